@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import omd.errors  # noqa: F401 - psycopg raises them by their SQLSTATE
 from omd._core.conninfo import resolve_conninfo
 from omd._core.engines import Engines
-from omd._doors import Doors
 from omd._rooms import ENGINES
-from omd.control.blocks import Blocks
+from omd.performing import Performing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Control", "connect"]
 
 
-class Control(Blocks, Doors):
+class Control(Performing):
     """A session with the control plane; use `connect` to make one.
 
     Threads may share it: statements are short and are executed one at a time. It moves no data.

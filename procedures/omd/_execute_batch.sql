@@ -19,9 +19,10 @@ DECLARE
     v_indicator pg_catalog.text;
     v_continue boolean;
     v_member pg_catalog.record;
-    v_executable pg_catalog.text;
     v_member_id bigint;
     v_member_status pg_catalog.text;
+    v_member_detail pg_catalog.text;
+    v_error pg_catalog.jsonb;
     v_message pg_catalog.text;
     v_failures pg_catalog.text := '';
 BEGIN
@@ -56,27 +57,19 @@ BEGIN
                 p_is_cancelled
             );
         ELSE
-            -- A Module that can't even begin (no executable, no template, no target) fails the
-            -- Batch. This block can't commit.
-            BEGIN
-                v_executable := NULL;
-                CALL omd.begin_in_database_run(
-                    v_member.member_code, p_batch_instance_id, v_executable, v_member_id,
-                    v_member_status
-                );
-            EXCEPTION
-                WHEN query_canceled OR assert_failure OR OTHERS THEN
-                    p_is_cancelled := SQLSTATE OPERATOR(pg_catalog.=) '57014';
-                    -- A member is a line: omd.shown_error hides of each what not everybody may see.
-                    v_message := pg_catalog.format(
-                        ': %s (%s)', pg_catalog.split_part(SQLERRM, E'\n', 1), SQLSTATE
-                    );
-                    v_member_status := 'F';
-            END;
-            COMMIT;
-            IF v_member_status OPERATOR(pg_catalog.=) 'P' THEN
-                CALL omd.execute_module(
-                    v_member_id, v_executable, v_member_status, p_is_cancelled
+            CALL omd._execute_runs(
+                v_member.member_code, p_batch_instance_id, NULL, NULL, TRUE, v_member_id,
+                v_member_status, v_member_detail, p_is_cancelled, v_error
+            );
+            -- A Module that can't even begin (no template, no target) fails the Batch. A member is a
+            -- line: omd.shown_error hides of each what not everybody may see.
+            IF v_error IS NOT NULL THEN
+                v_message := pg_catalog.format(
+                    ': %s (%s)',
+                    pg_catalog.split_part(
+                        v_error OPERATOR(pg_catalog.->>) 'message', E'\n', 1
+                    ),
+                    v_error OPERATOR(pg_catalog.->>) 'sqlstate'
                 );
             END IF;
         END IF;

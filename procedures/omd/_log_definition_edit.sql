@@ -1,4 +1,5 @@
--- Each change of a definition, by hand or through a routine, leaves one event.
+-- Each change of a definition, by hand or through a routine, leaves one event. The kind of a Module
+-- follows from what is registered in its room, and a change of it alone leaves none.
 
 CREATE OR REPLACE FUNCTION omd._log_definition_edit()
 RETURNS trigger
@@ -14,7 +15,9 @@ DECLARE
     v_row jsonb := v_old || v_new;
     v_what text;
 BEGIN
-    IF v_old = v_new THEN
+    IF v_old - '{module_kind_code, engine_code}'::text[]
+        = v_new - '{module_kind_code, engine_code}'::text[]
+    THEN
         RETURN NULL;
     END IF;
 

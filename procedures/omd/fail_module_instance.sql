@@ -24,10 +24,16 @@ BEGIN
         p_event_return_code_details,
         p_event_detail
     );
+    PERFORM omd.count_failure(
+        mi.module_id, p_module_instance_id, p_event_detail, p_event_return_code_details
+    )
+    FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = p_module_instance_id;
 END
 $fail_module_instance$;
 
 COMMENT ON FUNCTION omd.fail_module_instance IS
-'For rooms: Ends a Module Instance with status F and next_run_indicator R and writes one event. '
-'It is accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row.';
+'For rooms: Ends a Module Instance with status F and next_run_indicator R, writes one event and '
+'counts the failure. It is accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance '
+'row; then the state of the Module.';
 REVOKE ALL ON FUNCTION omd.fail_module_instance FROM PUBLIC;

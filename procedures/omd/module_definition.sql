@@ -19,7 +19,10 @@ RETURNS TABLE (
     executable text,
     inactive_indicator text,
     table_format_code text,
-    open_expiry_date text
+    open_expiry_date text,
+    module_kind_code text,
+    engine_code text,
+    job text
 )
 LANGUAGE plpgsql
 STABLE
@@ -36,15 +39,15 @@ BEGIN
         m.business_key_columns, m.effective_date_column, m.expiry_date_column,
         m.current_indicator_column,
         m.insert_instance_column, m.update_instance_column, m.executable, m.inactive_indicator,
-        m.table_format_code, m.open_expiry_date
+        m.table_format_code, m.open_expiry_date, m.module_kind_code, m.engine_code, m.job
     FROM omd.module AS m
     WHERE m.module_id = v_module_id;
 END
 $module_definition$;
 
 COMMENT ON FUNCTION omd.module_definition IS
-'One row: how the Module p_module_code is registered. Errors: OM002, OM005. Locks: none. '
-'May be NULL: business_key_columns, effective_date_column, expiry_date_column, '
-'current_indicator_column, update_instance_column, executable, table_format_code.';
+'One row: how the Module p_module_code is registered. Errors: OM002, OM005. Locks: none. May be '
+'NULL: business_key_columns, effective_date_column, expiry_date_column, current_indicator_column, '
+'update_instance_column, executable, table_format_code, engine_code, job.';
 REVOKE ALL ON FUNCTION omd.module_definition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.module_definition TO omd_reader;

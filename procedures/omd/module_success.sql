@@ -15,6 +15,7 @@ SET search_path = pg_catalog, pg_temp
 AS $module_success$
 DECLARE
     v_is_sent boolean;
+    v_has_state integer;
 BEGIN
     IF least(
         p_rows_input, p_rows_inserted, p_rows_updated, p_rows_deleted, p_rows_discarded,
@@ -58,10 +59,14 @@ BEGIN
             mi.next_run_indicator,
             NULL,
             mi.end_datetime
-        )
-    INTO v_is_sent;
+        ),
+        (SELECT s.module_id FROM omd.module_state AS s WHERE s.module_id = mi.module_id)
+    INTO v_is_sent, v_has_state;
     IF v_is_sent IS NULL THEN
         PERFORM omd._raise_module_instance_state(p_module_instance_id, 'succeed');
+    END IF;
+    IF v_has_state IS NOT NULL THEN
+        PERFORM omd.clear_failures(v_has_state);
     END IF;
 END
 $module_success$;
@@ -69,7 +74,8 @@ $module_success$;
 COMMENT ON PROCEDURE omd.module_success IS
 'Ends a Module Instance with status S. The row counts are numbers of rows; NULL counts as 0. It '
 'is accepted from E with indicator P only, so a run that was declared dead can''t report success '
-'later. Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row. DIRECT, "Module '
+'later. The failures of the Module in a row are forgotten. Errors: OM004, OM005, OM007, OM101, '
+'OM102. Locks: the instance row; then the state of the Module. DIRECT, "Module '
 'Success event". Call again when the answer was lost; OM101 with execution_status_code S says '
 'that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_success FROM PUBLIC;

@@ -19,7 +19,11 @@ CREATE OR REPLACE PROCEDURE omd.register_module(
     p_inactive_indicator text DEFAULT NULL,
     INOUT p_module_id integer DEFAULT NULL,
     p_table_format_code text DEFAULT NULL,
-    p_open_expiry_date text DEFAULT NULL
+    p_open_expiry_date text DEFAULT NULL,
+    p_job text DEFAULT NULL,
+    p_backoff interval DEFAULT NULL,
+    p_backoff_limit interval DEFAULT NULL,
+    p_max_failures integer DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -42,6 +46,22 @@ DECLARE
 BEGIN
     PERFORM omd.require_name('p_module_code', p_module_code);
     SELECT * INTO v_old FROM omd.module AS m WHERE m.module_code = p_module_code FOR NO KEY UPDATE;
+
+    PERFORM omd._require_job(v_old, p_executable, p_job);
+    v_new.executable := coalesce(p_executable, v_old.executable);
+    IF v_new.executable !~ '\S' THEN
+        v_new.executable := NULL;
+    END IF;
+    v_new.job := nullif(coalesce(p_job, v_old.job), '');
+    v_new.module_kind_code := coalesce(
+        CASE WHEN v_old.module_kind_code NOT IN ('SQL', 'SPARK') THEN v_old.module_kind_code END,
+        CASE WHEN v_new.executable IS NULL THEN 'SPARK' ELSE 'SQL' END
+    );
+    v_new.engine_code := CASE v_new.module_kind_code
+        WHEN 'SQL' THEN 'POSTGRES'
+        WHEN 'SPARK' THEN 'SPARK'
+        ELSE v_old.engine_code
+    END;
 
     v_way := omd._way_of_undoing(v_old.module_id);
     v_companions := ARRAY(
@@ -75,6 +95,7 @@ BEGIN
         END,
         v_new.table_code
     );
+    PERFORM omd._require_backoff(p_backoff, p_backoff_limit, p_max_failures);
     PERFORM omd._require_expiry_date(p_open_expiry_date, v_new.platform_code);
     PERFORM omd._require_target(
         v_old,
@@ -89,7 +110,8 @@ BEGIN
         executable,
         business_key_columns, effective_date_column, expiry_date_column, current_indicator_column,
         insert_instance_column, update_instance_column, inactive_indicator, table_format_code,
-        open_expiry_date
+        open_expiry_date, module_kind_code, engine_code, job, backoff,
+        backoff_limit, max_failures
     )
     VALUES (
         p_module_code,
@@ -98,7 +120,7 @@ BEGIN
         v_new.table_code,
         v_table_type_code,
         v_new.platform_code,
-        p_executable,
+        v_new.executable,
         p_business_key_columns,
         coalesce(p_effective_date_column, 'omd_effective_date'),
         coalesce(p_expiry_date_column, 'omd_expiry_date'),
@@ -107,7 +129,13 @@ BEGIN
         coalesce(p_update_instance_column, 'omd_update_module_instance_id'),
         coalesce(v_inactive_indicator, 'N'),
         v_table_format_code,
-        coalesce(p_open_expiry_date, '9999-12-31')
+        coalesce(p_open_expiry_date, '9999-12-31'),
+        v_new.module_kind_code,
+        v_new.engine_code,
+        v_new.job,
+        coalesce(p_backoff, interval '10 seconds'),
+        coalesce(p_backoff_limit, interval '1 hour'),
+        coalesce(p_max_failures, 10)
     )
     ON CONFLICT (module_code) DO UPDATE SET
         module_description = coalesce(p_module_description, m.module_description),
@@ -115,7 +143,10 @@ BEGIN
         table_code = v_new.table_code,
         table_type_code = coalesce(v_table_type_code, m.table_type_code),
         platform_code = coalesce(v_platform_code, m.platform_code),
-        executable = coalesce(p_executable, m.executable),
+        executable = v_new.executable,
+        module_kind_code = v_new.module_kind_code,
+        engine_code = v_new.engine_code,
+        job = v_new.job,
         business_key_columns = coalesce(p_business_key_columns, m.business_key_columns),
         effective_date_column = coalesce(p_effective_date_column, m.effective_date_column),
         expiry_date_column = coalesce(p_expiry_date_column, m.expiry_date_column),
@@ -124,7 +155,10 @@ BEGIN
         update_instance_column = coalesce(p_update_instance_column, m.update_instance_column),
         inactive_indicator = coalesce(v_inactive_indicator, m.inactive_indicator),
         table_format_code = v_table_format_code,
-        open_expiry_date = coalesce(p_open_expiry_date, m.open_expiry_date)
+        open_expiry_date = coalesce(p_open_expiry_date, m.open_expiry_date),
+        backoff = coalesce(p_backoff, m.backoff),
+        backoff_limit = coalesce(p_backoff_limit, m.backoff_limit),
+        max_failures = coalesce(p_max_failures, m.max_failures)
     RETURNING m.module_id INTO p_module_id;
 
     IF p_companion_module_codes IS NOT NULL THEN
@@ -196,17 +230,21 @@ COMMENT ON PROCEDURE omd.register_module IS
 'Module needs an area and a table. p_area_code: STG, HSTG, INT, PRES, HELPER, or one you added. '
 'p_table_code: the target, schema.table. p_table_type_code: the kind of target, such as HUB, SAT, '
 'LSAT, LINK or 3NF. p_platform_code: POSTGRES (the default) or SPARK. p_executable: SQL for '
-'run_module. p_module_description: what it loads. p_business_key_columns: the key of a target with'
-' history. p_effective_date_column: where the validity of a row starts. p_expiry_date_column: '
-'where it ends. p_current_indicator_column: marks the current row of a key. '
-'p_insert_instance_column, p_update_instance_column: the audit column where its name differs from '
-'the standard. p_companion_module_codes: Modules that are rolled back together with this one; '
-'replaces the list. p_inactive_indicator: Y skips each run. Returns p_module_id. '
-'p_table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA for a lake table on '
-'Spark that OMD commits. p_open_expiry_date: what the expiry date of a current record says '
-'(9999-12-31), as year-month-day. Warns of each problem that omd_report.readiness shows. Errors: '
-'OM002, OM005, OM006, OM009, OM013, OM111: another target or way to undo its runs while a '
-'rollback is pending or a run executes, OM204, OM210: a target in a schema of OMD or PostgreSQL. '
-'Locks: the Module row. DIRECT, "Module Processing". Call again when the answer was lost.';
+'run_module; '''': it has none any more. p_module_description: what it loads. '
+'p_business_key_columns: the key of a target with history. p_effective_date_column: where the '
+'validity of a row starts. p_expiry_date_column: where it ends. p_current_indicator_column: marks '
+'the current row of a key. p_insert_instance_column, p_update_instance_column: the audit column '
+'where its name differs from the standard. p_companion_module_codes: Modules that are rolled back '
+'together with this one; replaces the list. p_inactive_indicator: Y skips each run. Returns '
+'p_module_id. p_table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA for a lake '
+'table on Spark that OMD commits. p_open_expiry_date: what the expiry date of a current record '
+'says (9999-12-31), as year-month-day. p_job: without SQL, the Python function that is a run, '
+'module:function; '''': none. p_backoff: how long its work waits after a failure (10 seconds), '
+'twice as long after each further one in a row. p_backoff_limit: the longest such wait (1 hour). '
+'p_max_failures: after so many failures in a row its work waits for omd.retry (10); 0: never. '
+'Warns of each problem that omd_report.readiness shows. Errors: OM002, OM005, OM006, OM009, OM013, '
+'OM111: another target or way to undo its runs while a rollback is pending or a run executes, '
+'OM204, OM210: a target in a schema of OMD or PostgreSQL, OM219: SQL or a job for the Module of a '
+'room. Locks: the Module row. DIRECT, "Module Processing". Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

@@ -16,6 +16,7 @@ DECLARE
     v_is_cancelled boolean;
 BEGIN
     CALL omd.require_no_transaction_block('omd.run_batch');
+    PERFORM omd._require_database_batch(p_batch_code);
     CALL omd._execute_batch(
         p_batch_code, p_parent_batch_instance_id, p_force, p_batch_instance_id,
         p_execution_status_code, v_is_cancelled, p_execution_context
@@ -35,13 +36,15 @@ END
 $run_batch$;
 
 COMMENT ON PROCEDURE omd.run_batch IS
-'Runs the Batch p_batch_code in the database: its Modules by sequence, then its child Batches. '
-'Returns p_batch_instance_id and p_execution_status_code: S, F (the event log names the failed '
-'members), A or C. p_parent_batch_instance_id: the instance that calls, NULL or 0 for none. '
-'p_force: the frequency does not count, neither for its child Batches. p_execution_context: JSON '
-'about where the Batch runs; its members have what the setting omd.execution_context says. It '
-'commits, so call it outside a transaction block. The run lives as long as this statement; if the '
-'statement is broken off, the next begin declares the run dead. Errors: OM001, OM003, OM005, '
-'OM013, OM014, OM018, 57014. Locks: the Batch row while it begins.';
+'Runs the Batch p_batch_code in the database: its Modules by sequence, of any kind that the '
+'database performs, each until nothing is left of what was there, then its child Batches. Returns '
+'p_batch_instance_id and p_execution_status_code: S, F (the event log names the failed members), A '
+'or C. p_parent_batch_instance_id: the instance that calls, NULL or 0 for none. p_force: the '
+'frequency does not count, neither for its child Batches. p_execution_context: JSON about where '
+'the Batch runs; its members have what the setting omd.execution_context says. It commits, so call '
+'it outside a transaction block. The run lives as long as this statement; if the statement is '
+'broken off, the next begin declares the run dead. Errors: OM001, OM003, OM005, OM013, OM014, '
+'OM018, OM214: a worker process performs a member, also one of a child Batch; nothing has begun; '
+'57014. Locks: the Batch row while it begins.';
 REVOKE ALL ON PROCEDURE omd.run_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_batch TO omd_runner;

@@ -27,7 +27,6 @@ BEGIN
         p_area_code => p_definition #>> '{module,area_code}',
         p_table_code => p_definition #>> '{outputs,0,table}',
         p_platform_code => 'POSTGRES',
-        p_executable => 'CALL omd_decision.process_stage()',
         p_module_id => p_module_id
     );
     PERFORM set_config('client_min_messages', v_messages, TRUE);

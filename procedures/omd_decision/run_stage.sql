@@ -18,6 +18,7 @@ AS $run_stage$
 DECLARE
     v_executable pg_catalog.text;
     v_indicator pg_catalog.text;
+    v_is_more boolean;
     v_is_cancelled boolean;
 BEGIN
     IF p_stage_code IS NULL THEN
@@ -27,15 +28,16 @@ BEGIN
     END IF;
     CALL omd.require_no_transaction_block('omd_decision.run_stage');
     CALL omd_decision._begin_run(
-        p_stage_code, p_batch_instance_id, p_end_value, p_effective_at, p_module_instance_id,
-        v_indicator, v_executable
+        p_stage_code, p_batch_instance_id, p_end_value, p_effective_at, NULL,
+        p_module_instance_id, v_indicator, v_executable, p_detail
     );
     COMMIT;
 
     p_execution_status_code := v_indicator;
     IF v_indicator OPERATOR(pg_catalog.=) 'P' THEN
-        CALL omd.execute_module(
-            p_module_instance_id, v_executable, p_execution_status_code, v_is_cancelled
+        CALL omd.finish_run(
+            'STAGE', p_module_instance_id, v_executable, p_execution_status_code, p_detail,
+            v_is_more, v_is_cancelled
         );
     END IF;
     IF p_execution_status_code OPERATOR(pg_catalog.=) 'S' THEN
@@ -45,8 +47,6 @@ BEGIN
         SELECT pg_catalog.count(*) INTO p_rows_rejected
         FROM omd_decision.reject AS r
         WHERE r.module_instance_id OPERATOR(pg_catalog.=) p_module_instance_id;
-    ELSIF p_execution_status_code OPERATOR(pg_catalog.=) 'F' THEN
-        p_detail := coalesce(omd.why_failed(p_module_instance_id, 0), '');
     END IF;
     IF v_is_cancelled THEN
         RAISE EXCEPTION USING
@@ -68,18 +68,18 @@ COMMENT ON PROCEDURE omd_decision.run_stage IS
 'the Batch Instance that calls, NULL or 0 for a run on its own. p_end_value: up to where a stage '
 'with a window reads; NULL: now less its delay. p_effective_at: the moment for which the version '
 'of the ruleset is chosen; NULL: now. Returns p_module_instance_id, p_execution_status_code: S, F, '
-'A or C, p_cycles, p_rows_rejected, and of a failed run p_detail, why; a failed run leaves no row. '
-'It commits, so call it outside a transaction block. The run lives as long as this statement; if '
-'the statement is broken off, the next begin declares the run dead. What is wrong with the stage, '
-'the ruleset or a source is raised before there is an instance; what comes later ends it with F '
-'and one event. Errors: OM002, OM003, OM005: p_stage_code is NULL; OM009, OM010: the window would '
-'end before its start; OM013: the setting omd.execution_context is malformed; OM014: the isolation '
+'A or C, p_cycles, p_rows_rejected, and p_detail, why it is not S; a failed run leaves no row. It '
+'commits, so call it outside a transaction block. The run lives as long as this statement; if the '
+'statement is broken off, the next begin declares the run dead. What is wrong with the stage, the '
+'ruleset or a source is raised before there is an instance; what comes later ends it with F and '
+'one event. Errors: OM002, OM003, OM005: p_stage_code is NULL; OM009, OM010: the window would end '
+'before its start; OM013: the setting omd.execution_context is malformed; OM014: the isolation '
 'level is not read committed; OM018: it is called in a transaction block; OM019: the window is of '
 'another kind than those before; OM080: there is no such stage; OM101, OM112: the rollback of a '
-'former run does not undo everything; OM201, OM202, OM205: it can not be built; OM203, OM204; '
-'OM286: no version of the ruleset is effective; OM287: its function has changed; OM288: it does '
-'not run in the database; OM289: a source lacks something; 57014: it was cancelled, which is '
-'recorded. Locks: the Module row while it begins; what reading and writing takes. May be NULL: '
-'p_cycles, p_rows_rejected, p_detail.';
+'former run does not undo everything; OM201, OM202, OM205: it can not be built; OM204; OM286: no '
+'version of the ruleset is effective; OM287: its function has changed; OM288: it does not run in '
+'the database; OM289: a source lacks something; 57014: it was cancelled, which is recorded. Locks: '
+'the Module row while it begins; what reading and writing takes. May be NULL: p_cycles, '
+'p_rows_rejected, p_detail.';
 REVOKE ALL ON PROCEDURE omd_decision.run_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.run_stage TO omd_runner;

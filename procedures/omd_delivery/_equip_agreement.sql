@@ -18,14 +18,21 @@ DECLARE
     v_column text;
     v_table text;
     v_batch_id integer;
+    v_routine text;
 BEGIN
     SELECT a.*, i.interface_code INTO v_agreement
     FROM omd_delivery.agreement AS a
     INNER JOIN omd_delivery.interface AS i USING (interface_id)
     WHERE a.agreement_id = p_agreement_id;
     IF v_agreement.layer_code <> 'LVL' THEN
+        SELECT l.routine INTO v_routine
+        FROM omd_delivery.agreement_listener AS l
+        WHERE l.layer_code = v_agreement.layer_code;
+        EXECUTE format('SELECT %s($1, $2, $3)', v_routine)
+        USING v_agreement.interface_id, v_agreement.agreement_code, v_agreement.layer_code;
         RETURN;
     END IF;
+    PERFORM omd_delivery._register_agreement_module(v_agreement.agreement_code);
     CALL omd.register_batch(
         v_agreement.batch_code,
         p_batch_description => format(
@@ -85,8 +92,9 @@ END
 $equip_agreement$;
 
 COMMENT ON FUNCTION omd_delivery._equip_agreement IS
-'Makes what the agreement p_agreement_id lacks for the present model: its Batch with the Modules '
-'of the interface, and its staging tables. It does nothing for an agreement of another layer than '
-'LVL. Errors: OM233: the schema of its staging tables belongs to somebody else; OM234: it can''t '
-'be created. Locks: the Batch, the staging tables that change.';
+'Makes what the agreement p_agreement_id lacks for the present model: its Module, its Batch with '
+'the Modules of the interface, and its staging tables. For an agreement of another layer than LVL '
+'it calls the routine of the room that has it. Errors: OM233: the schema of its staging tables '
+'belongs to somebody else; OM234: it can''t be created. Locks: the Batch, the staging tables that '
+'change.';
 REVOKE ALL ON FUNCTION omd_delivery._equip_agreement FROM PUBLIC;

@@ -18,5 +18,5 @@ END
 $guard_change$;
 
 COMMENT ON FUNCTION omd_delivery._guard_change IS
-'Refuses whatever else than an INSERT is done to a delta. Errors: OM137. Locks: none.';
+'Refuses whatever else than an INSERT is done to a delta. Errors: OM138. Locks: none.';
 REVOKE ALL ON FUNCTION omd_delivery._guard_change FROM PUBLIC;

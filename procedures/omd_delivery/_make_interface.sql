@@ -57,6 +57,7 @@ BEGIN
                 -- rows would read all of it.
                 p_keeps_rows => TRUE
             );
+            PERFORM omd.set_module_kind(v_module_id, 'PART');
             UPDATE omd_delivery.entity AS e
             SET module_id = v_module_id
             WHERE e.entity_id = v_entity.entity_id;

@@ -54,11 +54,13 @@ BEGIN
         v_delivery.attempt,
         p_reason
     );
+    PERFORM omd_delivery._follow_delivery(p_delivery_id, p_to_status);
 END
 $move$;
 
 COMMENT ON FUNCTION omd_delivery._move IS
 'Gives the delivery p_delivery_id the status p_to_status, by the routine p_event (NULL: by any), '
 'and records it with p_reason. Errors: OM005: p_delivery_id is NULL; OM034: there is no such '
-'delivery; OM130: there is no such transition. Locks: the delivery.';
+'delivery; OM130: there is no such transition. Locks: the delivery; the '
+'location and the arrival of which it was made, if there is one.';
 REVOKE ALL ON FUNCTION omd_delivery._move FROM PUBLIC;

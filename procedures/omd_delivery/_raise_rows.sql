@@ -13,11 +13,11 @@ SET search_path = pg_catalog, pg_temp
 AS $raise_rows$
 BEGIN
     PERFORM omd.raise_error(
-        'OM137', jsonb_build_object('table_name', p_table_name, 'problem', p_problem)
+        'OM138', jsonb_build_object('table_name', p_table_name, 'problem', p_problem)
     );
 END
 $raise_rows$;
 
 COMMENT ON FUNCTION omd_delivery._raise_rows IS
-'Raises OM137 for rows of the table p_table_name, because of p_problem. Locks: none.';
+'Raises OM138 for rows of the table p_table_name, because of p_problem. Locks: none.';
 REVOKE ALL ON FUNCTION omd_delivery._raise_rows FROM PUBLIC;

@@ -26,6 +26,7 @@ BEGIN
         o.key IN (
             'allow_symbolic_links',
             'csv',
+            'export',
             'include_existing',
             'max_concurrent_entities',
             'max_sample_size'
@@ -41,6 +42,7 @@ BEGIN
                 'datafile_type', 'file_extension'
             )
         )
+        WHEN 'export' THEN jsonb_typeof(o.value) <> 'object'
         WHEN 'include_existing' THEN jsonb_typeof(o.value) <> 'boolean'
         WHEN 'max_concurrent_entities' THEN o.value::text !~ '^[1-9][0-9]{0,3}$'
         WHEN 'max_sample_size' THEN o.value::text !~ '^(0|[1-9][0-9]{0,6})$'

@@ -43,6 +43,11 @@ BEGIN
         );
     END LOOP;
     CALL omd.batch_success(v_batch_instance_id);
+    PERFORM omd.clear_failures(m.module_id)
+    FROM omd_delivery.delivery AS d
+    INNER JOIN omd_delivery.agreement AS a USING (agreement_id)
+    INNER JOIN omd.module_target AS m ON a.batch_code = m.module_code
+    WHERE d.delivery_id = p_delivery_id;
 END
 $succeed_run$;
 

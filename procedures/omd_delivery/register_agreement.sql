@@ -13,6 +13,7 @@ CREATE OR REPLACE PROCEDURE omd_delivery.register_agreement(
     p_settings jsonb DEFAULT NULL,
     p_options jsonb DEFAULT NULL,
     p_inactive_indicator text DEFAULT NULL,
+    p_arrival jsonb DEFAULT NULL,
     INOUT p_agreement_id integer DEFAULT NULL
 )
 LANGUAGE plpgsql
@@ -109,16 +110,29 @@ BEGIN
     v_new.options := coalesce(
         omd_delivery._require_options(p_options), v_old.options, '{}'
     );
+    v_new.agreement_code := p_agreement_code;
+    -- What was agreed stays so when the model has changed meanwhile.
+    IF p_options IS NOT NULL OR v_old.layer_code <> v_new.layer_code THEN
+        PERFORM omd_delivery._require_export(v_new);
+    END IF;
+    v_new.arrival := v_old.arrival;
+    IF p_arrival IS NOT NULL OR v_new.layer_code <> 'LVL' THEN
+        v_new.arrival := omd_delivery._require_arrival(
+            v_new, coalesce(p_arrival, v_old.arrival, '{}')
+        );
+    END IF;
 
     INSERT INTO omd_delivery.agreement AS a (
         agreement_code, tenant_id, interface_id, layer_code, effective_from, effective_to,
-        entity_ids, completeness, context, settings, options, inactive_indicator
+        entity_ids, completeness, context, settings, options, inactive_indicator,
+        arrival
     )
     VALUES (
         p_agreement_code, coalesce(v_new.tenant_id, v_old.tenant_id), v_new.interface_id,
         v_new.layer_code, v_new.effective_from, v_new.effective_to, v_new.entity_ids,
         v_new.completeness, v_new.context, v_new.settings, v_new.options,
-        coalesce(v_new.inactive_indicator, v_old.inactive_indicator, 'N')
+        coalesce(v_new.inactive_indicator, v_old.inactive_indicator, 'N'),
+        v_new.arrival
     )
     ON CONFLICT (agreement_code) DO UPDATE SET
         tenant_id = excluded.tenant_id,
@@ -130,8 +144,21 @@ BEGIN
         context = excluded.context,
         settings = excluded.settings,
         options = excluded.options,
-        inactive_indicator = excluded.inactive_indicator
+        inactive_indicator = excluded.inactive_indicator,
+        arrival = excluded.arrival
     RETURNING a.agreement_id INTO p_agreement_id;
+    IF v_new.arrival IS NOT NULL THEN
+        INSERT INTO omd_delivery.arrival_location (agreement_id)
+        VALUES (p_agreement_id)
+        ON CONFLICT (agreement_id) DO NOTHING;
+        -- Another place is looked at soon, and what was wrong with the former one is past.
+        UPDATE omd_delivery.arrival_location AS l SET
+            looked_datetime = NULL,
+            problem = NULL,
+            problem_datetime = NULL
+        WHERE l.agreement_id = p_agreement_id
+            AND v_new.arrival -> 'location' IS DISTINCT FROM v_old.arrival -> 'location';
+    END IF;
     PERFORM omd_delivery._equip_agreement(p_agreement_id);
 END
 $register_agreement$;
@@ -140,19 +167,24 @@ COMMENT ON PROCEDURE omd_delivery.register_agreement IS
 'Inserts or updates the agreement p_agreement_code; a NULL argument keeps the present value. '
 'p_tenant_code: who delivers. p_interface_code: to which interface; it stays. p_layer_code: LVL '
 '(the default); GDAL and EXPORT belong to the facts. p_effective_from, p_effective_to: the first '
-'and the last day. p_entities: a list of the entities that may be delivered (default all; an empty'
-' list: all again). p_completeness: PARTIAL (the default), or COMPLETE: each delivery has all of '
+'and the last day. p_entities: a list of the entities that may be delivered (default all; an empty '
+'list: all again). p_completeness: PARTIAL (the default), or COMPLETE: each delivery has all of '
 'them. p_context: the keys that the tenant is bound to, {entity: [{attribute: value}]}. '
 'p_settings: fields of settings that override those of the model, by constraint. p_options: '
-'allow_symbolic_links (false), csv, include_existing, max_concurrent_entities (2), '
-'max_sample_size (1000). p_inactive_indicator: Y refuses '
-'new deliveries. A list or object replaces the whole. It makes the Batch '
+'allow_symbolic_links (false), csv, include_existing, max_concurrent_entities (2), max_sample_size '
+'(1000), export: {target_uri, mode, entities, every}, with which an agreement of the layer EXPORT '
+'exports by itself. p_inactive_indicator: Y refuses new deliveries. p_arrival: where its '
+'deliveries arrive as folders, for the layer LVL: location, folder (the pattern of their names, '
+'{yyyy}-{MM}-{dd}), zone (UTC), ready ({"marker": "_SUCCESS"}, {"quiet": interval} or {"manifest": '
+'file}), then (KEEP, or {"move": folder}), loads (entity and load), every (10 seconds; 1 minute '
+'for a URI); an empty object removes it. A list or object replaces the whole. It makes the Batch '
 'delivery.<agreement> and the staging tables stg_<agreement>.<entity>. Returns p_agreement_id. '
 'Errors: OM005: a new agreement lacks its code, tenant or interface; OM006: p_inactive_indicator '
-'is unknown; OM013: a name is blank or too long; OM014: the isolation level is not read committed;'
-' OM031: the interface has no model; OM032: there is no such tenant; OM035: p_settings names an '
-'unknown constraint; OM036: another argument is refused; OM042: a setting is impossible; OM233: '
-'the schema of its staging tables belongs to somebody else; OM234: it can''t be created. Locks: '
-'the interface, the Batch. Call again when the answer was lost.';
+'is unknown; OM013: a name is blank or too long; OM014: the isolation level is not read committed; '
+'OM031: the interface has no model; OM032: there is no such tenant; OM035: p_settings names an '
+'unknown constraint; OM036: another argument is refused; OM042: a setting is impossible; OM043: '
+'p_arrival is wrong, and DETAIL lists where; OM233: the schema of its staging tables belongs to '
+'somebody else; OM234: it can''t be created. Locks: the interface, the Batch. Call again when the '
+'answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.register_agreement FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_agreement TO omd_admin;

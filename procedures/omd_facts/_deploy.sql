@@ -73,6 +73,8 @@ BEGIN
     );
     v_statements := v_statements || omd_facts._execute_all(p_interface_code, v_grants);
     PERFORM omd_facts._register_module(v_interface_id);
+    PERFORM omd_facts.equip_agreement(v_interface_id, a.agreement_code, a.layer_code)
+    FROM omd_delivery.agreements_of(v_interface_id) AS a;
     PERFORM omd_facts._warn_unknown_keys(v_registry);
     RETURN v_statements;
 END

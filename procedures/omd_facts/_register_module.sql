@@ -35,7 +35,6 @@ BEGIN
         p_area_code => 'INT',
         p_table_code => v_table,
         p_platform_code => 'POSTGRES',
-        p_executable => 'omd_facts.load',
         p_insert_instance_column => 'acm_audit_id',
         p_module_description => format(
             'Loads of the interface %s into the facts', v_interface.interface_code
@@ -50,6 +49,7 @@ BEGIN
         ),
         p_keeps_rows => TRUE
     );
+    PERFORM omd.set_module_kind(v_module_id, 'FACTS', 'POSTGRES');
     UPDATE omd_facts.interface AS i SET module_id = v_module_id
     WHERE i.interface_id = p_interface_id;
 END

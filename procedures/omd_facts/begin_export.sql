@@ -19,11 +19,6 @@ DECLARE
     v_reason text;
 BEGIN
     PERFORM omd_facts._require_unended(p_delivery_id);
-    PERFORM omd_facts._register_agreement_module(
-        v_export.interface_id,
-        v_module_code,
-        format('Exports under the agreement %s', v_export.agreement_code)
-    );
     p_module_instance_id := NULL;
     p_processing_indicator := NULL;
     CALL omd.begin_module(

@@ -12,8 +12,9 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $load$
 DECLARE
-    v_queue_id bigint;
+    v_executable pg_catalog.text;
     v_status pg_catalog.text;
+    v_is_more boolean;
     v_is_cancelled boolean;
 BEGIN
     CALL omd.require_no_transaction_block('omd_facts.load');
@@ -22,29 +23,21 @@ BEGIN
     p_delivery_id := NULL;
     p_detail := NULL;
     CALL omd_facts._begin_load(
-        p_interface_code, p_outcome, p_module_instance_id, p_delivery_id, v_queue_id
+        p_interface_code, NULL, NULL, p_outcome, p_module_instance_id, p_delivery_id,
+        v_executable, p_detail
     );
     COMMIT;
-    IF p_outcome IS NOT NULL THEN
+    IF p_outcome OPERATOR(pg_catalog.<>) 'RUN' THEN
         RETURN;
     END IF;
-    CALL omd.execute_module(
-        p_module_instance_id,
-        pg_catalog.format(
-            'SELECT omd_facts._load_item(%s, %s)', v_queue_id, p_module_instance_id
-        ),
-        v_status,
-        v_is_cancelled,
-        p_keeps_settings => TRUE
+    CALL omd.finish_run(
+        'FACTS', p_module_instance_id, v_executable, v_status, p_detail, v_is_more, v_is_cancelled
     );
     IF v_status OPERATOR(pg_catalog.=) 'S' THEN
         p_outcome := 'PERSISTED';
         RETURN;
     END IF;
-    PERFORM omd_facts._release_item(v_queue_id, p_module_instance_id);
-    COMMIT;
     p_outcome := 'FAILED';
-    p_detail := coalesce(omd.why_failed(p_module_instance_id, 0), '');
     IF v_is_cancelled THEN
         RAISE EXCEPTION USING
             ERRCODE = 'query_canceled',

@@ -56,11 +56,6 @@ BEGIN
         );
     END IF;
     v_module_code := 'gdal.' || p_agreement_code;
-    PERFORM omd_facts._register_agreement_module(
-        v_interface.interface_id,
-        v_module_code,
-        format('Rows written under the agreement %s', p_agreement_code)
-    );
     CALL omd.begin_module(
         v_module_code,
         NULL, NULL, NULL,

@@ -22,6 +22,7 @@ BEGIN
             p_module_id => v_module_id,
             p_table_format_code => 'ICEBERG'
         );
+        PERFORM omd.set_module_kind(v_module_id, 'PART');
     END IF;
 END
 $register_maintenance$;

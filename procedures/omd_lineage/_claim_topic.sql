@@ -75,10 +75,6 @@ BEGIN
         p_outcome := 'SKIPPED';
         p_detail := 'inactive';
         RETURN;
-    ELSIF omd_lineage._is_failed(v_offset.attempts) THEN
-        p_outcome := 'FAILED';
-        p_detail := v_offset.state;
-        RETURN;
     END IF;
 
     -- The topic was released by hand while its run executed, and that run can neither write nor
@@ -150,7 +146,7 @@ COMMENT ON FUNCTION omd_lineage._claim_topic IS
 'p_topic_id, p_module_code and, if p_is_planned, the planned block (p_start_pos and p_start_id, '
 'p_end_pos and p_end_id]. p_restatement_id: the step serves this range, which is taken again. '
 'p_undone_array: Module Instances that the step undoes besides those that are pending. When the '
-'topic can''t be claimed, it returns p_outcome (MUTEX, SKIPPED or FAILED) and p_detail. Errors: '
+'topic can''t be claimed, it returns p_outcome (MUTEX or SKIPPED) and p_detail. Errors: '
 'OM005: p_topic or p_engine is NULL; OM014: the isolation level is not read committed; OM015: '
 'p_topic is not registered; OM208: it has no steps on p_engine. Locks: the offset, without '
 'waiting.';

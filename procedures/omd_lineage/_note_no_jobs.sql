@@ -32,6 +32,9 @@ BEGIN
     RETURNING o.topic INTO v_topic;
     IF v_topic IS NOT NULL THEN
         PERFORM omd_lineage._notify_topic(v_topic);
+    ELSE
+        PERFORM omd.note_look(t.module_id) FROM omd_lineage.topic AS t
+        WHERE t.topic_id = p_topic_id;
     END IF;
     UPDATE omd_lineage.offsets AS o SET
         run = clock_timestamp(),
@@ -47,6 +50,6 @@ $note_no_jobs$;
 COMMENT ON FUNCTION omd_lineage._note_no_jobs IS
 'Records that the topic p_topic_id has no rows to take before p_upto, and why (p_detail), and '
 'sets its attempts to 0. When p_is_quiet is true and the topic has advance_when_quiet, its offset '
-'moves to p_upto. Locks: the offset.';
+'moves to p_upto; else the topic pauses until there is news. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._note_no_jobs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._note_no_jobs TO omd_runner;

@@ -11,6 +11,9 @@ CREATE OR REPLACE PROCEDURE omd_lineage._register_topic_module(
     p_area_code text,
     p_table_type_code text,
     p_platform_code text,
+    p_backoff interval,
+    p_backoff_limit interval,
+    p_max_failures integer,
     INOUT p_module_id integer DEFAULT NULL
 )
 LANGUAGE plpgsql
@@ -39,7 +42,10 @@ BEGIN
         p_table_type_code => p_table_type_code,
         p_platform_code => coalesce(p_platform_code, v_module.platform_code, 'POSTGRES'),
         p_module_description => p_comment,
-        p_module_id => p_module_id
+        p_module_id => p_module_id,
+        p_backoff => p_backoff,
+        p_backoff_limit => p_backoff_limit,
+        p_max_failures => p_max_failures
     );
     PERFORM set_config('client_min_messages', v_messages, TRUE);
     SELECT m.* INTO v_module FROM omd.module_target AS m WHERE m.module_id = p_module_id;
@@ -84,13 +90,18 @@ BEGIN
     END IF;
     -- This call warns of what is still missing.
     CALL omd.register_module(v_code, p_module_id => p_module_id);
+    PERFORM omd.set_module_kind(p_module_id, 'TOPIC', p_engine);
+    IF p_present_module_id <> p_module_id THEN
+        PERFORM omd.set_module_kind(p_present_module_id);
+    END IF;
 END
 $register_topic_module$;
 
 COMMENT ON PROCEDURE omd_lineage._register_topic_module IS
 'Registers the Module p_module_code (else the one of p_present_module_id, else p_topic) that '
 'loads p_table_code for the topic p_topic, with p_area_code (PRES), p_table_type_code, '
-'p_platform_code (POSTGRES) and the description p_comment, and returns its p_module_id. Errors: '
+'p_platform_code (POSTGRES), the description p_comment and the pauses p_backoff, p_backoff_limit '
+'and p_max_failures, and returns its p_module_id. Errors: '
 'OM006: a code is unknown; OM009: the table is no name on the platform; OM013: the Module loads '
 'another table, its target does not fit p_engine, or its code is blank; OM205: its target lacks '
 'the column that tells the run; OM111: another target while a rollback is pending; OM204: another '

@@ -7,6 +7,9 @@ CREATE OR REPLACE PROCEDURE omd_lineage._save_topic(
     p_area_code text,
     p_table_type_code text,
     p_platform_code text,
+    p_backoff interval,
+    p_backoff_limit interval,
+    p_max_failures integer,
     p_start_pos timestamptz,
     p_start_id bigint,
     INOUT p_topic_id integer,
@@ -101,7 +104,8 @@ BEGIN
     IF v_new.processor IS NOT NULL THEN
         CALL omd_lineage._register_topic_module(
             v_new.topic, v_new.table_code, v_new.engine, p_given.comment, v_old.module_id,
-            p_module_code, p_area_code, p_table_type_code, p_platform_code, v_new.module_id
+            p_module_code, p_area_code, p_table_type_code, p_platform_code, p_backoff,
+            p_backoff_limit, p_max_failures, v_new.module_id
         );
         IF num_nonnulls(v_new.merge_key, v_new.recompute_key) > 0 THEN
             CALL omd_lineage._register_put_back(v_new.module_id);

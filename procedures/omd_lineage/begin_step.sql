@@ -22,7 +22,8 @@ CREATE OR REPLACE PROCEDURE omd_lineage.begin_step(
     INOUT p_start_id bigint DEFAULT NULL,
     INOUT p_end_pos timestamptz DEFAULT NULL,
     INOUT p_end_id bigint DEFAULT NULL,
-    INOUT p_detail text DEFAULT NULL
+    INOUT p_detail text DEFAULT NULL,
+    p_batch_instance_id bigint DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -67,11 +68,13 @@ BEGIN
 
     IF p_engine = 'POSTGRES' THEN
         CALL omd.begin_in_database_run(
-            v_claim.p_module_code, NULL, v_executable, p_module_instance_id, p_processing_indicator
+            v_claim.p_module_code, p_batch_instance_id, v_executable, p_module_instance_id,
+            p_processing_indicator, p_execution_context, p_reason
         );
     ELSE
         CALL omd.begin_module(
             v_claim.p_module_code,
+            p_batch_instance_id => p_batch_instance_id,
             p_execution_context => p_execution_context,
             p_lease => p_lease,
             p_module_instance_id => p_module_instance_id,
@@ -146,9 +149,7 @@ EXCEPTION
         p_end_id := NULL;
         IF p_outcome = 'NOJOBS' THEN
             p_reason := NULL;
-            PERFORM omd_lineage._write_state(o.topic_id, 'NOJOBS: ' || p_detail)
-            FROM omd_lineage.offsets AS o
-            WHERE o.topic_id = v_claim.p_topic_id AND o.hostid = '';
+            PERFORM omd_lineage._note_unreadable(v_claim.p_topic_id, p_detail);
             RETURN;
         END IF;
         CALL omd_lineage.note_error(
@@ -163,15 +164,15 @@ $begin_step$;
 
 COMMENT ON PROCEDURE omd_lineage.begin_step IS
 'Begins a step of the topic p_topic on p_engine (SPARK or POSTGRES), for p_hostid (NULL: the '
-'session), with the lease p_lease and the context p_execution_context of begin_module. Drivers '
-'call it; step does everything in the database. Returns p_outcome: RUN, go on with '
-'p_module_instance_id over the block (p_start_pos and p_start_id, p_end_pos and p_end_id] and end '
-'it with commit_step or fail_step and p_plan_number; NOJOBS, there is nothing to do, or the base '
-'table is locked; MUTEX, another step holds the topic; SKIPPED or ABORTED, the begin of the Module'
-' returned this; ERROR, the step could not begin, which counts as an attempt and is in the event '
-'log, and p_reason is the SQLSTATE; FAILED, the topic has failed too often and waits for retry. '
-'p_processing_indicator, p_instance_array and p_reason are those of begin_module. p_detail says '
-'why. Errors: OM005: p_topic or p_engine is NULL; OM011: p_lease is not allowed; OM013: '
+'session), with the lease p_lease, the context p_execution_context and the p_batch_instance_id of '
+'begin_module. Drivers call it; step does everything in the database. Returns p_outcome: RUN, go '
+'on with p_module_instance_id over the block (p_start_pos and p_start_id, p_end_pos and p_end_id] '
+'and end it with commit_step or fail_step and p_plan_number; NOJOBS, there is nothing to do, or '
+'the base table is locked; MUTEX, another step holds the topic; SKIPPED or ABORTED, the begin of '
+'the Module returned this; ERROR, the step could not begin, which counts as an attempt and is in '
+'the event log, and p_reason is the SQLSTATE. '
+'p_processing_indicator, p_instance_array and p_reason are those of begin_module. p_detail '
+'says why. Errors: OM005: p_topic or p_engine is NULL; OM011: p_lease is not allowed; OM013: '
 'p_execution_context is no JSON object, or too large; OM014: the isolation level is not read '
 'committed; OM015: p_topic is not registered; OM208: it has no steps on p_engine. Locks: the '
 'offset; the Module row; the target rows of a rollback. See docs/explanation/lineage.md. May be '

@@ -15,6 +15,7 @@ DECLARE
     v_runs record;
     v_reader text;
     v_table_code text;
+    v_module_id integer;
 BEGIN
     LOCK TABLE omd_lineage.dependency IN SHARE ROW EXCLUSIVE MODE;
     v_runs := omd_lineage._open_runs(v_topic_id, 'removed');
@@ -60,7 +61,8 @@ BEGIN
     DELETE FROM omd_lineage.dependency AS d WHERE d.source_topic_id = v_topic_id;
     DELETE FROM omd_lineage.topic AS t
     WHERE t.topic_id = v_topic_id
-    RETURNING t.table_code INTO v_table_code;
+    RETURNING t.table_code, t.module_id INTO v_table_code, v_module_id;
+    PERFORM omd.set_module_kind(v_module_id);
     PERFORM omd_lineage._resolve_dependencies(d.topic_id)
     FROM (
         SELECT DISTINCT o.topic_id FROM omd_lineage.dependency AS o

@@ -13,36 +13,22 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 AS $step$
 DECLARE
-    v_indicator pg_catalog.text;
-    v_array bigint[];
+    v_executable pg_catalog.text;
     v_reason pg_catalog.text;
-    v_plan_number bigint;
-    v_start_pos pg_catalog.timestamptz;
-    v_start_id bigint;
-    v_end_pos pg_catalog.timestamptz;
-    v_end_id bigint;
     v_status pg_catalog.text;
+    v_is_more boolean;
     v_is_cancelled boolean;
 BEGIN
     CALL omd.require_no_transaction_block('omd_lineage.step');
-    -- A crash of the server could lose only a plan whose rows are not committed either, so this
-    -- commit does not wait for the disk; the next one, with the rows, does.
-    PERFORM pg_catalog.set_config('synchronous_commit', 'off', TRUE);
-    CALL omd_lineage.begin_step(
-        p_topic, p_hostid, NULL, NULL, 'POSTGRES', p_outcome, p_module_instance_id, v_indicator,
-        v_array, v_reason, v_plan_number, v_start_pos, v_start_id, v_end_pos, v_end_id, p_detail
+    CALL omd_lineage._begin_in_database(
+        p_topic, p_hostid, NULL, NULL, p_outcome, p_module_instance_id, v_executable, v_reason,
+        p_detail
     );
     COMMIT;
     IF p_outcome OPERATOR(pg_catalog.=) 'RUN' THEN
-        CALL omd.execute_module(
-            p_module_instance_id,
-            pg_catalog.format(
-                'CALL omd_lineage._process_block(%L, %s, %s)',
-                p_topic, p_module_instance_id, v_plan_number
-            ),
-            v_status,
-            v_is_cancelled,
-            p_keeps_settings => TRUE
+        CALL omd.finish_run(
+            'TOPIC', p_module_instance_id, v_executable, v_status, p_detail, v_is_more,
+            v_is_cancelled
         );
         IF v_status OPERATOR(pg_catalog.=) 'S' THEN
             p_outcome := 'DONE';
@@ -52,10 +38,7 @@ BEGIN
             );
             RETURN;
         END IF;
-        CALL omd_lineage.fail_step(p_module_instance_id);
-        COMMIT;
         p_outcome := 'ERROR';
-        p_detail := coalesce(omd.why_failed(p_module_instance_id, 0), '');
     ELSE
         v_is_cancelled := p_outcome OPERATOR(pg_catalog.=) 'ERROR'
             AND v_reason OPERATOR(pg_catalog.=) '57014';
@@ -78,7 +61,7 @@ COMMENT ON PROCEDURE omd_lineage.step IS
 'Runs one step of the topic p_topic in the database, as p_hostid (NULL: the session). It plans a '
 'block, or takes the one that failed, transforms it and moves the offset; rows, offset and success'
 ' are one commit. Returns p_outcome: DONE, p_module_instance_id has written p_rows rows; NOJOBS, '
-'MUTEX, SKIPPED, ABORTED or FAILED, nothing was done; ERROR, everything was undone, and the error '
+'MUTEX, SKIPPED or ABORTED, nothing was done; ERROR, everything was undone, and the error '
 'was recorded and counts as an attempt. p_detail says why. The ready list heeds repeat, run_window'
 ' and back-off; step does not. It commits, so call it outside a transaction block. Errors: OM005: '
 'p_topic is NULL; OM014: the isolation level is not read committed; OM015: p_topic is not '

@@ -105,8 +105,23 @@
 \ir ../../migrations/V052__rollback_steps.sql
 \endif
 
+\set checksum 'eff3127352a9a18d49a6de5121701a6ecb6105ab8bbfb018a198abe53ab078bf'
+\set migration 'V061__module_kinds'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V061__module_kinds.sql
+\endif
+
+\set checksum 'c4979b0d5d98afc627e3c1940cacd03ee47f082c20432370310f3bddffae1504'
+\set migration 'V064__back_off'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V064__back_off.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
+\ir ../reference/omd/module_kinds.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 
@@ -195,7 +210,10 @@
 \ir ../../procedures/omd/_require_nothing_to_undo.sql
 \ir ../../procedures/omd/_require_expiry_date.sql
 \ir ../../procedures/omd/_require_target.sql
+\ir ../../procedures/omd/_require_job.sql
+\ir ../../procedures/omd/_require_backoff.sql
 \ir ../../procedures/omd/register_module.sql
+\ir ../../procedures/omd/set_module_kind.sql
 \ir ../../procedures/omd/register_rollback.sql
 \ir ../../procedures/omd/add_module_to_batch.sql
 \ir ../../procedures/omd/add_batch_to_parent_batch.sql
@@ -233,6 +251,13 @@
 \ir ../../procedures/omd/_hold_batch_instance.sql
 
 -- Modules
+\ir ../../procedures/omd/_pause_after.sql
+\ir ../../procedures/omd/count_failure.sql
+\ir ../../procedures/omd/clear_failures.sql
+\ir ../../procedures/omd/note_look.sql
+\ir ../../procedures/omd/is_of_the_call.sql
+\ir ../../procedures/omd/note_failure.sql
+\ir ../../procedures/omd/retry.sql
 \ir ../../procedures/omd/_close_module_instance.sql
 \ir ../../procedures/omd/fail_module_instance.sql
 \ir ../../procedures/omd/_give_up_module_instances.sql
@@ -311,7 +336,10 @@
 \ir ../../procedures/omd/purge_history.sql
 
 -- In-database runs
+\ir ../../procedures/omd/_require_database_run.sql
 \ir ../../procedures/omd/begin_in_database_run.sql
+\ir ../../procedures/omd/begin_run.sql
+\ir ../../procedures/omd/end_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql
 \ir ../../procedures/omd/tell_discarded_rows.sql
 \ir ../../procedures/omd/_session_settings.sql
@@ -319,7 +347,13 @@
 \ir ../../procedures/omd/_restore_settings.sql
 \ir ../../procedures/omd/_written_rows.sql
 \ir ../../procedures/omd/execute_module.sql
+\ir ../../procedures/omd/_routines_of_kind.sql
+\ir ../../procedures/omd/finish_run.sql
+\ir ../../procedures/omd/_try_begin.sql
+\ir ../../procedures/omd/_raise_again.sql
+\ir ../../procedures/omd/_execute_runs.sql
 \ir ../../procedures/omd/run_module.sql
+\ir ../../procedures/omd/_require_database_batch.sql
 \ir ../../procedures/omd/_execute_batch.sql
 \ir ../../procedures/omd/run_batch.sql
 \ir ../../procedures/omd/_guard_instance_edit.sql
@@ -334,11 +368,12 @@
 \ir ../../procedures/omd/undone_instances.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
+\ir ../views/omd/module_pause.sql
+\ir ../../procedures/omd/running_modules.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
-\ir ../../procedures/omd/failures_in_a_row.sql
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql

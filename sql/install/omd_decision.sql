@@ -33,6 +33,7 @@
 \ir ../../procedures/omd_decision/_changes.sql
 \ir ../../procedures/omd_decision/_raise_invalid.sql
 \ir ../../procedures/omd_decision/_require_stage.sql
+\ir ../../procedures/omd_decision/_set_engine.sql
 \ir ../../procedures/omd_decision/_register_stage_module.sql
 \ir ../../procedures/omd_decision/define_stage.sql
 
@@ -100,6 +101,9 @@
 \ir ../../procedures/omd_decision/process_stage.sql
 \ir ../../procedures/omd_decision/_stage_plan.sql
 \ir ../../procedures/omd_decision/_begin_run.sql
+\ir ../../procedures/omd_decision/_stage_of.sql
+\ir ../../procedures/omd_decision/begin_run.sql
+\ir ../../procedures/omd_decision/end_run.sql
 \ir ../../procedures/omd_decision/run_stage.sql
 \ir ../../procedures/omd_decision/begin_stage.sql
 \ir ../../procedures/omd_decision/judge_rejects.sql
@@ -123,6 +127,9 @@
 \ir ../views/omd_decision/stage_readiness.sql
 \ir ../views/omd_decision/ready_stage_tasks.sql
 \ir ../views/omd_decision/decision_test_list.sql
+
+-- Kinds of Modules
+\ir ../reference/omd_decision/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_decision.sql

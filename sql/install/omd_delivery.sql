@@ -28,6 +28,20 @@
 \ir ../../migrations/V047__symbolic_links.sql
 \endif
 
+\set checksum '5b8a2fbb44835cb54f3d3b469327c611f30141ed09e40b0d75cce55f8fb5676b'
+\set migration 'V062__agreement_listeners'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V062__agreement_listeners.sql
+\endif
+
+\set checksum '02abca2be0bbd130b146c8bbd9818e8f71b455fa2931e43d09c60489525a7fda'
+\set migration 'V072__arrival'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V072__arrival.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/constraint_types.sql
@@ -112,6 +126,8 @@
 \ir ../../procedures/omd_delivery/_way_back.sql
 \ir ../../procedures/omd_delivery/_require_event.sql
 \ir ../../procedures/omd_delivery/_write_event.sql
+\ir ../../procedures/omd_delivery/_hold_location.sql
+\ir ../../procedures/omd_delivery/_follow_delivery.sql
 \ir ../../procedures/omd_delivery/_move.sql
 \ir ../../procedures/omd_delivery/_entity_sql.sql
 
@@ -124,11 +140,22 @@
 \ir ../../procedures/omd_delivery/_hold_agreement.sql
 \ir ../../procedures/omd_delivery/_require_effective.sql
 \ir ../../procedures/omd_delivery/_agreed_entities.sql
+\ir ../../procedures/omd_delivery/_register_agreement_module.sql
 \ir ../../procedures/omd_delivery/_equip_agreement.sql
+\ir ../../procedures/omd_delivery/agreements_of.sql
+\ir ../../procedures/omd_delivery/_folder_pattern.sql
+\ir ../../procedures/omd_delivery/_folder_datetime.sql
+\ir ../../procedures/omd_delivery/_arrival_terms.sql
+\ir ../../procedures/omd_delivery/_is_file_path.sql
+\ir ../../procedures/omd_delivery/_interval_problem.sql
+\ir ../../procedures/omd_delivery/_location_problem.sql
+\ir ../../procedures/omd_delivery/_delivered_entities.sql
+\ir ../../procedures/omd_delivery/_arrival_problems.sql
+\ir ../../procedures/omd_delivery/_require_arrival.sql
+\ir ../../procedures/omd_delivery/_require_export.sql
 \ir ../../procedures/omd_delivery/register_agreement.sql
 
 -- Creation
-\ir ../../procedures/omd_delivery/_delivered_entities.sql
 \ir ../../procedures/omd_delivery/_bound_entities.sql
 \ir ../../procedures/omd_delivery/_contexts.sql
 \ir ../../procedures/omd_delivery/_require_contexts.sql
@@ -139,6 +166,17 @@
 \ir ../../procedures/omd_delivery/insert_delivery.sql
 \ir ../../procedures/omd_delivery/create_delivery.sql
 \ir ../../procedures/omd_delivery/report_loaded.sql
+
+-- Arrivals
+\ir ../../procedures/omd_delivery/_require_seen.sql
+\ir ../../procedures/omd_delivery/_manifest_problem.sql
+\ir ../../procedures/omd_delivery/_seen_folders.sql
+\ir ../../procedures/omd_delivery/claim_look.sql
+\ir ../../procedures/omd_delivery/report_arrivals.sql
+\ir ../../procedures/omd_delivery/take_arrival.sql
+\ir ../../procedures/omd_delivery/check_arrival.sql
+\ir ../../procedures/omd_delivery/finish_arrival.sql
+\ir ../../procedures/omd_delivery/forget_arrival.sql
 
 -- Runs
 \ir ../../procedures/omd_delivery/_end_run.sql
@@ -196,9 +234,11 @@
 \ir ../../procedures/omd_delivery/registry_document.sql
 \ir ../../procedures/omd_delivery/hold_interface.sql
 \ir ../../procedures/omd_delivery/next_queue_item.sql
+\ir ../../procedures/omd_delivery/is_queued.sql
 \ir ../../procedures/omd_delivery/queue_item.sql
 \ir ../../procedures/omd_delivery/delivery_head.sql
 \ir ../../procedures/omd_delivery/delivery_terms.sql
+\ir ../../procedures/omd_delivery/agreement_terms.sql
 \ir ../../procedures/omd_delivery/write_terms.sql
 
 -- Receipts
@@ -214,6 +254,7 @@
 \ir ../views/omd_delivery/delivery_findings.sql
 \ir ../views/omd_delivery/delivery_metrics.sql
 \ir ../views/omd_delivery/delivery_queue.sql
+\ir ../views/omd_delivery/open_queue.sql
 \ir ../views/omd_delivery/delivery_marks.sql
 \ir ../views/omd_delivery/delivery_events.sql
 \ir ../views/omd_delivery/delivery_tenants.sql
@@ -221,6 +262,12 @@
 \ir ../views/omd_delivery/delivery_models.sql
 \ir ../views/omd_delivery/delivery_constraints.sql
 \ir ../views/omd_delivery/delivery_thresholds.sql
+\ir ../views/omd_delivery/arrivals.sql
+\ir ../views/omd_delivery/arrival_locations.sql
+\ir ../views/omd_delivery/delivery_work.sql
+
+-- Kinds of Modules
+\ir ../reference/omd_delivery/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql

@@ -101,6 +101,7 @@
 \ir ../../procedures/omd_dispatch/_require_new_model.sql
 \ir ../../procedures/omd_dispatch/_suspension_holds.sql
 \ir ../../procedures/omd_dispatch/_matching_suspension.sql
+\ir ../../procedures/omd_dispatch/suspended_modules.sql
 \ir ../../procedures/omd_dispatch/_require_criteria.sql
 \ir ../../procedures/omd_dispatch/_raise_invalid_criterion.sql
 \ir ../../procedures/omd_dispatch/_require_task_arguments.sql

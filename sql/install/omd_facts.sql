@@ -24,11 +24,18 @@
 \if :pending
 \ir ../../migrations/V059__writers_data.sql
 \endif
+\set checksum '1f42c71f2be939e4fd3f9942176cf0cbb968e3ef7e0d488bf4f050e772cd2de2'
+\set migration 'V073__exports_by_themselves'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V073__exports_by_themselves.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
 \ir ../reference/omd_facts/delivery_statuses.sql
 \ir ../reference/omd_facts/read_bounds.sql
+\ir ../reference/omd_facts/listeners.sql
 
 -- Mapping
 \ir ../../procedures/omd_facts/_open_end.sql
@@ -87,6 +94,7 @@
 \ir ../../procedures/omd_facts/_fill_shared.sql
 \ir ../../procedures/omd_facts/_shared_views.sql
 \ir ../../procedures/omd_facts/_register_module.sql
+\ir ../../procedures/omd_facts/equip_agreement.sql
 \ir ../../procedures/omd_facts/_warn_unknown_keys.sql
 \ir ../../procedures/omd_facts/_raise_not_held.sql
 \ir ../../procedures/omd_facts/hold_views.sql
@@ -112,11 +120,13 @@
 \ir ../../procedures/omd_facts/_refused_key.sql
 \ir ../../procedures/omd_facts/_raise_refused.sql
 \ir ../../procedures/omd_facts/_load_entity.sql
-\ir ../../procedures/omd_facts/_release_item.sql
 \ir ../../procedures/omd_facts/_with_supertypes.sql
 \ir ../../procedures/omd_facts/_record_load.sql
 \ir ../../procedures/omd_facts/_load_item.sql
 \ir ../../procedures/omd_facts/_begin_load.sql
+\ir ../../procedures/omd_facts/_interface_of.sql
+\ir ../../procedures/omd_facts/begin_run.sql
+\ir ../../procedures/omd_facts/end_run.sql
 \ir ../../procedures/omd_facts/load.sql
 \ir ../../procedures/omd_facts/_interfaces_to_load.sql
 \ir ../../procedures/omd_facts/load_all.sql
@@ -130,7 +140,6 @@
 \ir ../../procedures/omd_facts/_require_agreed.sql
 \ir ../../procedures/omd_facts/_analyze_removed.sql
 \ir ../../procedures/omd_facts/hold.sql
-\ir ../../procedures/omd_facts/_register_agreement_module.sql
 \ir ../../procedures/omd_facts/open_delivery.sql
 \ir ../../procedures/omd_facts/close_delivery.sql
 \ir ../../procedures/omd_facts/register_control.sql
@@ -171,14 +180,22 @@
 \ir ../../procedures/omd_facts/begin_export.sql
 \ir ../../procedures/omd_facts/finish_export.sql
 \ir ../../procedures/omd_facts/cancel_export.sql
+\ir ../../procedures/omd_facts/_export_is_due.sql
+\ir ../../procedures/omd_facts/_export_lives.sql
+\ir ../../procedures/omd_facts/due_export.sql
 
 -- Views
 \ir ../views/omd_facts/facts_map.sql
 \ir ../views/omd_facts/facts_state.sql
+\ir ../views/omd_facts/load_work.sql
 \ir ../views/omd_facts/facts_loads.sql
 \ir ../views/omd_facts/facts_deliveries.sql
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
+\ir ../views/omd_facts/export_work.sql
+
+-- Kinds of Modules
+\ir ../reference/omd_facts/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

@@ -105,6 +105,20 @@
 \ir ../../migrations/V055__between_rooms_lineage.sql
 \endif
 
+\set checksum '0bb65dd8b1850b9cd78d28c35fa04e5e0f34391b9a0b598d7f41984fc50949bd'
+\set migration 'V063__parts_of_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V063__parts_of_runs.sql
+\endif
+
+\set checksum 'd33a1220f898148b4468b6e9b5b465d607effaa163eef33dd0ccccfc7abb05b4'
+\set migration 'V065__back_off_lineage'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V065__back_off_lineage.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 \ir ../reference/omd_lineage/listeners.sql
@@ -122,7 +136,6 @@
 \ir ../../procedures/omd_lineage/until_block_end.sql
 \ir ../../procedures/omd_lineage/id_in_block.sql
 \ir ../../procedures/omd_lineage/_holder_lives.sql
-\ir ../../procedures/omd_lineage/_is_failed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
 \ir ../views/omd_lineage/base_table.sql
 \ir ../views/omd_lineage/source_list.sql
@@ -199,6 +212,7 @@
 \ir ../../procedures/omd_lineage/_go_back.sql
 \ir ../../procedures/omd_lineage/_claim_topic.sql
 \ir ../../procedures/omd_lineage/_note_no_jobs.sql
+\ir ../../procedures/omd_lineage/_note_unreadable.sql
 \ir ../../procedures/omd_lineage/_start_step.sql
 \ir ../../procedures/omd_lineage/_start_restated_step.sql
 \ir ../../procedures/omd_lineage/_end_restated_step.sql
@@ -240,6 +254,10 @@
 \ir ../../procedures/omd_lineage/commit_step.sql
 \ir ../../procedures/omd_lineage/fail_step.sql
 \ir ../../procedures/omd_lineage/note_error.sql
+\ir ../../procedures/omd_lineage/_begin_in_database.sql
+\ir ../../procedures/omd_lineage/_topic_of.sql
+\ir ../../procedures/omd_lineage/begin_run.sql
+\ir ../../procedures/omd_lineage/end_run.sql
 \ir ../../procedures/omd_lineage/step.sql
 \ir ../../procedures/omd_lineage/restate.sql
 \ir ../../procedures/omd_lineage/purge_log.sql
@@ -253,6 +271,7 @@
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
 \ir ../views/omd_lineage/ready_list_by_topic.sql
+\ir ../views/omd_lineage/topic_work.sql
 \ir ../views/omd_lineage/ready_topic_tasks.sql
 \ir ../views/omd_lineage/error_log.sql
 \ir ../views/omd_lineage/sources.sql
@@ -262,6 +281,9 @@
 \ir ../views/omd_lineage/lineage_throughput.sql
 \ir ../views/omd_lineage/lineage_graph.sql
 \ir ../views/omd_lineage/lineage_topics.sql
+
+-- Kinds of Modules
+\ir ../reference/omd_lineage/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_lineage.sql

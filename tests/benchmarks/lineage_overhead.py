@@ -67,8 +67,10 @@ def register(conn: psycopg.Connection[Any], topics: int) -> None:
         conn.execute("DELETE FROM omd_lineage.offsets")
         conn.execute("DELETE FROM omd_lineage.topic")
         conn.execute(
-            "INSERT INTO omd.module (module_code, area_code, table_code, platform_code)"
-            " SELECT 'f.t' || n, 'PRES', 'f.t' || n, 'POSTGRES' FROM generate_series(1, %s) AS n"
+            "INSERT INTO omd.module (module_code, area_code, table_code, platform_code,"
+            " module_kind_code, engine_code)"
+            " SELECT 'f.t' || n, 'PRES', 'f.t' || n, 'POSTGRES', 'TOPIC', 'POSTGRES'"
+            " FROM generate_series(1, %s) AS n"
             " ON CONFLICT (module_code) DO NOTHING",
             (topics,),
         )

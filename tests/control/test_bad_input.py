@@ -88,6 +88,7 @@ def test_an_unknown_batch_instance_is_refused(flow: Flow, call: str, id: int) ->
 
 @pytest.mark.parametrize("call", PARENT_CALLS)
 def test_an_unknown_parent_is_refused(flow: Flow, call: str) -> None:
+    flow.call("register_module", module_code="m", executable="SELECT 1")
     before = everything(flow)
     flow.refused("OM003", call, parent_batch_instance_id=999, **PARENT_CALLS[call])
     assert everything(flow) == before

@@ -39,6 +39,12 @@ def in_a_transaction_block(flow: Flow, routine: str, **arguments: str) -> None:
         flow.call(routine, **arguments)
 
 
+def sql_for_a_part(flow: Flow) -> None:
+    module = flow.one("SELECT module_id FROM omd.module WHERE module_code = 'm'")
+    flow.one("SELECT omd.set_module_kind(%s, 'PART')", module)
+    flow.call("register_module", module_code="m", executable="SELECT 1")
+
+
 def no_template(flow: Flow) -> None:
     flow.call("register_module", module_code="m", area_code="PRES")
     flow.run_module("m", "F")
@@ -167,7 +173,6 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     "OM113": retire_what_executes,
     "OM201": no_template,
     "OM202": no_target,
-    "OM203": lambda flow: flow.call("run_module", module_code="m"),
     "OM204": lambda flow: flow.call("rollback_module", module_instance_id=spark(flow)),
     "OM205": no_business_key,
     "OM206": lambda flow: topics(
@@ -189,6 +194,8 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     ),
     "OM212": locked,
     "OM213": lambda flow: topics(flow, "CREATE VIEW dwh.w AS TABLE dwh.s", IN_NO_BLOCK),
+    "OM214": lambda flow: flow.call("run_module", module_code="m"),
+    "OM219": sql_for_a_part,
 }
 # Those that need a story of their own, and the tests that tell it.
 ELSEWHERE = {

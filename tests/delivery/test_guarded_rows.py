@@ -66,7 +66,7 @@ def waits(shop: Shop) -> Iterator[Callable[..., Future[Any]]]:
         yield wait
 
 
-def refused(shop: Shop, statement: str, sqlstate: str = "OM137") -> str:
+def refused(shop: Shop, statement: str, sqlstate: str = "OM138") -> str:
     with pytest.raises(psycopg.Error) as caught:
         shop.conn.execute(statement.encode())
     assert caught.value.sqlstate == sqlstate, caught.value
@@ -198,7 +198,7 @@ def test_who_writes_beside_apply_waits_and_is_refused(
         written = waits(writer, runner, lambda: writer.conn.execute(late))
     with pytest.raises(psycopg.Error) as caught:
         written.result()
-    assert caught.value.sqlstate == "OM137"
+    assert caught.value.sqlstate == "OM138"
     assert runner.one("SELECT count(*) FROM wrk_shop.delta_customer") == 1
 
 

@@ -17,6 +17,8 @@ CONTROLS_TRANSACTIONS = {
     "omd._restore_settings",
     "omd._session_settings",
     "omd_delivery.purge_deliveries",
+    "omd.finish_run",
+    "omd._execute_runs",
     "omd_decision.run_stage",
     "omd_dispatch._fire",
     "omd_dispatch.fire_schedule",
@@ -146,10 +148,14 @@ OF_FAMILIES = re.compile(
 # The worker calls these itself, as the role of its connection.
 CALLED_BY_THE_WORKER = {
     "omd_facts._refuse_export",  # by the query of an export
+    "omd_facts._load_item",  # by the SQL of a load
     "omd_dispatch._complete_and_claim",
     "omd_dispatch._take_task_data_call",
     "omd_dispatch._take_task_data_run",
 }
+
+# Routines of omd.module_kind, which run_module calls by their names in it.
+PARTS_OF_KINDS = {"begin_run", "end_run"}
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
 NOT_GRANTED = {"omd_lineage.note_rows"}
@@ -222,7 +228,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd._execute_batch > omd._insert_batch_instance",
             "omd.begin_in_database_run > omd._open_module_instance",
-            "omd_lineage.step > omd_lineage.begin_step",
+            "omd_lineage.step > omd_lineage._begin_in_database",
         ],
     ),
     (
@@ -281,6 +287,16 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     ),
     ("OM204", "the target may be anywhere", ["omd.confirm_rollback > omd._require_rollback"]),
     (
+        "OM002 OM004 OM005",
+        "the kind of the Module is known, and no run is named",
+        ["omd._try_begin > omd.note_failure"],
+    ),
+    (
+        "OM002 OM005",
+        "the topic has a Module",
+        ["omd_lineage.retry > omd.retry"],
+    ),
+    (
         "OM004 OM005",
         "the instance is its own, of this moment",
         ["omd.explain_begin > omd._answer_module", "omd.explain_begin > omd.rollback_steps"],
@@ -328,7 +344,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_lineage.begin_step > omd.undo_instances"],
     ),
     (
-        "OM203 OM204",
+        "OM204 OM214 OM219",
         "it gives what to execute; a target elsewhere is recorded, and answered with ERROR",
         ["omd_lineage.begin_step > omd.begin_in_database_run"],
     ),
@@ -348,7 +364,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM004 OM005 OM101",
         "the run is its own and has failed",
-        ["omd_lineage.step > omd_lineage.fail_step"],
+        ["omd_lineage.end_run > omd_lineage.fail_step"],
     ),
     (
         "OM002 OM006 OM009 OM013 OM204 OM210",
@@ -356,9 +372,17 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_delivery._make_interface > omd.register_module"],
     ),
     (
+        "OM214 OM219",
+        "it gives what to execute",
+        ["omd_decision._begin_run > omd.begin_in_database_run"],
+    ),
+    (
         "OM002 OM013 OM209",
         "the Module is there, and the template is a text of delivery",
-        ["omd_delivery._make_interface > omd.register_rollback"],
+        [
+            "omd_delivery._make_interface > omd.register_rollback",
+            "omd_delivery._register_agreement_module > omd.register_rollback",
+        ],
     ),
     (
         "OM005",
@@ -539,11 +563,29 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
+        "OM219",
+        "a room gives neither SQL nor a job",
+        [
+            "omd_decision._register_stage_module > omd.register_module",
+            "omd_delivery._make_interface > omd.register_module",
+            "omd_delivery._register_agreement_module > omd.register_module",
+            "omd_facts._register_module > omd.register_module",
+            "omd_facts.equip_agreement > omd.register_module",
+            "omd_lake.register_maintenance > omd.register_module",
+            "omd_lineage._register_topic_module > omd.register_module",
+        ],
+    ),
+    (
+        "OM002 OM005 OM006 OM009 OM013 OM111 OM204 OM210",
+        "the Module is its own, and its target is only a name",
+        ["omd_delivery._register_agreement_module > omd.register_module"],
+    ),
+    (
         "OM002 OM006 OM009 OM013 OM111 OM204 OM210",
         "the target is a table of facts, and the codes are its own",
         [
             "omd_facts._register_module > omd.register_module",
-            "omd_facts._register_agreement_module > omd.register_module",
+            "omd_facts.equip_agreement > omd.register_module",
         ],
     ),
     (
@@ -551,7 +593,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "the Module is there, and the template is a text of facts",
         [
             "omd_facts._register_module > omd.register_rollback",
-            "omd_facts._register_agreement_module > omd.register_rollback",
+            "omd_facts.equip_agreement > omd.register_rollback",
         ],
     ),
     (
@@ -560,7 +602,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_facts._register_module > omd_facts.undo_loads"],
     ),
     (
-        "OM002 OM003 OM009 OM101 OM203 OM204",
+        "OM002 OM003 OM009 OM101 OM204 OM214 OM219",
         "the interface has its Module, and no Batch calls it",
         [
             "omd_facts._begin_load > omd.begin_in_database_run",
@@ -617,6 +659,26 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_facts.open_delivery > omd_delivery.move_delivery"],
     ),
     (
+        "OM013 OM033",
+        "it has found the agreement",
+        ["omd_delivery.forget_arrival > omd_delivery._hold_agreement"],
+    ),
+    (
+        "OM037 OM038 OM039 OM041 OM131 OM232",
+        "it refuses the folder, and the next goes on",
+        ["omd_delivery.take_arrival > omd_delivery.create_delivery"],
+    ),
+    (
+        "OM031",
+        "it has found the agreement",
+        ["omd_facts.due_export > omd_delivery.hold_interface"],
+    ),
+    (
+        "OM036 OM232 OM251",
+        "the view says that the export is due",
+        ["omd_facts.due_export > omd_facts.create_export"],
+    ),
+    (
         "OM038",
         "it gives no time",
         [
@@ -630,7 +692,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_facts.open_delivery > omd_delivery.move_delivery"],
     ),
     (
-        "OM137",
+        "OM138",
         "it only makes a trigger",
         [
             "omd_delivery._guard_table > omd_delivery._guard_change",

@@ -15,7 +15,7 @@ from support.imports import MODULES, arrows, tree_of
 
 CORE = ["_core", "_version", "_terminal"]
 ENGINE_PACKAGES = [path.split(".")[1] for path, _ in ENGINES.values()]
-DOORS = ["", "_doors", "_rooms", "doors", "errors"]  # "": the package itself
+DOORS = ["", "_doors", "_rooms", "doors", "errors", "performing"]  # "": the package itself
 
 # A room knows process control, and of the others only these.
 KNOWS = {"facts": ["delivery"]}

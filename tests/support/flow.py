@@ -61,7 +61,10 @@ EMPTY = """
             )
                 AND relkind = 'r'
                 -- Reference rows stay.
-                AND relname NOT IN ('constraint_type', 'delivery_status', 'delivery_transition')
+                AND relname NOT IN (
+                    'agreement_listener', 'constraint_type', 'delivery_status',
+                    'delivery_transition'
+                )
         LOOP
             EXECUTE format('DELETE FROM %s', v_name);
         END LOOP;
@@ -69,6 +72,7 @@ EMPTY = """
         DELETE FROM omd.batch_module;
         DELETE FROM omd.batch_parameter;
         DELETE FROM omd.module_parameter;
+        DELETE FROM omd.module_state;
         DELETE FROM omd.module_companion;
         DELETE FROM omd.parameter;
         DELETE FROM omd.module;

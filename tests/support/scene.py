@@ -198,6 +198,12 @@ class Scene(Flow):
     def ids(self, table: str = "dwh.f") -> list[int]:
         return [row["id"] for row in self.rows(f"SELECT id FROM {table} ORDER BY id, pos")]
 
+    def waits(self, **duration: float) -> None:
+        """Let so much of the pause of every Module pass."""
+        self.owner(
+            "UPDATE omd.module_state SET not_before = not_before - %s", timedelta(**duration)
+        )
+
     def long_ago(self, topic: str = "dwh.f", **past: timedelta) -> None:
         """Move the last run of the topic, and its last progress, into the past."""
         for column, ago in past.items():

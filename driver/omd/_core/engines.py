@@ -141,6 +141,10 @@ class Engine(Protocol):
         """Return the entities for which a folder holds data."""
         self._refuse("reads no files")
 
+    def folders(self, session: Any, location: str, terms: Any) -> Any:
+        """Return the folders of a location of another file system; see `omd.delivery.arrivals`."""
+        self._refuse("reads no files")
+
     def export(self, run: Any) -> dict[str, Any]:
         """Write and publish the files of an export; return the manifest."""
         self._refuse("writes no files")

@@ -23,7 +23,7 @@ from omd._core.errors import ConnectionFailed
 from omd._core.heartbeat import Heartbeat
 from omd.control.calls import ControlCalls
 from omd.control.connection import C
-from omd.control.errors import InstanceNotExecuting, LeaseExpired, LeaseLost
+from omd.control.errors import InstanceNotExecuting, LeaseExpired, LeaseLost, MembersFailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -239,6 +239,8 @@ class Block(ABC, Generic[C]):
 
 def describe(error: BaseException) -> tuple[str, str]:
     """Return the event detail of an error (type, message, last frame, traceback), and its type."""
+    if isinstance(error, MembersFailed):
+        return error.message, "MEMBER FAILED"
     kind = type(error)
     name = (
         kind.__qualname__

@@ -166,7 +166,8 @@ class ControlCalls(Calls):
 
     def batch_members(self, batch_code: str) -> list[BatchMembersRow]:
         """Returns what the Batch ``batch_code`` runs, in order: Modules by sequence, then child
-        Batches by sequence. member_type is MODULE or BATCH.
+        Batches by sequence. member_type is MODULE or BATCH. module_kind_code and engine_code are
+        those of a Module.
 
         Raises:
             UnknownBatch: OM001.
@@ -729,8 +730,8 @@ class ControlCalls(Calls):
         """Ends a Module Instance with status S.
 
         The row counts are numbers of rows; NULL counts as 0. It is accepted from E with indicator P
-        only, so a run that was declared dead can't report success later. DIRECT, "Module Success
-        event".
+        only, so a run that was declared dead can't report success later. The failures of the Module
+        in a row are forgotten. DIRECT, "Module Success event".
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -757,6 +758,31 @@ class ControlCalls(Calls):
         """
         answer: int = self._value(_NEXT_WRITE_NUMBER)
         return answer
+
+    def note_failure(
+        self,
+        module_code: str,
+        *,
+        detail: str | None = None,
+        code: str | None = None,
+        module_instance_id: int | None = None,
+    ) -> None:
+        """Counts a failure of the Module ``module_code`` that no run has reported: its work waits,
+        twice as long after each failure in a row.
+
+        Args:
+            detail: the text of the error, of which the first line is kept, without values of
+                rows.
+            code: its code, such as an SQLSTATE.
+            module_instance_id: the run that it belongs to, if there is one; a run counts once,
+                and one that has ended changes nothing.
+
+        Raises:
+            UnknownModule: OM002.
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        self._do(_NOTE_FAILURE, module_code, detail, code, module_instance_id)
 
     def parameter_value(
         self,
@@ -1037,6 +1063,10 @@ class ControlCalls(Calls):
         inactive_indicator: str | None = None,
         table_format_code: str | None = None,
         open_expiry_date: str | None = None,
+        job: str | None = None,
+        backoff: timedelta | str | None = None,
+        backoff_limit: timedelta | str | None = None,
+        max_failures: int | None = None,
     ) -> int:
         """Inserts or updates the Module ``module_code``; a NULL argument keeps the present value.
 
@@ -1048,7 +1078,7 @@ class ControlCalls(Calls):
             table_code: the target, schema.table.
             table_type_code: the kind of target, such as HUB, SAT, LSAT, LINK or 3NF.
             platform_code: POSTGRES (the default) or SPARK.
-            executable: SQL for run_module.
+            executable: SQL for run_module; '': it has none any more.
             module_description: what it loads.
             business_key_columns: the key of a target with history.
             effective_date_column: where the validity of a row starts.
@@ -1063,6 +1093,12 @@ class ControlCalls(Calls):
                 table on Spark that OMD commits.
             open_expiry_date: what the expiry date of a current record says (9999-12-31), as
                 year-month-day.
+            job: without SQL, the Python function that is a run, module:function; '': none.
+            backoff: how long its work waits after a failure (10 seconds), twice as long after
+                each further one in a row.
+            backoff_limit: the longest such wait (1 hour).
+            max_failures: after so many failures in a row its work waits for omd.retry (10); 0:
+                never.
 
         Raises:
             UnknownModule: OM002.
@@ -1073,6 +1109,7 @@ class ControlCalls(Calls):
             TargetInUse: OM111.
             WrongPlatform: OM204.
             ProtectedTarget: OM210.
+            KindOfRoom: OM219.
         """
         answer: int = self._value(
             _REGISTER_MODULE,
@@ -1093,6 +1130,10 @@ class ControlCalls(Calls):
             inactive_indicator,
             table_format_code,
             open_expiry_date,
+            job,
+            backoff,
+            backoff_limit,
+            max_failures,
         )
         return answer
 
@@ -1235,6 +1276,19 @@ class ControlCalls(Calls):
         """
         self._do(_RETIRE_MODULE, module_code)
 
+    def retry(self, module_code: str) -> bool:
+        """Forgets the failures of the Module ``module_code`` and its pause, so that its work is
+        ready again at once.
+
+        Returns ``was``: whether there was anything to forget.
+
+        Raises:
+            UnknownModule: OM002.
+            MissingArgument: OM005.
+        """
+        answer: bool = self._value(_RETRY, module_code)
+        return answer
+
     def rollback_module(self, module_instance_id: int) -> None:
         """Executes the rollback that the evaluation of a Module Instance asked for, on a target in
         this database, with the rights of the caller, and sets its indicator to P.
@@ -1284,8 +1338,8 @@ class ControlCalls(Calls):
         force: bool | None = None,
         execution_context: Mapping[str, Any] | None = None,
     ) -> RunBatchAnswer:
-        """Runs the Batch ``batch_code`` in the database: its Modules by sequence, then its child
-        Batches.
+        """Runs the Batch ``batch_code`` in the database: its Modules by sequence, of any kind that
+        the database performs, each until nothing is left of what was there, then its child Batches.
 
         Returns ``batch_instance_id`` and ``execution_status_code``: S, F (the event log names the
         failed members), A or C. It commits, so call it outside a transaction block. The run lives
@@ -1305,6 +1359,7 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
+            NeedsWorker: OM214.
         """
         from omd.control.rows import RunBatchAnswer
 
@@ -1324,17 +1379,25 @@ class ControlCalls(Calls):
         batch_instance_id: int | None = None,
         executable: str | None = None,
         execution_context: Mapping[str, Any] | None = None,
+        until_done: bool | None = None,
     ) -> RunModuleAnswer:
-        """Runs the Module ``module_code`` in the database: begins it, executes ``executable`` (else
-        the registered SQL) and ends it.
+        """Runs the Module ``module_code`` in the database, whatever its kind: begins it, executes
+        it and ends it.
 
-        Returns ``module_instance_id`` and ``execution_status_code``: S, F (the error is in the
-        event log), A or C. The executable reads current_setting('omd.module_instance_id'). It
-        commits, so call it outside a transaction block. The run lives as long as this statement; if
-        the statement is broken off, the next begin declares the run dead.
+        Returns ``execution_status_code``: S, F (the error is in the event log), C (there was
+        nothing to do, or the run is skipped) or A (another works at it); ``module_instance_id``,
+        the last run, NULL where there is no instance; and ``detail``, why it is not S. The
+        executable reads current_setting('omd.module_instance_id'). It commits, so call it outside a
+        transaction block. The run lives as long as this statement; if the statement is broken off,
+        the next begin declares the run dead.
 
         Args:
+            batch_instance_id: the Batch Instance that calls, NULL or 0 for none.
+            executable: SQL for a Module of kind SQL or SPARK, instead of the registered one.
             execution_context: JSON about where it runs.
+            until_done: again while runs end with S and more is left of what was there at the
+                first begin (of an interface the items that were queued, of a topic while blocks
+                are full); NULL: true in a Batch, else false.
 
         Raises:
             UnknownModule: OM002.
@@ -1348,9 +1411,10 @@ class ControlCalls(Calls):
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
-            NoExecutable: OM203.
             WrongPlatform: OM204.
             TargetColumnNotFound: OM205.
+            NeedsWorker: OM214.
+            KindOfRoom: OM219.
         """
         from omd.control.rows import RunModuleAnswer
 
@@ -1361,6 +1425,7 @@ class ControlCalls(Calls):
             batch_instance_id,
             executable,
             execution_context,
+            until_done,
         )
 
     def set_next_run_indicator(
@@ -1679,6 +1744,16 @@ _MODULE_SUCCESS = Routine(
     repeat=Repeat("OM101", "execution_status_code", "S"),
 )
 _NEXT_WRITE_NUMBER = Routine("omd.next_write_number", repeat=Repeat(), is_function=True)
+_NOTE_FAILURE = Routine(
+    "omd.note_failure",
+    {
+        "p_module_code": "text",
+        "p_detail": "text",
+        "p_code": "text",
+        "p_module_instance_id": "bigint",
+    },
+    required=1,
+)
 _PARAMETER_VALUE = Routine(
     "omd.parameter_value",
     {"p_parameter_code": "text", "p_module_instance_id": "bigint", "p_batch_instance_id": "bigint"},
@@ -1789,6 +1864,10 @@ _REGISTER_MODULE = Routine(
         "p_inactive_indicator": "text",
         "p_table_format_code": "text",
         "p_open_expiry_date": "text",
+        "p_job": "text",
+        "p_backoff": "interval",
+        "p_backoff_limit": "interval",
+        "p_max_failures": "integer",
     },
     required=1,
     repeat=Repeat(),
@@ -1826,6 +1905,7 @@ _RENAME_MODULE = Routine(
 )
 _RETIRE_BATCH = Routine("omd.retire_batch", {"p_batch_code": "text"}, required=1)
 _RETIRE_MODULE = Routine("omd.retire_module", {"p_module_code": "text"}, required=1)
+_RETRY = Routine("omd.retry", {"p_module_code": "text"}, required=1, repeat=Repeat())
 _ROLLBACK_MODULE = Routine(
     "omd.rollback_module",
     {"p_module_instance_id": "bigint"},
@@ -1856,6 +1936,7 @@ _RUN_MODULE = Routine(
         "p_batch_instance_id": "bigint",
         "p_executable": "text",
         "p_execution_context": "jsonb",
+        "p_until_done": "boolean",
     },
     required=1,
 )

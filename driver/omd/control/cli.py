@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from omd._core.engines import SPARK
 from omd._terminal.commands import ExitCode, Group
 from omd._terminal.options import document_option, json_value, output_option
 from omd._terminal.tables import render, show, show_document, show_pairs
@@ -382,10 +383,10 @@ def remove_rollback(module_code: str, dsn: str, step: int | None) -> None:
 
 @click.group(cls=Group)
 def run() -> None:
-    """Run SQL Modules, or a Batch of them, in the database.
+    """Run Modules of any kind, or a Batch of them.
 
-    The exit code tells how the run ended: 0 it succeeded, 1 it failed, 3 it was skipped, 4 it was
-    aborted.
+    The database runs what it can; the rest runs in this process. The exit code tells how the run
+    ended: 0 it succeeded, 1 it failed, 3 it was skipped, 4 it was aborted.
     """
 
 
@@ -397,22 +398,31 @@ _execution_context = click.option(
 )
 
 
+_master = click.option(
+    "--master", metavar="URL", help="Spark's master for runs on Spark; local[*] by default."
+)
+
+
 @run.command("batch")
 @click.argument("code")
 @dsn_option
 @output_option
 @_execution_context
-def run_batch(code: str, dsn: str, output: str, execution_context: Any) -> int:
+@_master
+def run_batch(code: str, dsn: str, output: str, execution_context: Any, master: str | None) -> int:
     """Run a Batch: its Modules by sequence, then its child Batches."""
     with open_control(dsn) as control:
-        ran = control.run_batch(code, execution_context=execution_context)
-        instance = ran.batch_instance_id
+        engines = control.engines
+        ran = control.perform_batch(
+            code, session=lambda: engines[SPARK].session(master), context=execution_context
+        )
+        instance = ran.instance_id
         show(batch_runs(control, 1, batch_instance_id=instance), BATCH_RUN, output)
         if output == "table":
             click.echo()
             show(module_runs(control, 1000, batch_instance_id=instance), MODULE_RUN, output)
         _tell_events(control, batch_instance_id=instance)
-        return _EXIT_CODES[ran.execution_status_code.value]
+        return _EXIT_CODES[ran.status.value]
 
 
 @run.command("module")
@@ -422,6 +432,7 @@ def run_batch(code: str, dsn: str, output: str, execution_context: Any) -> int:
 @click.option("--batch-instance", type=int, metavar="ID", help="The Batch Instance to run it in.")
 @click.option("--executable", metavar="SQL", help="Run this SQL instead of the registered one.")
 @_execution_context
+@_master
 def run_module(
     code: str,
     dsn: str,
@@ -429,22 +440,38 @@ def run_module(
     batch_instance: int | None,
     executable: str | None,
     execution_context: Any,
+    master: str | None,
 ) -> int:
-    """Run a Module whose executable is SQL."""
+    """Run a Module, whatever its kind."""
     with open_control(dsn) as control:
-        ran = control.run_module(
-            code,
-            batch_instance_id=batch_instance,
-            executable=executable,
-            execution_context=execution_context,
-        )
-        instance = ran.module_instance_id
-        show(module_runs(control, 1, module_instance_id=instance), MODULE_RUN, output)
-        _tell_events(control, module_instance_id=instance)
-        return _EXIT_CODES[ran.execution_status_code.value]
+        if executable is None:
+            engines = control.engines
+            done = control.perform(
+                code,
+                session=lambda: engines[SPARK].session(master),
+                batch=batch_instance,
+                context=execution_context,
+            )
+            instance, status, detail = done.instance_id, done.status, done.detail
+        else:
+            ran = control.run_module(
+                code,
+                batch_instance_id=batch_instance,
+                executable=executable,
+                execution_context=execution_context,
+            )
+            instance, status = ran.module_instance_id, ran.execution_status_code
+            detail = ran.detail
+        runs = module_runs(control, 1, module_instance_id=instance) if instance else []
+        show(runs, MODULE_RUN, output)
+        if instance:
+            _tell_events(control, module_instance_id=instance)
+        elif detail:
+            click.echo(f"{short(code)}: {detail}", err=True)
+        return _EXIT_CODES[status.value]
 
 
-def _tell_events(control: Control, **instance: int) -> None:
+def _tell_events(control: Control, **instance: int | None) -> None:
     for event in events(control, 10, **instance):
         of = event.module_code or event.batch_code or ""
         click.echo(f"{of}: {event.event_detail}", err=True)

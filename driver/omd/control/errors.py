@@ -20,6 +20,7 @@ from omd.control.own_errors import (
     BatchAborted,
     BatchSkipped,
     LeaseLost,
+    MembersFailed,
     ModuleAborted,
     ModuleSkipped,
     NoRollbackExecutor,
@@ -44,17 +45,19 @@ __all__ = [
     "InvalidLoadWindow",
     "InvalidRollbackTemplate",
     "InvalidTableCode",
+    "KindOfRoom",
     "LeaseExpired",
     "LeaseLost",
     "LoadWindowExists",
     "LoadWindowKind",
+    "MembersFailed",
     "MigrationChanged",
     "MissingArgument",
     "ModuleAborted",
     "ModuleSkipped",
+    "NeedsWorker",
     "NegativeRowCount",
     "NewerInstalled",
-    "NoExecutable",
     "NoRollbackExecutor",
     "NoRollbackPending",
     "NoRollbackTemplate",
@@ -186,10 +189,6 @@ class TargetNotFound(ConfigurationError, code="OM202"):
     """The target table of the Module does not exist."""
 
 
-class NoExecutable(ConfigurationError, code="OM203"):
-    """The Module has no SQL to execute in the database."""
-
-
 class WrongPlatform(ConfigurationError, code="OM204"):
     """The call is for a target on another platform."""
 
@@ -204,3 +203,11 @@ class InvalidRollbackTemplate(ConfigurationError, code="OM209"):
 
 class ProtectedTarget(ConfigurationError, code="OM210"):
     """The target is in a schema of OMD or of PostgreSQL itself."""
+
+
+class NeedsWorker(ConfigurationError, code="OM214"):
+    """A worker process performs the Module, or members of the Batch; nothing has begun."""
+
+
+class KindOfRoom(ConfigurationError, code="OM219"):
+    """The Module belongs to a room, whose rules say what a run of it is."""

@@ -12,6 +12,7 @@ __all__ = [
     "BatchAborted",
     "BatchSkipped",
     "LeaseLost",
+    "MembersFailed",
     "ModuleAborted",
     "ModuleSkipped",
     "NoRollbackExecutor",
@@ -26,6 +27,10 @@ class LeaseLost(OmdError):
     The next begin rolls its rows back (rule P12). If the job itself raised an exception, that is
     the ``__cause__``.
     """
+
+
+class MembersFailed(OmdError):
+    """Members of a Batch failed, and the Batch with them; each is a line of the message."""
 
 
 class WriteFailed(OmdError):

@@ -37,6 +37,7 @@ __all__ = [
     "ModuleDefinitionRow",
     "ModuleExecutionLogRow",
     "ModuleListRow",
+    "ModulePauseRow",
     "ModuleTargetRow",
     "OpenInstanceRow",
     "ParameterListRow",
@@ -75,6 +76,8 @@ class BatchMembersRow:
     member_code: str
     sequence: int
     inactive_indicator: str
+    module_kind_code: str | None
+    engine_code: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +172,9 @@ class ModuleDefinitionRow:
     inactive_indicator: str
     table_format_code: str | None
     open_expiry_date: str
+    module_kind_code: str
+    engine_code: str | None
+    job: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +263,9 @@ class RunBatchAnswer:
 class RunModuleAnswer:
     """Answer of omd.run_module."""
 
-    module_instance_id: int
+    module_instance_id: int | None
     execution_status_code: ExecutionStatus
+    detail: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -739,6 +746,10 @@ class ModuleListRow:
         last_end_datetime: When the newest instance ended; NULL when the Module has never run or
             executes.
         pending_rollback: The instances that a begin would roll back now.
+        module_kind_code: What one run of the Module is.
+        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART, which never runs on
+            its own.
+        job: The function that is a run of a Module of kind SPARK; NULL when there is none.
     """
 
     view: ClassVar[str] = "omd_report.module_list"
@@ -757,6 +768,40 @@ class ModuleListRow:
     last_start_datetime: datetime | None
     last_end_datetime: datetime | None
     pending_rollback: list[int]
+    module_kind_code: str
+    engine_code: str | None
+    job: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePauseRow:
+    """For rooms: the Modules that have failed since their last success, or had nothing to do when
+    they were ready, and whether their work waits.
+
+    Attributes:
+        module_id: The Module.
+        state: FAILED: it has failed too often, and waits for omd.retry. BACK_OFF: it waits
+            after a failure. NULL: it does not wait for these.
+        looked_datetime: The look that found nothing, while its pause lasts; work that is newer
+            does not wait. NULL: there is no such pause.
+        failures: How often it has failed since its last success.
+        not_before: When its pause ends; NULL: it has none.
+        failed_since: When the first of these failures was; NULL: none was.
+        last_problem: The last failure in one line, without values of rows.
+        last_module_instance_id: The Module Instance that failed last; NULL: it failed before it
+            had one.
+    """
+
+    view: ClassVar[str] = "omd.module_pause"
+
+    module_id: int
+    state: str | None
+    looked_datetime: datetime | None
+    failures: int
+    not_before: datetime | None
+    failed_since: datetime | None
+    last_problem: str
+    last_module_instance_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -774,6 +819,8 @@ class ModuleTargetRow:
         insert_instance_column: The column of its target that holds the Module Instance which
             inserted the row.
         inactive_indicator: Y: each run of the Module is skipped.
+        module_kind_code: What one run of the Module is.
+        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART.
     """
 
     view: ClassVar[str] = "omd.module_target"
@@ -787,6 +834,8 @@ class ModuleTargetRow:
     table_format_code: str | None
     insert_instance_column: str
     inactive_indicator: str
+    module_kind_code: str
+    engine_code: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,7 @@ class DecisionCalls(Calls):
 
         Returns ``version``, the version that holds then, and ``changes``, a list of {"path", "old",
         "new"}; when it is empty the document is the present one. It registers the Module of the
-        stage and its rollback each time.
+        stage and its rollback each time; a next version forgets its failures.
 
         Args:
             stage: {"stage", "mode", "batch_size", "keys", "wave", "window", "ruleset", "links",
@@ -368,11 +368,11 @@ class DecisionCalls(Calls):
         the ruleset, writes its outputs and routes the rejects, all waves in one commit.
 
         Returns ``module_instance_id``, ``execution_status_code``: S, F, A or C, ``cycles``,
-        ``rows_rejected``, and of a failed run ``detail``, why; a failed run leaves no row. It
-        commits, so call it outside a transaction block. The run lives as long as this statement; if
-        the statement is broken off, the next begin declares the run dead. What is wrong with the
-        stage, the ruleset or a source is raised before there is an instance; what comes later ends
-        it with F and one event.
+        ``rows_rejected``, and ``detail``, why it is not S; a failed run leaves no row. It commits,
+        so call it outside a transaction block. The run lives as long as this statement; if the
+        statement is broken off, the next begin declares the run dead. What is wrong with the stage,
+        the ruleset or a source is raised before there is an instance; what comes later ends it with
+        F and one event.
 
         Args:
             batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own.
@@ -395,7 +395,6 @@ class DecisionCalls(Calls):
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
-            NoExecutable: OM203.
             WrongPlatform: OM204.
             NoRulesetVersion: OM286.
             RulesetChanged: OM287.

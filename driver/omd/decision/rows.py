@@ -325,8 +325,8 @@ class StageReadinessRow:
         stage_code: The stage.
         module_code: Its Module.
         reason: DUE: it may run. BACK_OFF: it has failed, and pauses up to not_before. FAILED:
-            it has failed ten times in a row, and waits until a run by hand succeeds or it is
-            defined anew. INACTIVE: its Module is.
+            it has failed too often in a row, and waits for omd.retry, until a run by hand
+            succeeds or it is defined anew. INACTIVE: its Module is.
         failures: How many runs have failed since the last that succeeded, or since it was
             defined.
         not_before: When its pause ends; NULL: it has not failed.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         CreateDeliveryAnswer,
         DeployModelAnswer,
         StageVerdictAnswer,
+        TakeArrivalAnswer,
     )
 
 __all__ = ["DeliveryCalls"]
@@ -110,6 +111,42 @@ class DeliveryCalls(Calls):
             WrongDeliveryState: OM130.
         """
         self._do(_CANCEL_DELIVERY, delivery_id, reason)
+
+    def check_arrival(self, delivery_id: int, seen: Mapping[str, Any]) -> bool:
+        """Returns ``is_same``, whether the folder of which the delivery ``delivery_id`` was made
+        has the content that was taken.
+
+        One with another content is CHANGED, and the caller fails its attempt.
+
+        Args:
+            seen: the folder, as report_arrivals takes it, seen after staging was read.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            DeliveryArgumentInvalid: OM036.
+        """
+        answer: bool = self._value(_CHECK_ARRIVAL, delivery_id, seen)
+        return answer
+
+    def claim_look(self, agreement_code: str) -> dict[str, Any] | None:
+        """Returns ``arrival``, the arrival of the agreement ``agreement_code`` with all its
+        defaults, when it is time to look at its location: the caller looks, and calls
+        report_arrivals.
+
+        Of many callers one gets it, once per every. Under a manifest known has the folders whose
+        hashes were compared. NULL: somebody has looked or looks now, the agreement has no arrival,
+        or it is inactive.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownAgreement: OM033.
+        """
+        answer: dict[str, Any] | None = self._value(_CLAIM_LOOK, agreement_code)
+        return answer
 
     def create_delivery(
         self,
@@ -240,6 +277,37 @@ class DeliveryCalls(Calls):
         """
         self._do(_FAIL_DELIVERY, delivery_id, attempt, event_detail, event_return_code_details)
 
+    def finish_arrival(
+        self, delivery_id: int, *, moved_to: str | None = None, problem: str | None = None
+    ) -> None:
+        """Makes the arrival of which the accepted delivery ``delivery_id`` was made DONE, when its
+        folder was moved to ``moved_to``, a path from the location, or why it was not, ``problem``.
+
+        A second call changes nothing.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            DeliveryArgumentInvalid: OM036.
+            WrongArrivalState: OM137.
+        """
+        self._do(_FINISH_ARRIVAL, delivery_id, moved_to, problem)
+
+    def forget_arrival(self, arrival_id: int, reason: str) -> None:
+        """Forgets what became of the arrival ``arrival_id``, because of ``reason``, so that the
+        next look finds its folder again.
+
+        Its delivery stays as it is.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownArrival: OM044.
+            WrongArrivalState: OM137.
+        """
+        self._do(_FORGET_ARRIVAL, arrival_id, reason)
+
     def heartbeat_delivery(self, delivery_id: int, attempt: int, lease: timedelta | str) -> None:
         """Renews the leases of the run ``attempt`` of the delivery ``delivery_id`` to ``lease`` (an
         interval) from now.
@@ -332,6 +400,7 @@ class DeliveryCalls(Calls):
         settings: Mapping[str, Any] | None = None,
         options: Mapping[str, Any] | None = None,
         inactive_indicator: str | None = None,
+        arrival: Mapping[str, Any] | None = None,
     ) -> int:
         """Inserts or updates the agreement ``agreement_code``; a NULL argument keeps the present
         value.
@@ -351,8 +420,14 @@ class DeliveryCalls(Calls):
             context: the keys that the tenant is bound to, {entity: [{attribute: value}]}.
             settings: fields of settings that override those of the model, by constraint.
             options: allow_symbolic_links (false), csv, include_existing,
-                max_concurrent_entities (2), max_sample_size (1000).
+                max_concurrent_entities (2), max_sample_size (1000), export: {target_uri, mode,
+                entities, every}, with which an agreement of the layer EXPORT exports by itself.
             inactive_indicator: Y refuses new deliveries.
+            arrival: where its deliveries arrive as folders, for the layer LVL: location, folder
+                (the pattern of their names, {yyyy}-{MM}-{dd}), zone (UTC), ready ({"marker":
+                "_SUCCESS"}, {"quiet": interval} or {"manifest": file}), then (KEEP, or {"move":
+                folder}), loads (entity and load), every (10 seconds; 1 minute for a URI); an
+                empty object removes it.
 
         Raises:
             MissingArgument: OM005.
@@ -364,6 +439,7 @@ class DeliveryCalls(Calls):
             UnknownConstraint: OM035.
             DeliveryArgumentInvalid: OM036.
             ImpossibleSetting: OM042.
+            InvalidArrival: OM043.
             SchemaTaken: OM233.
             SchemaNotCreated: OM234.
         """
@@ -381,6 +457,7 @@ class DeliveryCalls(Calls):
             settings,
             options,
             inactive_indicator,
+            arrival,
         )
         return answer
 
@@ -476,6 +553,32 @@ class DeliveryCalls(Calls):
         """
         self._do(_REMOVE_TENANT, tenant_code)
 
+    def report_arrivals(
+        self, agreement_code: str, seen: Mapping[str, Any], *, problem: str | None = None
+    ) -> int:
+        """Takes what a look at the location of the agreement ``agreement_code`` has seen, and
+        decides what each folder is.
+
+        Returns ``found``, how many folders became FOUND. It tells whoever listens on omd_delivery.
+
+        Args:
+            seen: all that is there, [{folder, kind FOLDER, FILE or LINK (also for one inside),
+                files: [{path, bytes, modified}], manifest (the content of the file of this
+                name), problem (why the folder could not be read)}]; of a folder that is there
+                twice the last one counts.
+            problem: why the location could not be read; then ``seen`` is NULL, or only a part,
+                and nothing is taken for gone.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownAgreement: OM033.
+            DeliveryArgumentInvalid: OM036.
+        """
+        answer: int = self._value(_REPORT_ARRIVALS, agreement_code, seen, problem)
+        return answer
+
     def report_loaded(self, delivery_id: int) -> str:
         """Reports that the data of the delivery ``delivery_id`` is complete.
 
@@ -532,6 +635,27 @@ class DeliveryCalls(Calls):
 
         return self._answer(_STAGE_VERDICT, StageVerdictAnswer, delivery_id, attempt, stage)
 
+    def take_arrival(self, agreement_code: str) -> TakeArrivalAnswer:
+        """Returns ``delivery_id``, the delivery that the agreement ``agreement_code`` is to run
+        next, and ``folder``, the folder in its location that has the files: its unfinished delivery
+        (``folder`` NULL: it was not made of a folder); else one that was accepted and whose folder
+        is to be moved; else that of the oldest FOUND, which is created with the entities whose
+        files are there.
+
+        A folder whose delivery can't be created is REFUSED, and the next goes on. NULL: there is
+        none, the agreement takes none today, or its unfinished one is of a folder that was CHANGED.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownAgreement: OM033.
+            DeliveryArgumentInvalid: OM036.
+        """
+        from omd.delivery.rows import TakeArrivalAnswer
+
+        return self._answer(_TAKE_ARRIVAL, TakeArrivalAnswer, agreement_code)
+
     def undo_update(self, entity_id: int, instance_array: Sequence[int]) -> int:
         """Deletes the work rows of the instances ``instance_array`` of the Module of the entity
         ``entity_id``, and returns how many there were.
@@ -581,6 +705,13 @@ _CANCEL_DELIVERY = Routine(
     required=2,
     repeat=Repeat("OM130", "delivery_status", "CANCELLED"),
 )
+_CHECK_ARRIVAL = Routine(
+    "omd_delivery.check_arrival",
+    {"p_delivery_id": "bigint", "p_seen": "jsonb"},
+    required=2,
+    repeat=Repeat(),
+)
+_CLAIM_LOOK = Routine("omd_delivery.claim_look", {"p_agreement_code": "text"}, required=1)
 _CREATE_DELIVERY = Routine(
     "omd_delivery.create_delivery",
     {
@@ -618,6 +749,18 @@ _FAIL_DELIVERY = Routine(
         "p_event_detail": "text",
         "p_event_return_code_details": "text",
     },
+    required=2,
+    repeat=Repeat(),
+)
+_FINISH_ARRIVAL = Routine(
+    "omd_delivery.finish_arrival",
+    {"p_delivery_id": "bigint", "p_moved_to": "text", "p_problem": "text"},
+    required=1,
+    repeat=Repeat(),
+)
+_FORGET_ARRIVAL = Routine(
+    "omd_delivery.forget_arrival",
+    {"p_arrival_id": "bigint", "p_reason": "text"},
     required=2,
     repeat=Repeat(),
 )
@@ -665,6 +808,7 @@ _REGISTER_AGREEMENT = Routine(
         "p_settings": "jsonb",
         "p_options": "jsonb",
         "p_inactive_indicator": "text",
+        "p_arrival": "jsonb",
     },
     required=1,
     repeat=Repeat(),
@@ -705,6 +849,12 @@ _REJECT_DELIVERY = Routine(
     repeat=Repeat("OM130", "delivery_status", "REJECTED"),
 )
 _REMOVE_TENANT = Routine("omd_delivery.remove_tenant", {"p_tenant_code": "text"}, required=1)
+_REPORT_ARRIVALS = Routine(
+    "omd_delivery.report_arrivals",
+    {"p_agreement_code": "text", "p_seen": "jsonb", "p_problem": "text"},
+    required=2,
+    repeat=Repeat(),
+)
 _REPORT_LOADED = Routine(
     "omd_delivery.report_loaded",
     {"p_delivery_id": "bigint"},
@@ -722,6 +872,9 @@ _STAGE_VERDICT = Routine(
     {"p_delivery_id": "bigint", "p_attempt": "integer", "p_stage": "integer"},
     required=3,
     repeat=Repeat(),
+)
+_TAKE_ARRIVAL = Routine(
+    "omd_delivery.take_arrival", {"p_agreement_code": "text"}, required=1, repeat=Repeat()
 )
 _UNDO_UPDATE = Routine(
     "omd_delivery.undo_update",

@@ -714,6 +714,93 @@ def _queued(items: list[Any], output: str) -> list[Any]:
     return [dataclasses.replace(item, row_counts=row_counts(item.row_counts)) for item in items]
 
 
+delivery.section("What arrives")
+_ARRIVALS = {
+    "arrival": "arrival_id",
+    "agreement": "agreement_code",
+    "folder": "folder",
+    "data of": "snapshot_datetime",
+    "status": "arrival_status",
+    "files": "files",
+    "bytes": "bytes",
+    "delivery": "delivery_id",
+    "problem": "problem",
+}
+
+
+@delivery.command()
+@click.argument("agreement", required=False)
+@dsn_option
+@output_option
+@click.option("--look", is_flag=True, help="Look at the locations first.")
+@click.option(
+    "--deliver", is_flag=True, help="Look, and deliver what was found, until nothing is left."
+)
+@_wait
+@_master
+def arrivals(
+    agreement: str | None,
+    dsn: str,
+    output: str,
+    look: bool,
+    deliver: bool,
+    wait: float,
+    master: str | None,
+) -> int:
+    """Show the folders in which deliveries arrive, and what became of each.
+
+    The exit code is 1 when a location could not be read, or a delivery was not accepted.
+
+    \b
+    Examples:
+      omd delivery arrivals nyc --look        looks, and says what each folder is
+      omd delivery arrivals nyc --deliver     delivers what is complete, the oldest first
+    """
+    from omd.delivery import arrivals as a
+    from omd.delivery.rows import ArrivalLocationsRow, ArrivalsRow
+
+    is_good = True
+    with open_control(dsn) as control:
+        room = control.delivery
+        of_one = {"agreement_code": agreement} if agreement else {}
+        if agreement and (look or deliver):
+            codes = [agreement]
+        else:
+            rows = room.report(ArrivalLocationsRow, order_by=["agreement_code"])
+            codes = [r.agreement_code for r in rows if not r.is_inactive]
+        spark = None
+        if deliver and codes:
+            spark = control.engines[SPARK].session(master, is_brief=True, quiet=True)
+        for code in codes if look or deliver else ():
+            count = a.look_now(control, code, spark)
+            click.echo(f"Agreement {code}: folders found: {count:,}.", err=True)
+            while deliver:
+                receipt = a.perform(control, spark, code, wait=timedelta(seconds=wait))
+                if receipt is None:
+                    break
+                click.echo(
+                    f"Delivery {receipt.delivery_id} is {receipt.delivery_status}.", err=True
+                )
+                is_good = is_good and receipt.delivery_status not in ("REFUSED", "REJECTED")
+        arrived = room.report(ArrivalsRow, order_by=["agreement_code", "folder"], **of_one)
+        locations = room.report(ArrivalLocationsRow, order_by=["agreement_code"], **of_one)
+    show(arrived, _ARRIVALS, output)
+    for location in locations:
+        if location.problem is not None:
+            is_good = False
+            click.echo(short(f"{location.agreement_code}: {location.problem}"), err=True)
+    return ExitCode.OK if is_good else ExitCode.FAILURE
+
+
+add_call(
+    delivery,
+    "forget",
+    DeliveryCalls.forget_arrival,
+    room="delivery",
+    about="Forget what became of an arrival, so that its folder is found again.",
+    done="Arrival {arrival_id} is forgotten.",
+)
+
 delivery.section("What happened")
 _add_view("list", "Show the deliveries, newest last.", "log", _LOG, ["delivery_id"], newest="LAST")
 _add_view(

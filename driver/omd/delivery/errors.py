@@ -11,6 +11,7 @@ from omd._core.errors import (
     StateError,
 )
 from omd.delivery.own_errors import (
+    ArrivalChanged,
     DeliveryAborted,
     DeliverySkipped,
     DeliveryWaits,
@@ -19,6 +20,7 @@ from omd.delivery.own_errors import (
 __all__ = [
     "AgreementNotEffective",
     "AlternateKeyBroken",
+    "ArrivalChanged",
     "AttemptFenced",
     "DeliveryAborted",
     "DeliveryArgumentInvalid",
@@ -31,6 +33,7 @@ __all__ = [
     "EntityMissing",
     "ImpossibleSetting",
     "InUse",
+    "InvalidArrival",
     "InvalidModel",
     "MeasuresInvalid",
     "ModelLosesRows",
@@ -41,10 +44,12 @@ __all__ = [
     "SchemaNotCreated",
     "SchemaTaken",
     "UnknownAgreement",
+    "UnknownArrival",
     "UnknownConstraint",
     "UnknownDelivery",
     "UnknownInterface",
     "UnknownTenant",
+    "WrongArrivalState",
     "WrongDeliveryState",
 ]
 
@@ -97,6 +102,14 @@ class ImpossibleSetting(CallerError, code="OM042"):
     """A constraint can't be set so."""
 
 
+class InvalidArrival(CallerError, code="OM043"):
+    """What an agreement says about arrivals is wrong; the detail lists every problem."""
+
+
+class UnknownArrival(CallerError, code="OM044"):
+    """There is no arrival with this id."""
+
+
 class WrongDeliveryState(StateError, code="OM130"):
     """The status of the delivery does not allow this."""
 
@@ -125,7 +138,11 @@ class InUse(StateError, code="OM136"):
     """What is to be changed or removed is in use."""
 
 
-class RowsRefused(StateError, code="OM137"):
+class WrongArrivalState(StateError, code="OM137"):
+    """The status of the arrival does not allow this."""
+
+
+class RowsRefused(StateError, code="OM138"):
     """A work table or a staging table does not take rows of this session now."""
 
 

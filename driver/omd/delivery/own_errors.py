@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from omd._core.errors import OmdError
 from omd.control.errors import NotStarted
 
-__all__ = ["DeliveryAborted", "DeliverySkipped", "DeliveryWaits"]
+__all__ = ["ArrivalChanged", "DeliveryAborted", "DeliverySkipped", "DeliveryWaits"]
 
 
 class DeliverySkipped(NotStarted):
@@ -26,3 +27,7 @@ class DeliveryWaits(NotStarted):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.code} was {self.verdict}: {self.reason}"
+
+
+class ArrivalChanged(OmdError):  # noqa: N818 - named like the other errors of OMD
+    """The folder of a delivery has another content than what was found."""

@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 
 __all__ = [
     "ApplyDeltaAnswer",
+    "ArrivalLocationsRow",
+    "ArrivalsRow",
     "BeginDeliveryAnswer",
     "CreateDeliveryAnswer",
     "DeliveryAgreementsRow",
@@ -25,9 +27,12 @@ __all__ = [
     "DeliveryStateRow",
     "DeliveryTenantsRow",
     "DeliveryThresholdsRow",
+    "DeliveryWorkRow",
     "DeployModelAnswer",
+    "OpenQueueRow",
     "QuarantineRow",
     "StageVerdictAnswer",
+    "TakeArrivalAnswer",
 ]
 
 
@@ -77,6 +82,94 @@ class StageVerdictAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeArrivalAnswer:
+    """Answer of omd_delivery.take_arrival."""
+
+    delivery_id: int | None
+    folder: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalLocationsRow:
+    """The locations at which deliveries arrive, and the last look at each.
+
+    Attributes:
+        agreement_code: The agreement.
+        location: The location.
+        terms: What was agreed about arrivals, with the defaults of what was not said.
+        is_inactive: The agreement is inactive, so nobody looks.
+        looked_datetime: When somebody began to look there last; NULL: nobody has.
+        next_look: From when on it is time to look again; NULL: at any time.
+        is_due: It is time to look; of many who try claim_look lets one.
+        reported_datetime: When somebody said last what was there; NULL: nobody has.
+        problem: Why the last look failed; NULL: it did not.
+        problem_datetime: Since when looks have failed; NULL: the last one did not.
+    """
+
+    view: ClassVar[str] = "omd_report.arrival_locations"
+
+    agreement_code: str
+    location: str
+    terms: dict[str, Any]
+    is_inactive: bool
+    looked_datetime: datetime | None
+    next_look: datetime | None
+    is_due: bool
+    reported_datetime: datetime | None
+    problem: str | None
+    problem_datetime: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalsRow:
+    """The folders at the locations of agreements, and what became of each.
+
+    Attributes:
+        arrival_id: The arrival.
+        agreement_code: The agreement.
+        interface_code: The interface.
+        location: The location of the agreement; NULL: it has none any more.
+        folder: The name of the folder in it.
+        snapshot_datetime: The time T that its name gives; NULL: it gives none.
+        arrival_status: UNFIT: it can't be a delivery. INCOMPLETE: it is not ready. FOUND: it
+            may be delivered. TAKEN: it is being delivered. DONE: it was accepted. REFUSED: it
+            came to another end. CHANGED: it was taken, and has another content now.
+        fingerprint: The SHA-256 of its files: of path, bytes and time of change; NULL: they
+            were not seen.
+        files: How many files it has beside its marker or manifest; NULL: they were not seen.
+        bytes: Their bytes; NULL: they were not seen.
+        entities: The entities of which it has files; NULL: of none, or they were not seen.
+        found_datetime: When it became FOUND last; NULL: it never did.
+        changed_datetime: When its content was first seen as it is now.
+        delivery_id: The newest delivery that was made of it; NULL: none was.
+        delivery_status: The status of that delivery; NULL: there is none.
+        moved_to: Where it was moved when it was done, from the location; NULL: it was not.
+        problem: Why it is UNFIT, INCOMPLETE, REFUSED or CHANGED, or was not moved; NULL:
+            nothing is wrong.
+    """
+
+    view: ClassVar[str] = "omd_report.arrivals"
+
+    arrival_id: int
+    agreement_code: str
+    interface_code: str
+    location: str | None
+    folder: str
+    snapshot_datetime: datetime | None
+    arrival_status: str
+    fingerprint: str | None
+    files: int | None
+    bytes: int | None
+    entities: list[str] | None
+    found_datetime: datetime | None
+    changed_datetime: datetime
+    delivery_id: int | None
+    delivery_status: str | None
+    moved_to: str | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveryAgreementsRow:
     """What each tenant may deliver to which interface, and how it is judged.
 
@@ -92,11 +185,12 @@ class DeliveryAgreementsRow:
         completeness: COMPLETE: each delivery has all of its entities. PARTIAL: it need not.
         context: The keys that the tenant is bound to: entity and list of keys.
         settings: The fields of settings that override those of the model, by constraint.
-        options: The options: allow_symbolic_links, csv, include_existing,
+        options: The options: allow_symbolic_links, csv, export, include_existing,
             max_concurrent_entities, max_sample_size.
         inactive_indicator: Y refuses new deliveries.
         staging_schema: The schema of its staging tables.
         batch_code: The Batch as which its deliveries run.
+        arrival: Where its deliveries arrive as folders; NULL: nowhere.
     """
 
     view: ClassVar[str] = "omd_report.delivery_agreements"
@@ -116,6 +210,7 @@ class DeliveryAgreementsRow:
     inactive_indicator: str
     staging_schema: str
     batch_code: str
+    arrival: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,6 +553,60 @@ class DeliveryThresholdsRow:
     warn: int | None
     warn_percent: Decimal | None
     is_enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryWorkRow:
+    """What the deliveries of each agreement of the layer LVL have to do.
+
+    Attributes:
+        agreement_code: The agreement.
+        batch_code: The Batch as which they run.
+        state: RUNNING: one runs, and lives. PAUSED: the agreement is inactive, or not effective
+            today. READY: take_arrival returns one. WAITING: there is something, but. IDLE:
+            there is nothing.
+        reason: READY: ARRIVED, a folder was found; RESUME, one was begun. WAITING: EARLIER,
+            another delivery is first; INCOMPLETE, a folder is not ready. PAUSED: INACTIVE.
+            NULL: there is none.
+        waits_for: What it waits for; NULL: for nothing.
+        since: Since when, by the row that made it so; NULL: no row did.
+        not_before: When it is worth to look again; NULL: at any time.
+        batch_instance_id: The Batch Instance that runs; NULL: none does.
+        delivery_id: The delivery that runs, or that is to be resumed; NULL: there is none.
+    """
+
+    view: ClassVar[str] = "omd_delivery.delivery_work"
+
+    agreement_code: str
+    batch_code: str
+    state: str
+    reason: str | None
+    waits_for: str | None
+    since: datetime | None
+    not_before: datetime | None
+    batch_instance_id: int | None
+    delivery_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQueueRow:
+    """For rooms: the accepted deliveries that the facts have not taken yet.
+
+    Attributes:
+        queue_id: The item; per interface the order in which they are taken.
+        interface_id: The interface.
+        delivery_id: The delivery.
+        model_version: The version of the model that its load needs.
+        queued_datetime: When it was queued.
+    """
+
+    view: ClassVar[str] = "omd_delivery.open_queue"
+
+    queue_id: int
+    interface_id: int
+    delivery_id: int
+    model_version: int
+    queued_datetime: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from omd.delivery.rows import DeliveryQueueRow
 from omd.delivery.source import SourceFolder, SourceTables, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import timedelta
     from types import EllipsisType, TracebackType
 
@@ -72,6 +72,8 @@ class DeliveryBlock:
 
     Attributes:
         delivery_id: the delivery; 0 before the block is entered.
+        confirm: raises when what was handed over is not what it was when it was found; a run calls
+            it when it has read it, before anything is decided.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class DeliveryBlock:
         self._spark = spark
         self._lease = lease
         self._is_complete = False
+        self.confirm: Callable[[], None] | None = None
         self.source = source_of(entities=entities, files=files, staging=staging)
         if delivery_id is None and agreement_code is None:
             raise CallerError(
@@ -243,6 +246,7 @@ class DeliveryRun(EngineBlock):
         self.calls = block.calls
         self.delivery_id = block.delivery_id
         self.source = block.source
+        self._confirm = block.confirm
         self.attempt = 0
         self.instances: dict[str, int] = {}
         self._refusal: StateError | None = None
@@ -254,6 +258,11 @@ class DeliveryRun(EngineBlock):
         except StateError as refusal:
             self._fenced(refusal)
             raise
+
+    def confirm(self) -> None:
+        """Raise when what was handed over is not what it was when it was found."""
+        if self._confirm is not None:
+            self._confirm()
 
     def __str__(self) -> str:
         return str(self.delivery_id)

@@ -5,7 +5,6 @@ The database decides what becomes of a task; a handler only says how it went.
 
 from __future__ import annotations
 
-import functools
 import importlib
 import json
 from dataclasses import dataclass
@@ -18,9 +17,11 @@ from psycopg import sql
 from omd._core.calls import Calls, Repeat, Routine
 from omd._core.engines import SPARK
 from omd._core.errors import NotInstalled, one_line
+from omd._core.functions import function_named
 from omd._core.texts import storable
 from omd.control.block import describe
 from omd.control.calls import ControlCalls
+from omd.control.errors import NeedsWorker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,8 +151,12 @@ class _Targets(Calls):
         )
 
 
-def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending:
-    """Run a task whose work is a statement: of SQL, and of a BATCH or MODULE without a target."""
+def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending | None:
+    """Run a task whose work is a statement: of SQL, and of a BATCH or MODULE without a target.
+
+    Returns:
+        How it went; None: nothing has begun, since it needs a process.
+    """
     try:
         link.set(**session_of(task))
         if task.cancelled:
@@ -162,26 +167,41 @@ def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending:
         control, code = ControlCalls(link), str(task.criteria["CODE"])
         if kind.handler == "BATCH":
             batch = control.run_batch(code)
-            status, name = batch.execution_status_code, f"Batch Instance {batch.batch_instance_id}"
-        else:
-            module = control.run_module(code)
-            status = module.execution_status_code
-            name = f"Module Instance {module.module_instance_id}"
+            return _ended(f"Batch Instance {batch.batch_instance_id}", batch.execution_status_code)
+        module = control.run_module(code)
+        return _ended(
+            f"Module Instance {module.module_instance_id}",
+            module.execution_status_code,
+            module.detail,
+            has_instance=module.module_instance_id is not None,
+        )
+    except NeedsWorker:
+        return None
     except NotInstalled as error:  # it is the procedure of the user that is missing
         return kind.failure(error.__cause__ or error, task.ended_because)
     except Exception as error:  # noqa: BLE001 - it is reported to the database
         return kind.failure(error, task.ended_because)
-    is_done = status in ("S", "C")
-    return Ending(None, None if is_done else f"{name} ended with {status}")
+
+
+def _ended(
+    name: str, status: str, detail: str | None = None, *, has_instance: bool = True
+) -> Ending:
+    """Return the ending of a task whose instance says how it went, or else its status."""
+    error = None if status in ("S", "C") else f"{name} ended with {status}"
+    if has_instance:
+        return Ending(None, error)
+    return Ending(str(status), None if error is None else detail or error)
 
 
 # In Python --------------------------------------------------------------------------------------
 
 
 def run_in_python(task: Task, kind: TaskType) -> Ending:
-    """Run a task whose work is a function: of PYTHON, and of a BATCH or MODULE with a target."""
+    """Run a task whose work is a function, or the run of a BATCH or MODULE that needs a process."""
     try:
-        function = _function(kind.target or "")
+        if kind.handler != "PYTHON" and kind.target is None:
+            return _perform(task, kind)
+        function = function_named(kind.target or "")
         if kind.handler == "PYTHON":
             return _answered(kind, function(task))
         _run_job(task, kind, function)
@@ -201,6 +221,15 @@ def _answered(kind: TaskType, answer: object) -> Ending:
     )
 
 
+def _perform(task: Task, kind: TaskType) -> Ending:
+    """Perform a Batch or Module, whatever its kind."""
+    control, code = task.control, str(task.criteria["CODE"])
+    perform = control.perform_batch if kind.handler == "BATCH" else control.perform
+    done = perform(code, session=lambda: control.engines[SPARK].session(task.master))
+    name = f"{kind.handler.capitalize()} Instance {done.instance_id}"
+    return _ended(name, done.status.value, done.detail, has_instance=False)
+
+
 def _run_job(task: Task, kind: TaskType, job: Callable[[Any], object]) -> None:
     """Run a job on Spark inside its Batch or Module."""
     code = str(task.criteria["CODE"])
@@ -210,21 +239,6 @@ def _run_job(task: Task, kind: TaskType, job: Callable[[Any], object]) -> None:
     block = task.batch(code) if kind.handler == "BATCH" else task.module(code, batch_instance_id=0)
     with block as run:
         job(run)
-
-
-@functools.cache
-def _function(target: str) -> Callable[[Any], Any]:
-    """Return the function ``module:function``; the function may be a dotted name."""
-    module, _, name = target.partition(":")
-    try:
-        function: Any = importlib.import_module(module)
-        for part in name.split("."):
-            function = getattr(function, part)
-    except Exception as error:
-        raise ImportError(f"the target {target} can't be imported: {one_line(error)}") from error
-    if not callable(function):
-        raise TypeError(f"the target {target} is no function")
-    return function  # type: ignore[no-any-return]
 
 
 def refresher(kind: TaskType) -> Callable[[Connection], object] | None:

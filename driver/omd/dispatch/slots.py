@@ -260,7 +260,8 @@ class Slot:
             if kind.handler == "PYTHON":
                 task.opens(self.control)
                 return run_in_python(task, kind)
-            return self._run_in_database(task, kind)
+            ending = self._run_in_database(task, kind)
+            return self._run_in_process(task, kind) if ending is None else ending
         except Exception as error:  # noqa: BLE001 - whatever it is, the task has failed
             return kind.failure(error, task.ended_because)
         finally:
@@ -278,7 +279,7 @@ class Slot:
         finally:
             self.process = None
 
-    def _run_in_database(self, task: Task, kind: TaskType) -> Ending:
+    def _run_in_database(self, task: Task, kind: TaskType) -> Ending | None:
         link = self._link = self._slots.links.take()
         try:
             return run_in_database(task, kind, link)

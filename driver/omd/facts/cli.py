@@ -272,7 +272,7 @@ def run(dsn: str, **settings: Any) -> None:
     """Load what is queued as soon as it is there, until SIGTERM or Ctrl-C.
 
     One line on stderr tells what became of each item. An interface whose load has failed is tried
-    again after a pause that grows to ten minutes. Several programs may run at once.
+    again when its pause is over (see omd work). Several programs may run at once.
     """
     from omd.facts.loader import Loader
 

@@ -99,6 +99,32 @@ class Exports(Door, FactsCalls):
         )
         return self.resume_export(delivery_id, spark=spark, lease=lease)
 
+    def perform_export(
+        self,
+        agreement_code: str,
+        *,
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+    ) -> Export | None:
+        """Perform the export that is due under an agreement; return None when there is none.
+
+        One that was begun and not ended goes on. Another one is created when the facts have changed
+        since the last one, and as the option ``export`` of the agreement says.
+
+        Args:
+            agreement_code: the EXPORT agreement.
+            spark: the session; by default that of the control, or the active one, or a new one.
+            lease: a lease other than that of the control; None for none.
+
+        Raises:
+            ModuleAborted: a run of an export of the agreement is at work.
+            LeaseLost: the run could not renew its lease.
+        """
+        delivery_id = self.due_export(agreement_code)
+        if delivery_id is None:
+            return None
+        return self.resume_export(delivery_id, spark=spark, lease=lease)
+
     def resume_export(
         self,
         delivery_id: int,

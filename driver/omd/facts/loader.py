@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Loader", "outcome_line"]
 
 _PATIENCE = timedelta(minutes=1)  # so long a load waits for a database that restarts
-_LONGEST_PAUSE = 600.0  # seconds after which a load that fails again and again is tried again
 
 
 @dataclass
@@ -56,7 +55,8 @@ class Loader:
     grace: float = 20
     _running: dict[str, Call[LoadAnswer]] = field(default_factory=dict)
     _due: dict[str, None] = field(default_factory=dict)  # in the order in which they became due
-    _pauses: dict[str, tuple[float, float]] = field(default_factory=dict)  # until when; how long
+    # What may be loaded, as of the last look; one that fails waits as long as the database says.
+    _open: set[str] = field(default_factory=set)
     _links: Links | None = None
 
     def run(self) -> None:
@@ -82,26 +82,29 @@ class Loader:
 
     def _serve(self, session: tuple[Facts, Listener]) -> None:
         facts, news = session
-        next_poll, deployed = 0.0, set[str]()
+        next_poll, has_looked = 0.0, False
         while not self._loop.stop:
             self._reap()
             if time.monotonic() >= next_poll:
                 next_poll = time.monotonic() + self.poll
                 try:
-                    deployed = {row.interface_code for row in facts.report(FactsStateRow)}
+                    states = facts.report(FactsStateRow)
                 except ConnectionFailed:
                     raise
                 except psycopg.Error as error:
-                    if not self._pauses and not deployed:
+                    if not has_looked:
                         raise
                     _tell(f"the interfaces can't be read, trying again: {one_line(error)}")
+                else:
+                    has_looked = True
+                    self._open = {row.interface_code for row in states if not row.is_paused}
                 # A run that is to be undone is not in the queue, so every interface is due.
-                self._due |= dict.fromkeys(sorted(deployed))
-            self._start_due(deployed)
+                self._due |= dict.fromkeys(sorted(self._open))
+            self._start_due()
             if self._loop.wait(next_poll - time.monotonic(), news):
                 self._due |= dict.fromkeys(_queued(news.heard()))
 
-    def _start_due(self, deployed: set[str]) -> None:
+    def _start_due(self) -> None:
         assert self._links is not None  # noqa: S101 - there has been a connection
         for code in list(self._due):
             if len(self._running) >= self.workers:
@@ -109,8 +112,7 @@ class Loader:
             if code in self._running:
                 continue  # it is loaded again when this item is done
             del self._due[code]
-            until, _ = self._pauses.get(code, (0.0, 0.0))
-            if code in deployed and is_chosen(code, self.interfaces) and time.monotonic() >= until:
+            if code in self._open and is_chosen(code, self.interfaces):
                 self._running[code] = Call(code, self._loop, self._links, _load(code))
 
     def _reap(self) -> None:
@@ -125,11 +127,7 @@ class Loader:
             if answer is not None and answer.outcome == "PERSISTED":
                 self._due[code] = None
             if answer is None or answer.outcome == "FAILED":
-                _, pause = self._pauses.get(code, (0.0, self.poll / 2))
-                pause = min(2 * pause, _LONGEST_PAUSE)
-                self._pauses[code] = (time.monotonic() + pause, pause)
-            else:
-                self._pauses.pop(code, None)
+                self._open.discard(code)
 
 
 def _load(code: str) -> Callable[[Link], LoadAnswer]:

@@ -35,20 +35,20 @@ class LineageCalls(Calls):
         lease: timedelta | str | None = None,
         execution_context: Mapping[str, Any] | None = None,
         engine: str | None = None,
+        batch_instance_id: int | None = None,
     ) -> BeginStepAnswer:
         """Begins a step of the topic ``topic`` on ``engine`` (SPARK or POSTGRES), for ``hostid``
-        (NULL: the session), with the lease ``lease`` and the context ``execution_context`` of
-        begin_module.
+        (NULL: the session), with the lease ``lease``, the context ``execution_context`` and the
+        ``batch_instance_id`` of begin_module.
 
         Drivers call it; step does everything in the database. Returns ``outcome``: RUN, go on with
         ``module_instance_id`` over the block (``start_pos`` and ``start_id``, ``end_pos`` and
         ``end_id``] and end it with commit_step or fail_step and ``plan_number``; NOJOBS, there is
         nothing to do, or the base table is locked; MUTEX, another step holds the topic; SKIPPED or
         ABORTED, the begin of the Module returned this; ERROR, the step could not begin, which
-        counts as an attempt and is in the event log, and ``reason`` is the SQLSTATE; FAILED, the
-        topic has failed too often and waits for retry. ``processing_indicator``, ``instance_array``
-        and ``reason`` are those of begin_module. ``detail`` says why. See
-        docs/explanation/lineage.md.
+        counts as an attempt and is in the event log, and ``reason`` is the SQLSTATE.
+        ``processing_indicator``, ``instance_array`` and ``reason`` are those of begin_module.
+        ``detail`` says why. See docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
@@ -61,7 +61,14 @@ class LineageCalls(Calls):
         from omd.lineage.rows import BeginStepAnswer
 
         return self._answer(
-            _BEGIN_STEP, BeginStepAnswer, topic, hostid, lease, execution_context, engine
+            _BEGIN_STEP,
+            BeginStepAnswer,
+            topic,
+            hostid,
+            lease,
+            execution_context,
+            engine,
+            batch_instance_id,
         )
 
     def cancel_restate(self, topic: str) -> None:
@@ -151,9 +158,10 @@ class LineageCalls(Calls):
     ) -> None:
         """Records that no step of the topic ``topic`` could begin.
 
-        It counts as an attempt and is written to the event log. It does nothing while a step holds
-        the topic. step and begin_step record such errors themselves; programs that fail before they
-        call these need it.
+        It counts as an attempt, and as a failure after which the topic waits, unless it was a lock
+        or a cancel; it is written to the event log. It does nothing while a step holds the topic.
+        step and begin_step record such errors themselves; programs that fail before they call these
+        need it.
 
         Args:
             detail: why the step could not begin.
@@ -274,6 +282,9 @@ class LineageCalls(Calls):
         merge_key: Sequence[str] | None = None,
         recompute_key: Sequence[str] | None = None,
         max_age: timedelta | str | None = None,
+        backoff: timedelta | str | None = None,
+        backoff_limit: timedelta | str | None = None,
+        max_failures: int | None = None,
     ) -> int:
         """Inserts or updates the topic ``topic`` (schema.table[#tag][:shard]), with its Module, its
         offset and its dependencies; a NULL argument keeps the present value.
@@ -318,6 +329,10 @@ class LineageCalls(Calls):
                 the values that a block touches, and the second computes their rows anew from
                 the whole base table.
             max_age: how old the newest row of a source may be; 0: nothing is promised.
+            backoff: how long it waits after a failure (10 seconds), twice as long after each
+                further one in a row.
+            backoff_limit: the longest such wait (1 hour).
+            max_failures: after so many failures in a row it waits for omd.retry (10); 0: never.
 
         Raises:
             MissingArgument: OM005.
@@ -368,6 +383,9 @@ class LineageCalls(Calls):
             merge_key,
             recompute_key,
             max_age,
+            backoff,
+            backoff_limit,
+            max_failures,
         )
         return answer
 
@@ -441,8 +459,9 @@ class LineageCalls(Calls):
         return self._answer(_RESTATE, RestateAnswer, topic, from_, to, cascade, including_from)
 
     def retry(self, topic: str) -> None:
-        """Sets the attempts of the topic ``topic`` to 0, or to 1 while a step of it executes, and
-        makes it due at once; a planned block stays the same.
+        """Sets the attempts of the topic ``topic`` to 0, or to 1 while a step of it executes,
+        forgets the failures of its Module as omd.retry does, and makes it due at once; a planned
+        block stays the same.
 
         Raises:
             MissingArgument: OM005.
@@ -484,7 +503,7 @@ class LineageCalls(Calls):
 
         It plans a block, or takes the one that failed, transforms it and moves the offset; rows,
         offset and success are one commit. Returns ``outcome``: DONE, ``module_instance_id`` has
-        written ``rows`` rows; NOJOBS, MUTEX, SKIPPED, ABORTED or FAILED, nothing was done; ERROR,
+        written ``rows`` rows; NOJOBS, MUTEX, SKIPPED or ABORTED, nothing was done; ERROR,
         everything was undone, and the error was recorded and counts as an attempt. ``detail`` says
         why. The ready list heeds repeat, run_window and back-off; step does not. It commits, so
         call it outside a transaction block. See docs/explanation/lineage.md.
@@ -551,6 +570,7 @@ _BEGIN_STEP = Routine(
         "p_lease": "interval",
         "p_execution_context": "jsonb",
         "p_engine": "text",
+        "p_batch_instance_id": "bigint",
     },
     required=1,
 )
@@ -640,6 +660,9 @@ _REGISTER_TOPIC = Routine(
         "p_merge_key": "text[]",
         "p_recompute_key": "text[]",
         "p_max_age": "interval",
+        "p_backoff": "interval",
+        "p_backoff_limit": "interval",
+        "p_max_failures": "integer",
     },
     required=1,
     repeat=Repeat(),

@@ -339,7 +339,6 @@ def _node(topic: str, row: ReadyListRow | None) -> Node:
 _EXIT_CODES = {
     "DONE": ExitCode.OK,
     "ERROR": ExitCode.FAILURE,
-    "FAILED": ExitCode.FAILURE,
     "NOJOBS": ExitCode.SKIPPED,
     "SKIPPED": ExitCode.SKIPPED,
     "MUTEX": ExitCode.ABORTED,
@@ -356,8 +355,8 @@ _EXIT_CODES = {
 def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) -> int:
     """Run one step of TOPIC, in PostgreSQL or on Spark, and print its outcome.
 
-    The exit code is 0 for DONE, 1 for ERROR and FAILED (10 attempts have failed), 3 for NOJOBS and
-    SKIPPED, 4 for MUTEX (another process holds the topic) and ABORTED.
+    The exit code is 0 for DONE, 1 for ERROR, 3 for NOJOBS and SKIPPED, 4 for MUTEX (another process
+    holds the topic) and ABORTED.
     """
     with _open(dsn, waits=True) as room:
         engines = room.control.engines

@@ -14,7 +14,6 @@ class StepResult(Code):
     ERROR = "ERROR"
     NOJOBS = "NOJOBS"
     MUTEX = "MUTEX"
-    FAILED = "FAILED"
     ABORTED = "ABORTED"
     SKIPPED = "SKIPPED"
 

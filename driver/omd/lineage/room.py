@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from omd.control.run import Batch
     from omd.lineage.step import StepOutcome
 
 
@@ -72,6 +73,7 @@ class Lineage(Door, LineageCalls):
         session: Callable[[], Any] | None = None,
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
+        batch: Batch[Any] | int | None = None,
     ) -> StepOutcome:
         """Run one step of a topic on its engine (rule L8), and wait for its end.
 
@@ -82,6 +84,7 @@ class Lineage(Door, LineageCalls):
             session: makes a session where there is none; it is called when the step has begun.
             lease: the lease of a step on Spark, if it is not that of the control.
             context: values to add to the execution context of the step.
+            batch: the Batch, or the Batch Instance ID, that a step on Spark is part of.
 
         Returns:
             The outcome. An exception of a job on Spark is recorded, and returned as `error`.
@@ -92,6 +95,12 @@ class Lineage(Door, LineageCalls):
         """
         definition = self.topic_definition(topic)
         outcome: StepOutcome = self.control.engines[definition.engine].step(
-            self.control, definition, spark=spark, session=session, lease=lease, context=context
+            self.control,
+            definition,
+            spark=spark,
+            session=session,
+            lease=lease,
+            context=context,
+            batch=batch,
         )
         return outcome

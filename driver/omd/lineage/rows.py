@@ -33,6 +33,7 @@ __all__ = [
     "SourcesRow",
     "StepAnswer",
     "TopicDefinitionRow",
+    "TopicWorkRow",
 ]
 
 
@@ -150,6 +151,7 @@ class DependencyOffsetsRow:
             table; NULL when one of them has none, and then the topic waits.
         id: The least id of its offsets, which counts where the position is the id alone; NULL
             when one has no offset.
+        moved_at: When it last moved on; NULL: nothing makes it.
     """
 
     view: ClassVar[str] = "omd_lineage.dependency_offsets"
@@ -158,6 +160,7 @@ class DependencyOffsetsRow:
     ordinal: int
     pos: datetime | None
     id: int | None
+    moved_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,10 +407,11 @@ class ReadyListRow:
         reason: The topic is ready with RETRY (a planned block waits), ROLLBACK (an
             administrator wants a step to be undone), RESTATE (a range is to be taken again),
             FULL (the last block was full), MAX_WAIT (it has waited long enough) and DUE. It is
-            not ready with INACTIVE, HELD (another step holds it), FAILED (too many attempts
-            failed), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure),
-            NO_OFFSET (a dependency has no offset), DEPENDENCY (the blocker has not moved) and
-            REPEAT (its last step is too recent).
+            not ready with INACTIVE, HELD (another step holds it), FAILED (it has failed too
+            often in a row), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a
+            failure, or for news because there was nothing to do), NO_OFFSET (a dependency has
+            no offset), DEPENDENCY (the blocker has not moved) and REPEAT (its last step is too
+            recent).
         upto: The instant before which the topic may read; NULL when that is not known.
         blocker: The dependency that limits upto; "no offset: …" names one that has no offset;
             NULL when the topic has no dependency.
@@ -419,6 +423,13 @@ class ReadyListRow:
         hostid: The holder of the topic; empty when there is none.
         attempts: How many attempts at the planned block were made.
         topic_id: The number of the topic.
+        module_id: Its Module.
+        since: Since when this holds, by the row that made it so: the last move of a dependency,
+            or the last step or failure; NULL when that is not known.
+        not_before: When its pause ends; NULL: it does not pause.
+        has_work: There is something to do: its base table has come further, a block is planned,
+            or a step is to be taken again.
+        is_held: A step holds it, and lives.
     """
 
     view: ClassVar[str] = "omd_lineage.ready_list"
@@ -435,6 +446,11 @@ class ReadyListRow:
     hostid: str
     attempts: int
     topic_id: int
+    module_id: int
+    since: datetime | None
+    not_before: datetime | None
+    has_work: bool
+    is_held: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +473,11 @@ class ReadyListByTopicRow:
         hostid: The holder of the topic; empty when there is none.
         attempts: How many attempts at the planned block were made.
         topic_id: The number of the topic.
+        module_id: Its Module.
+        since: Since when this holds; NULL when that is not known.
+        not_before: When its pause ends; NULL: it does not pause.
+        has_work: There is something to do.
+        is_held: A step holds it, and lives.
     """
 
     view: ClassVar[str] = "omd_lineage.ready_list_by_topic"
@@ -473,6 +494,11 @@ class ReadyListByTopicRow:
     hostid: str
     attempts: int
     topic_id: int
+    module_id: int
+    since: datetime | None
+    not_before: datetime | None
+    has_work: bool
+    is_held: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -595,3 +621,28 @@ class SourcesRow:
     is_silent: bool
     null_rows: int
     topics: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWorkRow:
+    """For rooms: the topics with steps, and what there is to do for each.
+
+    Attributes:
+        module_id: The Module.
+        state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
+        reason: Why, as omd_lineage.ready_list says.
+        waits_for: What it waits for; NULL: nothing that has a name.
+        since: Since when; NULL when that is not known.
+        not_before: When its pause ends; NULL: it has none.
+        detail: How far a step may read; NULL: it is not ready.
+    """
+
+    view: ClassVar[str] = "omd_lineage.topic_work"
+
+    module_id: int
+    state: str
+    reason: str
+    waits_for: str | None
+    since: datetime | None
+    not_before: datetime | None
+    detail: str | None

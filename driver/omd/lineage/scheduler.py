@@ -70,9 +70,6 @@ class Scheduler:
     until_quiet: bool = False
     grace: float = 20
     _running: dict[str, Call[StepOutcome] | Child] = field(default_factory=dict)
-    # Topics whose step here was not DONE wait for the next poll, or until what they read moves: a
-    # topic that is reported as ready and does not run must not be tried without a pause.
-    _passed: set[str] = field(default_factory=set)
     _moved: set[str] = field(default_factory=set)  # topics whose offset has moved: who reads them?
     _stirred: set[str] = field(default_factory=set)  # what they read has moved while they ran
     _progressed: bool = False  # a step was DONE since the last read of the whole list
@@ -114,7 +111,6 @@ class Scheduler:
             try:
                 if time.monotonic() >= next_poll:
                     next_poll = time.monotonic() + self.poll
-                    self._passed.clear()
                     self._crowded = False
                     lineage.probe_sources()
                     look = True
@@ -146,7 +142,6 @@ class Scheduler:
                 if self.once or (self.until_quiet and not self._progressed):
                     return
                 if self.until_quiet:  # topics that had to wait may run now
-                    self._passed.clear()
                     look = is_awake = True
             soon = rest_until if is_awake and self._free and not self.once else next_poll
             if self._loop.wait(min(soon, next_poll) - time.monotonic(), news):
@@ -156,7 +151,6 @@ class Scheduler:
         """Return the topics that are ready among those that have moved and those that read them."""
         moved, self._moved = sorted(self._moved), set()
         readers = {row.topic for row in lineage.report(LineageGraphRow, source_topic=moved)}
-        self._passed -= readers
         self._stirred |= readers & self._running.keys()
         return lineage.ready_list(sorted(readers.union(moved)), only_ready=True)
 
@@ -164,9 +158,7 @@ class Scheduler:
         chosen = [
             row
             for row in rows
-            if row.topic not in self._running
-            and row.topic not in self._passed
-            and is_chosen(row.topic, self.topics)
+            if row.topic not in self._running and is_chosen(row.topic, self.topics)
         ]
         if self._crowded:
             # Other schedulers read the same list, and would try the same first topics.
@@ -204,11 +196,9 @@ class Scheduler:
             self._stirred.discard(topic)
             if outcome is StepResult.DONE or was_stirred:
                 self._moved.add(topic)
-            else:
-                self._passed.add(topic)
             self._progressed |= outcome is StepResult.DONE
             self._crowded |= outcome in (StepResult.MUTEX, StepResult.ABORTED)
-            self._failed |= outcome in (None, StepResult.ERROR, StepResult.FAILED)
+            self._failed |= outcome in (None, StepResult.ERROR)
 
 
 # A process has printed its outcome itself, and its exit code says which kind it was.

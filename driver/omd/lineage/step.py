@@ -14,7 +14,7 @@ from omd.control.codes import ProcessingIndicator
 from omd.control.connection import C
 from omd.control.engine_block import LoadWindow
 from omd.control.rows import BeginModuleAnswer
-from omd.control.run import ModuleRun
+from omd.control.run import Batch, ModuleRun
 from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted
@@ -90,10 +90,13 @@ class StepRun(ModuleRun[C]):
         lease: timedelta | EllipsisType | None = ...,
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
+        batch: Batch[Any] | int | None = None,
     ) -> None:
         super().__init__(
             connection,
             definition.topic,
+            batch=batch if isinstance(batch, Batch) else None,
+            batch_instance_id=None if isinstance(batch, Batch) else batch,
             lease=lease,
             spark=spark,
             rollback_executor=rollback_executor,
@@ -113,6 +116,7 @@ class StepRun(ModuleRun[C]):
             hostid=hostid(),
             lease=self._lease,
             execution_context={**execution_context, "platform": "spark"},
+            batch_instance_id=self.batch_instance_id or None,
         )
         self.module_instance_id = begun.module_instance_id or 0
         if begun.outcome is not StepResult.RUN:

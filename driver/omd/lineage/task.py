@@ -46,7 +46,7 @@ def run(task: Task) -> str:
         S when it is DONE, C for NOJOBS and SKIPPED, A for MUTEX and ABORTED.
 
     Raises:
-        RuntimeError: the step ended with ERROR or FAILED.
+        RuntimeError: the step ended with ERROR.
     """
     topic = str(task.criteria["CODE"])
     outcome = Lineage(task.control).step(

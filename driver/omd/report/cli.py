@@ -11,6 +11,7 @@ from omd.cli.common import dsn_option, open_control
 from omd.report.log import log, since
 from omd.report.status import status
 from omd.report.trace import trace
+from omd.report.work import retry, work
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -59,4 +60,4 @@ def report(dsn: str, start: datetime, output: Path) -> None:
     click.echo(output)
 
 
-commands: list[click.Command] = [status, log, trace, report]
+commands: list[click.Command] = [status, work, retry, log, trace, report]

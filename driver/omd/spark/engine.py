@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from omd.lake.run import LakeTable, Rewritten
     from omd.lineage.rows import TopicDefinitionRow
     from omd.lineage.step import StepOutcome
+    from omd.spark.delivery.arrivals import RemoteFolders
     from omd.spark.snapshots import HeldSnapshot
 
 __all__ = ["SHORT_LIFE", "SparkEngine", "engine"]
@@ -222,6 +223,14 @@ class SparkEngine(Engine):
         from omd.spark.delivery.run import delivered_in
 
         return delivered_in(folder, spark)
+
+    def folders(
+        self, session: SparkSession, location: str, terms: Mapping[str, Any]
+    ) -> RemoteFolders:
+        """See `omd.spark.delivery.arrivals.RemoteFolders`."""
+        from omd.spark.delivery.arrivals import RemoteFolders
+
+        return RemoteFolders(session, location, terms)
 
     def export(self, run: ExportRun) -> dict[str, Any]:
         """See `omd.spark.facts.export.export`."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from omd._core.errors import CallerError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
 __all__ = ["Folder", "absolute"]
@@ -59,6 +61,14 @@ class Folder:
             return []
         return sorted(status.getPath().getName() for status in self._system.listStatus(self._root))
 
+    def status(self, name: str) -> Any:
+        """Return what Hadoop says of a file or folder, a FileStatus of the JVM."""
+        return self._system.getFileStatus(self._path(name))
+
+    def statuses(self, name: str) -> list[Any]:
+        """Return what Hadoop says of each entry of a folder."""
+        return list(self._system.listStatus(self._path(name) if name else self._root))
+
     def files(self, name: str) -> dict[str, int]:
         """Return the files below a folder and their bytes, but for hidden ones."""
         sizes = {}
@@ -95,5 +105,14 @@ class Folder:
         stream = self._system.open(path)
         try:
             return bytes(stream.readNBytes(len(content))).decode()
+        finally:
+            stream.close()
+
+    def blocks(self, name: str) -> Iterator[bytes]:
+        """Yield the content of a file, a block at a time."""
+        stream = self._system.open(self._path(name))
+        try:
+            while block := bytes(stream.readNBytes(1 << 20)):
+                yield block
         finally:
             stream.close()

@@ -181,11 +181,6 @@ VALUES
     '''schema.table'');'
 ),
 (
-    -- The Module has no SQL to execute in the database.
-    'OM203', 'NoExecutable', 'Module "{module_code}" has no SQL to run in the database',
-    'CALL omd.register_module({module_code_literal}, p_executable => ''INSERT …'');'
-),
-(
     -- The call is for a target on another platform.
     'OM204',
     'WrongPlatform',
@@ -214,6 +209,16 @@ VALUES
     '{table_code} can''t be the target of a Module: the schema {schema_name} belongs to OMD or to '
     'PostgreSQL itself',
     'Give a table in a schema of your own.'
+),
+(
+    -- A worker process performs the Module, or members of the Batch; nothing has begun.
+    'OM214', 'NeedsWorker', '{subject} does not run in the database: {problem}', '{next_command}'
+),
+(
+    -- The Module belongs to a room, whose rules say what a run of it is.
+    'OM219', 'KindOfRoom',
+    'Module "{module_code}" is of kind {module_kind_code}: {problem}',
+    '{next_command}'
 ),
 (
     'OM901', 'MigrationChanged', 'migration {path} was changed after it was applied',

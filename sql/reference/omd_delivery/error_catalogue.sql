@@ -73,6 +73,18 @@ VALUES
     'DETAIL lists all impossible settings. SELECT * FROM omd_delivery.constraint_type;'
 ),
 (
+    -- What an agreement says about arrivals is wrong; the detail lists every problem.
+    'OM043', 'InvalidArrival',
+    'the arrival of agreement "{agreement_code}" has {problem_count} problems; the first: {first}: '
+    '{problem}',
+    'DETAIL lists them all. Mend p_arrival, then call omd_delivery.register_agreement again.'
+),
+(
+    -- There is no arrival with this id.
+    'OM044', 'UnknownArrival', 'there is no arrival {arrival_id}',
+    'SELECT * FROM omd_report.arrivals;'
+),
+(
     -- The status of the delivery does not allow this.
     'OM130', 'WrongDeliveryState',
     'delivery {delivery_id} is {delivery_status} and can''t {action}',
@@ -112,8 +124,14 @@ VALUES
     'Wait for it, or end it: SELECT * FROM omd_report.current_processing;'
 ),
 (
+    -- The status of the arrival does not allow this.
+    'OM137', 'WrongArrivalState',
+    'arrival {arrival_id} is {arrival_status} and can''t {action}',
+    '{next_command}'
+),
+(
     -- A work table or a staging table does not take rows of this session now.
-    'OM137', 'RowsRefused', 'rows of {table_name} are refused: {problem}',
+    'OM138', 'RowsRefused', 'rows of {table_name} are refused: {problem}',
     'Create or begin a delivery first: SELECT * FROM omd_report.delivery_state;'
 ),
 (

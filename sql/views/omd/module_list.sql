@@ -22,7 +22,10 @@ SELECT
     last_run.execution_status_code AS last_execution_status_code,
     last_run.start_datetime AS last_start_datetime,
     last_run.end_datetime AS last_end_datetime,
-    omd.pending_rollback(m.module_id) AS pending_rollback
+    omd.pending_rollback(m.module_id) AS pending_rollback,
+    m.module_kind_code,
+    m.engine_code,
+    m.job
 FROM omd.module AS m
 LEFT JOIN LATERAL (
     SELECT
@@ -61,3 +64,8 @@ COMMENT ON COLUMN omd_report.module_list.last_end_datetime IS
 'When the newest instance ended; NULL when the Module has never run or executes.';
 COMMENT ON COLUMN omd_report.module_list.pending_rollback IS
 'The instances that a begin would roll back now.';
+COMMENT ON COLUMN omd_report.module_list.module_kind_code IS 'What one run of the Module is.';
+COMMENT ON COLUMN omd_report.module_list.engine_code IS
+'Who performs a run: POSTGRES or SPARK; NULL for PART, which never runs on its own.';
+COMMENT ON COLUMN omd_report.module_list.job IS
+'The function that is a run of a Module of kind SPARK; NULL when there is none.';

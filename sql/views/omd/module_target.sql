@@ -12,7 +12,9 @@ SELECT
     m.platform_code,
     m.table_format_code,
     m.insert_instance_column,
-    m.inactive_indicator
+    m.inactive_indicator,
+    m.module_kind_code,
+    m.engine_code
 FROM omd.module AS m;
 
 COMMENT ON VIEW omd.module_target IS
@@ -29,3 +31,6 @@ COMMENT ON COLUMN omd.module_target.table_format_code IS
 COMMENT ON COLUMN omd.module_target.insert_instance_column IS
 'The column of its target that holds the Module Instance which inserted the row.';
 COMMENT ON COLUMN omd.module_target.inactive_indicator IS 'Y: each run of the Module is skipped.';
+COMMENT ON COLUMN omd.module_target.module_kind_code IS 'What one run of the Module is.';
+COMMENT ON COLUMN omd.module_target.engine_code IS
+'Who performs a run: POSTGRES or SPARK; NULL for PART.';

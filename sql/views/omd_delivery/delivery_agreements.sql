@@ -20,7 +20,8 @@ SELECT
     a.options,
     a.inactive_indicator,
     a.staging_schema,
-    a.batch_code
+    a.batch_code,
+    a.arrival
 FROM omd_delivery.agreement AS a
 INNER JOIN omd_delivery.tenant AS t ON a.tenant_id = t.tenant_id
 INNER JOIN omd_delivery.interface AS i ON a.interface_id = i.interface_id;
@@ -45,7 +46,7 @@ COMMENT ON COLUMN omd_report.delivery_agreements.context IS
 COMMENT ON COLUMN omd_report.delivery_agreements.settings IS
 'The fields of settings that override those of the model, by constraint.';
 COMMENT ON COLUMN omd_report.delivery_agreements.options IS
-'The options: allow_symbolic_links, csv, include_existing, max_concurrent_entities, '
+'The options: allow_symbolic_links, csv, export, include_existing, max_concurrent_entities, '
 'max_sample_size.';
 COMMENT ON COLUMN omd_report.delivery_agreements.inactive_indicator IS
 'Y refuses new deliveries.';
@@ -53,3 +54,5 @@ COMMENT ON COLUMN omd_report.delivery_agreements.staging_schema IS
 'The schema of its staging tables.';
 COMMENT ON COLUMN omd_report.delivery_agreements.batch_code IS
 'The Batch as which its deliveries run.';
+COMMENT ON COLUMN omd_report.delivery_agreements.arrival IS
+'Where its deliveries arrive as folders; NULL: nowhere.';

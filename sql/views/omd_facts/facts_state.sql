@@ -9,9 +9,11 @@ SELECT
     q.queued_items,
     q.oldest_queued,
     u.unfinished_delivery_id IS NOT NULL AS is_blocked,
-    u.unfinished_delivery_id
+    u.unfinished_delivery_id,
+    p.state IS NOT NULL AS is_paused
 FROM omd_delivery.interface AS i
 INNER JOIN omd_facts.interface AS f ON i.interface_id = f.interface_id
+LEFT JOIN omd.module_pause AS p ON f.module_id = p.module_id
 CROSS JOIN
     LATERAL (
         SELECT
@@ -44,3 +46,5 @@ COMMENT ON COLUMN omd_report.facts_state.is_blocked IS
 'Facts can''t be written through views: an LVL delivery is not at an end.';
 COMMENT ON COLUMN omd_report.facts_state.unfinished_delivery_id IS
 'The oldest such delivery; NULL: there is none.';
+COMMENT ON COLUMN omd_report.facts_state.is_paused IS
+'Its loads wait after failures, as omd_report.work shows.';

@@ -8,7 +8,8 @@ SELECT
     d.topic_id,
     d.ordinal,
     least(o.last_ts, o.undone_from) AS pos,
-    (o.last).id AS id
+    (o.last).id AS id,
+    o.waiting_since AS moved_at
 FROM omd_lineage.dependency AS d
 LEFT JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 WHERE d.is_single
@@ -19,7 +20,8 @@ SELECT
     CASE
         WHEN count(*) = count(o.last_ts) THEN min(least(o.last_ts, o.undone_from))
     END AS pos,
-    CASE WHEN count(*) = count(o.last_ts) THEN min((o.last).id) END AS id
+    CASE WHEN count(*) = count(o.last_ts) THEN min((o.last).id) END AS id,
+    max(o.waiting_since) AS moved_at
 FROM omd_lineage.dependency AS d
 INNER JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 WHERE NOT d.is_single
@@ -36,3 +38,5 @@ COMMENT ON COLUMN omd_lineage.dependency_offsets.pos IS
 COMMENT ON COLUMN omd_lineage.dependency_offsets.id IS
 'The least id of its offsets, which counts where the position is the id alone; NULL when one has '
 'no offset.';
+COMMENT ON COLUMN omd_lineage.dependency_offsets.moved_at IS
+'When it last moved on; NULL: nothing makes it.';

@@ -10,7 +10,8 @@ lag AS (
         count(*) = count(d.pos) AS is_complete,
         min(d.pos) FILTER (WHERE d.ordinal = 1) AS base_pos,
         min(d.id) FILTER (WHERE d.ordinal = 1) AS base_id,
-        (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST))[1] AS blocker
+        (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST))[1] AS blocker,
+        max(d.moved_at) AS moved_at
     FROM omd_lineage.dependency_offsets AS d
     GROUP BY d.topic_id
 ),
@@ -19,6 +20,7 @@ topics AS (
     SELECT
         t.topic_id,
         t.topic,
+        t.module_id,
         t.processor,
         t.engine,
         t.repeat,
@@ -34,6 +36,11 @@ topics AS (
         o.run,
         g.base_pos,
         g.base_id,
+        g.moved_at,
+        s.state AS pause,
+        s.not_before,
+        s.failed_since,
+        s.looked_datetime >= coalesce(g.moved_at, '-infinity') AS is_looked_at,
         CASE
             WHEN g.is_complete THEN t.depends_on[g.blocker]
             ELSE 'no offset: ' || t.depends_on[g.blocker]
@@ -62,52 +69,77 @@ topics AS (
     INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
     INNER JOIN omd.module_target AS m ON t.module_id = m.module_id
     LEFT JOIN lag AS g ON t.topic_id = g.topic_id
+    LEFT JOIN omd.module_pause AS s ON t.module_id = s.module_id
     WHERE t.processor IS NOT NULL
 ),
 
+-- Each LIMIT 1 keeps a reason from being computed wherever it is used; a query of one topic still
+-- reads one.
 reasoned AS (
     SELECT
         t.*,
-        CASE
-            WHEN t.is_inactive THEN 'INACTIVE'
-            WHEN t.is_held THEN 'HELD'
-            WHEN omd_lineage._is_failed(t.attempts) THEN 'FAILED'
-            WHEN NOT omd_lineage._in_run_window(t.run_window, now()) THEN 'RUN_WINDOW'
-            -- The waiting time starts at repeat, but at a second at least, since a topic without a
-            -- pause would fail all the time. It doubles, up to an hour.
-            WHEN
-                t.attempts > 0 AND now() <= t.run
-                + least(
-                    greatest(least(t.repeat, interval '1 hour'), interval '1 second')
-                    * 2 ^ (t.attempts - 1),
-                    interval '1 hour'
-                )
-                THEN 'BACK_OFF'
-            WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
-            WHEN t.is_to_be_undone THEN 'ROLLBACK'
-            WHEN t.is_to_be_restated THEN 'RESTATE'
-            WHEN t.upto IS NULL OR t.last_pos IS NULL THEN 'NO_OFFSET'
-            WHEN t.is_full THEN 'FULL'
-            -- Without a time all positions are at -infinity, and the ids tell.
-            WHEN
-                NOT (
-                    t.last_pos < t.upto
-                    OR (
-                        t.last_pos = '-infinity' AND t.upto = '-infinity' AND t.last_id < t.base_id
-                    )
-                )
-                THEN 'DEPENDENCY'
-            WHEN now() <= t.run + t.repeat THEN 'REPEAT'
-            WHEN t.is_impatient AND coalesce(t.last_pos >= t.patient_upto, TRUE) THEN 'MAX_WAIT'
-            ELSE 'DUE'
-        END AS reason
+        w.reason
     FROM topics AS t
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                CASE
+                    WHEN t.is_inactive THEN 'INACTIVE'
+                    WHEN t.is_held THEN 'HELD'
+                    WHEN t.pause = 'FAILED' THEN 'FAILED'
+                    WHEN NOT omd_lineage._in_run_window(t.run_window, now()) THEN 'RUN_WINDOW'
+                    WHEN t.pause = 'BACK_OFF' THEN 'BACK_OFF'
+                    WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
+                    WHEN t.is_to_be_undone THEN 'ROLLBACK'
+                    WHEN t.is_to_be_restated THEN 'RESTATE'
+                    WHEN t.upto IS NULL OR t.last_pos IS NULL THEN 'NO_OFFSET'
+                    WHEN t.is_full THEN 'FULL'
+                    -- Without a time all positions are at -infinity, and the ids tell.
+                    WHEN
+                        NOT (
+                            t.last_pos < t.upto
+                            OR (
+                                t.last_pos = '-infinity'
+                                AND t.upto = '-infinity'
+                                AND t.last_id < t.base_id
+                            )
+                        )
+                        THEN 'DEPENDENCY'
+                    WHEN now() <= t.run + t.repeat THEN 'REPEAT'
+                    WHEN t.is_impatient AND coalesce(t.last_pos >= t.patient_upto, TRUE)
+                        THEN 'MAX_WAIT'
+                    ELSE 'DUE'
+                END AS reason
+            LIMIT 1 -- noqa: AM09
+        ) AS w
+),
+
+-- What was ready and had nothing to do is no more ready until there is news.
+seen AS (
+    SELECT
+        r.*,
+        w.shown_reason
+    FROM reasoned AS r
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                CASE
+                    WHEN
+                        r.is_looked_at
+                        AND r.reason IN (
+                            'RETRY', 'ROLLBACK', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE'
+                        )
+                        THEN 'BACK_OFF'
+                    ELSE r.reason
+                END AS shown_reason
+            LIMIT 1 -- noqa: AM09
+        ) AS w
 )
 
 SELECT
     r.topic,
-    r.reason IN ('RETRY', 'ROLLBACK', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE') AS is_ready,
-    r.reason,
+    r.shown_reason IN ('RETRY', 'ROLLBACK', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE') AS is_ready,
+    r.shown_reason AS reason,
     r.upto,
     r.blocker,
     CASE
@@ -119,8 +151,26 @@ SELECT
     r.state,
     r.hostid,
     r.attempts,
-    r.topic_id
-FROM reasoned AS r
+    r.topic_id,
+    r.module_id,
+    CASE
+        WHEN r.shown_reason IN ('FAILED', 'BACK_OFF') THEN coalesce(r.failed_since, r.run)
+        WHEN r.shown_reason IN ('DUE', 'MAX_WAIT', 'DEPENDENCY', 'RUN_WINDOW', 'NO_OFFSET')
+            THEN r.moved_at
+        WHEN isfinite(r.run) THEN r.run
+    END AS since,
+    CASE r.shown_reason
+        WHEN 'BACK_OFF' THEN r.not_before
+        WHEN 'REPEAT' THEN r.run + r.repeat
+    END AS not_before,
+    coalesce(
+        r.next IS NOT NULL OR r.attempts > 0 OR r.is_to_be_undone OR r.is_to_be_restated
+        OR r.is_full OR r.base_pos > r.last_pos
+        OR (r.base_pos = '-infinity' AND r.last_pos = '-infinity' AND r.base_id > r.last_id),
+        FALSE
+    ) AS has_work,
+    r.is_held
+FROM seen AS r
 -- A topic that has not begun is the furthest behind.
 ORDER BY lag DESC NULLS FIRST, r.topic_id ASC;
 
@@ -130,12 +180,12 @@ COMMENT ON VIEW omd_lineage.ready_list IS
 COMMENT ON COLUMN omd_lineage.ready_list.topic IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.ready_list.is_ready IS 'TRUE when the topic may take a step now.';
 COMMENT ON COLUMN omd_lineage.ready_list.reason IS
-'The topic is ready with RETRY (a planned block waits), ROLLBACK (an administrator wants a step to'
-' be undone), RESTATE (a range is to be taken again), FULL (the last block was full), MAX_WAIT (it'
-' has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another step holds it), '
-'FAILED (too many attempts failed), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after'
-' a failure), NO_OFFSET (a dependency has no offset), DEPENDENCY (the blocker has not moved) and '
-'REPEAT (its last step is too recent).';
+'The topic is ready with RETRY (a planned block waits), ROLLBACK (an administrator wants a step to '
+'be undone), RESTATE (a range is to be taken again), FULL (the last block was full), MAX_WAIT (it '
+'has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another step holds it), '
+'FAILED (it has failed too often in a row), RUN_WINDOW (it is outside its hours), BACK_OFF (it '
+'waits after a failure, or for news because there was nothing to do), NO_OFFSET (a dependency has '
+'no offset), DEPENDENCY (the blocker has not moved) and REPEAT (its last step is too recent).';
 COMMENT ON COLUMN omd_lineage.ready_list.upto IS
 'The instant before which the topic may read; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
@@ -153,3 +203,13 @@ COMMENT ON COLUMN omd_lineage.ready_list.hostid IS
 COMMENT ON COLUMN omd_lineage.ready_list.attempts IS
 'How many attempts at the planned block were made.';
 COMMENT ON COLUMN omd_lineage.ready_list.topic_id IS 'The number of the topic.';
+COMMENT ON COLUMN omd_lineage.ready_list.module_id IS 'Its Module.';
+COMMENT ON COLUMN omd_lineage.ready_list.since IS
+'Since when this holds, by the row that made it so: the last move of a dependency, or the last step'
+' or failure; NULL when that is not known.';
+COMMENT ON COLUMN omd_lineage.ready_list.not_before IS
+'When its pause ends; NULL: it does not pause.';
+COMMENT ON COLUMN omd_lineage.ready_list.has_work IS
+'There is something to do: its base table has come further, a block is planned, or a step is to be '
+'taken again.';
+COMMENT ON COLUMN omd_lineage.ready_list.is_held IS 'A step holds it, and lives.';

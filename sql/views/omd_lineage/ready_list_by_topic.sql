@@ -16,7 +16,12 @@ SELECT
     r.state,
     r.hostid,
     r.attempts,
-    r.topic_id
+    r.topic_id,
+    r.module_id,
+    r.since,
+    r.not_before,
+    r.has_work,
+    r.is_held
 FROM omd_lineage.topic AS t
 CROSS JOIN
     LATERAL (
@@ -53,3 +58,10 @@ COMMENT ON COLUMN omd_lineage.ready_list_by_topic.hostid IS
 COMMENT ON COLUMN omd_lineage.ready_list_by_topic.attempts IS
 'How many attempts at the planned block were made.';
 COMMENT ON COLUMN omd_lineage.ready_list_by_topic.topic_id IS 'The number of the topic.';
+COMMENT ON COLUMN omd_lineage.ready_list_by_topic.module_id IS 'Its Module.';
+COMMENT ON COLUMN omd_lineage.ready_list_by_topic.since IS
+'Since when this holds; NULL when that is not known.';
+COMMENT ON COLUMN omd_lineage.ready_list_by_topic.not_before IS
+'When its pause ends; NULL: it does not pause.';
+COMMENT ON COLUMN omd_lineage.ready_list_by_topic.has_work IS 'There is something to do.';
+COMMENT ON COLUMN omd_lineage.ready_list_by_topic.is_held IS 'A step holds it, and lives.';

@@ -86,6 +86,7 @@ def _work(
         staged[name].unchanged()
 
     side_by_side(run, spark, at_once, first.entities, measure)
+    run.confirm()
     if calls.stage_verdict(delivery_id, attempt, 1).verdict is not None:
         return
     second = Plan.read(calls.validation_plan(delivery_id, 2))
@@ -99,6 +100,7 @@ def _work(
             samples.take_judged(side)
             if side.name in staged:
                 staged[side.name].unchanged()
+        run.confirm()
         if calls.stage_verdict(delivery_id, attempt, 2).delivery_status != "VALIDATED":
             return
         sides = {side.name: side for side in judgement.delivered}
@@ -109,6 +111,7 @@ def _work(
             staged[name].unchanged()
 
         side_by_side(run, spark, at_once, sides, write)
+        run.confirm()
         calls.apply_delta(delivery_id, attempt, written)
     finally:
         judgement.release()

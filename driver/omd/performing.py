@@ -1,0 +1,342 @@
+"""A run of a Module of any kind, and of a Batch of them (docs/explanation/jobs.md, rule J1).
+
+The database performs what it can, and says what needs a worker; that is performed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable  # noqa: TC003 - the type of _WORK is evaluated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from omd._core.engines import SPARK
+from omd._core.errors import CallerError, ConnectionFailed, one_line
+from omd._core.functions import function_named
+from omd._doors import Doors
+from omd.control.blocks import Blocks
+from omd.control.calls import ControlCalls
+from omd.control.codes import ExecutionStatus
+from omd.control.errors import (
+    BatchSkipped,
+    MembersFailed,
+    ModuleSkipped,
+    NeedsWorker,
+    NotStarted,
+)
+from omd.control.rows import BatchListRow
+from omd.decision.rows import DecisionStageListRow
+from omd.delivery.rows import DeliveryStateRow
+from omd.facts.rows import FactsExportsRow
+from omd.lineage.codes import StepResult
+from omd.lineage.rows import LineageTopicsRow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import SparkSession
+
+    from omd.control.rows import BatchMembersRow
+    from omd.control.run import Batch
+
+__all__ = ["Performed", "Performing"]
+
+_OF_STEP = {
+    StepResult.DONE: ExecutionStatus.SUCCEEDED,
+    StepResult.NOJOBS: ExecutionStatus.CANCELLED,
+    StepResult.SKIPPED: ExecutionStatus.CANCELLED,
+    StepResult.MUTEX: ExecutionStatus.ABORTED,
+    StepResult.ABORTED: ExecutionStatus.ABORTED,
+}
+_FAILED_STEP = (StepResult.ERROR,)
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What became of a Module or Batch that was performed.
+
+    Attributes:
+        code: its code.
+        instance_id: its instance, of several runs the last one; None where there is none.
+        status: S or F as the run; C where there was nothing to do or the run is skipped; A where
+            another works at it.
+        detail: why it is not S, in one line.
+        error: the exception of a run that failed in this process.
+    """
+
+    code: str
+    instance_id: int | None
+    status: ExecutionStatus
+    detail: str | None = None
+    error: BaseException | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it ran to its end."""
+        return self.status is ExecutionStatus.SUCCEEDED
+
+
+class Performing(Blocks, Doors):
+    """A connection that performs Modules of every kind, and Batches of them."""
+
+    def perform(
+        self,
+        code: str,
+        spark: SparkSession | None = None,
+        *,
+        session: Callable[[], Any] | None = None,
+        batch: Batch[Any] | int | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Performed:
+        """Run a Module, whatever its kind, and wait for its end.
+
+        Args:
+            code: the code of the Module.
+            spark: the session of a run on Spark; by default that of the control, or the active one,
+                or a new one.
+            session: makes a session where there is none; it is called when one is needed.
+            batch: the Batch, or the Batch Instance ID, that it is part of.
+            context: values to add to the execution context.
+
+        Raises:
+            NeedsWorker: it has neither SQL nor a job.
+            KindOfRoom: it never runs on its own.
+            ConnectionFailed: the database can't be reached.
+        """
+        instance = _instance_of(batch)
+        try:
+            with self.long_call() as link:
+                ran = ControlCalls(link).run_module(
+                    code,
+                    batch_instance_id=instance,
+                    execution_context=None if context is None else dict(context),
+                )
+            return Performed(code, ran.module_instance_id, ran.execution_status_code, ran.detail)
+        except NeedsWorker:
+            module = self.module_definition(code)
+            work = _WORK.get(module.module_kind_code)
+            if work is None or (work is _call_job and module.job is None):
+                raise
+        return work(_Run(self, code, module.job, spark, session, batch, context))
+
+    def perform_batch(
+        self,
+        code: str,
+        spark: SparkSession | None = None,
+        *,
+        session: Callable[[], Any] | None = None,
+        parent: Batch[Any] | None = None,
+        force: bool = False,
+        context: Mapping[str, Any] | None = None,
+    ) -> Performed:
+        """Run a Batch with members of any kind, and wait for its end.
+
+        The members run one after the other: Modules by sequence, then child Batches.
+
+        Args:
+            code: the code of the Batch.
+            spark: the session of runs on Spark; by default that of the control, or the active one,
+                or a new one.
+            session: makes a session where there is none; it is called when one is needed.
+            parent: the Batch that it is part of.
+            force: run although the frequency says that it is too early.
+            context: values to add to the execution context.
+
+        Raises:
+            UnknownBatch: no Batch has this code.
+            ConnectionFailed: the database can't be reached.
+        """
+        try:
+            with self.long_call() as link:
+                ran = ControlCalls(link).run_batch(
+                    code,
+                    parent_batch_instance_id=_instance_of(parent),
+                    force=force or None,
+                    execution_context=None if context is None else dict(context),
+                )
+            return Performed(code, ran.batch_instance_id, ran.execution_status_code)
+        except NeedsWorker:
+            pass
+        (row,) = self.report(BatchListRow, batch_code=code)
+        block = (
+            self.batch(code, force=force, context=context)
+            if parent is None
+            else parent.batch(code, force=force, context=context)
+        )
+        failed: list[str] = []
+        try:
+            with block:
+                for member in self.batch_members(code):
+                    failed += self._perform_member(member, block, spark, session, force)
+                    if failed and not row.continue_on_failure:
+                        break
+                _require_none(failed)
+        except NotStarted as error:
+            skipped = isinstance(error, BatchSkipped)
+            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            return Performed(code, block.batch_instance_id, status, block.reason, error)
+        except ConnectionFailed:
+            raise
+        except Exception as error:
+            if not block._began:
+                raise
+            instance = block.batch_instance_id
+            return Performed(code, instance, ExecutionStatus.FAILED, one_line(error), error)
+        return Performed(code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
+
+    def _perform_member(
+        self,
+        member: BatchMembersRow,
+        batch: Batch[Any],
+        spark: SparkSession | None,
+        session: Callable[[], Any] | None,
+        force: bool,
+    ) -> list[str]:
+        """Perform a member of a Batch; return what the Batch says of its failure."""
+        name = f"{member.member_type.capitalize()} {member.member_code} failed"
+        try:
+            if member.member_type == "BATCH":
+                done = self.perform_batch(
+                    member.member_code, spark, session=session, parent=batch, force=force
+                )
+            else:
+                done = self.perform(member.member_code, spark, session=session, batch=batch)
+        except ConnectionFailed:
+            raise
+        except Exception as error:  # noqa: BLE001 - it could not begin, which fails the Batch
+            code = getattr(error, "sqlstate", None)
+            return [f"{name}: {one_line(error)} ({code})" if code else name]
+        return [name] if done.status is ExecutionStatus.FAILED else []
+
+
+# What a worker does, by kind ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run that the database does not perform."""
+
+    control: Performing
+    code: str
+    job: str | None
+    spark: SparkSession | None
+    session: Callable[[], Any] | None
+    batch: Batch[Any] | int | None
+    context: Mapping[str, Any] | None
+
+    def ready_session(self) -> Any:
+        """Return the session that the caller has or makes; None: whoever needs one makes it."""
+        if self.spark is None and self.control.spark is None and self.session is not None:
+            return self.session()
+        return self.spark
+
+    def made(self, status: ExecutionStatus, instance: int | None = None, *args: Any) -> Performed:
+        return Performed(self.code, instance, status, *args)
+
+    def nothing(self) -> Performed:
+        return self.made(ExecutionStatus.CANCELLED, None, "there is nothing to do")
+
+    @property
+    def agreement(self) -> str:
+        return self.code.partition(".")[2]
+
+
+def _call_job(run: _Run) -> Performed:
+    """Call the function of a Module of kind SPARK inside the Module."""
+    job = function_named(run.job or "")
+    options = {"spark": run.ready_session(), "context": run.context}
+    if run.batch is None or isinstance(run.batch, int):
+        # It is no part of the Batch that the environment may name.
+        outcome = run.control.run(run.code, job, batch_instance_id=run.batch or 0, **options)
+    else:
+        outcome = run.batch.run(run.code, job, **options)
+    detail = outcome.reason if outcome.error is None else one_line(outcome.error)
+    return run.made(outcome.status, outcome.instance_id, detail, outcome.error)
+
+
+def _step(run: _Run) -> Performed:
+    """Take steps of a topic on Spark: one, or in a Batch until no block is full."""
+    lineage = run.control.lineage
+    (row,) = run.control.report(LineageTopicsRow, module_code=run.code)
+    last = None
+    while True:
+        outcome = lineage.step(
+            row.topic, spark=run.spark, session=run.session, batch=run.batch, context=run.context
+        )
+        if last is not None and outcome.outcome not in (*_FAILED_STEP, StepResult.DONE):
+            return last  # what was there is done
+        status = _OF_STEP.get(outcome.outcome, ExecutionStatus.FAILED)
+        last = run.made(status, outcome.module_instance_id, outcome.detail, outcome.error)
+        if run.batch is None or not last.succeeded or not _is_full(run.control, row.topic):
+            return last
+
+
+def _is_full(control: Performing, topic: str) -> bool:
+    return any(row.reason == "FULL" for row in control.lineage.ready_list(topic))
+
+
+def _run_stage(run: _Run) -> Performed:
+    (row,) = run.control.report(DecisionStageListRow, module_code=run.code)
+    outcome = run.control.decision.run(
+        row.stage_code, engine=SPARK, spark=run.ready_session(), batch=run.batch
+    )
+    return run.made(outcome.status, outcome.module_instance_id, outcome.detail, outcome.error)
+
+
+def _export(run: _Run) -> Performed:
+    """Run the oldest export of an agreement that was ordered and not published."""
+    facts = run.control.facts
+    exports = facts.report(
+        FactsExportsRow,
+        agreement_code=run.agreement,
+        delivery_status="RECEIVED",
+        order_by=["delivery_id"],
+        limit=1,
+    )
+    if not exports:
+        return run.nothing()
+    delivery_id = exports[0].delivery_id
+    try:
+        facts.resume_export(delivery_id, spark=run.ready_session())
+        status, error = ExecutionStatus.SUCCEEDED, None
+    except NotStarted as refusal:
+        skipped = isinstance(refusal, ModuleSkipped)
+        status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+        return run.made(status, refusal.instance_id, one_line(refusal), refusal)
+    except ConnectionFailed:
+        raise
+    except Exception as failure:  # noqa: BLE001 - the run has recorded it
+        status, error = ExecutionStatus.FAILED, failure
+    (export,) = facts.report(FactsExportsRow, delivery_id=delivery_id)
+    detail = None if error is None else one_line(error)
+    return run.made(status, export.module_instance_id, detail, error)
+
+
+def _deliver(run: _Run) -> Performed:
+    """Run the oldest delivery of an agreement."""
+    deliveries = run.control.report(
+        DeliveryStateRow, agreement_code=run.agreement, order_by=["delivery_id"], limit=1
+    )
+    if not deliveries:
+        return run.nothing()
+    raise CallerError(
+        f"nothing says where the data of delivery {deliveries[0].delivery_id} is",
+        hint=f"control.deliver(delivery_id={deliveries[0].delivery_id}, files='folder/')",
+    )
+
+
+_WORK: dict[str, Callable[[_Run], Performed]] = {
+    SPARK: _call_job,
+    "TOPIC": _step,
+    "STAGE": _run_stage,
+    "EXPORT": _export,
+    "DELIVERY": _deliver,
+}
+
+
+def _require_none(failed: list[str]) -> None:
+    if failed:
+        raise MembersFailed("\n".join(failed))
+
+
+def _instance_of(batch: Batch[Any] | int | None) -> int | None:
+    return batch if batch is None or isinstance(batch, int) else batch.batch_instance_id

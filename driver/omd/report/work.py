@@ -1,0 +1,82 @@
+"""``omd work`` shows what could run now, and what all other Modules wait for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from omd._terminal.options import output_option
+from omd._terminal.tables import show
+from omd.cli.common import dsn_option, open_control
+from omd.report.rows import ReadyWorkRow, WorkRow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["retry", "work"]
+
+_READY = {
+    "kind": "module_kind_code",
+    "code": "code",
+    "engine": "engine_code",
+    "reason": "reason",
+    "since": "since",
+    "detail": "detail",
+}
+_WORK = {
+    "kind": "module_kind_code",
+    "code": "code",
+    "engine": "engine_code",
+    "state": "state",
+    "reason": "reason",
+    "waits for": "waits_for",
+    "since": "since",
+    "not before": "not_before",
+    "failures": "failures",
+    "last problem": "last_problem",
+}
+
+
+@click.command()
+@click.argument("code", required=False)
+@click.option("--ready", "is_ready", is_flag=True, help="Only what could run now.")
+@click.option("--kind", metavar="K", help="Only this kind, such as TOPIC, FACTS or STAGE.")
+@dsn_option
+@output_option
+def work(dsn: str, output: str, code: str | None, is_ready: bool, kind: str | None) -> None:
+    """Show what each Module does, what it could do, and what it waits for.
+
+    \b
+    Examples:
+      omd work                        every Module
+      omd work --ready                what could run now
+      omd work mart.order_fact        one Module: why does it not run?
+    """
+    filters: dict[str, Any] = {}
+    if code is not None:
+        filters["code"] = code
+    if kind is not None:
+        filters["module_kind_code"] = kind.upper()
+    order = ["module_kind_code", "code"]
+    rows: Sequence[Any]
+    with open_control(dsn) as control:
+        if is_ready:
+            rows = control.report(ReadyWorkRow, order_by=order, **filters)
+        else:
+            rows = control.report(WorkRow, order_by=order, **filters)
+        if code is not None and not rows:
+            control.module_definition(code)
+    show(rows, _READY if is_ready else _WORK, output)
+
+
+@click.command()
+@click.argument("code")
+@dsn_option
+def retry(dsn: str, code: str) -> None:
+    """Forget the failures of a Module and its pause, so that its work is ready again at once."""
+    with open_control(dsn) as control:
+        was = control.retry(code)
+    click.echo(
+        f"Module {code} is ready again." if was else f"Module {code} did not wait.", err=True
+    )

@@ -1,0 +1,26 @@
+-- A runner reads nothing of process control; it may know the parts of a run.
+
+CREATE OR REPLACE FUNCTION omd._routines_of_kind(
+    p_module_kind_code text,
+    OUT p_end_routine text,
+    OUT p_keeps_settings boolean
+)
+RETURNS record
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $routines_of_kind$
+BEGIN
+    SELECT k.end_routine, k.keeps_settings INTO p_end_routine, p_keeps_settings
+    FROM omd.module_kind AS k
+    WHERE k.module_kind_code = p_module_kind_code;
+END
+$routines_of_kind$;
+
+COMMENT ON FUNCTION omd._routines_of_kind IS
+'Returns the end routine of the kind p_module_kind_code, and whether its runs change no settings. '
+'Locks: none.';
+REVOKE ALL ON FUNCTION omd._routines_of_kind FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._routines_of_kind TO omd_runner;

@@ -1,0 +1,34 @@
+-- The part of the kinds SQL and SPARK in omd.module_kind. The Module's own SQL needs no word of the
+-- caller; for a Module without SQL the caller gives it.
+
+CREATE OR REPLACE PROCEDURE omd.begin_run(
+    p_module_code text,
+    p_batch_instance_id bigint,
+    p_execution_context jsonb,
+    INOUT p_outcome text,
+    INOUT p_module_instance_id bigint,
+    INOUT p_executable text,
+    INOUT p_detail text
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $begin_run$
+DECLARE
+    v_indicator text;
+BEGIN
+    CALL omd.begin_in_database_run(
+        p_module_code, p_batch_instance_id, p_executable, p_module_instance_id, v_indicator,
+        p_execution_context, p_detail
+    );
+    p_outcome := CASE v_indicator WHEN 'P' THEN 'RUN' WHEN 'C' THEN 'SKIPPED' ELSE 'BUSY' END;
+END
+$begin_run$;
+
+COMMENT ON PROCEDURE omd.begin_run IS
+'For rooms: Begins a run of the Module p_module_code, of kind SQL or SPARK, as omd.module_kind '
+'describes it: p_batch_instance_id and p_execution_context go in, p_executable too where the '
+'caller gives the SQL; p_outcome, p_module_instance_id, p_executable and p_detail are the answer. '
+'Errors: those of begin_in_database_run. Locks: the Module row.';
+REVOKE ALL ON PROCEDURE omd.begin_run FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.begin_run TO omd_runner;

@@ -1,0 +1,81 @@
+-- This is the one place where a failure is counted, in the commit of the failure. A run counts
+-- once, whoever reports it. A run that was ended by hand says nothing about the next one. The first
+-- death in a row has no pause, since a worker that dies says little about what it ran, and another
+-- one goes on at once. The state is locked last, after the instance.
+
+CREATE OR REPLACE FUNCTION omd.count_failure(
+    p_module_id integer,
+    p_module_instance_id bigint,
+    p_detail text,
+    p_code text
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $count_failure$
+DECLARE
+    v_module record;
+    v_now CONSTANT timestamptz := clock_timestamp();
+    v_problem CONSTANT text := left(
+        split_part(
+            coalesce(omd.shown_error(p_code, nullif(p_detail, '')), 'it failed'), chr(10), 1
+        ),
+        1000
+    );
+BEGIN
+    IF p_code IN ('ENDED', 'RELEASED') THEN
+        RETURN;
+    END IF;
+    SELECT m.backoff, m.backoff_limit INTO v_module
+    FROM omd.module AS m
+    WHERE m.module_id = p_module_id;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    INSERT INTO omd.module_state AS s (
+        module_id, failures, looks, not_before, failed_since, last_problem, last_code,
+        last_module_instance_id
+    )
+    VALUES (
+        p_module_id,
+        1,
+        0,
+        CASE
+            WHEN p_code IS DISTINCT FROM 'GIVEN UP'
+                THEN v_now + omd._pause_after(v_module.backoff, v_module.backoff_limit, 1)
+        END,
+        v_now,
+        v_problem,
+        p_code,
+        p_module_instance_id
+    )
+    ON CONFLICT (module_id) DO UPDATE SET
+        failures = s.failures + 1,
+        looks = 0,
+        not_before = CASE
+            WHEN p_code IS DISTINCT FROM 'GIVEN UP' OR s.last_code = 'GIVEN UP'
+                THEN
+                    v_now + omd._pause_after(
+                        v_module.backoff, v_module.backoff_limit, s.failures + 1
+                    )
+        END,
+        failed_since = coalesce(s.failed_since, v_now),
+        last_problem = excluded.last_problem,
+        last_code = excluded.last_code,
+        last_module_instance_id = excluded.last_module_instance_id,
+        looked_datetime = NULL
+    WHERE p_module_instance_id IS NULL
+        OR s.last_module_instance_id IS DISTINCT FROM p_module_instance_id;
+END
+$count_failure$;
+
+COMMENT ON FUNCTION omd.count_failure IS
+'For rooms: Counts a failure of the Module p_module_id and sets how long its work waits. '
+'p_module_instance_id: the run that failed, which counts once; NULL: it failed before it had one. '
+'p_detail: the text of the error, of which one line without values of rows is kept. p_code: its '
+'code; GIVEN UP for a run that was declared dead; ENDED and RELEASED, a run that was ended by hand,'
+' do not count. Locks: the state of the Module.';
+REVOKE ALL ON FUNCTION omd.count_failure FROM PUBLIC;

@@ -1,0 +1,42 @@
+-- A room calls it after register_module, which knows SQL and SPARK only. What a room performs has
+-- no SQL and no function of its own; the former ones stay in the event log.
+
+CREATE OR REPLACE FUNCTION omd.set_module_kind(
+    p_module_id integer,
+    p_module_kind_code text DEFAULT NULL,
+    p_engine_code text DEFAULT NULL
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $set_module_kind$
+BEGIN
+    IF p_module_kind_code IS NULL THEN
+        UPDATE omd.module AS m SET
+            module_kind_code = CASE WHEN m.executable IS NOT NULL THEN 'SQL' ELSE 'SPARK' END,
+            engine_code = CASE WHEN m.executable IS NOT NULL THEN 'POSTGRES' ELSE 'SPARK' END
+        WHERE m.module_id = p_module_id;
+        RETURN;
+    END IF;
+    UPDATE omd.module AS m SET
+        module_kind_code = p_module_kind_code,
+        engine_code = p_engine_code,
+        executable = NULL,
+        job = NULL
+    WHERE m.module_id = p_module_id
+        AND (
+            m.module_kind_code <> p_module_kind_code
+            OR m.engine_code IS DISTINCT FROM p_engine_code
+            OR num_nonnulls(m.executable, m.job) > 0
+        );
+END
+$set_module_kind$;
+
+COMMENT ON FUNCTION omd.set_module_kind IS
+'For rooms: Makes the Module p_module_id one of the kind p_module_kind_code, whose runs '
+'p_engine_code performs (POSTGRES or SPARK; NULL for PART). A kind of NULL gives it back to '
+'process control, as SQL or SPARK. Locks: the Module row.';
+REVOKE ALL ON FUNCTION omd.set_module_kind FROM PUBLIC;

@@ -1,0 +1,32 @@
+-- The part of the kind STAGE in omd.module_kind.
+
+CREATE OR REPLACE PROCEDURE omd_decision.begin_run(
+    p_module_code text,
+    p_batch_instance_id bigint,
+    p_execution_context jsonb,
+    INOUT p_outcome text,
+    INOUT p_module_instance_id bigint,
+    INOUT p_executable text,
+    INOUT p_detail text
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $begin_run$
+DECLARE
+    v_indicator text;
+BEGIN
+    CALL omd_decision._begin_run(
+        omd_decision._stage_of(p_module_code), p_batch_instance_id, NULL, NULL,
+        p_execution_context, p_module_instance_id, v_indicator, p_executable, p_detail
+    );
+    p_outcome := CASE v_indicator WHEN 'P' THEN 'RUN' WHEN 'C' THEN 'SKIPPED' ELSE 'BUSY' END;
+END
+$begin_run$;
+
+COMMENT ON PROCEDURE omd_decision.begin_run IS
+'For rooms: Begins a run of the stage whose Module is p_module_code, as omd.module_kind describes '
+'it: p_batch_instance_id and p_execution_context go in; p_outcome, p_module_instance_id, '
+'p_executable and p_detail are the answer. Errors: those of run_stage. Locks: as run_stage.';
+REVOKE ALL ON PROCEDURE omd_decision.begin_run FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_decision.begin_run TO omd_runner;

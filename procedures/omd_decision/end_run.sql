@@ -1,0 +1,21 @@
+-- The part of the kind STAGE in omd.module_kind: the transaction of a run has done all of it.
+
+CREATE OR REPLACE PROCEDURE omd_decision.end_run(
+    p_module_instance_id bigint,
+    p_execution_status_code text,
+    INOUT p_is_more boolean
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $end_run$
+BEGIN
+    p_is_more := FALSE;
+END
+$end_run$;
+
+COMMENT ON PROCEDURE omd_decision.end_run IS
+'For rooms: Says that nothing is left after the run p_module_instance_id, which has ended with '
+'p_execution_status_code: p_is_more is false. Locks: none.';
+REVOKE ALL ON PROCEDURE omd_decision.end_run FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_decision.end_run TO omd_runner;

@@ -1,0 +1,3 @@
+-- These grants say which roles may read what stands over all rooms. Nothing is granted to PUBLIC.
+
+GRANT SELECT ON ALL TABLES IN SCHEMA omd_report TO omd_reader;

@@ -1,0 +1,9 @@
+-- This list says what is installed over all rooms, in order. sql/install.sql includes it.
+
+-- Reporting views
+\ir ../views/omd_report/work_states.sql
+\ir ../views/omd_report/work.sql
+\ir ../views/omd_report/ready_work.sql
+
+-- Grants
+\ir ../grants/omd_report.sql

@@ -1,0 +1,41 @@
+-- The rules stand in omd_report.work_states.
+
+CREATE OR REPLACE VIEW omd_report.work AS
+SELECT
+    w.module_kind_code,
+    w.code,
+    w.engine_code,
+    w.state,
+    w.reason,
+    w.waits_for,
+    w.since,
+    w.not_before,
+    w.failures,
+    w.last_problem,
+    w.module_instance_id,
+    w.task_id
+FROM omd_report.work_states AS w;
+
+COMMENT ON VIEW omd_report.work IS
+'Everything that runs: what each Module does, what it could do, and what it waits for.';
+COMMENT ON COLUMN omd_report.work.module_kind_code IS 'The kind: what one run of it is.';
+COMMENT ON COLUMN omd_report.work.code IS 'The Module.';
+COMMENT ON COLUMN omd_report.work.engine_code IS
+'Who performs a run: POSTGRES (the database) or SPARK (a worker process).';
+COMMENT ON COLUMN omd_report.work.state IS
+'RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.';
+COMMENT ON COLUMN omd_report.work.reason IS
+'Why: RUNNING, or HELD of a topic; FAILED and BACK_OFF; INACTIVE or SUSPENDED; why it is ready, or '
+'what it waits for; NULL: it is idle.';
+COMMENT ON COLUMN omd_report.work.waits_for IS
+'What it waits for; NULL: it does not wait, or for nothing that has a name.';
+COMMENT ON COLUMN omd_report.work.since IS
+'When this state began, by the row that made it so; NULL when that is not known.';
+COMMENT ON COLUMN omd_report.work.not_before IS 'When its pause ends; NULL: it has none.';
+COMMENT ON COLUMN omd_report.work.failures IS 'How often it has failed since its last success.';
+COMMENT ON COLUMN omd_report.work.last_problem IS
+'The last failure since then in one line, without values of rows; NULL: none was.';
+COMMENT ON COLUMN omd_report.work.module_instance_id IS
+'The run that executes (of a DELIVERY its Batch Instance), else the one that failed last; NULL: '
+'there is none.';
+COMMENT ON COLUMN omd_report.work.task_id IS 'Its live task; NULL: there is none.';

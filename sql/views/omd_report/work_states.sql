@@ -1,0 +1,153 @@
+-- Each room says what there is to do for its Modules; what holds for all of them stands here: runs,
+-- failures and who is switched off. So a new kind needs a view of work in its room, and a line in
+-- each_room.
+
+CREATE OR REPLACE VIEW omd_report.work_states AS
+WITH
+each_room AS (
+    SELECT
+        t.module_id,
+        t.state,
+        t.reason,
+        t.waits_for,
+        t.since,
+        t.not_before,
+        NULL::bigint AS module_instance_id,
+        t.detail
+    FROM omd_lineage.topic_work AS t
+    UNION ALL
+    SELECT
+        l.module_id,
+        l.state,
+        l.reason,
+        l.waits_for,
+        l.since,
+        NULL::timestamptz AS not_before,
+        NULL::bigint AS module_instance_id,
+        l.detail
+    FROM omd_facts.load_work AS l
+    UNION ALL
+    SELECT
+        m.module_id,
+        d.state,
+        d.reason,
+        d.waits_for,
+        d.since,
+        d.not_before,
+        d.batch_instance_id AS module_instance_id,
+        'delivery ' || d.delivery_id AS detail
+    FROM omd_delivery.delivery_work AS d
+    INNER JOIN omd.module AS m ON d.batch_code = m.module_code
+    UNION ALL
+    SELECT
+        m.module_id,
+        e.state,
+        e.reason,
+        e.waits_for,
+        e.since,
+        e.not_before,
+        e.module_instance_id,
+        'delivery ' || e.delivery_id AS detail
+    FROM omd_facts.export_work AS e
+    INNER JOIN omd.module AS m ON e.module_code = m.module_code
+),
+
+modules AS (
+    SELECT
+        m.module_kind_code,
+        m.module_code,
+        m.engine_code,
+        w.state AS room_state,
+        w.reason AS room_reason,
+        w.waits_for,
+        w.since,
+        w.detail,
+        p.failures,
+        p.last_problem,
+        p.failed_since,
+        p.looked_datetime,
+        r.start_datetime,
+        w.not_before AS room_not_before,
+        p.not_before,
+        coalesce(r.module_instance_id, w.module_instance_id) AS running_instance_id,
+        p.last_module_instance_id,
+        CASE
+            -- A topic that was taken from a run is ready, although that run executes.
+            WHEN w.state = 'RUNNING' OR m.module_kind_code <> 'TOPIC' AND r.module_id IS NOT NULL
+                THEN 'RUNNING'
+            WHEN p.state IS NOT NULL THEN p.state
+            WHEN m.inactive_indicator = 'Y' OR w.state = 'PAUSED' OR h.module_id IS NOT NULL
+                THEN 'PAUSED'
+            WHEN w.state = 'READY' AND p.looked_datetime >= coalesce(w.since, '-infinity')
+                THEN 'BACK_OFF'
+            ELSE coalesce(w.state, 'IDLE')
+        END AS state,
+        CASE
+            WHEN m.inactive_indicator = 'Y' OR w.state = 'PAUSED' THEN 'INACTIVE'
+            WHEN h.module_id IS NOT NULL THEN 'SUSPENDED'
+        END AS paused_by
+    FROM omd.module AS m
+    LEFT JOIN each_room AS w ON m.module_id = w.module_id
+    LEFT JOIN omd.module_pause AS p ON m.module_id = p.module_id
+    LEFT JOIN omd.running_modules() AS r ON m.module_id = r.module_id
+    LEFT JOIN omd_dispatch.suspended_modules() AS h ON m.module_id = h.module_id
+    WHERE m.module_kind_code <> 'PART'
+)
+
+SELECT
+    w.module_kind_code,
+    w.module_code AS code,
+    w.engine_code,
+    w.state,
+    CASE
+        WHEN w.state = 'RUNNING' THEN CASE w.room_reason WHEN 'HELD' THEN 'HELD' ELSE 'RUNNING' END
+        WHEN w.state IN ('FAILED', 'BACK_OFF') THEN w.state
+        WHEN w.state = 'PAUSED' THEN w.paused_by
+        WHEN w.state IN ('READY', 'WAITING') THEN w.room_reason
+    END AS reason,
+    CASE WHEN w.state = 'WAITING' THEN w.waits_for END AS waits_for,
+    CASE
+        WHEN w.state = 'RUNNING' THEN coalesce(w.start_datetime, w.since)
+        WHEN w.state IN ('FAILED', 'BACK_OFF') THEN coalesce(w.failed_since, w.looked_datetime)
+        WHEN w.state IN ('READY', 'WAITING') THEN w.since
+    END AS since,
+    CASE
+        WHEN w.state IN ('BACK_OFF', 'READY') THEN w.not_before
+        WHEN w.state = 'WAITING' THEN w.room_not_before
+    END AS not_before,
+    coalesce(w.failures, 0) AS failures,
+    w.last_problem,
+    coalesce(
+        CASE WHEN w.state = 'RUNNING' THEN w.running_instance_id END, w.last_module_instance_id
+    ) AS module_instance_id,
+    NULL::bigint AS task_id,
+    w.detail
+FROM modules AS w;
+
+COMMENT ON VIEW omd_report.work_states IS
+'Every Module but parts of others: its state, as omd_report.work shows it, and what a run would '
+'take.';
+COMMENT ON COLUMN omd_report.work_states.module_kind_code IS 'The kind: what one run of it is.';
+COMMENT ON COLUMN omd_report.work_states.code IS 'The Module.';
+COMMENT ON COLUMN omd_report.work_states.engine_code IS
+'Who performs a run: POSTGRES (the database) or SPARK (a worker process).';
+COMMENT ON COLUMN omd_report.work_states.state IS
+'RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.';
+COMMENT ON COLUMN omd_report.work_states.reason IS
+'Why: RUNNING, or HELD of a topic; FAILED and BACK_OFF; INACTIVE or SUSPENDED; why it is ready, or '
+'what it waits for; NULL: it is idle.';
+COMMENT ON COLUMN omd_report.work_states.waits_for IS
+'What it waits for; NULL: it does not wait, or for nothing that has a name.';
+COMMENT ON COLUMN omd_report.work_states.since IS
+'When this state began, by the row that made it so; NULL when that is not known.';
+COMMENT ON COLUMN omd_report.work_states.not_before IS 'When its pause ends; NULL: it has none.';
+COMMENT ON COLUMN omd_report.work_states.failures IS
+'How often it has failed since its last success.';
+COMMENT ON COLUMN omd_report.work_states.last_problem IS
+'The last failure since then in one line, without values of rows; NULL: none was.';
+COMMENT ON COLUMN omd_report.work_states.module_instance_id IS
+'The run that executes (of a DELIVERY its Batch Instance), else the one that failed last; NULL: '
+'there is none.';
+COMMENT ON COLUMN omd_report.work_states.task_id IS 'Its live task; NULL: there is none.';
+COMMENT ON COLUMN omd_report.work_states.detail IS
+'What a run would take; NULL when there is nothing to name.';

@@ -1,0 +1,112 @@
+"""What could run now: the cost of ``omd_report.ready_work`` beside that of the ready list alone.
+
+There are ``--topics`` topics with five dependencies each, 100 interfaces, of which half have a
+delivery to load, and 1,000 stages; one Module in a hundred has failed. Bounds: at most 1.2 times
+the ready list, and under 150 ms; with a million runs of stages in history at most 1.2 times as much
+as before. The two are read in turns, and the figure is the median.
+
+Run: ``python tests/benchmarks/ready_work.py [--dsn …] [--topics 10000] [--explain]``. Without a DSN
+it starts an embedded, durable server of its own in a temporary folder and removes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from typing import Any
+
+import psycopg
+from _server import durable_server, new_database
+from lineage_overhead import register
+
+READY_WORK = b"SELECT * FROM omd_report.ready_work"
+
+OTHERS = """
+    INSERT INTO omd.module (
+        module_code, area_code, table_code, platform_code, module_kind_code, engine_code
+    )
+    SELECT k.prefix || n, 'PRES', k.prefix || n, 'POSTGRES', k.kind, 'POSTGRES'
+    FROM (VALUES ('facts.i', 'FACTS', 100), ('stage.s', 'STAGE', 1000)) AS k (prefix, kind, n_max)
+    CROSS JOIN LATERAL generate_series(1, k.n_max) AS n;
+    INSERT INTO omd_delivery.interface (interface_code, model_version)
+    SELECT 'i' || n, 1 FROM generate_series(1, 100) AS n;
+    INSERT INTO omd_facts.interface (interface_id, interface_code, model_version, module_id)
+    SELECT i.interface_id, i.interface_code, 1, m.module_id
+    FROM omd_delivery.interface AS i
+    INNER JOIN omd.module AS m ON m.module_code = 'facts.' || i.interface_code;
+    INSERT INTO omd_delivery.delta_queue (
+        delivery_id, interface_id, snapshot_datetime, queue_status
+    )
+    SELECT
+        i.interface_id * 1000 + n, i.interface_id, now(),
+        CASE WHEN n > 900 AND i.interface_id % 2 = 0 THEN 'QUEUED' ELSE 'PERSISTED' END
+    FROM omd_delivery.interface AS i
+    CROSS JOIN generate_series(1, 999) AS n;
+    INSERT INTO omd_decision.stage (stage_code, module_id, version)
+    SELECT m.module_code, m.module_id, 0 FROM omd.module AS m WHERE m.module_kind_code = 'STAGE';
+    INSERT INTO omd.module_state (module_id, failures, looks, not_before, failed_since)
+    SELECT m.module_id, 3, 0, now() + interval '1 hour', now()
+    FROM omd.module AS m WHERE m.module_id % 100 = 0;
+"""
+
+HISTORY = """
+    INSERT INTO omd.module_instance (
+        module_id, start_datetime, end_datetime, execution_status_code, processing_indicator,
+        next_run_indicator
+    )
+    SELECT m.module_id, now(), now(), 'S', 'P', 'P'
+    FROM omd.module AS m
+    CROSS JOIN generate_series(1, 1000) AS n
+    WHERE m.module_kind_code = 'STAGE';
+"""
+
+
+def medians(conn: psycopg.Connection[Any], *queries: bytes, rounds: int = 15) -> list[float]:
+    """Return the median milliseconds of each query; they are taken in turns."""
+    times: list[list[float]] = [[] for _ in queries]
+    for n in range(rounds + 3):
+        for query, found in zip(queries, times, strict=True):
+            start = time.perf_counter()
+            conn.execute(query).fetchall()
+            if n >= 3:
+                found.append(1000 * (time.perf_counter() - start))
+    return [statistics.median(found) for found in times]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--dsn", help="a server where databases may be created")
+    parser.add_argument("--topics", type=int, default=10_000)
+    parser.add_argument("--explain", action="store_true", help="print the plan of ready_work")
+    args = parser.parse_args()
+    with (
+        durable_server(args.dsn) as server,
+        psycopg.connect(new_database(server, "bench_work"), autocommit=True) as conn,
+    ):
+        register(conn, args.topics)
+        with conn.transaction():
+            conn.execute("SET LOCAL session_replication_role = replica")
+            conn.execute(OTHERS.encode())
+        conn.execute("VACUUM (ANALYZE)")
+        ready_list = b"SELECT * FROM omd_lineage.ready_list"
+        alone, work = medians(conn, ready_list, READY_WORK)
+        rows = len(conn.execute(READY_WORK).fetchall())
+        print(
+            f"ready_work over {args.topics:,} topics: {work:.0f} ms for {rows:,} rows (bound 150);"
+            f" against the ready list, {alone:.0f} ms, {work / alone:.2f} (bound 1.2)"
+        )
+        (whole,) = medians(conn, b"SELECT * FROM omd_report.work")
+        print(f"work: {whole:.0f} ms")
+        conn.execute(HISTORY.encode())
+        conn.execute("VACUUM (ANALYZE) omd.module_instance")
+        conn.execute("CHECKPOINT")
+        (later,) = medians(conn, READY_WORK)
+        print(f"with a million runs of stages in history {later / work:.2f} (bound 1.2)")
+        if args.explain:
+            for (line,) in conn.execute(b"EXPLAIN (ANALYZE, BUFFERS) " + READY_WORK):
+                print(line)
+
+
+if __name__ == "__main__":
+    main()
