@@ -105,8 +105,16 @@
 \ir ../../migrations/V052__rollback_steps.sql
 \endif
 
+\set checksum '91d83bb04f79d985842d6339c8755de3d04c09c5e68031d4f7c13f40b12d25df'
+\set migration 'V066__sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V066__sources.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
+\ir ../reference/omd/source_kinds.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 
@@ -283,6 +291,11 @@
 \ir ../../procedures/omd/module_active_instance_control.sql
 \ir ../../procedures/omd/previous_module_instance.sql
 \ir ../../procedures/omd/record_load_window.sql
+\ir ../../procedures/omd/declare_source.sql
+\ir ../../procedures/omd/move_source.sql
+\ir ../../procedures/omd/hold_source.sql
+\ir ../../procedures/omd/close_source.sql
+\ir ../../procedures/omd/take_source.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/create_load_window.sql
