@@ -112,6 +112,13 @@
 \ir ../../migrations/V066__sources.sql
 \endif
 
+\set checksum '2c54f76cbd3e4d94cde8fc38cc53aa0396f80c41cb7dd4a195b8038c78cd841c'
+\set migration 'V069__read_sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V069__read_sources.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/source_kinds.sql
@@ -296,6 +303,14 @@
 \ir ../../procedures/omd/hold_source.sql
 \ir ../../procedures/omd/close_source.sql
 \ir ../../procedures/omd/take_source.sql
+\ir ../../procedures/omd/_move_run_source.sql
+\ir ../../procedures/omd/declare_runs.sql
+\ir ../../procedures/omd/declare_runs_of.sql
+\ir ../../procedures/omd/next_run.sql
+\ir ../../procedures/omd/next_position.sql
+\ir ../../procedures/omd/block_stands.sql
+\ir ../../procedures/omd/block_routine.sql
+\ir ../../procedures/omd/open_block.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/create_load_window.sql
@@ -347,6 +362,7 @@
 \ir ../../procedures/omd/undone_instances.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
+\ir ../views/omd/source_position.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/table_family.sql
