@@ -306,6 +306,9 @@
 \ir ../../procedures/omd/_move_run_source.sql
 \ir ../../procedures/omd/declare_runs.sql
 \ir ../../procedures/omd/declare_runs_of.sql
+\ir ../../procedures/omd/source_of.sql
+\ir ../../procedures/omd/block_view.sql
+\ir ../../procedures/omd/plan_block.sql
 \ir ../../procedures/omd/next_run.sql
 \ir ../../procedures/omd/next_position.sql
 \ir ../../procedures/omd/block_stands.sql
