@@ -28,12 +28,13 @@ BEGIN
         INTO p_after_id
         USING p_source_code, p_start_pos;
     END IF;
+    p_after_id := coalesce(p_after_id, 0);
 END
 $block_routine$;
 
 COMMENT ON FUNCTION omd.block_routine IS
 'For rooms: Returns p_routine, which lets the views of the source p_source_code show a block (NULL: '
 'they need no call), and p_after_id, the number that the block behind p_start_pos and p_start_id '
-'begins after; NULL: it begins at the beginning. Locks: none.';
+'begins after; 0: it begins at the beginning. Locks: none.';
 REVOKE ALL ON FUNCTION omd.block_routine FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.block_routine TO omd_runner, omd_admin;

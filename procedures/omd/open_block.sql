@@ -12,8 +12,6 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $open_block$
-DECLARE
-    v_way record;
 BEGIN
     IF NOT (omd.hold_source(p_source_code)).p_is_held THEN
         PERFORM omd.raise_error(
@@ -32,11 +30,7 @@ BEGIN
             )
         );
     END IF;
-    v_way := omd.block_routine(p_source_code, p_start_pos, p_start_id);
-    IF v_way.p_routine IS NOT NULL THEN
-        EXECUTE format('SELECT %s($1, $2, $3)', v_way.p_routine)
-        USING p_source_code, v_way.p_after_id, p_end_id;
-    END IF;
+    PERFORM omd.show_block(p_source_code, p_start_pos, p_start_id, p_end_id);
 END
 $open_block$;
 

@@ -313,7 +313,9 @@
 \ir ../../procedures/omd/next_position.sql
 \ir ../../procedures/omd/block_stands.sql
 \ir ../../procedures/omd/block_routine.sql
+\ir ../../procedures/omd/show_block.sql
 \ir ../../procedures/omd/open_block.sql
+\ir ../../procedures/omd/abort_written.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/create_load_window.sql
