@@ -112,6 +112,13 @@
 \ir ../../migrations/V066__sources.sql
 \endif
 
+\set checksum 'c1e135934b9c3a1b96c6f0e54b579e5add96ec0228b13ad975de237813a714f7'
+\set migration 'V068__source_readers'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V068__source_readers.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/source_kinds.sql
@@ -296,6 +303,9 @@
 \ir ../../procedures/omd/hold_source.sql
 \ir ../../procedures/omd/close_source.sql
 \ir ../../procedures/omd/take_source.sql
+\ir ../../procedures/omd/declare_reader.sql
+\ir ../../procedures/omd/source_readers.sql
+\ir ../../procedures/omd/source_reads.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/create_load_window.sql
