@@ -17,7 +17,15 @@ AS $take_source$
 DECLARE
     v_former CONSTANT text := current_setting('lock_timeout');
 BEGIN
-    p_is_taken := TRUE;
+    PERFORM FROM omd.source AS s
+    WHERE s.source_code = p_source_code
+    FOR UPDATE SKIP LOCKED;
+    p_is_taken := FOUND OR NOT EXISTS (
+        SELECT FROM omd.source AS s WHERE s.source_code = p_source_code
+    );
+    IF p_is_taken THEN
+        RETURN;
+    END IF;
     BEGIN
         PERFORM set_config(
             'lock_timeout', greatest(1, extract(EPOCH FROM p_wait) * 1000)::integer::text, TRUE
@@ -26,6 +34,7 @@ BEGIN
         WHERE s.source_code = p_source_code
         FOR UPDATE;
         PERFORM set_config('lock_timeout', v_former, TRUE);
+        p_is_taken := TRUE;
     EXCEPTION
         WHEN lock_not_available THEN
             p_is_taken := FALSE;
@@ -49,6 +58,7 @@ $take_source$;
 COMMENT ON FUNCTION omd.take_source IS
 'For rooms: Takes the source p_source_code from all readers until the transaction ends, when '
 'those at work have ended; it waits for p_wait at most. Returns p_is_taken and, if not, p_readers: '
-'the runs that read it, NULL when none is recorded. Call it before other locks; before it, where '
-'that can be, close_source and a commit. Locks: the source, against readers and those who add to it.';
+'the runs that read it, NULL when none is recorded. Call it before other locks, and '
+'close_source and a commit before it, where that can be. Locks: the source, against readers and '
+'those who add to it.';
 REVOKE ALL ON FUNCTION omd.take_source FROM PUBLIC;

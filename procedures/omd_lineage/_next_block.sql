@@ -167,7 +167,7 @@ BEGIN
         p_is_full := v_block.p_is_full;
         p_min_ts := v_block.p_min_pos;
         p_max_id := v_block.p_end_id;
-        p_is_quiet := p_row_count = 0;
+        p_is_quiet := p_end_pos IS NOT NULL AND p_row_count = 0;
         p_detail := v_block.p_detail;
         RETURN;
     END IF;
@@ -287,6 +287,7 @@ BEGIN
         p_is_quiet := p_row_count = 0;
         IF (p_end_pos, p_end_id) <= (p_start_pos, p_start_id) THEN
             p_end_pos := NULL;
+            p_is_quiet := FALSE;
         ELSIF NOT p_is_quiet THEN
             p_detail := NULL;
         END IF;

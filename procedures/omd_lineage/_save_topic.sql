@@ -201,6 +201,18 @@ BEGIN
         );
     END IF;
     PERFORM omd_lineage._require_one_kind(p_topic_id);
+    PERFORM omd.declare_reader(
+        v_new.module_id,
+        coalesce(b.source_code, ''),
+        ARRAY(
+            SELECT s.table_code
+            FROM omd_lineage.dependency AS d
+            INNER JOIN omd.source_position AS s USING (table_code)
+            WHERE d.topic_id = p_topic_id AND s.source_code = b.source_code
+        )
+    )
+    FROM (SELECT omd_lineage._block_source(p_topic_id) AS source_code) AS b
+    WHERE v_new.module_id IS NOT NULL;
     -- A topic whose view is broken can still be switched off.
     IF v_kind = 'FACTS' AND v_new.processor IS NOT NULL AND v_new.inactive_indicator = 'N' THEN
         v_block_view := omd.block_view(

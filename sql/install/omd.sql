@@ -112,6 +112,13 @@
 \ir ../../migrations/V066__sources.sql
 \endif
 
+\set checksum 'c1e135934b9c3a1b96c6f0e54b579e5add96ec0228b13ad975de237813a714f7'
+\set migration 'V068__source_readers'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V068__source_readers.sql
+\endif
+
 \set checksum '2c54f76cbd3e4d94cde8fc38cc53aa0396f80c41cb7dd4a195b8038c78cd841c'
 \set migration 'V069__read_sources'
 \ir ../setup/claim.psql
@@ -316,6 +323,9 @@
 \ir ../../procedures/omd/show_block.sql
 \ir ../../procedures/omd/open_block.sql
 \ir ../../procedures/omd/abort_written.sql
+\ir ../../procedures/omd/declare_reader.sql
+\ir ../../procedures/omd/source_readers.sql
+\ir ../../procedures/omd/source_reads.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/create_load_window.sql

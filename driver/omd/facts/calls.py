@@ -413,7 +413,7 @@ class FactsCalls(Calls):
             UnknownInterface: OM031.
             DeliveryArgumentInvalid: OM036.
             QueueItemNotReady: OM135.
-            ItemRefused: OM158.
+            ItemRefused: OM161.
             ResyncBlocked: OM154.
             FactsNotDeployed: OM251.
         """

@@ -131,11 +131,11 @@ class FactOvertaken(StateError, code="OM157"):
     """The row was changed since the statement read it."""
 
 
-class ItemRefused(StateError, code="OM158"):
+class ItemRefused(StateError, code="OM161"):
     """A row of an item breaks what the facts must hold; the detail names its key."""
 
 
-class ValueNotExported(StateError, code="OM159"):
+class ValueNotExported(StateError, code="OM162"):
     """No file can hold a value."""
 
 
