@@ -89,7 +89,6 @@ slice AS MATERIALIZED (
     WHERE s.entity_id = {entity_id}
         AND s.change_id > {after}
         AND s.change_id <= {upto}
-        AND (SELECT {after} > 0)
     GROUP BY s.acm_id, s.own_key
 )$sql$;
     v_vanished CONSTANT text := $sql$
@@ -99,7 +98,7 @@ SELECT
 FROM slice AS s
 INNER JOIN block AS b ON s.acm_id = b.acm_id
 INNER JOIN {anchor} AS a ON s.acm_id = a.acm_id
-WHERE NOT EXISTS (
+WHERE NOT b.is_all AND NOT EXISTS (
     SELECT FROM {existence} AS o
     WHERE o.acm_id = s.acm_id
         AND {own_json} = s.own_key
@@ -166,8 +165,8 @@ BEGIN
                         CASE
                             WHEN v_entity.is_context
                                 THEN
-                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN s.was_there'
-                                    ' OR (s.acm_id IS NULL AND NOT b.is_all) THEN ''A'' ELSE ''N'' END'
+                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN NOT b.is_all'
+                                    ' AND coalesce(s.was_there, TRUE) THEN ''A'' ELSE ''N'' END'
                             ELSE
                                 'CASE WHEN p.acm_record_ind = ''R'' OR p.acm_id IS NULL THEN ''R'''
                                 ' WHEN b.was_there THEN ''A'' ELSE ''N'' END'
@@ -183,8 +182,8 @@ BEGIN
                         CASE
                             WHEN v_entity.is_context
                                 THEN
-                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN s.was_there'
-                                    ' OR (s.acm_id IS NULL AND NOT b.is_all) THEN ''A'' ELSE ''N'' END'
+                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN NOT b.is_all'
+                                    ' AND coalesce(s.was_there, TRUE) THEN ''A'' ELSE ''N'' END'
                             ELSE
                                 format(
                                     'CASE WHEN coalesce(%s, ''R'') = ''R'' THEN ''R'''
@@ -237,7 +236,7 @@ BEGIN
     IF v_entity.is_context THEN
         v_pieces := v_pieces || jsonb_build_object(
             'slices', v_slices,
-            'newest_where', E'\n    AND (p.acm_record_ind <> ''R'' OR s.acm_id IS NOT NULL)',
+            'newest_where', E'\n    AND (p.acm_record_ind <> ''R'' OR (s.acm_id IS NOT NULL AND NOT b.is_all))',
             'newest_joins', format(
                 E'INNER JOIN %s_now AS p ON b.acm_id = p.acm_id\n{slice_join}',
                 format('%I.%I', v_entity.cfl, v_entity.existence_table)
