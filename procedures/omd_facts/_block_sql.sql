@@ -1,5 +1,5 @@
--- The block of a transaction is a setting of it, {"after", "upto", "keys": {entity: count},
--- "marks": {entity: moment}}. The planner computes it as it is stable, so it knows the number of keys.
+-- The block of a transaction is settings of it: its bounds, and here {"keys": {entity: count},
+-- "marks": {entity: moment}}. The planner computes them, as they are stable.
 
 CREATE OR REPLACE FUNCTION omd_facts._block_sql(
     p_interface_code text

@@ -3,7 +3,9 @@
 -- open one, or, where that is too young, the closed one that is looked for by its key. What comes
 -- out of several changes has no statistics, and a plan for a few keys costs 60 times when there are
 -- many: so the keys come with the rows of a function, which never gives any, since the planner takes
--- their number from the setting.
+-- their number from the setting. The bounds are settings too, so that it knows which of the two
+-- parts has none: in a block from the beginning {after} is behind all changes, in others {first} is
+-- behind all keys.
 
 CREATE OR REPLACE FUNCTION omd_facts._changes_sql(
     p_entity_id integer
@@ -18,6 +20,7 @@ AS $changes_sql$
 DECLARE
     v_entity record;
     v_pieces jsonb;
+    v_number CONSTANT text := 'nullif(current_setting(%L, TRUE), '''')::bigint';
     v_block CONSTANT text := $sql$
 WITH block AS MATERIALIZED (
     SELECT
@@ -30,22 +33,20 @@ WITH block AS MATERIALIZED (
     WHERE k.entity_id = {entity_id}
         AND k.change_id > {after}
         AND k.change_id <= {upto}
-        AND (SELECT {after} > 0)
     GROUP BY k.acm_id
     UNION ALL
-    SELECT {distinct}p.acm_id, coalesce(k.change_id, {upto}), FALSE, TRUE, (SELECT {mark})
+    SELECT {distinct}p.acm_id, coalesce(k.change_id, (SELECT {upto})), FALSE, TRUE, (SELECT {mark})
     FROM {existence} AS p
     LEFT JOIN (
         SELECT k.acm_id, max(k.change_id) AS change_id
         FROM omd_facts.change_key AS k
-        WHERE k.entity_id = {entity_id} AND k.change_id <= {upto} AND (SELECT {after} = 0)
+        WHERE k.entity_id = {entity_id} AND k.change_id <= {all_upto}
         GROUP BY k.acm_id
     ) AS k ON p.acm_id = k.acm_id
     WHERE p.acm_record_ind <> 'R'
-        AND p.acm_start_dt <= {mark}
-        AND p.acm_end_dt > {mark}
-        AND p.acm_id > CASE WHEN {after} = 0 THEN -1 ELSE 9223372036854775807 END
-        AND (SELECT {after} = 0)
+        AND p.acm_start_dt <= (SELECT {mark})
+        AND p.acm_end_dt > (SELECT {mark})
+        AND p.acm_id > {first}
     UNION ALL
     SELECT NULL, NULL, NULL, NULL, NULL
     FROM generate_series(1, ({block} #>> '{keys,{entity_id}}')::bigint)
@@ -59,10 +60,9 @@ FROM block AS b
 INNER JOIN {anchor} AS a ON b.acm_id = a.acm_id
 {newest_joins}
 WHERE (
-    SELECT {upto} IS NOT NULL AND NOT EXISTS (
-        SELECT FROM omd_facts.change_key AS k
-        WHERE k.entity_id = {entity_id} AND k.change_id > {upto}
-    )
+    SELECT coalesce(max(k.change_id), 0) <= {upto}
+    FROM omd_facts.change_key AS k
+    WHERE k.entity_id = {entity_id}
 ){newest_where}$sql$;
     v_earlier CONSTANT text := $sql$
 UNION ALL
@@ -72,10 +72,9 @@ FROM block AS b
 INNER JOIN {anchor} AS a ON b.acm_id = a.acm_id
 {earlier_joins}
 WHERE (
-    SELECT EXISTS (
-        SELECT FROM omd_facts.change_key AS k
-        WHERE k.entity_id = {entity_id} AND k.change_id > {upto}
-    )
+    SELECT max(k.change_id) > {upto}
+    FROM omd_facts.change_key AS k
+    WHERE k.entity_id = {entity_id}
 ){newest_where}$sql$;
     v_slices CONSTANT text := $sql$,
 
@@ -87,9 +86,8 @@ slice AS MATERIALIZED (
         (array_agg(s.was_there ORDER BY s.change_id))[1] AS was_there
     FROM omd_facts.change_slice AS s
     WHERE s.entity_id = {entity_id}
-        AND s.change_id > {after}
+        AND s.change_id > CASE WHEN {first} < 0 THEN 0 ELSE {after} END
         AND s.change_id <= {upto}
-        AND (SELECT {after} > 0)
     GROUP BY s.acm_id, s.own_key
 )$sql$;
     v_vanished CONSTANT text := $sql$
@@ -99,7 +97,7 @@ SELECT
 FROM slice AS s
 INNER JOIN block AS b ON s.acm_id = b.acm_id
 INNER JOIN {anchor} AS a ON s.acm_id = a.acm_id
-WHERE NOT EXISTS (
+WHERE NOT b.is_all AND NOT EXISTS (
     SELECT FROM {existence} AS o
     WHERE o.acm_id = s.acm_id
         AND {own_json} = s.own_key
@@ -124,8 +122,10 @@ BEGIN
     v_pieces := jsonb_build_object(
         'entity_id', p_entity_id,
         'block', omd_facts._block_sql(v_entity.interface_code),
-        'after', format('(%s ->> ''after'')::bigint', omd_facts._block_sql(v_entity.interface_code)),
-        'upto', format('(%s ->> ''upto'')::bigint', omd_facts._block_sql(v_entity.interface_code)),
+        'after', format(v_number, 'omd_changes_after.' || v_entity.interface_code),
+        'upto', format(v_number, 'omd_changes_upto.' || v_entity.interface_code),
+        'first', format(v_number, 'omd_changes_first.' || v_entity.interface_code),
+        'all_upto', format(v_number, 'omd_changes_all.' || v_entity.interface_code),
         'mark', format(
             '(%s #>> ''{marks,%s}'')::timestamptz',
             omd_facts._block_sql(v_entity.interface_code), p_entity_id
@@ -166,8 +166,8 @@ BEGIN
                         CASE
                             WHEN v_entity.is_context
                                 THEN
-                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN s.was_there'
-                                    ' OR (s.acm_id IS NULL AND NOT b.is_all) THEN ''A'' ELSE ''N'' END'
+                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN NOT b.is_all'
+                                    ' AND coalesce(s.was_there, TRUE) THEN ''A'' ELSE ''N'' END'
                             ELSE
                                 'CASE WHEN p.acm_record_ind = ''R'' OR p.acm_id IS NULL THEN ''R'''
                                 ' WHEN b.was_there THEN ''A'' ELSE ''N'' END'
@@ -183,8 +183,8 @@ BEGIN
                         CASE
                             WHEN v_entity.is_context
                                 THEN
-                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN s.was_there'
-                                    ' OR (s.acm_id IS NULL AND NOT b.is_all) THEN ''A'' ELSE ''N'' END'
+                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN NOT b.is_all'
+                                    ' AND coalesce(s.was_there, TRUE) THEN ''A'' ELSE ''N'' END'
                             ELSE
                                 format(
                                     'CASE WHEN coalesce(%s, ''R'') = ''R'' THEN ''R'''
@@ -237,7 +237,7 @@ BEGIN
     IF v_entity.is_context THEN
         v_pieces := v_pieces || jsonb_build_object(
             'slices', v_slices,
-            'newest_where', E'\n    AND (p.acm_record_ind <> ''R'' OR s.acm_id IS NOT NULL)',
+            'newest_where', E'\n    AND (p.acm_record_ind <> ''R'' OR (s.acm_id IS NOT NULL AND NOT b.is_all))',
             'newest_joins', format(
                 E'INNER JOIN %s_now AS p ON b.acm_id = p.acm_id\n{slice_join}',
                 format('%I.%I', v_entity.cfl, v_entity.existence_table)

@@ -13,6 +13,7 @@ AS $show_changes$
 DECLARE
     v_interface omd_facts.interface := omd_facts._require_interface(p_interface_code);
     v_after CONSTANT bigint := coalesce(p_after, 0);
+    v_never CONSTANT bigint := 9223372036854775807;
     v_upto bigint;
     v_newest bigint;
     v_keys jsonb;
@@ -96,13 +97,15 @@ BEGIN
             END AS key_count
     ) AS n ON TRUE
     WHERE e.interface_id = v_interface.interface_id;
-    PERFORM set_config(
-        'omd_changes.' || p_interface_code,
-        jsonb_build_object(
-            'after', v_after, 'upto', v_upto, 'keys', v_keys, 'marks', v_marks
-        )::text,
-        TRUE
-    );
+    PERFORM set_config(b.name || '.' || p_interface_code, b.value, TRUE)
+    FROM (
+        VALUES
+        ('omd_changes', jsonb_build_object('keys', v_keys, 'marks', v_marks)::text),
+        ('omd_changes_upto', v_upto::text),
+        ('omd_changes_after', coalesce(nullif(v_after, 0), v_never)::text),
+        ('omd_changes_first', CASE v_after WHEN 0 THEN -1 ELSE v_never END::text),
+        ('omd_changes_all', CASE v_after WHEN 0 THEN v_upto ELSE 0 END::text)
+    ) AS b (name, value);
     SELECT string_agg(length(k.value)::text, ',' ORDER BY k.key) INTO v_size
     FROM jsonb_each_text(v_keys) AS k;
     IF v_size IS DISTINCT FROM current_setting('omd_changes_size.' || p_interface_code, TRUE) THEN

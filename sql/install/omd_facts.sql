@@ -141,6 +141,7 @@
 \ir ../../procedures/omd_facts/_with_supertypes.sql
 \ir ../../procedures/omd_facts/_record_load.sql
 \ir ../../procedures/omd_facts/_load_item.sql
+\ir ../../procedures/omd_facts/_waits_for_readers.sql
 \ir ../../procedures/omd_facts/_begin_load.sql
 \ir ../../procedures/omd_facts/load.sql
 \ir ../../procedures/omd_facts/_interfaces_to_load.sql
@@ -173,6 +174,10 @@
 \ir ../../procedures/omd_facts/_undo_change.sql
 \ir ../../procedures/omd_facts/undo_loads.sql
 \ir ../../procedures/omd_facts/_revert_undone.sql
+\ir ../../procedures/omd_facts/_require_load.sql
+\ir ../../procedures/omd_facts/_close_position.sql
+\ir ../../procedures/omd_facts/_open_position.sql
+\ir ../../procedures/omd_facts/_undo.sql
 \ir ../../procedures/omd_facts/undo.sql
 \ir ../../procedures/omd_facts/_difference_sql.sql
 \ir ../../procedures/omd_facts/resync.sql

@@ -31,6 +31,14 @@ def block(store: Store, after: int | None, upto: int | None, view: str = "orders
     ]
 
 
+def load(store: Store, day: int, /, **rows: Any) -> int:
+    """Load a delta; return the Module Instance."""
+    store.push(day, **rows)
+    answer = store.take()
+    assert answer["outcome"] == "PERSISTED", answer
+    return int(answer["module_instance_id"])
+
+
 def newest(store: Store) -> int:
     return int(store.one("SELECT id FROM omd.source WHERE source_code = 'facts.shop'"))
 
@@ -38,9 +46,9 @@ def newest(store: Store) -> int:
 def test_a_load_is_a_change_with_its_keys(store: Store) -> None:
     store.set_up(ORDERS)
     assert store.rows("SELECT * FROM omd_facts.change") == []
-    first = store.put(1, orders=[("N", 1, 10), ("N", 2, 20)])
-    store.put(2, orders=[("A", 1, 11), ("A", 2, 20), ("R", 3, None)])
-    store.put(3, orders=[("R", 1, None), ("N", 3, 30)])
+    first = load(store, 1, orders=[("N", 1, 10), ("N", 2, 20)])
+    load(store, 2, orders=[("A", 1, 11), ("A", 2, 20), ("R", 3, None)])
+    load(store, 3, orders=[("R", 1, None), ("N", 3, 30)])
     changes = store.rows("SELECT * FROM omd_facts.change ORDER BY change_id")
     assert [c["key_count"] for c in changes] == [2, 1, 2]
     assert [c["change_kind"] for c in changes] == ["LOAD"] * 3
