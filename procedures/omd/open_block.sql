@@ -30,7 +30,7 @@ BEGIN
             )
         );
     END IF;
-    PERFORM omd.show_block(p_source_code, p_start_pos, p_start_id, p_end_id);
+    CALL omd.show_block(p_source_code, p_start_pos, p_start_id, p_end_id);
 END
 $open_block$;
 

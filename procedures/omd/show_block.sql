@@ -1,16 +1,13 @@
 -- It takes no lock and changes nothing, so that a read-only transaction over the snapshot of another
 -- one may call it. It runs with the rights of the caller, who reads the block.
 
-CREATE OR REPLACE FUNCTION omd.show_block(
+CREATE OR REPLACE PROCEDURE omd.show_block(
     p_source_code text,
     p_start_pos timestamptz,
     p_start_id bigint,
     p_end_id bigint
 )
-RETURNS void
 LANGUAGE plpgsql
-VOLATILE
-PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $show_block$
@@ -25,8 +22,8 @@ BEGIN
 END
 $show_block$;
 
-COMMENT ON FUNCTION omd.show_block IS
+COMMENT ON PROCEDURE omd.show_block IS
 'For rooms: Lets the views of the source p_source_code show the block behind p_start_pos and '
 'p_start_id up to p_end_id, until the transaction ends. Errors: those of the room. Locks: none.';
-REVOKE ALL ON FUNCTION omd.show_block FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.show_block TO omd_runner, omd_admin;
+REVOKE ALL ON PROCEDURE omd.show_block FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd.show_block TO omd_runner, omd_admin;

@@ -169,7 +169,7 @@ def test_an_undo_between_plan_and_read_ends_the_run_and_it_is_planned_anew(
     ]
     assert ready(shop) == (True, "DUE")
     assert steps(shop) == [1]
-    assert read(shop) == [("N", 1, 1), ("N", 2, 2), ("R", 2, None)]
+    assert read(shop) == [("N", 1, 1), ("N", 2, 2)]
 
 
 def test_a_planned_block_that_an_undo_has_reached_over_is_planned_anew(shop: Store) -> None:

@@ -15,7 +15,8 @@ SELECT
     d.source_kind_code,
     NULL::timestamptz AS former_pos,
     NULL::bigint AS former_id,
-    FALSE AS is_closed
+    FALSE AS is_closed,
+    NULL::text AS source_table_code
 FROM omd_lineage.dependency AS d
 LEFT JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 WHERE d.is_single AND d.source_kind_code IS NULL
@@ -30,7 +31,8 @@ SELECT
     NULL AS source_kind_code,
     NULL AS former_pos,
     NULL AS former_id,
-    FALSE AS is_closed
+    FALSE AS is_closed,
+    NULL AS source_table_code
 FROM omd_lineage.dependency AS d
 INNER JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 WHERE NOT d.is_single AND d.source_kind_code IS NULL
@@ -44,7 +46,8 @@ SELECT
     d.source_kind_code,
     NULL AS former_pos,
     NULL AS former_id,
-    FALSE AS is_closed
+    FALSE AS is_closed,
+    NULL AS source_table_code
 FROM omd_lineage.dependency AS d
 LEFT JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 LEFT JOIN omd.source_position AS s
@@ -60,12 +63,13 @@ SELECT
     -- Of several sources nobody knows here which one moved last.
     CASE WHEN count(DISTINCT s.source_code) = 1 THEN max(s.former_pos) END AS former_pos,
     max(s.former_id) AS former_id,
-    coalesce(bool_or(s.is_closed), FALSE) AS is_closed
+    coalesce(bool_or(s.is_closed), FALSE) AS is_closed,
+    d.table_code AS source_table_code
 FROM omd_lineage.dependency AS d
 LEFT JOIN omd.source_position AS s
     ON d.table_code = s.table_code AND d.source_kind_code = s.source_kind_code
 WHERE d.source_kind_code IN ('FACTS', 'RUNS') AND d.ordinal = 1
-GROUP BY d.topic_id, d.ordinal, d.source_kind_code;
+GROUP BY d.topic_id, d.ordinal, d.source_kind_code, d.table_code;
 
 COMMENT ON VIEW omd_lineage.dependency_offsets IS
 'How far each dependency of each topic has come. See docs/explanation/lineage.md.';
@@ -86,3 +90,5 @@ COMMENT ON COLUMN omd_lineage.dependency_offsets.former_pos IS
 COMMENT ON COLUMN omd_lineage.dependency_offsets.former_id IS 'The number of that one.';
 COMMENT ON COLUMN omd_lineage.dependency_offsets.is_closed IS
 'TRUE: rows of the source are being taken back, and no step begins to read it.';
+COMMENT ON COLUMN omd_lineage.dependency_offsets.source_table_code IS
+'The table or view by whose positions it is read; NULL: it is not.';

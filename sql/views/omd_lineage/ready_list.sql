@@ -14,6 +14,7 @@ lag AS (
         min(d.former_pos) AS former_pos,
         min(d.former_id) AS former_id,
         bool_or(d.is_closed) AS is_closed,
+        min(d.source_table_code) AS source_table_code,
         (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST))[1] AS blocker
     FROM omd_lineage.dependency_offsets AS d
     GROUP BY d.topic_id
@@ -48,9 +49,7 @@ topics AS (
                 THEN NULL
             WHEN g.base_pos <= o.last_ts THEN NULL
             WHEN g.former_pos <= o.last_ts THEN g.base_pos
-            ELSE omd.next_position(
-                (omd_lineage._topic_parts(t.depends_on[1])).p_table_code, o.last_ts, (o.last).id
-            )
+            ELSE omd.next_position(g.source_table_code, o.last_ts, (o.last).id)
         END AS unread_pos,
         CASE
             WHEN g.is_complete THEN t.depends_on[g.blocker]
