@@ -67,7 +67,8 @@ BEGIN
             INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
             WHERE n.nspname IN (
                 'cfl_' || p_interface_code, 'gdal_' || p_interface_code,
-                'asof_' || p_interface_code, 'history_' || p_interface_code
+                'asof_' || p_interface_code, 'history_' || p_interface_code,
+                'changes_' || p_interface_code
             )
                 AND l.database = (
                     SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()

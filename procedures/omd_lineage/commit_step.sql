@@ -37,6 +37,7 @@ BEGIN
     IF FOUND THEN
         RETURN;
     END IF;
+    PERFORM omd_lineage._require_standing_block(p_module_instance_id);
     v_rows_input := omd_lineage._advance_offset(
         p_module_instance_id, p_plan_number, p_rows_inserted, p_nulls, p_query_id
     );

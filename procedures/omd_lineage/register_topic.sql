@@ -83,14 +83,15 @@ BEGIN
     END IF;
     PERFORM omd_lineage._require_position(b.table_code, b.pos_column, b.id_column)
     FROM omd_lineage.base_table AS b
-    WHERE b.topic_id = p_topic_id AND NOT b.is_lake;
+    WHERE b.topic_id = p_topic_id
+        AND coalesce(b.source_kind_code NOT IN ('FACTS', 'LAKE'), TRUE);
     SELECT p.p_error INTO v_problem
     FROM omd_lineage.source_list AS s
     CROSS JOIN LATERAL omd_lineage._try_probe(
         s.source, s.topic_id, s.table_code, s.pos_column, s.id_column, s.is_read,
         'REGISTRATION'
     ) AS p
-    WHERE s.topic_id = p_topic_id;
+    WHERE s.topic_id = p_topic_id AND s.source_offset NOT IN ('FACTS', 'RUNS');
     IF v_problem IS NOT NULL THEN
         RAISE WARNING USING MESSAGE = v_problem;
     END IF;

@@ -119,9 +119,31 @@
 \ir ../../migrations/V064__back_off.sql
 \endif
 
+\set checksum '91d83bb04f79d985842d6339c8755de3d04c09c5e68031d4f7c13f40b12d25df'
+\set migration 'V066__sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V066__sources.sql
+\endif
+
+\set checksum 'c1e135934b9c3a1b96c6f0e54b579e5add96ec0228b13ad975de237813a714f7'
+\set migration 'V068__source_readers'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V068__source_readers.sql
+\endif
+
+\set checksum '2c54f76cbd3e4d94cde8fc38cc53aa0396f80c41cb7dd4a195b8038c78cd841c'
+\set migration 'V069__read_sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V069__read_sources.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
+\ir ../reference/omd/source_kinds.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 
@@ -308,6 +330,27 @@
 \ir ../../procedures/omd/module_active_instance_control.sql
 \ir ../../procedures/omd/previous_module_instance.sql
 \ir ../../procedures/omd/record_load_window.sql
+\ir ../../procedures/omd/declare_source.sql
+\ir ../../procedures/omd/move_source.sql
+\ir ../../procedures/omd/hold_source.sql
+\ir ../../procedures/omd/close_source.sql
+\ir ../../procedures/omd/take_source.sql
+\ir ../../procedures/omd/_move_run_source.sql
+\ir ../../procedures/omd/declare_runs.sql
+\ir ../../procedures/omd/declare_runs_of.sql
+\ir ../../procedures/omd/source_of.sql
+\ir ../../procedures/omd/block_view.sql
+\ir ../../procedures/omd/plan_block.sql
+\ir ../../procedures/omd/next_run.sql
+\ir ../../procedures/omd/next_position.sql
+\ir ../../procedures/omd/block_stands.sql
+\ir ../../procedures/omd/block_routine.sql
+\ir ../../procedures/omd/show_block.sql
+\ir ../../procedures/omd/open_block.sql
+\ir ../../procedures/omd/abort_written.sql
+\ir ../../procedures/omd/declare_reader.sql
+\ir ../../procedures/omd/source_readers.sql
+\ir ../../procedures/omd/source_reads.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/create_load_window.sql
@@ -370,6 +413,7 @@
 \ir ../views/omd/open_instance.sql
 \ir ../views/omd/module_pause.sql
 \ir ../../procedures/omd/running_modules.sql
+\ir ../views/omd/source_position.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/table_family.sql

@@ -12,6 +12,12 @@
 \if :pending
 \ir ../../migrations/V060__link_records.sql
 \endif
+\set checksum 'd296ac123975817154c0b276f96d6254cf9bfb892d146d2eca1a05e99ec65668'
+\set migration 'V071__stage_sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V071__stage_sources.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
@@ -73,7 +79,6 @@
 \ir ../../procedures/omd_decision/_buffers_sql.sql
 \ir ../../procedures/omd_decision/_buffers.sql
 \ir ../../procedures/omd_decision/_cycles.sql
-\ir ../../procedures/omd_decision/_executing_output.sql
 \ir ../../procedures/omd_decision/_window_end.sql
 \ir ../../procedures/omd_decision/_is_time_of_writing.sql
 \ir ../../procedures/omd_decision/_note_positions.sql

@@ -122,7 +122,8 @@ class LineageCalls(Calls):
         event_return_code_details: str | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` as failed, with the event ``event_detail`` and the
-        code ``event_return_code_details``, as module_failure does.
+        code ``event_return_code_details``, as module_failure does; with OM114, since its block was
+        taken back, it ends with A, and its rows go with the next begin.
 
         It releases the topic, whose next step takes the same block. A second call changes nothing.
 
@@ -521,11 +522,14 @@ class LineageCalls(Calls):
 
     def topic_definition(self, topic: str) -> TopicDefinitionRow:
         """One row: how the topic ``topic`` is made, and of which tables. base_table is read by
-        blocks (pos_column, id_column); tables are its other dependencies.
+        blocks (pos_column, id_column); tables are its other dependencies. source_code: the source
+        whose changes are its blocks, and block_view the view that has the rows of one; NULL: its
+        blocks are rows of base_table.
 
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
+            ChangesNotKept: OM254.
         """
         from omd.lineage.rows import TopicDefinitionRow
 
