@@ -302,6 +302,7 @@
 \ir ../../procedures/omd/evaluate_module.sql
 \ir ../../procedures/omd/begin_module.sql
 \ir ../../procedures/omd/module_success.sql
+\ir ../../procedures/omd/succeed_rollback.sql
 \ir ../../procedures/omd/module_failure.sql
 \ir ../../procedures/omd/module_skip.sql
 \ir ../../procedures/omd/module_abort.sql
