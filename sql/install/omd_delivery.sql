@@ -37,6 +37,7 @@
 
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
+\ir ../reference/omd_delivery/module_kinds.sql
 \ir ../reference/omd_delivery/constraint_types.sql
 \ir ../reference/omd_delivery/delivery_statuses.sql
 
@@ -231,9 +232,6 @@
 \ir ../views/omd_delivery/delivery_models.sql
 \ir ../views/omd_delivery/delivery_constraints.sql
 \ir ../views/omd_delivery/delivery_thresholds.sql
-
--- Kinds of Modules
-\ir ../reference/omd_delivery/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql
