@@ -49,11 +49,6 @@ def begin(task: Task) -> None:
         tell(run.module_instance_id)
 
 
-def work(run: ModuleRun) -> None:
-    """The job of a Module that a worker performs."""
-    run.rows(inserted=1)
-
-
 def job_of_batch(batch: Batch) -> None:
     """A job with one Module, as a Spark job is one."""
     batch.run("m_good", lambda run: None)

@@ -185,20 +185,12 @@ def test_each_handler_ends_its_task_as_it_went(
             table_code="app.t",
             executable=executable,
         )
-    room.call(
-        "omd.register_module",
-        module_code="m_work",
-        area_code="HSTG",
-        table_code="app.t",
-        job=f"{MODULE}:work",
-    )
     room.call("omd.register_batch", batch_code="b_good")
     room.call("omd.add_module_to_batch", batch_code="b_good", module_code="m_good")
     for name in ("nothing", "answer", "fail", "leave", "where", "missing"):
         register(room, name.upper(), name)
     register(room, "PROCESS", "where", timeout="1 minute")
     room.type("BEGIN", family_code="RUN", target=f"{MODULE}:begin")
-    room.type("MODULE", family_code="RUN", handler="MODULE", target=None, **WAITS)
     room.type("LOAD", family_code="CALL", handler="SQL", target='App."Load it"', **WAITS)
     room.type("LOST", family_code="CALL", handler="SQL", target="app.lost", **WAITS)
     for handler in ("BATCH", "MODULE"):
@@ -236,7 +228,6 @@ def test_each_handler_ends_its_task_as_it_went(
             ("MODULE", "m_good", ("DONE", "S", 1)),
             ("MODULE", "m_bad", ("PENDING", "F", 1)),
             ("MODULE", "nonesuch", ("DEAD", "F", 1)),
-            ("MODULE", "m_work", ("DONE", "S", 1)),
             ("JOB_MODULE", "m_job", ("PENDING", "F", 1)),
             ("BEGIN", "m_job", ("DONE", "S", 1)),
             ("TOPIC", "app.t", ("DONE", "S", 1)),
@@ -278,7 +269,7 @@ def test_each_handler_ends_its_task_as_it_went(
                 )
                 assert context["task_id"] == task_id
                 assert context["claim_token"] > 0
-    assert sum(room.task(i, "run")["module_instance_id"] is not None for i in runs) == 6
+    assert sum(room.task(i, "run")["module_instance_id"] is not None for i in runs) == 5
     assert all(room.task(i, "run")["batch_instance_id"] is not None for i in batches)
     first, second, instance = sorted(seen(3), key=len, reverse=True)
     assert {t.split(" ", 1)[0] for t in (first, second)} == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ import psycopg
 import pytest
 
 import omd
+from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python
+from omd.dispatch.task import Task
 
 if TYPE_CHECKING:
     import subprocess
@@ -184,3 +187,20 @@ def test_commands_run_modules_and_batches_of_every_kind(
     given = omd_here("run", "module", "job", "--executable", "SELECT 1", dsn=dsn)
     assert given.returncode == 0
     assert isinstance(platform.conn, psycopg.Connection)
+
+
+def test_a_task_whose_module_needs_a_process_is_performed_there(
+    platform: Platform, control: omd.Control
+) -> None:
+    mixed(platform)
+    for handler, code in (("MODULE", "job"), ("BATCH", "mixed")):
+        kind = TaskType("RUN", handler, handler, None, "", None)
+        now = datetime.now(timezone.utc)
+        task = Task(None, 1, "RUN", handler, f'{{"CODE": "{code}"}}', None, now, 1, 1, 0)
+        task.opens(lambda _task: control)
+        assert run_in_database(task, kind, control.new_link()) is None, code
+        assert run_in_python(task, kind) == Ending("S"), code
+    assert platform.values_of("job") == [1, 1]
+    kind = TaskType("RUN", "MODULE", "MODULE", None, "", None)
+    nothing = Task(None, 1, "RUN", "MODULE", '{"CODE": "facts.shop"}', None, now, 1, 1, 0)
+    assert run_in_database(nothing, kind, control.new_link()) == Ending("C")
