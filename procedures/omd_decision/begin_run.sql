@@ -16,7 +16,7 @@ AS $begin_run$
 DECLARE
     v_indicator text;
 BEGIN
-    CALL omd_decision._begin_run(
+    CALL omd_decision._begin_stage_run(
         omd_decision._stage_of(p_module_code), p_batch_instance_id, NULL, NULL,
         p_execution_context, p_module_instance_id, v_indicator, p_executable, p_detail
     );

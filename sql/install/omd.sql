@@ -105,14 +105,14 @@
 \ir ../../migrations/V052__rollback_steps.sql
 \endif
 
-\set checksum 'eff3127352a9a18d49a6de5121701a6ecb6105ab8bbfb018a198abe53ab078bf'
+\set checksum 'c16d66fc1db8457c3bd8c21466375d68b96639a8d76a01c8b19559a7d29993d2'
 \set migration 'V061__module_kinds'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V061__module_kinds.sql
 \endif
 
-\set checksum 'c4979b0d5d98afc627e3c1940cacd03ee47f082c20432370310f3bddffae1504'
+\set checksum 'fb22cdae496803c2f4533e3b0234a8fbc8a46eee35262f17f5b68c5cc2c56fa8'
 \set migration 'V064__back_off'
 \ir ../setup/claim.psql
 \if :pending
@@ -324,6 +324,7 @@
 \ir ../../procedures/omd/evaluate_module.sql
 \ir ../../procedures/omd/begin_module.sql
 \ir ../../procedures/omd/module_success.sql
+\ir ../../procedures/omd/succeed_rollback.sql
 \ir ../../procedures/omd/module_failure.sql
 \ir ../../procedures/omd/module_skip.sql
 \ir ../../procedures/omd/module_abort.sql
@@ -381,6 +382,7 @@
 -- In-database runs
 \ir ../../procedures/omd/_require_database_run.sql
 \ir ../../procedures/omd/begin_in_database_run.sql
+\ir ../../procedures/omd/reason_of.sql
 \ir ../../procedures/omd/begin_run.sql
 \ir ../../procedures/omd/end_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql

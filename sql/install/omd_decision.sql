@@ -21,6 +21,7 @@
 
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
+\ir ../reference/omd_decision/module_kinds.sql
 \ir ../reference/omd_decision/listeners.sql
 
 -- Helpers
@@ -39,7 +40,7 @@
 \ir ../../procedures/omd_decision/_changes.sql
 \ir ../../procedures/omd_decision/_raise_invalid.sql
 \ir ../../procedures/omd_decision/_require_stage.sql
-\ir ../../procedures/omd_decision/_set_engine.sql
+\ir ../../procedures/omd_decision/_engine_of.sql
 \ir ../../procedures/omd_decision/_register_stage_module.sql
 \ir ../../procedures/omd_decision/define_stage.sql
 
@@ -105,7 +106,7 @@
 \ir ../../procedures/omd_decision/_process_run.sql
 \ir ../../procedures/omd_decision/process_stage.sql
 \ir ../../procedures/omd_decision/_stage_plan.sql
-\ir ../../procedures/omd_decision/_begin_run.sql
+\ir ../../procedures/omd_decision/_begin_stage_run.sql
 \ir ../../procedures/omd_decision/_stage_of.sql
 \ir ../../procedures/omd_decision/begin_run.sql
 \ir ../../procedures/omd_decision/end_run.sql
@@ -132,9 +133,6 @@
 \ir ../views/omd_decision/stage_readiness.sql
 \ir ../views/omd_decision/ready_stage_tasks.sql
 \ir ../views/omd_decision/decision_test_list.sql
-
--- Kinds of Modules
-\ir ../reference/omd_decision/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_decision.sql
