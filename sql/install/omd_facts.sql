@@ -216,6 +216,7 @@
 \ir ../views/omd_facts/facts_deliveries.sql
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
+\ir ../views/omd_facts/undone_reads.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql
