@@ -129,6 +129,8 @@ from omd.dispatch.errors import (
 )
 from omd.facts.errors import (
     AlternateKeyTaken,
+    ChangesNotKept,
+    ChangesPurged,
     ChildrenExist,
     ControlAnswerUnknown,
     DeleteTypeUnknown,
@@ -149,6 +151,7 @@ from omd.facts.errors import (
     NoOpenDelivery,
     ParentMissing,
     PhysicalDeleteRefused,
+    ReadersAtWork,
     ResyncBlocked,
     RowNotAgreed,
     SystemColumnSet,
@@ -211,6 +214,8 @@ __all__ = [
     "BatchNotComplete",
     "BatchSkipped",
     "CallerError",
+    "ChangesNotKept",
+    "ChangesPurged",
     "ChildrenExist",
     "ConfigurationError",
     "ConnectionFailed",
@@ -309,6 +314,7 @@ __all__ = [
     "PhysicalDeleteRefused",
     "ProtectedTarget",
     "QueueItemNotReady",
+    "ReadersAtWork",
     "RejectLimitExceeded",
     "ReloadStillReferenced",
     "ReplacedRowsPurged",

@@ -12,9 +12,13 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT m.module_code, mi.module_instance_id, c.start_id, c.end_id
+    SELECT
+        m.module_code,
+        mi.module_instance_id,
+        c.start_id,
+        c.end_id
     FROM omd.source_control AS c
-    INNER JOIN omd.module_instance AS mi USING (module_instance_id)
+    INNER JOIN omd.module_instance AS mi ON c.module_instance_id = mi.module_instance_id
     INNER JOIN omd.module AS m ON c.module_id = m.module_id
     WHERE
         c.source_code = p_source_code

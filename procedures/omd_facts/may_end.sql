@@ -15,7 +15,7 @@ BEGIN ATOMIC
     SELECT NOT EXISTS (
         SELECT
         FROM omd_facts.interface AS i
-        INNER JOIN omd_facts.change AS c USING (interface_id)
+        INNER JOIN omd_facts.change AS c ON i.interface_id = c.interface_id
         WHERE
             'facts.' || i.interface_code = p_source_code
             AND c.undone_by_change_id > p_id

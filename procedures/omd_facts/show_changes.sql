@@ -118,10 +118,10 @@ $show_changes$;
 COMMENT ON PROCEDURE omd_facts.show_changes IS
 'Shows a block of changes of the interface p_interface_code until the transaction ends: the views '
 'changes_<interface> have the keys that it touched, and the views asof_<interface> are as of its '
-'end. p_after: the change that it begins after; 0 or NULL: it begins at the beginning, and has what '
-'exists at its end. p_upto: the change that it ends at; NULL: the newest. Outside of a transaction '
-'block it ends at once. Errors: OM005; OM013; OM031; OM036: there is no such block; OM158: the keys '
-'that it needs are purged; OM251; OM254: no entity keeps changes. Locks: none. Call again when the '
-'answer was lost.';
+'end. p_after: the change that it begins after; 0 or NULL: it begins at the beginning, and has '
+'what exists at its end. p_upto: the change that it ends at; NULL: the newest. Outside of a '
+'transaction block it ends at once. Errors: OM005; OM013; OM031; OM036: there is no such block; '
+'OM158: the keys that it needs are purged; OM251; OM254: no entity keeps changes. Locks: none. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.show_changes FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.show_changes TO omd_data_reader, omd_runner;

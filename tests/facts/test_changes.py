@@ -72,6 +72,10 @@ def opened(store: Store, **arguments: Any) -> int:
     return int(answer["delivery_id"])
 
 
+def changes(store: Store) -> list[int]:
+    return [r["change_id"] for r in store.rows("SELECT change_id FROM omd_facts.change ORDER BY 1")]
+
+
 def kept(store: Store) -> list[tuple[Any, ...]]:
     columns = "change_kind, key_count, cardinality(entity_ids)"
     return store.seen("omd_facts.change", columns, "change_id")
@@ -109,7 +113,10 @@ def test_writes_of_a_transaction_are_one_change(store: Store) -> None:
     store.conn.execute("DELETE FROM gdal_shop.person WHERE nbr = 1")
     d = newest(store)
     assert block(store, c, d, "person") == [("R", d, 1, None, None, None, None)]
-    assert sorted(block(store, c, d, "phone")) == [("R", d, 1, "home", None), ("R", d, 1, "work", None)]
+    assert sorted(block(store, c, d, "phone")) == [
+        ("R", d, 1, "home", None),
+        ("R", d, 1, "work", None),
+    ]
     erase = "CALL omd_facts.erase('shop', 'person', '{\"nbr\": 3}')"
     store.conn.execute(erase)
     assert block(store, d, newest(store), "person")[0][0] == "R"
@@ -153,7 +160,7 @@ def test_a_block_goes_to_the_undo_of_what_is_in_it(store: Store) -> None:
     store.set_up(ORDERS)
     for day in (1, 2, 3):
         last = load(store, day, orders=[("N", day, 10)])
-    one, _, bad = (r["change_id"] for r in store.rows("SELECT change_id FROM omd_facts.change ORDER BY 1"))
+    one, _, bad = changes(store)
 
     def end(after: int, keys: int | None) -> Any:
         return store.one("SELECT p_id FROM omd_facts.block_end('facts.shop', %s, %s)", after, keys)
@@ -205,8 +212,11 @@ def test_who_has_read_what_was_undone_is_seen(store: Store) -> None:
     [seen] = store.rows("SELECT * FROM omd_report.undone_reads")
     assert seen.pop("undone_datetime") is not None
     assert seen == {
-        "reader_code": "mart.orders", "module_instance_id": read, "interface_code": "shop",
-        "change_id": b, "undone_by_change_id": newest(store),
+        "reader_code": "mart.orders",
+        "module_instance_id": read,
+        "interface_code": "shop",
+        "change_id": b,
+        "undone_by_change_id": newest(store),
     }
 
 
@@ -214,9 +224,12 @@ def test_keys_that_each_reader_has_passed_are_purged(store: Store) -> None:
     store.set_up(ORDERS)
     for day in (1, 2, 3):
         load(store, day, orders=[("N", day, 10)])
-    a, b, c = (r["change_id"] for r in store.rows("SELECT change_id FROM omd_facts.change ORDER BY 1"))
+    a, b, c = changes(store)
     windows(store, "mart.orders", (0, b))
-    purge = lambda keep: store.call("omd_facts.purge_changes", keep=keep)["purged"]  # noqa: E731
+
+    def purge(keep: str) -> Any:
+        return store.call("omd_facts.purge_changes", keep=keep)["purged"]
+
     assert purge("1 day") == 0
     assert purge("0") == 2
     assert purge("0") == 0
@@ -263,9 +276,10 @@ def test_only_readers_of_data_see_changes(store: Store) -> None:
         store.conn.execute("SET LOCAL ROLE omd_data_reader")
         store.conn.execute("CALL omd_facts.show_changes('shop', 0, NULL)")
         assert len(store.rows("SELECT * FROM changes_shop.orders")) == 1
-    with pytest.raises(psycopg.errors.InsufficientPrivilege), store.conn.transaction():
+    with store.conn.transaction(force_rollback=True):
         store.conn.execute("SET LOCAL ROLE omd_reader")
-        store.rows("SELECT * FROM changes_shop.orders")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            store.rows("SELECT * FROM changes_shop.orders")
     for wrong in [(2, 1), (-1, 1), (0, 99)]:
         with pytest.raises(psycopg.Error) as caught:
             block(store, *wrong)
@@ -285,9 +299,7 @@ def test_as_of_views_show_the_end_of_the_block(store: Store) -> None:
     assert store.one(seen) == 20
 
 
-def test_a_load_that_commits_while_a_block_is_shown_is_not_in_it(
-    store: Store, stores: Any
-) -> None:
+def test_a_load_that_commits_while_a_block_is_shown_is_not_in_it(store: Store, stores: Any) -> None:
     store.set_up(ORDERS)
     load(store, 1, orders=[("N", 1, 10)])
     a = newest(store)
@@ -299,9 +311,7 @@ def test_a_load_that_commits_while_a_block_is_shown_is_not_in_it(
         assert store.one("SELECT count(*) FROM changes_shop.orders") == 1
 
 
-def test_readers_do_not_stop_loads_and_loads_do_not_stop_readers(
-    store: Store, stores: Any
-) -> None:
+def test_readers_do_not_stop_loads_and_loads_do_not_stop_readers(store: Store, stores: Any) -> None:
     store.set_up(ORDERS)
     load(store, 1, orders=[("N", 1, 10)])
     hold = "SELECT p_is_held, p_id FROM omd.hold_source('facts.shop')"
@@ -312,9 +322,7 @@ def test_readers_do_not_stop_loads_and_loads_do_not_stop_readers(
         assert other.rows(hold)[0]["p_is_held"]
 
 
-def test_an_undo_lets_readers_end_and_no_new_one_begin(
-    store: Store, stores: Any
-) -> None:
+def test_an_undo_lets_readers_end_and_no_new_one_begin(store: Store, stores: Any) -> None:
     store.set_up(ORDERS)
     gone = load(store, 1, orders=[("N", 1, 10)])
     reader, undoer, third = stores(), stores(), stores()
