@@ -123,10 +123,10 @@ BEGIN
     v_pieces := jsonb_build_object(
         'entity_id', p_entity_id,
         'block', omd_facts._block_sql(v_entity.interface_code),
-        'after', format(v_number, 'omd_changes_after.' || v_entity.interface_code),
-        'upto', format(v_number, 'omd_changes_upto.' || v_entity.interface_code),
-        'first', format(v_number, 'omd_changes_first.' || v_entity.interface_code),
-        'all_upto', format(v_number, 'omd_changes_all.' || v_entity.interface_code),
+        'after', format(v_number, 'omd_facts.after_' || v_entity.interface_code),
+        'upto', format(v_number, 'omd_facts.upto_' || v_entity.interface_code),
+        'first', format(v_number, 'omd_facts.first_' || v_entity.interface_code),
+        'all_upto', format(v_number, 'omd_facts.all_' || v_entity.interface_code),
         'mark', format(
             '(%s #>> ''{marks,%s}'')::timestamptz',
             omd_facts._block_sql(v_entity.interface_code), p_entity_id

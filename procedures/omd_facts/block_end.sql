@@ -51,4 +51,3 @@ COMMENT ON FUNCTION omd_facts.block_end IS
 'number): the time p_pos and the number p_id of its last change; NULL when there is none. It is '
 'one change at least, and goes to the undo of each change in it. Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts.block_end FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_facts.block_end TO omd_runner, omd_reader;

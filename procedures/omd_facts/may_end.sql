@@ -28,4 +28,3 @@ COMMENT ON FUNCTION omd_facts.may_end IS
 'p_id: no change up to there was undone after it. Ask again before the commit of what was made of '
 'the block. Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts.may_end FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_facts.may_end TO omd_runner, omd_reader;

@@ -63,7 +63,7 @@ $purge_changes$;
 
 COMMENT ON PROCEDURE omd_facts.purge_changes IS
 'Removes the keys of changes that are older than p_keep and that every reader has passed, and '
-'returns how many (p_purged). A block that begins before them is refused (OM158), but for one from '
+'returns how many (p_purged). A block that begins before them is refused, but for one from '
 'the beginning. Errors: OM005: p_keep is NULL; OM013: it is negative. Locks: the interfaces in '
 'this room. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.purge_changes FROM PUBLIC;

@@ -97,19 +97,19 @@ BEGIN
             END AS key_count
     ) AS n ON TRUE
     WHERE e.interface_id = v_interface.interface_id;
-    PERFORM set_config(b.name || '.' || p_interface_code, b.value, TRUE)
+    PERFORM set_config('omd_facts.' || b.name || '_' || p_interface_code, b.value, TRUE)
     FROM (
         VALUES
-        ('omd_changes', jsonb_build_object('keys', v_keys, 'marks', v_marks)::text),
-        ('omd_changes_upto', v_upto::text),
-        ('omd_changes_after', coalesce(nullif(v_after, 0), v_never)::text),
-        ('omd_changes_first', CASE v_after WHEN 0 THEN -1 ELSE v_never END::text),
-        ('omd_changes_all', CASE v_after WHEN 0 THEN v_upto ELSE 0 END::text)
+        ('block', jsonb_build_object('keys', v_keys, 'marks', v_marks)::text),
+        ('upto', v_upto::text),
+        ('after', coalesce(nullif(v_after, 0), v_never)::text),
+        ('first', CASE v_after WHEN 0 THEN -1 ELSE v_never END::text),
+        ('all', CASE v_after WHEN 0 THEN v_upto ELSE 0 END::text)
     ) AS b (name, value);
     SELECT string_agg(length(k.value)::text, ',' ORDER BY k.key) INTO v_size
     FROM jsonb_each_text(v_keys) AS k;
-    IF v_size IS DISTINCT FROM current_setting('omd_changes_size.' || p_interface_code, TRUE) THEN
-        PERFORM set_config('omd_changes_size.' || p_interface_code, v_size, FALSE);
+    IF v_size IS DISTINCT FROM current_setting('omd_facts.size_' || p_interface_code, TRUE) THEN
+        PERFORM set_config('omd_facts.size_' || p_interface_code, v_size, FALSE);
         DISCARD PLANS;
     END IF;
 END
