@@ -439,3 +439,25 @@ def test_a_deployment_does_not_stop_loads_of_other_interfaces(store: Store, stor
         # But it waits for readers of the views of changes.
         reader.rows("SELECT * FROM changes_shop.orders")
         store.refused("OM160", "omd_facts.hold_views", interface_code="shop")
+
+
+def test_the_commit_of_a_run_elsewhere_waits_for_who_takes_rows_back(
+    store: Store, stores: Any
+) -> None:
+    store.set_up(ORDERS)
+    load(store, 1, orders=[("N", 1, 10)])
+    commits = "SELECT p_is_held FROM omd.hold_source('facts.shop', FALSE)"
+    store.conn.execute("SELECT omd.close_source('facts.shop', '1 hour')")
+    assert store.one(HOLD) is False
+    assert store.one(commits)  # it is at work
+    undoer, other = stores(), stores()
+    pid = other.one("SELECT pg_backend_pid()")
+    held: list[Any] = []
+    thread = threading.Thread(target=lambda: held.append(other.one(commits)))
+    with undoer.conn.transaction():
+        assert undoer.one("SELECT p_is_taken FROM omd.take_source('facts.shop', '1 s')")
+        thread.start()
+        while not store.one(WAITS, pid):
+            pass
+    thread.join(30)
+    assert held == [True]
