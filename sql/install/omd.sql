@@ -187,6 +187,7 @@
 \ir ../../procedures/omd/reads_rows.sql
 \ir ../../procedures/omd/shown_error.sql
 \ir ../../procedures/omd/error_text.sql
+\ir ../../procedures/omd/shell_argument.sql
 \ir ../../procedures/omd/hide_columns.sql
 \ir ../../procedures/omd/_raise_batch_instance_state.sql
 \ir ../../procedures/omd/_raise_module_instance_state.sql
@@ -449,6 +450,7 @@
 \ir ../views/omd/failures.sql
 \ir ../views/omd/readiness.sql
 \ir ../views/omd/exceptions.sql
+\ir ../views/omd/module_problems.sql
 \ir ../views/omd/pending_rollbacks.sql
 \ir ../views/omd/common_errors.sql
 \ir ../views/omd/cumulative_load_time.sql

@@ -266,6 +266,7 @@
 \ir ../views/omd_delivery/arrivals.sql
 \ir ../views/omd_delivery/arrival_locations.sql
 \ir ../views/omd_delivery/delivery_work.sql
+\ir ../views/omd_delivery/delivery_problems.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql

@@ -290,7 +290,9 @@
 \ir ../views/omd_lineage/topic_work.sql
 \ir ../views/omd_lineage/ready_topic_tasks.sql
 \ir ../views/omd_lineage/error_log.sql
+\ir ../views/omd_lineage/source_state.sql
 \ir ../views/omd_lineage/sources.sql
+\ir ../views/omd_lineage/source_problems.sql
 \ir ../views/omd_lineage/lineage_lag.sql
 \ir ../views/omd_lineage/lineage_gaps.sql
 \ir ../views/omd_lineage/lineage_errors.sql

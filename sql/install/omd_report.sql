@@ -4,6 +4,7 @@
 \ir ../views/omd_report/work_states.sql
 \ir ../views/omd_report/work.sql
 \ir ../views/omd_report/ready_work.sql
+\ir ../views/omd_report/problems.sql
 
 -- Grants
 \ir ../grants/omd_report.sql

@@ -1,0 +1,82 @@
+-- Few Modules have a state, and few reads of rows that were undone stand; of Batches each is two
+-- looks into an index. A part of others fails with them, and a Batch that a Module stands for is
+-- that Module.
+
+CREATE OR REPLACE VIEW omd.module_problems AS
+SELECT
+    CASE p.state WHEN 'FAILED' THEN 'GIVEN_UP' ELSE 'LAST_RUN_FAILED' END AS problem_code,
+    'ERROR' AS severity,
+    'control' AS room,
+    'MODULE' AS object_kind,
+    m.module_code AS object_key,
+    format('Module %s (%s)', m.module_code, m.module_kind_code) AS subject,
+    p.failed_since AS since,
+    concat_ws(
+        ' ',
+        CASE
+            WHEN p.failures = 1 THEN 'It has failed once since its last success'
+            ELSE format('It has failed %s times since its last success', p.failures)
+        END
+        || CASE
+            WHEN p.state = 'FAILED' THEN ', and waits for omd.retry:'
+            ELSE ':'
+        END,
+        p.last_problem
+    ) AS text,
+    CASE
+        WHEN p.state = 'FAILED' THEN 'omd retry ' || omd.shell_argument(m.module_code)
+        WHEN m.module_kind_code = 'SPARK' AND m.job IS NULL THEN 'Start its job again.'
+        ELSE 'omd run module ' || omd.shell_argument(m.module_code)
+    END AS way_out
+FROM omd.module_pause AS p
+INNER JOIN omd.module AS m ON p.module_id = m.module_id
+WHERE p.failures > 0 AND m.module_kind_code <> 'PART'
+UNION ALL
+SELECT
+    'LAST_RUN_FAILED' AS problem_code,
+    'ERROR' AS severity,
+    'control' AS room,
+    'BATCH' AS object_kind,
+    b.batch_code AS object_key,
+    'Batch ' || b.batch_code AS subject,
+    bi.end_datetime AS since,
+    format('Its last run, Batch Instance %s, failed.', bi.batch_instance_id) AS text,
+    'omd run batch ' || omd.shell_argument(b.batch_code) AS way_out
+FROM omd.batch AS b
+INNER JOIN omd.batch_instance AS bi
+    ON bi.batch_instance_id = omd._last_real_batch_run(b.batch_id)
+WHERE
+    bi.execution_status_code = 'F'
+    AND NOT EXISTS (
+        SELECT FROM omd.module AS m
+        INNER JOIN omd.module_kind AS k ON m.module_kind_code = k.module_kind_code
+        WHERE m.module_code = b.batch_code AND k.is_batch
+    )
+UNION ALL
+SELECT
+    'UNDONE_READ' AS problem_code,
+    'WARNING' AS severity,
+    'control' AS room,
+    'MODULE' AS object_kind,
+    m.module_code AS object_key,
+    format('Module %s (%s)', m.module_code, m.module_kind_code) AS subject,
+    min(r.noted_at) AS since,
+    format('It has read rows of %s that were undone later.', r.source_code) AS text,
+    string_agg(DISTINCT r.way_out, ' ' ORDER BY r.way_out) AS way_out
+FROM omd.standing_read AS r
+INNER JOIN omd.module AS m ON r.module_id = m.module_id
+GROUP BY m.module_code, m.module_kind_code, r.source_code;
+
+COMMENT ON VIEW omd.module_problems IS
+'For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows them.';
+COMMENT ON COLUMN omd.module_problems.problem_code IS
+'GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed since its last success, '
+'or the last real run of the Batch has. UNDONE_READ: it has read rows that were undone later.';
+COMMENT ON COLUMN omd.module_problems.severity IS 'ERROR or WARNING.';
+COMMENT ON COLUMN omd.module_problems.room IS 'The room that says so.';
+COMMENT ON COLUMN omd.module_problems.object_kind IS 'MODULE or BATCH.';
+COMMENT ON COLUMN omd.module_problems.object_key IS 'Its code.';
+COMMENT ON COLUMN omd.module_problems.subject IS 'What it is about, in words.';
+COMMENT ON COLUMN omd.module_problems.since IS 'Since when; NULL when that is not known.';
+COMMENT ON COLUMN omd.module_problems.text IS 'What is wrong, without values of rows.';
+COMMENT ON COLUMN omd.module_problems.way_out IS 'What mends it.';

@@ -1,0 +1,38 @@
+-- Who has read rows that were undone is a problem of the reader.
+
+CREATE OR REPLACE VIEW omd_lineage.source_problems AS
+SELECT
+    'SOURCE_PROBLEM' AS problem_code,
+    'WARNING' AS severity,
+    'lineage' AS room,
+    'SOURCE' AS object_kind,
+    s.source AS object_key,
+    'source ' || s.source AS subject,
+    CASE WHEN s.is_too_old THEN s.newest_pos + s.max_age END AS since,
+    concat_ws(' ', s.unregistered, s.shown_problem, s.odd_age) AS text,
+    CASE
+        WHEN s.unregistered IS NOT NULL
+            THEN 'omd lineage register ' || omd.shell_argument(s.source)
+        WHEN s.is_too_old AND s.source_offset = 'HAND'
+            THEN format('omd lineage offset %s INSTANT', omd.shell_argument(s.source))
+        ELSE 'CALL omd_lineage.probe_sources();'
+    END AS way_out
+FROM omd_lineage.source_state AS s
+WHERE
+    s.unregistered IS NOT NULL
+    OR s.shown_problem IS NOT NULL
+    OR s.odd_age IS NOT NULL;
+
+COMMENT ON VIEW omd_lineage.source_problems IS
+'For rooms: the sources with which something is wrong, as omd_report.problems shows them.';
+COMMENT ON COLUMN omd_lineage.source_problems.problem_code IS 'SOURCE_PROBLEM.';
+COMMENT ON COLUMN omd_lineage.source_problems.severity IS 'WARNING.';
+COMMENT ON COLUMN omd_lineage.source_problems.room IS 'The room that says so.';
+COMMENT ON COLUMN omd_lineage.source_problems.object_kind IS 'SOURCE.';
+COMMENT ON COLUMN omd_lineage.source_problems.object_key IS 'The source.';
+COMMENT ON COLUMN omd_lineage.source_problems.subject IS 'What it is about, in words.';
+COMMENT ON COLUMN omd_lineage.source_problems.since IS
+'Since when it has been too old; NULL when that is not known.';
+COMMENT ON COLUMN omd_lineage.source_problems.text IS 'What is wrong, without values of rows.';
+COMMENT ON COLUMN omd_lineage.source_problems.way_out IS
+'The command that mends it, or with which it is looked at again when it is mended.';

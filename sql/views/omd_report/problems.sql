@@ -1,0 +1,82 @@
+-- Each room says what is wrong with what it holds, so a new problem is a row of its room's view.
+
+CREATE OR REPLACE VIEW omd_report.problems AS
+SELECT
+    p.problem_code,
+    p.severity,
+    p.room,
+    p.object_kind,
+    p.object_key,
+    p.subject,
+    p.since,
+    p.text,
+    p.way_out
+FROM omd.module_problems AS p
+UNION ALL
+SELECT
+    p.problem_code,
+    p.severity,
+    p.room,
+    p.object_kind,
+    p.object_key,
+    p.subject,
+    p.since,
+    p.text,
+    p.way_out
+FROM omd_lineage.source_problems AS p
+UNION ALL
+SELECT
+    p.problem_code,
+    p.severity,
+    p.room,
+    p.object_kind,
+    p.object_key,
+    p.subject,
+    p.since,
+    p.text,
+    p.way_out
+FROM omd_dispatch.task_problems AS p
+UNION ALL
+SELECT
+    p.problem_code,
+    p.severity,
+    p.room,
+    p.object_kind,
+    p.object_key,
+    p.subject,
+    p.since,
+    p.text,
+    p.way_out
+FROM omd_delivery.delivery_problems AS p
+UNION ALL
+SELECT
+    p.problem_code,
+    p.severity,
+    p.room,
+    p.object_kind,
+    p.object_key,
+    p.subject,
+    p.since,
+    p.text,
+    p.way_out
+FROM omd_facts.read_problems AS p;
+
+COMMENT ON VIEW omd_report.problems IS
+'What somebody should look at, in all rooms, and the command that mends it. No row of business data '
+'is in it.';
+COMMENT ON COLUMN omd_report.problems.problem_code IS
+'LAST_RUN_FAILED, GIVEN_UP, TASKS_DEAD, SOURCE_PROBLEM, UNDONE_READ, DELIVERY_REFUSED, '
+'ARRIVAL_UNFIT, ARRIVAL_CHANGED, LOCATION_UNREADABLE or WINDOW_UNSAFE.';
+COMMENT ON COLUMN omd_report.problems.severity IS
+'ERROR: LAST_RUN_FAILED, GIVEN_UP, TASKS_DEAD. WARNING: all others.';
+COMMENT ON COLUMN omd_report.problems.room IS 'The room that says so.';
+COMMENT ON COLUMN omd_report.problems.object_kind IS
+'What object_key names: MODULE, BATCH, MODULE_INSTANCE, TASK_TYPE, DELIVERY, ARRIVAL, LOCATION, '
+'SOURCE or STAGE.';
+COMMENT ON COLUMN omd_report.problems.object_key IS
+'Its id or code; of a LOCATION the agreement, of a TASK_TYPE family/type.';
+COMMENT ON COLUMN omd_report.problems.subject IS 'What it is about, in words.';
+COMMENT ON COLUMN omd_report.problems.since IS 'Since when; NULL when that is not known.';
+COMMENT ON COLUMN omd_report.problems.text IS 'What is wrong, without values of rows.';
+COMMENT ON COLUMN omd_report.problems.way_out IS
+'The command that mends it, on a shell or in SQL.';
