@@ -129,6 +129,7 @@
 \ir ../views/omd_decision/decision_reject_log.sql
 \ir ../views/omd_decision/decision_ruleset_list.sql
 \ir ../views/omd_decision/decision_run_log.sql
+\ir ../views/omd_decision/decision_last_rejects.sql
 \ir ../views/omd_decision/decision_stage_list.sql
 \ir ../views/omd_decision/stage_readiness.sql
 \ir ../views/omd_decision/ready_stage_tasks.sql

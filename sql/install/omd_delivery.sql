@@ -264,6 +264,7 @@
 \ir ../views/omd_delivery/delivery_constraints.sql
 \ir ../views/omd_delivery/delivery_thresholds.sql
 \ir ../views/omd_delivery/arrivals.sql
+\ir ../views/omd_delivery/arrival_summary.sql
 \ir ../views/omd_delivery/arrival_locations.sql
 \ir ../views/omd_delivery/delivery_work.sql
 \ir ../views/omd_delivery/delivery_problems.sql

@@ -169,9 +169,11 @@
 \ir ../../procedures/omd_dispatch/maintain.sql
 \ir ../../procedures/omd_dispatch/explain_task.sql
 \ir ../../procedures/omd_dispatch/task_state.sql
+\ir ../../procedures/omd_dispatch/task_text.sql
 \ir ../../procedures/omd_dispatch/search_index.sql
 \ir ../../procedures/omd_dispatch/search_tasks.sql
 \ir ../../procedures/omd_dispatch/_tasks_of_status.sql
+\ir ../../procedures/omd_dispatch/_dead_types.sql
 \ir ../../procedures/omd_dispatch/_queue.sql
 
 -- Purge

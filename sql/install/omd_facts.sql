@@ -24,18 +24,23 @@
 \if :pending
 \ir ../../migrations/V059__writers_data.sql
 \endif
+\set checksum 'b6fda4508ef2300aab8e71c644bcd563261cc672d74b81110e23b2eb6a20a7b2'
+\set migration 'V067__changes'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V067__changes.sql
+\endif
 \set checksum '1f42c71f2be939e4fd3f9942176cf0cbb968e3ef7e0d488bf4f050e772cd2de2'
 \set migration 'V073__exports_by_themselves'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V073__exports_by_themselves.sql
 \endif
-
-\set checksum 'b6fda4508ef2300aab8e71c644bcd563261cc672d74b81110e23b2eb6a20a7b2'
-\set migration 'V067__changes'
+\set checksum '5ff521f1660ece90c2d4801923f7e7acf7240fd415f3006c3cc2e1db8e4b6444'
+\set migration 'V078__trace'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V067__changes.sql
+\ir ../../migrations/V078__trace.sql
 \endif
 
 -- Reference rows

@@ -4,7 +4,11 @@
 \ir ../views/omd_report/work_states.sql
 \ir ../views/omd_report/work.sql
 \ir ../views/omd_report/ready_work.sql
+\ir ../views/omd_report/work_summary.sql
 \ir ../views/omd_report/problems.sql
+\ir ../views/omd_report/flow.sql
+\ir ../views/omd_report/flow_nodes.sql
+\ir ../views/omd_report/trace_steps.sql
 
 -- Grants
 \ir ../grants/omd_report.sql

@@ -38,6 +38,7 @@ __all__ = [
     "ModuleExecutionLogRow",
     "ModuleListRow",
     "ModulePauseRow",
+    "ModuleProblemsRow",
     "ModuleTargetRow",
     "OpenInstanceRow",
     "ParameterListRow",
@@ -803,6 +804,38 @@ class ModulePauseRow:
     failed_since: datetime | None
     last_problem: str
     last_module_instance_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleProblemsRow:
+    """For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows
+    them.
+
+    Attributes:
+        problem_code: GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed
+            since its last success, or the last real run of the Batch has. UNDONE_READ: it has
+            read rows that were undone later.
+        severity: ERROR or WARNING.
+        room: The room that says so.
+        object_kind: MODULE or BATCH.
+        object_key: Its code.
+        subject: What it is about, in words.
+        since: Since when; NULL when that is not known.
+        text: What is wrong, without values of rows.
+        way_out: What mends it.
+    """
+
+    view: ClassVar[str] = "omd.module_problems"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime | None
+    text: str
+    way_out: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from omd.control.codes import ExecutionStatus, ProcessingIndicator
 __all__ = [
     "BeginStageAnswer",
     "CyclesRow",
+    "DecisionLastRejectsRow",
     "DecisionRejectLogRow",
     "DecisionRulesetListRow",
     "DecisionRunLogRow",
@@ -115,6 +116,27 @@ class TestRulesetRow:
     expected: dict[str, Any]
     actual: dict[str, Any] | None
     error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionLastRejectsRow:
+    """The stages whose last run has rejected records.
+
+    Attributes:
+        stage_code: The stage.
+        module_instance_id: Its last run.
+        end_datetime: When that ended.
+        rows_input: How many records it has read.
+        rows_rejected: How many it has rejected.
+    """
+
+    view: ClassVar[str] = "omd_report.decision_last_rejects"
+
+    stage_code: str
+    module_instance_id: int
+    end_datetime: datetime
+    rows_input: int
+    rows_rejected: int
 
 
 @dataclass(frozen=True, slots=True)

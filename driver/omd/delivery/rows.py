@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 __all__ = [
     "ApplyDeltaAnswer",
     "ArrivalLocationsRow",
+    "ArrivalSummaryRow",
     "ArrivalsRow",
     "BeginDeliveryAnswer",
     "CreateDeliveryAnswer",
@@ -23,6 +24,7 @@ __all__ = [
     "DeliveryMarksRow",
     "DeliveryMetricsRow",
     "DeliveryModelsRow",
+    "DeliveryProblemsRow",
     "DeliveryQueueRow",
     "DeliveryStateRow",
     "DeliveryTenantsRow",
@@ -118,6 +120,29 @@ class ArrivalLocationsRow:
     reported_datetime: datetime | None
     problem: str | None
     problem_datetime: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalSummaryRow:
+    """How many folders of each agreement are in each state.
+
+    Attributes:
+        agreement_code: The agreement.
+        arrival_status: The state, as in omd_report.arrivals.
+        folders: How many they are.
+        first_folder: The first of them by name.
+        last_folder: The last of them by name.
+        changed_datetime: When the content of one of them changed last.
+    """
+
+    view: ClassVar[str] = "omd_report.arrival_summary"
+
+    agreement_code: str
+    arrival_status: str
+    folders: int
+    first_folder: str
+    last_folder: str
+    changed_datetime: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,6 +451,39 @@ class DeliveryModelsRow:
     entities: list[str] | None
     deployed_datetime: datetime
     deployed_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryProblemsRow:
+    """For rooms: the deliveries, folders and locations that somebody should look at, as
+    omd_report.problems shows them.
+
+    Attributes:
+        problem_code: DELIVERY_REFUSED: the last end of an agreement is a delivery, or a folder,
+            that was refused. ARRIVAL_UNFIT: a folder can't be a delivery. ARRIVAL_CHANGED: a
+            folder has another content than what was taken. LOCATION_UNREADABLE: the last look
+            at a location failed.
+        severity: WARNING.
+        room: The room that says so.
+        object_kind: DELIVERY, ARRIVAL, or LOCATION of an agreement.
+        object_key: The id of the delivery or arrival, or the agreement.
+        subject: What it is about, in words.
+        since: Since when; NULL when that is not known.
+        text: What is wrong, without values of rows.
+        way_out: What mends it.
+    """
+
+    view: ClassVar[str] = "omd_delivery.delivery_problems"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime | None
+    text: str
+    way_out: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ __all__ = [
     "RenewBackendAnswer",
     "SearchTasksRow",
     "SuspendAnswer",
+    "TaskProblemsRow",
     "TaskStateRow",
 ]
 
@@ -390,3 +391,32 @@ class DispatchSuspensionsRow:
     suspended_by: str
     is_marked: bool
     resumed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProblemsRow:
+    """For rooms: the types of tasks of which some are dead, as omd_report.problems shows them.
+
+    Attributes:
+        problem_code: TASKS_DEAD: the attempts of tasks are used up.
+        severity: ERROR.
+        room: The room that says so.
+        object_kind: TASK_TYPE.
+        object_key: family/type.
+        subject: What it is about, in words.
+        since: When the first of them died.
+        text: How many they are.
+        way_out: The command that tries them again.
+    """
+
+    view: ClassVar[str] = "omd_dispatch.task_problems"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime
+    text: str
+    way_out: str

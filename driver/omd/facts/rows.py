@@ -25,6 +25,7 @@ __all__ = [
     "LoadAllAnswer",
     "LoadAnswer",
     "LoadWorkRow",
+    "ReadProblemsRow",
     "ResyncAnswer",
     "UndoneReadsRow",
     "VerifyRow",
@@ -341,6 +342,36 @@ class LoadWorkRow:
     waits_for: str | None
     since: datetime
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadProblemsRow:
+    """For rooms: the runs that stand and have read a change that was undone later, as
+    omd_report.problems shows them.
+
+    Attributes:
+        problem_code: UNDONE_READ.
+        severity: WARNING.
+        room: The room that says so.
+        object_kind: MODULE_INSTANCE.
+        object_key: The run.
+        subject: What it is about, in words.
+        since: When the first of the changes was undone.
+        text: Which changes they are.
+        way_out: The commands that undo the run and take what it has read again.
+    """
+
+    view: ClassVar[str] = "omd_facts.read_problems"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime
+    text: str
+    way_out: str
 
 
 @dataclass(frozen=True, slots=True)

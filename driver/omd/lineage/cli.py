@@ -27,8 +27,8 @@ from omd.lineage.calls import LineageCalls
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from omd._terminal.graph import Node
     from omd.lineage.document import Change
-    from omd.lineage.graph import Node
     from omd.lineage.room import Lineage
     from omd.lineage.rows import ReadyListRow, SourcesRow
 
@@ -289,7 +289,7 @@ def graph(dsn: str, format_: str, topics: tuple[str, ...]) -> None:
       omd lineage graph --format svg > lineage.svg
       omd lineage graph --format dot | dot -Tpdf > lineage.pdf
     """
-    from omd.lineage.graph import FORMATS
+    from omd._terminal.graph import FORMATS
 
     with _open(dsn) as room:
         nodes, edges = _graph(room)
@@ -305,7 +305,7 @@ def graph(dsn: str, format_: str, topics: tuple[str, ...]) -> None:
 
 
 def _graph(room: Lineage) -> tuple[dict[str, Node], list[tuple[str, str]]]:
-    from omd.lineage.graph import Node
+    from omd._terminal.graph import Node
     from omd.lineage.rows import LineageGraphRow
 
     ready = {row.topic: row for row in room.ready_list()}
@@ -324,7 +324,7 @@ _KINDS = {"HELD": "running", "FAILED": "failed", "INACTIVE": "inactive", "REPEAT
 
 
 def _node(topic: str, row: ReadyListRow | None) -> Node:
-    from omd.lineage.graph import Node
+    from omd._terminal.graph import Node
 
     if row is None:
         return Node(topic, "source")

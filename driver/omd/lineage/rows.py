@@ -30,6 +30,8 @@ __all__ = [
     "RestateAnswer",
     "RestatementListRow",
     "SourceListRow",
+    "SourceProblemsRow",
+    "SourceStateRow",
     "SourcesRow",
     "StepAnswer",
     "TopicDefinitionRow",
@@ -607,6 +609,81 @@ class SourceListRow:
     max_age: timedelta | None
     inactive_indicator: str
     is_read: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourceProblemsRow:
+    """For rooms: the sources with which something is wrong, as omd_report.problems shows them.
+
+    Attributes:
+        problem_code: SOURCE_PROBLEM.
+        severity: WARNING.
+        room: The room that says so.
+        object_kind: SOURCE.
+        object_key: The source.
+        subject: What it is about, in words.
+        since: Since when it has been too old; NULL when that is not known.
+        text: What is wrong, without values of rows.
+        way_out: The command that mends it, or with which it is looked at again when it is
+            mended.
+    """
+
+    view: ClassVar[str] = "omd_lineage.source_problems"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime | None
+    text: str
+    way_out: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStateRow:
+    """For rooms: every source, and each thing that may be wrong with it.
+
+    Attributes:
+        source: The topic, or the name in depends_on.
+        newest_pos: The pos of its newest row; NULL: none.
+        newest_id: The id of its newest row; NULL: none.
+        lag: How old that row is; NULL: not known.
+        probed_at: When it was probed last; NULL: never.
+        probe_duration: How long that took; NULL: it never was probed.
+        max_age: How old its newest row may be; NULL: nothing is promised.
+        unregistered: That nobody has registered it; NULL: somebody has.
+        probe_problem: What its last probe met, with values of rows; NULL: nothing.
+        shown_problem: What its last probe met, without values of rows; NULL: nothing.
+        odd_age: That it is too old, or ahead of the clock; NULL: neither.
+        undone: Who has read rows of it that were undone; NULL: nobody has.
+        source_offset: Where its offset comes from; NULL: nobody makes it.
+        is_too_old: Its newest row is older than max_age.
+        is_silent: It is too old, or its last probe has failed.
+        null_rows: How many of its rows have no pos.
+        topics: The topics that depend on it.
+    """
+
+    view: ClassVar[str] = "omd_lineage.source_state"
+
+    source: str
+    newest_pos: datetime | None
+    newest_id: int | None
+    lag: timedelta | None
+    probed_at: datetime | None
+    probe_duration: timedelta | None
+    max_age: timedelta | None
+    unregistered: str | None
+    probe_problem: str | None
+    shown_problem: str | None
+    odd_age: str | None
+    undone: str | None
+    source_offset: str | None
+    is_too_old: bool
+    is_silent: bool
+    null_rows: int
+    topics: list[str]
 
 
 @dataclass(frozen=True, slots=True)

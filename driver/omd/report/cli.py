@@ -9,6 +9,7 @@ import click
 
 from omd.cli.common import dsn_option, open_control
 from omd.report.log import log, since
+from omd.report.platform import platform
 from omd.report.status import status
 from omd.report.trace import trace
 from omd.report.work import retry, work
@@ -60,4 +61,4 @@ def report(dsn: str, start: datetime, output: Path) -> None:
     click.echo(output)
 
 
-commands: list[click.Command] = [status, work, retry, log, trace, report]
+commands: list[click.Command] = [status, work, retry, platform, log, trace, report]

@@ -8,7 +8,94 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-__all__ = ["ReadyWorkRow", "WorkRow", "WorkStatesRow"]
+__all__ = [
+    "FlowNodesRow",
+    "FlowRow",
+    "ProblemsRow",
+    "ReadyWorkRow",
+    "TraceStepsRow",
+    "WorkRow",
+    "WorkStatesRow",
+    "WorkSummaryRow",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRow:
+    """What flows where, over all rooms: a row per arrow from agreement to interface, offered view,
+    topic or stage, table, lake table and export.
+
+    Attributes:
+        from_kind: AGREEMENT, INTERFACE, VIEW (an offered view of facts), TOPIC, STAGE, MODULE
+            (of the kinds SQL and SPARK, of which only the target is known), TABLE or
+            LAKE_TABLE.
+        from_code: Its code, or the name of the table or view.
+        to_kind: INTERFACE, VIEW, TOPIC, STAGE, TABLE, LAKE_TABLE or EXPORT.
+        to_code: Its code, or the name of the table or view.
+    """
+
+    view: ClassVar[str] = "omd_report.flow"
+
+    from_kind: str
+    from_code: str
+    to_kind: str
+    to_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlowNodesRow:
+    """What stands in omd_report.flow, with its state and its last problem.
+
+    Attributes:
+        kind: As in omd_report.flow.
+        code: Its code, or the name of the table or view.
+        module_code: The Module that performs it; NULL of tables and views.
+        state: Its state, as in omd_report.work; NULL of tables and views.
+        reason: Why, as in omd_report.work; NULL: it is idle, or it is a table or view.
+        last_problem: What is wrong with it, without values of rows; NULL: nothing is known.
+    """
+
+    view: ClassVar[str] = "omd_report.flow_nodes"
+
+    kind: str
+    code: str
+    module_code: str | None
+    state: str | None
+    reason: str | None
+    last_problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemsRow:
+    """What somebody should look at, in all rooms, and the command that mends it. No row of business
+    data is in it.
+
+    Attributes:
+        problem_code: LAST_RUN_FAILED, GIVEN_UP, TASKS_DEAD, SOURCE_PROBLEM, UNDONE_READ,
+            DELIVERY_REFUSED, ARRIVAL_UNFIT, ARRIVAL_CHANGED, LOCATION_UNREADABLE or
+            WINDOW_UNSAFE.
+        severity: ERROR: LAST_RUN_FAILED, GIVEN_UP, TASKS_DEAD. WARNING: all others.
+        room: The room that says so.
+        object_kind: What object_key names: MODULE, BATCH, MODULE_INSTANCE, TASK_TYPE, DELIVERY,
+            ARRIVAL, LOCATION, SOURCE or STAGE.
+        object_key: Its id or code; of a LOCATION the agreement, of a TASK_TYPE family/type.
+        subject: What it is about, in words.
+        since: Since when; NULL when that is not known.
+        text: What is wrong, without values of rows.
+        way_out: The command that mends it, on a shell or in SQL.
+    """
+
+    view: ClassVar[str] = "omd_report.problems"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime | None
+    text: str
+    way_out: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +121,32 @@ class ReadyWorkRow:
     since: datetime | None
     not_before: datetime | None
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStepsRow:
+    """One step from a Module Instance in each direction, in words: what it read, the task that ran
+    it, what took it back, and who read what it made. Query it with WHERE module_instance_id = ….
+
+    Attributes:
+        module_instance_id: The Module Instance.
+        step: READ: it has read this. TASK: this ran it. UNDONE: this took it back. READ_BY:
+            this has read what it made. Of runs the 200 nearest are looked at, of changes the
+            newest 20 are here.
+        object_kind: DELIVERY, INTERFACE, CHANGE, MODULE_INSTANCE or TASK.
+        object_key: Its id or code.
+        at: When that was; NULL when that is not known.
+        text: The same in words.
+    """
+
+    view: ClassVar[str] = "omd_report.trace_steps"
+
+    module_instance_id: int
+    step: str
+    object_kind: str
+    object_key: str
+    at: datetime | None
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +226,26 @@ class WorkStatesRow:
     module_instance_id: int | None
     task_id: int | None
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkSummaryRow:
+    """How many Modules are in each state of work, by kind.
+
+    Attributes:
+        state: The state, as in omd_report.work.
+        reason: Why; NULL: they are idle.
+        module_kind_code: Their kind.
+        modules: How many they are.
+        oldest_since: Since when the first of them has been so; NULL when that is not known.
+        first_code: The first of them by its code.
+    """
+
+    view: ClassVar[str] = "omd_report.work_summary"
+
+    state: str
+    reason: str | None
+    module_kind_code: str
+    modules: int
+    oldest_since: datetime | None
+    first_code: str

@@ -1,4 +1,4 @@
-"""``omd status`` shows what runs, what ran last, and what needs attention."""
+"""``omd status`` shows what runs, what could run, what ran last, and what needs attention."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from omd._terminal.commands import ExitCode
 from omd._terminal.options import document_option
 from omd._terminal.tables import show
 from omd._terminal.text import as_json, row_dict
@@ -23,10 +24,22 @@ __all__ = ["status"]
     "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many runs."
 )
 def status(dsn: str, output: str, limit: int) -> None:
-    """Show what runs, what ran last, and what needs attention."""
+    """Show what runs, what waits, what ran last, and what needs attention.
+
+    The exit code is 1 when a problem is an ERROR: a run that failed, a Module that was given up, a
+    dead task.
+    """
     from omd.control import rows as t
+    from omd.decision.rows import DecisionLastRejectsRow
+    from omd.delivery.rows import ArrivalSummaryRow, DeliveryStateRow
+    from omd.dispatch.rows import DispatchQueueRow
+    from omd.facts.rows import FactsStateRow
+    from omd.report.rows import ProblemsRow, WorkSummaryRow
 
     with open_control(dsn) as control:
+        problems = control.report(
+            ProblemsRow, order_by=["severity", "problem_code", "object_kind", "object_key"]
+        )
         sections: dict[str, tuple[list[Any], dict[str, str]]] = {
             "Running now": (
                 control.report(t.CurrentProcessingRow, order_by=["start_datetime"]),
@@ -38,6 +51,88 @@ def status(dsn: str, output: str, limit: int) -> None:
                     "for": "running_for",
                     "told": "processing_indicator",
                     "lease until": "lease_expires_at",
+                },
+            ),
+            "Problems": (
+                problems,
+                {
+                    "severity": "severity",
+                    "problem": "problem_code",
+                    "subject": "subject",
+                    "since": "since",
+                    "text": "text",
+                    "way out": "way_out",
+                },
+            ),
+            "Work": (
+                control.report(WorkSummaryRow, order_by=["state", "reason", "module_kind_code"]),
+                {
+                    "state": "state",
+                    "reason": "reason",
+                    "kind": "module_kind_code",
+                    "modules": "modules",
+                    "since": "oldest_since",
+                    "first": "first_code",
+                },
+            ),
+            "Deliveries": (
+                control.report(DeliveryStateRow, order_by=["delivery_id"], limit=limit),
+                {
+                    "delivery": "delivery_id",
+                    "agreement": "agreement_code",
+                    "T": "snapshot_datetime",
+                    "status": "delivery_status",
+                    "for": "status_age",
+                    "waits for": "waits_for",
+                },
+            ),
+            "Queue": (
+                [
+                    row
+                    for row in control.report(FactsStateRow, order_by=["interface_code"])
+                    if row.queued_items
+                ],
+                {
+                    "interface": "interface_code",
+                    "queued": "queued_items",
+                    "since": "oldest_queued",
+                },
+            ),
+            "Tasks": (
+                control.report(
+                    DispatchQueueRow, order_by=["family_code", "task_type", "lane"], limit=50
+                ),
+                {
+                    "family": "family_code",
+                    "type": "task_type",
+                    "lane": "lane",
+                    "due": "due",
+                    "later": "later",
+                    "suspended": "suspended",
+                    "at work": "claimed",
+                    "dead": "dead",
+                    "oldest due": "oldest_due",
+                },
+            ),
+            "Arrivals": (
+                control.report(ArrivalSummaryRow, order_by=["agreement_code", "arrival_status"]),
+                {
+                    "agreement": "agreement_code",
+                    "status": "arrival_status",
+                    "folders": "folders",
+                    "first": "first_folder",
+                    "last": "last_folder",
+                    "changed": "changed_datetime",
+                },
+            ),
+            "Rejects": (
+                control.report(DecisionLastRejectsRow, order_by=["stage_code"]),
+                {
+                    "stage": "stage_code",
+                    "instance": "module_instance_id",
+                    "ended": "end_datetime",
+                    "read": "rows_input",
+                    "rejected": "rows_rejected",
                 },
             ),
             "Exceptions": (
@@ -92,7 +187,13 @@ def status(dsn: str, output: str, limit: int) -> None:
             for title, (rows, _) in sections.items()
         }
         click.echo(json.dumps(document, default=as_json, indent=2, ensure_ascii=False))
-        return
+    else:
+        _show(sections, output)
+    if any(row.severity == "ERROR" for row in problems):
+        click.get_current_context().exit(ExitCode.FAILURE)
+
+
+def _show(sections: dict[str, tuple[list[Any], dict[str, str]]], output: str) -> None:
     for number, (title, (rows, columns)) in enumerate(sections.items()):
         click.secho(f"{chr(10) if number else ''}{title}", bold=True)
         if rows:

@@ -23,22 +23,38 @@ __all__ = ["trace"]
 @dsn_option
 @document_option
 def trace(instance: int, dsn: str, output: str) -> None:
-    """Show all that is known about the Module Instance whose ID a row of a target carries."""
+    """Show all that is known about the Module Instance whose ID a row of a target carries.
+
+    It goes one step in each direction: what the run has read, the task that ran it, what took it
+    back, and which runs have read what it made. Trace these to go on.
+    """
     from omd.control.rows import TraceRow
     from omd.errors import UnknownModuleInstance
+    from omd.report.rows import TraceStepsRow
 
     with open_control(dsn) as control:
         traces = control.report(TraceRow, module_instance_id=instance)
+        steps = control.report(
+            TraceStepsRow,
+            order_by=["step", "at", "object_kind", "object_key"],
+            module_instance_id=instance,
+        )
     if not traces:
         raise UnknownModuleInstance(
             f"Module Instance {instance} does not exist", hint="omd log modules"
         )
     if output == "json":
-        values = row_dict(traces[0])
+        values = row_dict(traces[0]) | {"steps": [row_dict(step) for step in steps]}
         click.echo(json.dumps(values, default=as_json, indent=2, ensure_ascii=False))
         return
     for name, value in _lines(traces[0]):
         click.echo(f"{name:<12}{value}")
+    for title, name in _STEPS.items():
+        texts = [step.text for step in steps if step.step == name]
+        if texts:
+            click.secho(f"\n{title}", bold=True)
+        for text in texts:
+            click.echo(printable(text))
     if traces[0].events:
         click.secho("\nEvents", bold=True)
     for event in traces[0].events:
@@ -49,6 +65,12 @@ def trace(instance: int, dsn: str, output: str) -> None:
             click.echo(f"  {printable(line)}")
 
 
+_STEPS = {
+    "What it read": "READ",
+    "Who ran it": "TASK",
+    "What took it back": "UNDONE",
+    "Who read what it made": "READ_BY",
+}
 _WORDS = {
     "E": "executing",
     "S": "succeeded",

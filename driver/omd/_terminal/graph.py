@@ -1,4 +1,4 @@
-"""The graph of topics as text, DOT, Mermaid or SVG; names may hold any character."""
+"""A graph of what feeds what as text, DOT, Mermaid or SVG; names may hold any character."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["FORMATS", "Node"]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A topic in the graph.
+    """What stands in the graph, such as a topic.
 
     Attributes:
-        name: the topic, or a table that is the destination of no topic.
+        name: its name, which no other one has.
         kind: the class that gives its colour; see _COLOURS.
         lag: how far it is behind.
         note: the reason why it runs, or why it does not.
@@ -64,7 +64,7 @@ _COLOURS = {
 
 
 def as_tree(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """Return each source with the topics made of it; the branch of a topic is shown once."""
+    """Return each source with what is made of it; the branch of a node is shown once."""
     by_name = {node.name: node for node in nodes}
     after = after_each(edges)
     fed = {target for _, target in edges}
@@ -144,7 +144,7 @@ _LETTER = 7.2
 
 
 def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """Return a picture: sources are at the left, a topic is right of all that it depends on."""
+    """Return a picture: sources are at the left, a node is right of all that it depends on."""
     by_name = {node.name: node for node in nodes}
 
     def width(node: Node) -> float:
@@ -157,7 +157,7 @@ def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
         shapes.append(_box(node, left, top, wide))
     head = f"""\
 <svg xmlns="http://www.w3.org/2000/svg" {picture.size} role="img">
-<title>Lineage</title>
+<title>What feeds what</title>
 <style>{_style()}</style>
 {TIP}"""
     return "\n".join([head, *shapes, "</svg>"])
