@@ -18,6 +18,12 @@
 \if :pending
 \ir ../../migrations/V071__stage_sources.sql
 \endif
+\set checksum 'a3579ef36e48249adf2821a99e0a4a111956264a86264fe5b1de78e38e7673f3'
+\set migration 'V076__stage_windows'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V076__stage_windows.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
@@ -34,6 +40,8 @@
 \ir ../../procedures/omd_decision/_with_defaults.sql
 \ir ../../procedures/omd_decision/_link_problems.sql
 \ir ../../procedures/omd_decision/_output_problems.sql
+\ir ../../procedures/omd_decision/_shows_facts.sql
+\ir ../../procedures/omd_decision/_window_problems.sql
 \ir ../../procedures/omd_decision/_stage_problems.sql
 \ir ../../procedures/omd_decision/_comparable.sql
 \ir ../../procedures/omd_decision/_changes.sql
@@ -41,6 +49,10 @@
 \ir ../../procedures/omd_decision/_require_stage.sql
 \ir ../../procedures/omd_decision/_set_engine.sql
 \ir ../../procedures/omd_decision/_register_stage_module.sql
+\ir ../../procedures/omd_decision/_links.sql
+\ir ../../procedures/omd_decision/_block_source.sql
+\ir ../../procedures/omd_decision/_save_window.sql
+\ir ../../procedures/omd_decision/_warn_of_window.sql
 \ir ../../procedures/omd_decision/define_stage.sql
 
 -- Rulesets
@@ -62,7 +74,6 @@
 -- Cycles
 \ir ../../procedures/omd_decision/_sort_key_sql.sql
 \ir ../../procedures/omd_decision/_batch_size.sql
-\ir ../../procedures/omd_decision/_links.sql
 \ir ../../procedures/omd_decision/_order_columns.sql
 \ir ../../procedures/omd_decision/_records_sql.sql
 \ir ../../procedures/omd_decision/_wave_sort_key_sql.sql
@@ -81,6 +92,9 @@
 \ir ../../procedures/omd_decision/_cycles.sql
 \ir ../../procedures/omd_decision/_window_end.sql
 \ir ../../procedures/omd_decision/_is_time_of_writing.sql
+\ir ../../procedures/omd_decision/_may_have_rows.sql
+\ir ../../procedures/omd_decision/_next_window.sql
+\ir ../../procedures/omd_decision/_as_read.sql
 \ir ../../procedures/omd_decision/_note_positions.sql
 \ir ../../procedures/omd_decision/_preview.sql
 \ir ../../procedures/omd_decision/cycles.sql
@@ -90,6 +104,8 @@
 \ir ../../procedures/omd_decision/_forget_run.sql
 \ir ../../procedures/omd_decision/_require_ruleset.sql
 \ir ../../procedures/omd_decision/_pin_run.sql
+\ir ../../procedures/omd_decision/_run_block.sql
+\ir ../../procedures/omd_decision/_require_standing_block.sql
 \ir ../../procedures/omd_decision/_run_plan.sql
 \ir ../../procedures/omd_decision/_require_rejects.sql
 \ir ../../procedures/omd_decision/_judge.sql
@@ -105,6 +121,7 @@
 \ir ../../procedures/omd_decision/_process_run.sql
 \ir ../../procedures/omd_decision/process_stage.sql
 \ir ../../procedures/omd_decision/_stage_plan.sql
+\ir ../../procedures/omd_decision/_look.sql
 \ir ../../procedures/omd_decision/_begin_run.sql
 \ir ../../procedures/omd_decision/_stage_of.sql
 \ir ../../procedures/omd_decision/begin_run.sql
@@ -116,6 +133,7 @@
 \ir ../../procedures/omd_decision/_name_unfit.sql
 \ir ../../procedures/omd_decision/write_calls.sql
 \ir ../../procedures/omd_decision/commit_stage.sql
+\ir ../../procedures/omd_decision/fail_stage.sql
 \ir ../../procedures/omd_decision/explain.sql
 \ir ../../procedures/omd_decision/last_run_of.sql
 \ir ../../procedures/omd_decision/purge_log.sql
@@ -130,6 +148,8 @@
 \ir ../views/omd_decision/decision_run_log.sql
 \ir ../views/omd_decision/decision_stage_list.sql
 \ir ../views/omd_decision/stage_readiness.sql
+\ir ../views/omd_decision/stage_work.sql
+\ir ../views/omd_decision/unsafe_windows.sql
 \ir ../views/omd_decision/ready_stage_tasks.sql
 \ir ../views/omd_decision/decision_test_list.sql
 

@@ -8,7 +8,11 @@ ON CONFLICT (module_kind_code) DO UPDATE SET
 
 DO $do$
 BEGIN
-    PERFORM omd_decision._set_engine(s.stage_id)
-    FROM omd_decision.stage AS s;
+    PERFORM
+        omd_decision._set_engine(s.stage_id),
+        omd_decision._save_window(s.stage_id)
+    FROM omd_decision.stage AS s
+    WHERE s.module_id IS NOT NULL
+    ORDER BY s.module_id;
 END
 $do$;
