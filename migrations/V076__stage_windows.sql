@@ -1,6 +1,6 @@
--- V076: decision: a stage says when it starts, and its window may be changes of facts. What work reads
--- of a document is in columns, so that a look at all stages opens none. Applied once. A call that
--- executes a routine that has other parameters now goes on, under another name, until
+-- V076: decision: a stage says when it starts, and its window may be changes of facts. What work
+-- reads of a document is in columns, so that a look at all stages opens none. Applied once. A call
+-- that executes a routine that has other parameters now goes on, under another name, until
 -- sql/cleanup/drop_retired.sql drops it.
 
 DO $do$

@@ -1,6 +1,6 @@
--- A Module goes on where its newest window has ended. One that has read by a time until now has read
--- everything that was written up to then; one that has read another source has read nothing of this
--- one.
+-- A Module goes on where its newest window has ended. One that has read by a time until now has
+-- read everything that was written up to then; one that has read another source has read nothing
+-- of this one.
 
 CREATE OR REPLACE FUNCTION omd.block_start(
     p_module_id integer,
@@ -36,8 +36,8 @@ $block_start$;
 
 COMMENT ON FUNCTION omd.block_start IS
 'For rooms: Returns the position p_start_pos and p_start_id that the next block of the source '
-'p_source_code begins after, which the Module p_module_id reads: where its newest window that counts '
-'has ended. NULL and the least bigint: at the beginning; a time and the least bigint: it has read '
-'by a time until now. Locks: none.';
+'p_source_code begins after, which the Module p_module_id reads: where its newest window that '
+'counts has ended. NULL and the least bigint: at the beginning; a time and the least bigint: it '
+'has read by a time until now. Locks: none.';
 REVOKE ALL ON FUNCTION omd.block_start FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.block_start TO omd_runner, omd_admin;

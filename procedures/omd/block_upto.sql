@@ -1,5 +1,5 @@
--- People name a change by its number. The room of the source knows when it was, and that it may be one
--- of another source.
+-- People name a change by its number. The room of the source knows when it was, and that it may be
+-- one of another source.
 
 CREATE OR REPLACE FUNCTION omd.block_upto(
     p_source_code text,

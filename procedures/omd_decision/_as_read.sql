@@ -1,6 +1,6 @@
--- A block of changes is read from the views changes_, and what surrounds it as of its end. People name
--- what they mean, the facts; gdal_ means the keys that exist. So a link by gdal_ is one by changes_
--- with the property present.
+-- A block of changes is read from the views changes_, and what surrounds it as of its end. People
+-- name what they mean, the facts; gdal_ means the keys that exist. So a link by gdal_ is one by
+-- changes_ with the property present.
 
 CREATE OR REPLACE FUNCTION omd_decision._as_read(
     p_definition jsonb

@@ -1,7 +1,7 @@
 -- The rollback of former runs runs with the rights of the caller. The run is pinned in the same
--- transaction. Where there is nothing to read and nothing to undo nothing begins; what another session
--- has read between the look and the begin is found out when the Module is locked, and the begin is
--- taken back.
+-- transaction. Where there is nothing to read and nothing to undo nothing begins; what another
+-- session has read between the look and the begin is found out when the Module is locked, and the
+-- begin is taken back.
 
 CREATE OR REPLACE PROCEDURE omd_decision._begin_run(
     p_stage_code text,
@@ -68,7 +68,7 @@ $begin_run$;
 COMMENT ON PROCEDURE omd_decision._begin_run IS
 'Begins a run of the stage p_stage_code in this statement, for p_batch_instance_id, up to '
 'p_end_value or the change p_end_id, with the ruleset of p_effective_at and p_execution_context. '
-'Returns p_outcome, RUN, NOTHING, SKIPPED or BUSY, the id, the SQL to execute and, in p_detail, why '
-'it is not RUN. Locks: the Module row.';
+'Returns p_outcome, RUN, NOTHING, SKIPPED or BUSY, the id, the SQL to execute and, in p_detail, '
+'why it is not RUN. Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd_decision._begin_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision._begin_run TO omd_runner;

@@ -1,6 +1,7 @@
--- One rule says what the next run reads, for a begin and for a preview. A block of changes goes to the
--- newest one, which no undo has reached over; one that a person ends goes on to the undo. A window by
--- a column in which nothing can be makes no run: who looks for news would look again at once.
+-- One rule says what the next run reads, for a begin and for a preview. A block of changes goes to
+-- the newest one, which no undo has reached over; one that a person ends goes on to the undo. A
+-- window by a column in which nothing can be makes no run: who looks for news would look again at
+-- once.
 
 CREATE OR REPLACE FUNCTION omd_decision._next_window(
     p_stage_id integer,
@@ -94,7 +95,10 @@ BEGIN
             )
         );
     ELSIF num_nonnulls(p_asked_id, p_asked_value) > 0 THEN
-        v_upto := least(omd.block_upto(p_source_code, p_asked_id), p_asked_value);
+        v_upto := p_asked_value;
+        IF p_asked_id IS NOT NULL THEN
+            v_upto := least(v_upto, omd.block_upto(p_source_code, p_asked_id));
+        END IF;
         v_block := omd.plan_block(
             p_source_code, '{}', p_start_value, p_start_id, v_upto, 9223372036854775807
         );
@@ -117,10 +121,10 @@ $next_window$;
 
 COMMENT ON FUNCTION omd_decision._next_window IS
 'Returns what the next run of the stage p_stage_id with the document p_definition reads, up to '
-'p_asked_value or the change p_asked_id (NULL: as far as it may): behind p_start_value and p_start_id '
-'up to p_end_value and p_end_id, where it goes by changes those of p_source_code. p_is_empty: there '
-'is nothing to read, and p_detail says why; else p_detail says why it is not what was asked for. '
-'NULL: it has no window. Errors: OM010: the end lies before the start; OM013: there is no such '
-'change, or the window does not go by changes. Locks: none.';
+'p_asked_value or the change p_asked_id (NULL: as far as it may): behind p_start_value and '
+'p_start_id up to p_end_value and p_end_id, where it goes by changes those of p_source_code. '
+'p_is_empty: there is nothing to read, and p_detail says why; else p_detail says why it is not '
+'what was asked for. NULL: it has no window. Errors: OM010: the end lies before the start; OM013: '
+'there is no such change, or the window does not go by changes. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision._next_window FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._next_window TO omd_runner;

@@ -94,10 +94,10 @@ $pin_run$;
 COMMENT ON FUNCTION omd_decision._pin_run IS
 'Records what the run p_module_instance_id of a stage works with in p_engine: the present version '
 'of the stage, the version of the ruleset that is effective at p_effective_at (NULL: now), and '
-'the window up to p_end_value (NULL: now less the delay) or the change p_end_id, or up to where all '
-'rows are visible. Returns why there is nothing to read; NULL: there may be something. A run that '
-'has been pinned stays so. Errors: OM010, OM019: the end of the window does not fit the '
-'windows before; OM013: there is no such change; OM181: it is no executing run of a stage; OM286, OM287, OM288: the ruleset. '
-'Locks: the instance row.';
+'the window up to p_end_value (NULL: now less the delay) or the change p_end_id, or up to where '
+'all rows are visible. Returns why there is nothing to read; NULL: there may be something. A run '
+'that has been pinned stays so. Errors: OM010, OM019: the end of the window does not fit the '
+'windows before; OM013: there is no such change; OM181: it is no executing run of a stage; OM286, '
+'OM287, OM288: the ruleset. Locks: the instance row.';
 REVOKE ALL ON FUNCTION omd_decision._pin_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._pin_run TO omd_runner;

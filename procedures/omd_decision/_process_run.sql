@@ -104,9 +104,10 @@ $process_run$;
 
 COMMENT ON PROCEDURE omd_decision._process_run IS
 'Runs the stage of the run p_module_instance_id in the transaction of the caller: reads, calls, '
-'writes, and judges what it rejects. Errors: OM114: rows of its block were taken back; OM181; OM280, OM281, OM282: rejects that the stage '
-'forbids; OM283: the ruleset failed; OM284: its answer does not fit, or an output does not take '
-'it; OM285, OM289, OM290, OM291: the records; OM287: the function has changed; those of the '
-'outputs. Locks: the source of its changes, beside readers; what reading and writing takes.';
+'writes, and judges what it rejects. Errors: OM114: rows of its block were taken back; OM181; '
+'OM280, OM281, OM282: rejects that the stage forbids; OM283: the ruleset failed; OM284: its '
+'answer does not fit, or an output does not take it; OM285, OM289, OM290, OM291: the records; '
+'OM287: the function has changed; those of the outputs. Locks: the source of its changes, beside '
+'readers; what reading and writing takes.';
 REVOKE ALL ON PROCEDURE omd_decision._process_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision._process_run TO omd_runner;

@@ -1,5 +1,5 @@
--- A run on Spark holds nothing while it reads, so its commit looks. The lock comes with the look: an
--- undo that is not committed yet waits for this commit, or this one for the undo.
+-- A run on Spark holds nothing while it reads, so its commit looks. The lock comes with the look:
+-- an undo that is not committed yet waits for this commit, or this one for the undo.
 
 CREATE OR REPLACE FUNCTION omd_decision._require_standing_block(
     p_module_instance_id bigint
@@ -37,7 +37,7 @@ END
 $require_standing_block$;
 
 COMMENT ON FUNCTION omd_decision._require_standing_block IS
-'Holds the facts that the run p_module_instance_id has read by changes, until the transaction ends. '
-'Errors: OM114: rows of its block were taken back, or are being taken back. Locks: the source, '
-'beside readers.';
+'Holds the facts that the run p_module_instance_id has read by changes, until the transaction '
+'ends. Errors: OM114: rows of its block were taken back, or are being taken back. Locks: the '
+'source, beside readers.';
 REVOKE ALL ON FUNCTION omd_decision._require_standing_block FROM PUBLIC;

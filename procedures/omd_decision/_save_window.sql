@@ -1,5 +1,5 @@
--- What ready work reads of a document. A table that is read by its times of writing is a source of the
--- runs of who writes it, also through a view.
+-- What ready work reads of a document. A table that is read by its times of writing is a source of
+-- the runs of who writes it, also through a view.
 
 CREATE OR REPLACE FUNCTION omd_decision._save_window(
     p_stage_id integer
@@ -68,7 +68,7 @@ END
 $save_window$;
 
 COMMENT ON FUNCTION omd_decision._save_window IS
-'Writes down when the stage p_stage_id starts and what its window is made of, as its present document '
-'says, and declares what it reads: the changes of an interface, or the runs of the Modules that write '
-'its sources. Locks: the stage; the rows of these Modules; the sources.';
+'Writes down when the stage p_stage_id starts and what its window is made of, as its present '
+'document says, and declares what it reads: the changes of an interface, or the runs of the '
+'Modules that write its sources. Locks: the stage; the rows of these Modules; the sources.';
 REVOKE ALL ON FUNCTION omd_decision._save_window FROM PUBLIC;

@@ -4,13 +4,14 @@ CREATE OR REPLACE FUNCTION omd_decision._shows_facts(
     p_source text
 )
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT EXISTS (
+AS $shows_facts$
+BEGIN
+    RETURN EXISTS (
         SELECT
         FROM omd.relations_under(omd.target_relation(p_source)) AS r
         INNER JOIN pg_class AS c ON r.relation_id = c.oid
@@ -19,7 +20,8 @@ BEGIN ATOMIC
             ON s.table_code = format('%I.%I', n.nspname, c.relname)
         WHERE s.source_kind_code = 'FACTS'
     );
-END;
+END
+$shows_facts$;
 
 COMMENT ON FUNCTION omd_decision._shows_facts IS
 'Returns whether the table or view p_source is an offered view of facts, or is over one. Locks: '

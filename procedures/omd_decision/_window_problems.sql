@@ -1,5 +1,5 @@
--- Rows of facts bear a time from before they came, and a correction the time of what it corrects. So a
--- window over facts goes by changes. A source that is missing altogether is told elsewhere.
+-- Rows of facts bear a time from before they came, and a correction the time of what it corrects.
+-- So a window over facts goes by changes. A source that is missing altogether is told elsewhere.
 
 CREATE OR REPLACE FUNCTION omd_decision._window_problems(
     p_definition jsonb
@@ -64,7 +64,8 @@ BEGIN
             WHEN l.source IS NULL THEN 'is missing; a window by CHANGES reads a view of facts'
             WHEN l.source_code IS NULL OR l.parts[1] !~ '^(gdal|changes)_'
                 THEN format(
-                    '%s is no view gdal_ or changes_ of an interface, as a window by CHANGES needs it',
+                    '%s is no view gdal_ or changes_ of an interface, which a window by CHANGES'
+                    ' needs',
                     l.source
                 )
             WHEN l.source_code <> f.source_code

@@ -88,18 +88,18 @@ $begin_stage$;
 COMMENT ON PROCEDURE omd_decision.begin_stage IS
 'Begins a run of the stage p_stage_code whose engine is Spark, as omd.begin_module does. '
 'p_batch_instance_id, p_execution_context, p_lease: as there. p_end_value: up to where a stage '
-'with a window reads; NULL: now less its delay. p_end_id: the last change that a stage reads whose '
-'window goes by changes; NULL: the newest. p_effective_at: the moment for which the version '
+'with a window reads; NULL: now less its delay. p_end_id: the last change that a stage reads '
+'whose window goes by changes; NULL: the newest. p_effective_at: the moment for which the version '
 'of the ruleset is chosen; NULL: now. Returns p_module_instance_id, p_processing_indicator, '
 'p_instance_array and p_reason as omd.begin_module does, and where the run proceeds p_definition, '
 'the stage document with its defaults, and p_ruleset: {"ruleset", "version", "kind", "content", '
 '"content_hash"}, and p_block, where its window goes by changes the arguments of omd.show_block, '
 'which each transaction that reads a link calls first. C without p_module_instance_id: there is '
 'nothing to read. Errors: OM002, OM003, OM005: p_stage_code is NULL; OM009, OM010: the window '
-'would end before its start; OM011, OM013: the lease, the context or p_end_id; OM014, OM019, OM080: there '
-'is no such stage; OM101, OM112: the rollback of a former run does not undo everything; OM201, '
-'OM202, OM205: it can not be built; OM286: no version of the ruleset is effective; OM287: its '
-'function has changed. Locks: the Module row. May be NULL: p_module_instance_id, '
-'p_instance_array, p_reason, p_definition, p_ruleset, p_block.';
+'would end before its start; OM011, OM013: the lease, the context or p_end_id; OM014, OM019, '
+'OM080: there is no such stage; OM101, OM112: the rollback of a former run does not undo '
+'everything; OM201, OM202, OM205: it can not be built; OM286: no version of the ruleset is '
+'effective; OM287: its function has changed. Locks: the Module row. May be NULL: '
+'p_module_instance_id, p_instance_array, p_reason, p_definition, p_ruleset, p_block.';
 REVOKE ALL ON PROCEDURE omd_decision.begin_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.begin_stage TO omd_runner;

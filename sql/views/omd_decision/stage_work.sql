@@ -1,7 +1,7 @@
--- Stages that start by themselves, and whether their window could move. Positions and open runs say it,
--- so that nobody looks into a table. What other sessions are writing is found out by the begin, and who
--- found nothing pauses. The newest window is that of omd.load_window_start, which a look at a thousand
--- stages can't call.
+-- Stages that start by themselves, and whether their window could move. Positions and open runs
+-- say it, so that nobody looks into a table. What other sessions are writing is found out by the
+-- begin, and who found nothing pauses. The newest window is that of omd.load_window_start, which a
+-- look at a thousand stages can't call.
 
 CREATE OR REPLACE VIEW omd_decision.stage_work AS
 WITH found AS (
@@ -63,22 +63,26 @@ WITH found AS (
             min(p.source_code) FILTER (WHERE p.is_closed) AS closed_source
         FROM omd_decision.stage_source AS t
         INNER JOIN omd.source_position AS p ON t.table_code = p.table_code
-        CROSS JOIN LATERAL (
-            SELECT
-                CASE
-                    WHEN p.source_kind_code <> 'FACTS' OR coalesce(w.source_code, p.source_code) = p.source_code
-                        THEN coalesce(w.end_value, '-infinity')
-                    ELSE '-infinity'
-                END AS pos,
-                CASE
-                    WHEN s.window_code = 'CHANGES' AND w.source_code = p.source_code THEN w.end_id
-                    WHEN s.window_code = 'CHANGES' AND w.end_value IS NULL
-                        THEN -9223372036854775808
-                    ELSE 9223372036854775807
-                END AS id
-        ) AS b
+        CROSS JOIN
+            LATERAL (
+                SELECT
+                    CASE
+                        WHEN
+                            p.source_kind_code <> 'FACTS'
+                            OR coalesce(w.source_code, p.source_code) = p.source_code
+                            THEN coalesce(w.end_value, '-infinity')
+                        ELSE '-infinity'
+                    END AS pos,
+                    CASE
+                        WHEN s.window_code = 'CHANGES' AND w.source_code = p.source_code THEN w.end_id
+                        WHEN s.window_code = 'CHANGES' AND w.end_value IS NULL
+                            THEN -9223372036854775808
+                        ELSE 9223372036854775807
+                    END AS id
+            ) AS b
         WHERE
             t.stage_id = s.stage_id
+            AND p.pos > '-infinity'
             AND (p.pos, p.id) > (b.pos, b.id)
     ) AS n ON TRUE
     LEFT JOIN LATERAL (
@@ -166,14 +170,15 @@ COMMENT ON VIEW omd_decision.stage_work IS
 COMMENT ON COLUMN omd_decision.stage_work.module_id IS 'The Module.';
 COMMENT ON COLUMN omd_decision.stage_work.state IS 'READY, WAITING or IDLE.';
 COMMENT ON COLUMN omd_decision.stage_work.reason IS
-'READY: NEWS, a position of a source lies behind the window, which could move; EVERY, its time has '
-'come; ROLLBACK, a run is to be undone. WAITING: OPEN_RUN, a run that writes a source is at work, or '
-'waits for its rollback, and holds the window back; REPEAT, its time or the delay of its window is '
-'not over; UNDO, rows of the facts are being taken back. NULL: there is nothing to do.';
-COMMENT ON COLUMN omd_decision.stage_work.waits_for IS 'What it waits for; NULL: nothing that has a name.';
+'READY: NEWS, a position of a source lies behind the window, which could move; EVERY, its time '
+'has come; ROLLBACK, a run is to be undone. WAITING: OPEN_RUN, a run that writes a source is at '
+'work, or waits for its rollback, and holds the window back; REPEAT, its time or the delay of its '
+'window is not over; UNDO, rows of the facts are being taken back. NULL: there is nothing to do.';
+COMMENT ON COLUMN omd_decision.stage_work.waits_for IS
+'What it waits for; NULL: nothing that has a name.';
 COMMENT ON COLUMN omd_decision.stage_work.since IS
-'When the oldest position came that was not read, when its time came, or the run began that is to be '
-'undone.';
+'When the oldest position came that was not read, when its time came, or the run began that is to '
+'be undone.';
 COMMENT ON COLUMN omd_decision.stage_work.not_before IS
 'When its time comes, or the delay of its window is over; NULL: it waits for no time.';
 COMMENT ON COLUMN omd_decision.stage_work.detail IS
