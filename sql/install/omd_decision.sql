@@ -18,7 +18,7 @@
 \if :pending
 \ir ../../migrations/V071__stage_sources.sql
 \endif
-\set checksum 'a3579ef36e48249adf2821a99e0a4a111956264a86264fe5b1de78e38e7673f3'
+\set checksum '53d680b7c8f2988ff9ccf38a6eed50df8ae82ff9dd71113e6e4b8f3c7a7756ad'
 \set migration 'V076__stage_windows'
 \ir ../setup/claim.psql
 \if :pending

@@ -74,7 +74,8 @@ WITH found AS (
                         ELSE '-infinity'
                     END AS pos,
                     CASE
-                        WHEN s.window_code = 'CHANGES' AND w.source_code = p.source_code THEN w.end_id
+                        WHEN s.window_code = 'CHANGES' AND w.source_code = p.source_code
+                            THEN w.end_id
                         WHEN s.window_code = 'CHANGES' AND w.end_value IS NULL
                             THEN -9223372036854775808
                         ELSE 9223372036854775807

@@ -8,8 +8,8 @@ SELECT
     t.table_code,
     v.defined_at AS since,
     format(
-        'The window of stage %s goes by acm_start_dt of %s: a row that comes with an earlier one, as '
-        'a correction does, is never read.',
+        'The window of stage %s goes by acm_start_dt of %s: a row that comes with an earlier one, '
+        'as a correction does, is never read.',
         s.stage_code, t.table_code
     ) AS problem,
     'Define it with "window": {"by": "CHANGES"}; it goes on where its window has ended.' AS way_out
