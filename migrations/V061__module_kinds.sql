@@ -7,8 +7,7 @@ DECLARE
     v_routine text;
 BEGIN
     FOREACH v_routine IN ARRAY ARRAY[
-        'register_module', 'module_definition', 'batch_members', 'run_module',
-        'begin_in_database_run'
+        'register_module', 'module_definition', 'batch_members', 'run_module'
     ] LOOP
         IF to_regproc('omd.' || v_routine) IS NOT NULL THEN
             EXECUTE format(
@@ -46,24 +45,27 @@ COMMENT ON COLUMN omd.module_kind.keeps_settings IS
 'What a run executes changes no setting of the session, so nothing has to be set back.';
 INSERT INTO omd.module_kind (module_kind_code) VALUES ('SQL'), ('SPARK');
 
+-- An upgrade has added them before (sql/prepare/module_columns.sql).
+DO $do$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_attribute AS a
+        WHERE a.attrelid = 'omd.module'::regclass AND a.attname = 'module_kind_code'
+    ) THEN
+        ALTER TABLE omd.module
+        ADD COLUMN module_kind_code text NOT NULL DEFAULT 'SPARK',
+        ADD COLUMN engine_code text DEFAULT 'SPARK',
+        ADD COLUMN job text,
+        ADD CONSTRAINT ck_module_engine CHECK (engine_code IN ('POSTGRES', 'SPARK')),
+        ADD CONSTRAINT ck_module_part CHECK (
+            (engine_code IS NULL) = (module_kind_code = 'PART')
+        );
+    END IF;
+END
+$do$;
 ALTER TABLE omd.module
-ADD COLUMN module_kind_code text,
-ADD COLUMN engine_code text,
-ADD COLUMN job text;
--- A change of the type fires no trigger, so that no Module gets an event for it. SQL of blanks
--- never ran.
-ALTER TABLE omd.module
-ALTER COLUMN executable TYPE text USING CASE WHEN executable ~ '\S' THEN executable END,
-ALTER COLUMN module_kind_code TYPE text
-USING CASE WHEN executable ~ '\S' THEN 'SQL' ELSE 'SPARK' END,
-ALTER COLUMN engine_code TYPE text
-USING CASE WHEN executable ~ '\S' THEN 'POSTGRES' ELSE 'SPARK' END;
-ALTER TABLE omd.module
-ALTER COLUMN module_kind_code SET NOT NULL,
 ADD CONSTRAINT fk_module_kind FOREIGN KEY (module_kind_code)
-REFERENCES omd.module_kind (module_kind_code),
-ADD CONSTRAINT ck_module_engine CHECK (engine_code IN ('POSTGRES', 'SPARK')),
-ADD CONSTRAINT ck_module_part CHECK ((engine_code IS NULL) = (module_kind_code = 'PART'));
+REFERENCES omd.module_kind (module_kind_code);
 COMMENT ON COLUMN omd.module.module_kind_code IS 'What one run of the Module is.';
 COMMENT ON COLUMN omd.module.engine_code IS
 'Who performs a run: POSTGRES (the database) or SPARK (a worker process); NULL for PART.';

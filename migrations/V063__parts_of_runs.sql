@@ -1,15 +1,19 @@
--- V063: a run of every kind is begun and ended by the same parts, so these routines get other
--- parameters, or another one does their work. Applied once. A call that executes one goes on, under
--- another name, until sql/cleanup/drop_retired.sql drops it.
+-- V063: a run of every kind is begun and ended by the same parts. Applied once.
 
 DO $do$
 DECLARE
     v_schema text;
     v_name text;
 BEGIN
+    -- It gets another parameter: its file creates it again. A call that executes it goes on, under
+    -- another name, until sql/cleanup/drop_retired.sql drops it.
+    IF to_regproc('omd_lineage.begin_step') IS NOT NULL THEN
+        COMMENT ON PROCEDURE omd_lineage.begin_step IS 'Retired.';
+        ALTER PROCEDURE omd_lineage.begin_step RENAME TO _former_begin_step;
+    END IF;
+    -- Routines of other names do their work; calls that execute look them up by these names.
     FOR v_schema, v_name IN
         VALUES
-        ('omd_lineage', 'begin_step'),
         ('omd_facts', '_begin_load'),
         ('omd_facts', '_release_item'),
         ('omd_facts', '_register_agreement_module'),
@@ -17,10 +21,6 @@ BEGIN
     LOOP
         IF to_regproc(format('%I.%I', v_schema, v_name)) IS NOT NULL THEN
             EXECUTE format('COMMENT ON ROUTINE %I.%I IS %L', v_schema, v_name, 'Retired.');
-            EXECUTE format(
-                'ALTER ROUTINE %I.%I RENAME TO %I',
-                v_schema, v_name, '_former_' || ltrim(v_name, '_')
-            );
         END IF;
     END LOOP;
 END

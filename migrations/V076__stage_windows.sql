@@ -7,7 +7,7 @@ DO $do$
 DECLARE
     v_name text;
 BEGIN
-    FOREACH v_name IN ARRAY ARRAY['_begin_run', '_pin_run', 'begin_stage', 'run_stage'] LOOP
+    FOREACH v_name IN ARRAY ARRAY['_pin_run', 'begin_stage', 'run_stage'] LOOP
         IF to_regproc(format('omd_decision.%I', v_name)) IS NOT NULL THEN
             EXECUTE format('COMMENT ON ROUTINE omd_decision.%I IS %L', v_name, 'Retired.');
             EXECUTE format(

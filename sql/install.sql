@@ -12,6 +12,7 @@ BEGIN;
 \ir setup/version.psql
 \ir prepare/lineage_positions.sql
 \ir prepare/lineage_columns.sql
+\ir prepare/module_columns.sql
 COMMIT;
 
 BEGIN;
@@ -34,6 +35,7 @@ BEGIN;
 COMMIT;
 
 BEGIN;
+\ir cleanup/module_kinds.sql
 \ir cleanup/drop_retired.sql
 \ir cleanup/replica_identity.sql
 COMMIT;

@@ -179,8 +179,9 @@ class Performing(Blocks, Doors):
         except Exception as error:
             if not block._began:
                 raise
+            detail = "; ".join(failed) if isinstance(error, MembersFailed) else one_line(error)
             instance = block.batch_instance_id
-            return Performed(code, instance, ExecutionStatus.FAILED, one_line(error), error)
+            return Performed(code, instance, ExecutionStatus.FAILED, detail, error)
         return Performed(code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
 
     def _perform_member(

@@ -8,8 +8,7 @@ CREATE OR REPLACE PROCEDURE omd.begin_in_database_run(
     INOUT p_executable text,
     INOUT p_module_instance_id bigint DEFAULT NULL,
     INOUT p_processing_indicator text DEFAULT NULL,
-    p_execution_context jsonb DEFAULT NULL,
-    INOUT p_reason text DEFAULT NULL
+    p_execution_context jsonb DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -32,7 +31,6 @@ BEGIN
     );
     p_module_instance_id := v_answer.p_module_instance_id;
     p_processing_indicator := v_answer.p_processing_indicator;
-    p_reason := v_answer.p_reason;
     IF p_processing_indicator NOT IN ('P', 'R') THEN
         RETURN;
     ELSIF v_answer.p_platform_code <> 'POSTGRES' THEN
@@ -56,9 +54,9 @@ $begin_in_database_run$;
 
 COMMENT ON PROCEDURE omd.begin_in_database_run IS
 'For rooms: Begins a run of the Module p_module_code in this statement. It returns the id, the '
-'Processing Indicator, the p_reason of a skip or an abort, and the SQL to execute (p_executable, '
-'else the registered one). p_execution_context: JSON about where it runs. The run lives as long as '
-'the statement. Errors: OM002, OM003, OM005, OM009, OM013, OM014, OM101, OM112, OM201, OM202, '
-'OM204, OM205, OM214, OM219. Locks: the Module row.';
+'Processing Indicator and the SQL to execute (p_executable, else the registered one). '
+'p_execution_context: JSON about where it runs. The run lives as long as the statement. Errors: '
+'OM002, OM003, OM005, OM009, OM013, OM014, OM101, OM112, OM201, OM202, OM204, OM205, OM214, OM219. '
+'Locks: the Module row.';
 REVOKE ALL ON PROCEDURE omd.begin_in_database_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_in_database_run TO omd_runner;

@@ -19,9 +19,14 @@ DECLARE
 BEGIN
     CALL omd.begin_in_database_run(
         p_module_code, p_batch_instance_id, p_executable, p_module_instance_id, v_indicator,
-        p_execution_context, p_detail
+        p_execution_context
     );
-    p_outcome := CASE v_indicator WHEN 'P' THEN 'RUN' WHEN 'C' THEN 'SKIPPED' ELSE 'BUSY' END;
+    IF v_indicator = 'P' THEN
+        p_outcome := 'RUN';
+        RETURN;
+    END IF;
+    p_outcome := CASE v_indicator WHEN 'C' THEN 'SKIPPED' ELSE 'BUSY' END;
+    p_detail := omd.reason_of(p_module_instance_id);
 END
 $begin_run$;
 

@@ -14,7 +14,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $begin_run$
 BEGIN
-    CALL omd_decision._begin_run(
+    CALL omd_decision._begin_stage_run(
         omd_decision._stage_of(p_module_code), p_batch_instance_id, NULL, NULL, NULL,
         p_execution_context, p_outcome, p_module_instance_id, p_executable, p_detail
     );

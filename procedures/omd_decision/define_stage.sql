@@ -85,7 +85,7 @@ BEGIN
     UPDATE omd_decision.stage AS s SET version = p_version, module_id = v_module_id
     WHERE s.stage_id = v_stage.stage_id
         AND (s.version, s.module_id) IS DISTINCT FROM (p_version, v_module_id);
-    PERFORM omd_decision._set_engine(v_stage.stage_id);
+    PERFORM omd.set_module_kind(v_module_id, 'STAGE', omd_decision._engine_of(v_stage.stage_id));
     PERFORM omd_decision._save_window(v_stage.stage_id);
     IF v_stage.module_id <> v_module_id THEN
         PERFORM omd.set_module_kind(v_stage.module_id);

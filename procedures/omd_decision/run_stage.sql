@@ -28,7 +28,7 @@ BEGIN
         );
     END IF;
     CALL omd.require_no_transaction_block('omd_decision.run_stage');
-    CALL omd_decision._begin_run(
+    CALL omd_decision._begin_stage_run(
         p_stage_code, p_batch_instance_id, p_end_value, p_end_id, p_effective_at, NULL,
         v_outcome, p_module_instance_id, v_executable, p_detail
     );

@@ -16,7 +16,7 @@ AS $begin_run$
 DECLARE
     v_delivery_id bigint;
 BEGIN
-    CALL omd_facts._begin_load(
+    CALL omd_facts._begin_item(
         omd_facts._interface_of(p_module_code), p_batch_instance_id, p_execution_context,
         p_outcome, p_module_instance_id, v_delivery_id, p_executable, p_detail
     );

@@ -22,7 +22,7 @@ BEGIN
     p_module_instance_id := NULL;
     p_delivery_id := NULL;
     p_detail := NULL;
-    CALL omd_facts._begin_load(
+    CALL omd_facts._begin_item(
         p_interface_code, NULL, NULL, p_outcome, p_module_instance_id, p_delivery_id,
         v_executable, p_detail
     );

@@ -23,7 +23,6 @@ DECLARE
     v_number CONSTANT bigint := -(pg_current_xact_id()::text::bigint);
     v_at timestamptz;
     v_indicator text;
-    v_reason text;
     v_executable text := 'omd_facts.resync';
 BEGIN
     IF p_dry_run IS NULL THEN
@@ -100,8 +99,7 @@ BEGIN
         RETURN;
     END IF;
     CALL omd.begin_in_database_run(
-        'facts.' || p_interface_code, NULL, v_executable, p_module_instance_id, v_indicator,
-        p_reason => v_reason
+        'facts.' || p_interface_code, NULL, v_executable, p_module_instance_id, v_indicator
     );
     IF v_indicator <> 'P' THEN
         p_outcome := CASE v_indicator WHEN 'A' THEN 'RUNNING' ELSE 'SKIPPED' END;

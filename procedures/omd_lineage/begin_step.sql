@@ -76,7 +76,7 @@ BEGIN
     IF p_engine = 'POSTGRES' THEN
         CALL omd.begin_in_database_run(
             v_claim.p_module_code, p_batch_instance_id, v_executable, p_module_instance_id,
-            p_processing_indicator, p_execution_context, p_reason
+            p_processing_indicator, p_execution_context
         );
     ELSE
         CALL omd.begin_module(
@@ -92,6 +92,7 @@ BEGIN
     END IF;
     IF p_processing_indicator NOT IN ('P', 'R') THEN
         p_outcome := CASE p_processing_indicator WHEN 'C' THEN 'SKIPPED' ELSE 'ABORTED' END;
+        p_reason := coalesce(p_reason, omd.reason_of(p_module_instance_id));
         p_detail := p_reason;
         PERFORM omd_lineage._write_state(
             v_claim.p_topic_id, concat_ws(': ', p_outcome, p_reason)

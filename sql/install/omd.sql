@@ -105,7 +105,7 @@
 \ir ../../migrations/V052__rollback_steps.sql
 \endif
 
-\set checksum 'eff3127352a9a18d49a6de5121701a6ecb6105ab8bbfb018a198abe53ab078bf'
+\set checksum 'c16d66fc1db8457c3bd8c21466375d68b96639a8d76a01c8b19559a7d29993d2'
 \set migration 'V061__module_kinds'
 \ir ../setup/claim.psql
 \if :pending
@@ -384,6 +384,7 @@
 -- In-database runs
 \ir ../../procedures/omd/_require_database_run.sql
 \ir ../../procedures/omd/begin_in_database_run.sql
+\ir ../../procedures/omd/reason_of.sql
 \ir ../../procedures/omd/begin_run.sql
 \ir ../../procedures/omd/end_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql

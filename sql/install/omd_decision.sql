@@ -18,7 +18,7 @@
 \if :pending
 \ir ../../migrations/V071__stage_sources.sql
 \endif
-\set checksum '53d680b7c8f2988ff9ccf38a6eed50df8ae82ff9dd71113e6e4b8f3c7a7756ad'
+\set checksum '70cdf97ba0381f8d92f1a0d1fba00beb933cf13ddba930d734c37787dc4cd989'
 \set migration 'V076__stage_windows'
 \ir ../setup/claim.psql
 \if :pending
@@ -27,6 +27,7 @@
 
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
+\ir ../reference/omd_decision/module_kinds.sql
 \ir ../reference/omd_decision/listeners.sql
 
 -- Helpers
@@ -47,7 +48,7 @@
 \ir ../../procedures/omd_decision/_changes.sql
 \ir ../../procedures/omd_decision/_raise_invalid.sql
 \ir ../../procedures/omd_decision/_require_stage.sql
-\ir ../../procedures/omd_decision/_set_engine.sql
+\ir ../../procedures/omd_decision/_engine_of.sql
 \ir ../../procedures/omd_decision/_register_stage_module.sql
 \ir ../../procedures/omd_decision/_links.sql
 \ir ../../procedures/omd_decision/_block_source.sql
@@ -122,7 +123,7 @@
 \ir ../../procedures/omd_decision/process_stage.sql
 \ir ../../procedures/omd_decision/_stage_plan.sql
 \ir ../../procedures/omd_decision/_look.sql
-\ir ../../procedures/omd_decision/_begin_run.sql
+\ir ../../procedures/omd_decision/_begin_stage_run.sql
 \ir ../../procedures/omd_decision/_stage_of.sql
 \ir ../../procedures/omd_decision/begin_run.sql
 \ir ../../procedures/omd_decision/end_run.sql
@@ -153,8 +154,8 @@
 \ir ../views/omd_decision/ready_stage_tasks.sql
 \ir ../views/omd_decision/decision_test_list.sql
 
--- Kinds of Modules
-\ir ../reference/omd_decision/module_kinds.sql
+-- Rows of former versions
+\ir ../reference/omd_decision/stage_windows.sql
 
 -- Grants
 \ir ../grants/omd_decision.sql

@@ -44,6 +44,7 @@
 
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
+\ir ../reference/omd_delivery/module_kinds.sql
 \ir ../reference/omd_delivery/constraint_types.sql
 \ir ../reference/omd_delivery/delivery_statuses.sql
 
@@ -265,9 +266,6 @@
 \ir ../views/omd_delivery/arrivals.sql
 \ir ../views/omd_delivery/arrival_locations.sql
 \ir ../views/omd_delivery/delivery_work.sql
-
--- Kinds of Modules
-\ir ../reference/omd_delivery/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql

@@ -40,6 +40,7 @@
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
+\ir ../reference/omd_facts/module_kinds.sql
 \ir ../reference/omd_facts/delivery_statuses.sql
 \ir ../reference/omd_facts/read_bounds.sql
 \ir ../reference/omd_facts/listeners.sql
@@ -150,7 +151,7 @@
 \ir ../../procedures/omd_facts/_record_load.sql
 \ir ../../procedures/omd_facts/_load_item.sql
 \ir ../../procedures/omd_facts/_waits_for_readers.sql
-\ir ../../procedures/omd_facts/_begin_load.sql
+\ir ../../procedures/omd_facts/_begin_item.sql
 \ir ../../procedures/omd_facts/_interface_of.sql
 \ir ../../procedures/omd_facts/begin_run.sql
 \ir ../../procedures/omd_facts/end_run.sql
@@ -235,9 +236,6 @@
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/export_work.sql
-
--- Kinds of Modules
-\ir ../reference/omd_facts/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

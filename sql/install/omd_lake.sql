@@ -75,8 +75,5 @@
 \ir ../views/omd_lake/lake_folders.sql
 \ir ../views/omd_lake/lake_tables.sql
 
--- Kinds of Modules
-\ir ../reference/omd_lake/module_kinds.sql
-
 -- Grants
 \ir ../grants/omd_lake.sql

@@ -105,7 +105,7 @@
 \ir ../../migrations/V055__between_rooms_lineage.sql
 \endif
 
-\set checksum '0bb65dd8b1850b9cd78d28c35fa04e5e0f34391b9a0b598d7f41984fc50949bd'
+\set checksum '9c11bb08071b0854d48acc913a53e7a410d71a1a0271dc58fc463ee0d2e81aa0'
 \set migration 'V063__parts_of_runs'
 \ir ../setup/claim.psql
 \if :pending
@@ -128,6 +128,7 @@
 
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
+\ir ../reference/omd_lineage/module_kinds.sql
 \ir ../reference/omd_lineage/listeners.sql
 
 -- Helpers
@@ -296,9 +297,6 @@
 \ir ../views/omd_lineage/lineage_throughput.sql
 \ir ../views/omd_lineage/lineage_graph.sql
 \ir ../views/omd_lineage/lineage_topics.sql
-
--- Kinds of Modules
-\ir ../reference/omd_lineage/module_kinds.sql
 
 -- Grants
 \ir ../grants/omd_lineage.sql

@@ -374,7 +374,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM214 OM219",
         "it gives what to execute",
-        ["omd_decision._begin_run > omd.begin_in_database_run"],
+        ["omd_decision._begin_stage_run > omd.begin_in_database_run"],
     ),
     (
         "OM002 OM013 OM209",
@@ -505,7 +505,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM181",
         "the run is its own, of this moment",
         [
-            "omd_decision._begin_run > omd_decision._pin_run",
+            "omd_decision._begin_stage_run > omd_decision._pin_run",
             "omd_decision.begin_stage > omd_decision._pin_run",
             "omd_decision.begin_stage > omd_decision._run_plan",
             "omd_decision.process_stage > omd_decision._process_run",
@@ -605,7 +605,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM002 OM003 OM009 OM101 OM204 OM214 OM219",
         "the interface has its Module, and no Batch calls it",
         [
-            "omd_facts._begin_load > omd.begin_in_database_run",
+            "omd_facts._begin_item > omd.begin_in_database_run",
             "omd_facts.resync > omd.begin_in_database_run",
             "omd_facts.undo > omd.begin_in_database_run",
         ],
@@ -629,7 +629,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM004 OM007 OM101 OM102",
         "the instance is its own, of this moment, and proceeds",
         [
-            "omd_facts._begin_load > omd.module_success",
+            "omd_facts._begin_item > omd.module_success",
             "omd_facts.resync > omd.module_success",
             "omd_facts.undo > omd.module_success",
         ],

@@ -1,4 +1,4 @@
--- The kind of the Modules of topics. The Modules of a former version get it.
+-- The kind of the Modules of topics.
 
 INSERT INTO omd.module_kind (module_kind_code, begin_routine, end_routine, keeps_settings)
 VALUES ('TOPIC', 'omd_lineage.begin_run', 'omd_lineage.end_run', TRUE)
@@ -6,11 +6,3 @@ ON CONFLICT (module_kind_code) DO UPDATE SET
     begin_routine = excluded.begin_routine,
     end_routine = excluded.end_routine,
     keeps_settings = excluded.keeps_settings;
-
-DO $do$
-BEGIN
-    PERFORM omd.set_module_kind(t.module_id, 'TOPIC', t.engine)
-    FROM omd_lineage.topic AS t
-    WHERE t.module_id IS NOT NULL;
-END
-$do$;

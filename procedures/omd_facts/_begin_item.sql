@@ -1,6 +1,6 @@
 -- It does not commit: its callers do, so that the run is visible while it executes.
 
-CREATE OR REPLACE PROCEDURE omd_facts._begin_load(
+CREATE OR REPLACE PROCEDURE omd_facts._begin_item(
     p_interface_code text,
     p_batch_instance_id bigint,
     p_execution_context jsonb,
@@ -13,7 +13,7 @@ CREATE OR REPLACE PROCEDURE omd_facts._begin_load(
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $begin_load$
+AS $begin_item$
 DECLARE
     v_interface omd_facts.interface := omd_facts._require_interface(p_interface_code);
     v_queue_id bigint;
@@ -37,10 +37,11 @@ BEGIN
     END IF;
     CALL omd.begin_in_database_run(
         'facts.' || p_interface_code, p_batch_instance_id, p_executable, p_module_instance_id,
-        v_indicator, p_execution_context, p_detail
+        v_indicator, p_execution_context
     );
     IF v_indicator <> 'P' THEN
         p_outcome := CASE v_indicator WHEN 'A' THEN 'RUNNING' ELSE 'SKIPPED' END;
+        p_detail := omd.reason_of(p_module_instance_id);
         RETURN;
     END IF;
     -- Another session may have loaded the item meanwhile, or the begin has put one back.
@@ -60,12 +61,12 @@ BEGIN
     );
     p_outcome := 'RUN';
 END
-$begin_load$;
+$begin_item$;
 
-COMMENT ON PROCEDURE omd_facts._begin_load IS
+COMMENT ON PROCEDURE omd_facts._begin_item IS
 'Begins the load of the oldest item of the interface p_interface_code, for p_batch_instance_id, '
 'with p_execution_context: p_outcome is RUN then, p_executable loads p_delivery_id as '
 'p_module_instance_id; otherwise p_outcome and p_detail say why there is nothing to load. Locks: '
 'the Module row, the item.';
-REVOKE ALL ON PROCEDURE omd_facts._begin_load FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE omd_facts._begin_load TO omd_runner;
+REVOKE ALL ON PROCEDURE omd_facts._begin_item FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_facts._begin_item TO omd_runner;

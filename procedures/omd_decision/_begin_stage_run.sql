@@ -3,7 +3,7 @@
 -- session has read between the look and the begin is found out when the Module is locked, and the
 -- begin is taken back.
 
-CREATE OR REPLACE PROCEDURE omd_decision._begin_run(
+CREATE OR REPLACE PROCEDURE omd_decision._begin_stage_run(
     p_stage_code text,
     p_batch_instance_id bigint,
     p_end_value timestamptz,
@@ -18,7 +18,7 @@ CREATE OR REPLACE PROCEDURE omd_decision._begin_run(
 LANGUAGE plpgsql
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $begin_run$
+AS $begin_stage_run$
 DECLARE
     v_plan record;
     v_look record;
@@ -35,7 +35,7 @@ BEGIN
         BEGIN
             CALL omd.begin_in_database_run(
                 v_plan.module_code, p_batch_instance_id, p_executable, p_module_instance_id,
-                v_indicator, p_execution_context, p_detail
+                v_indicator, p_execution_context
             );
             IF v_indicator = 'P' THEN
                 v_nothing := omd_decision._pin_run(
@@ -45,6 +45,8 @@ BEGIN
                     RAISE no_data_found;
                 END IF;
                 v_nothing := NULL;
+            ELSE
+                p_detail := omd.reason_of(p_module_instance_id);
             END IF;
         EXCEPTION
             WHEN no_data_found THEN
@@ -63,12 +65,12 @@ BEGIN
         p_executable := NULL;
     END IF;
 END
-$begin_run$;
+$begin_stage_run$;
 
-COMMENT ON PROCEDURE omd_decision._begin_run IS
+COMMENT ON PROCEDURE omd_decision._begin_stage_run IS
 'Begins a run of the stage p_stage_code in this statement, for p_batch_instance_id, up to '
 'p_end_value or the change p_end_id, with the ruleset of p_effective_at and p_execution_context. '
 'Returns p_outcome, RUN, NOTHING, SKIPPED or BUSY, the id, the SQL to execute and, in p_detail, '
 'why it is not RUN. Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd_decision._begin_run FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE omd_decision._begin_run TO omd_runner;
+REVOKE ALL ON PROCEDURE omd_decision._begin_stage_run FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_decision._begin_stage_run TO omd_runner;

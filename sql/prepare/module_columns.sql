@@ -1,0 +1,53 @@
+-- A run that begins holds the Modules and then wants their instances, which an upgrade of an old
+-- version has locked: they would wait for each other. So the columns and checks that an upgrade
+-- adds to the Modules are added here, in a transaction before the installation, which holds nothing
+-- else. It waits in turns of a moment, so that others begin meanwhile. Each installation runs this
+-- script; it does nothing where process control is not installed, or is up to date. A new database
+-- gets the columns from migrations/V061__module_kinds.sql.
+
+SET LOCAL search_path = pg_catalog, pg_temp;
+
+DO $do$
+DECLARE
+    v_is_locked boolean := FALSE;
+BEGIN
+    -- Not by to_regclass: a new administrator may not look into the schema yet.
+    PERFORM FROM pg_class AS c
+    INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
+    WHERE n.nspname = 'omd' AND c.relname = 'module'
+        AND NOT EXISTS (
+            SELECT FROM pg_attribute AS a
+            WHERE a.attrelid = c.oid AND a.attname = 'module_kind_code'
+        );
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM set_config('role', 'omd_owner', TRUE);
+    LOCK TABLE omd.installed_file IN SHARE ROW EXCLUSIVE MODE;
+    PERFORM set_config('lock_timeout', '200ms', TRUE);
+    WHILE NOT v_is_locked LOOP
+        BEGIN
+            LOCK TABLE omd.module IN ACCESS EXCLUSIVE MODE;
+            v_is_locked := TRUE;
+        EXCEPTION
+            WHEN lock_not_available THEN
+                PERFORM pg_sleep(0.1);
+        END;
+    END LOOP;
+    -- The defaults are for Modules that the former version registers until the installation.
+    ALTER TABLE omd.module
+    ADD COLUMN module_kind_code text NOT NULL DEFAULT 'SPARK',
+    ADD COLUMN engine_code text DEFAULT 'SPARK',
+    ADD COLUMN job text;
+    -- A change of the type fires no trigger, so that no Module gets an event for it. SQL of blanks
+    -- never ran.
+    ALTER TABLE omd.module
+    ALTER COLUMN executable TYPE text USING CASE WHEN executable ~ '\S' THEN executable END,
+    ALTER COLUMN module_kind_code TYPE text
+    USING CASE WHEN executable ~ '\S' THEN 'SQL' ELSE 'SPARK' END,
+    ALTER COLUMN engine_code TYPE text
+    USING CASE WHEN executable ~ '\S' THEN 'POSTGRES' ELSE 'SPARK' END,
+    ADD CONSTRAINT ck_module_engine CHECK (engine_code IN ('POSTGRES', 'SPARK')),
+    ADD CONSTRAINT ck_module_part CHECK ((engine_code IS NULL) = (module_kind_code = 'PART'));
+END
+$do$;
