@@ -8,8 +8,8 @@ ADD COLUMN backoff_limit interval NOT NULL DEFAULT interval '1 hour',
 ADD COLUMN max_failures integer NOT NULL DEFAULT 10,
 ADD CONSTRAINT ck_module_backoff CHECK (
     backoff >= interval '0' AND backoff_limit >= interval '0'
-) NOT VALID,
-ADD CONSTRAINT ck_module_max_failures CHECK (max_failures >= 0) NOT VALID;
+),
+ADD CONSTRAINT ck_module_max_failures CHECK (max_failures >= 0);
 COMMENT ON COLUMN omd.module.backoff IS
 'How long work waits after the first failure; it doubles with each further one in a row.';
 COMMENT ON COLUMN omd.module.backoff_limit IS 'The longest such wait.';

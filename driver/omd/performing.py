@@ -47,7 +47,6 @@ _OF_STEP = {
     StepResult.MUTEX: ExecutionStatus.ABORTED,
     StepResult.ABORTED: ExecutionStatus.ABORTED,
 }
-_FAILED_STEP = (StepResult.ERROR,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +262,7 @@ def _step(run: _Run) -> Performed:
         outcome = lineage.step(
             row.topic, spark=run.spark, session=run.session, batch=run.batch, context=run.context
         )
-        if last is not None and outcome.outcome not in (*_FAILED_STEP, StepResult.DONE):
+        if last is not None and outcome.outcome not in (StepResult.ERROR, StepResult.DONE):
             return last  # what was there is done
         status = _OF_STEP.get(outcome.outcome, ExecutionStatus.FAILED)
         last = run.made(status, outcome.module_instance_id, outcome.detail, outcome.error)

@@ -48,6 +48,7 @@ BEGIN
         CASE
             WHEN s.kind = 'LINK' THEN 'it is a symbolic link, or has one in it'
             WHEN s.kind = 'FILE' THEN 'it is no folder'
+            WHEN strpos(s.folder, '/') > 0 THEN 'it is not in the location itself'
             WHEN s.snapshot_datetime IS NULL THEN 'its name gives no time'
             WHEN s.problem IS NOT NULL THEN left(s.problem, 1000)
             WHEN coalesce(f.files, 0) = 0 THEN 'it has no file'

@@ -35,6 +35,9 @@ BEGIN
     IF FOUND THEN
         UPDATE omd_lineage.offsets AS o SET attempts = 0, restatement_id = NULL
         WHERE o.topic_id = v_topic_id;
+        -- What has failed may be the range.
+        PERFORM omd.clear_failures(t.module_id) FROM omd_lineage.topic AS t
+        WHERE t.topic_id = v_topic_id;
         PERFORM omd.write_event(
             0, 0, 4, 'RESTATE',
             format('%s is not taken again any more, says %s', p_topic, omd.editor())
@@ -46,8 +49,9 @@ $cancel_restate$;
 
 COMMENT ON PROCEDURE omd_lineage.cancel_restate IS
 'Removes what restate has asked the topic p_topic to take again and what is not done yet; the '
-'topics downstream keep what they were asked. Errors: OM005: p_topic is NULL; OM015: it is not '
-'registered; OM119: a step takes a block of it, or a block is undone and not loaded yet. Locks: '
-'the offset. See docs/explanation/lineage.md. Call again when the answer was lost.';
+'topics downstream keep what they were asked. It forgets the failures of the topic in a row. '
+'Errors: OM005: p_topic is NULL; OM015: it is not registered; OM119: a step takes a block of it, '
+'or a block is undone and not loaded yet. Locks: the offset. See docs/explanation/lineage.md. Call '
+'again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.cancel_restate FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.cancel_restate TO omd_admin;

@@ -50,7 +50,7 @@ BEGIN
             )
         );
     END IF;
-    CALL omd.module_success(p_module_instance_id);
+    CALL omd.succeed_rollback(p_module_instance_id);
 END
 $undo_failed$;
 

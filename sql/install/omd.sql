@@ -112,7 +112,7 @@
 \ir ../../migrations/V061__module_kinds.sql
 \endif
 
-\set checksum 'c4979b0d5d98afc627e3c1940cacd03ee47f082c20432370310f3bddffae1504'
+\set checksum 'fb22cdae496803c2f4533e3b0234a8fbc8a46eee35262f17f5b68c5cc2c56fa8'
 \set migration 'V064__back_off'
 \ir ../setup/claim.psql
 \if :pending
@@ -324,6 +324,7 @@
 \ir ../../procedures/omd/evaluate_module.sql
 \ir ../../procedures/omd/begin_module.sql
 \ir ../../procedures/omd/module_success.sql
+\ir ../../procedures/omd/succeed_rollback.sql
 \ir ../../procedures/omd/module_failure.sql
 \ir ../../procedures/omd/module_skip.sql
 \ir ../../procedures/omd/module_abort.sql

@@ -279,3 +279,34 @@ def test_who_runs_may_note_and_who_administers_may_retry(flow: Flow, another: An
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         runner.call("retry", module_code="m")
     assert admin.call("retry", module_code="m")["was"] is True
+
+
+def test_a_module_that_stands_for_a_batch_counts_the_runs_of_the_batch(flow: Flow) -> None:
+    module(flow)
+    module(flow, "delivery.x")
+    flow.call("register_batch", batch_code="m", frequency_code="Adhoc")
+    flow.call("register_batch", batch_code="delivery.x", frequency_code="Adhoc")
+    flow.owner(
+        "SELECT omd.set_module_kind(module_id, 'DELIVERY', 'SPARK') FROM omd.module"
+        " WHERE module_code = 'delivery.x'"
+    )
+
+    def begin_batch(code: str) -> int:
+        found: int = flow.call("begin_batch", batch_code=code)["batch_instance_id"]
+        return found
+
+    flow.call("batch_failure", batch_instance_id=begin_batch("m"))
+    assert state(flow) is None, "a Module that has the name of a Batch by chance"
+    flow.call(
+        "batch_failure",
+        batch_instance_id=begin_batch("delivery.x"),
+        event_detail="no such file",
+        event_return_code_details="OM037",
+    )
+    found = state(flow, "delivery.x")
+    assert found
+    assert (found["failures"], found["last_code"], found["state"]) == (1, "OM037", "BACK_OFF")
+    flow.call("end_batch_instance", batch_instance_id=begin_batch("delivery.x"))
+    found = state(flow, "delivery.x")
+    assert found
+    assert found["failures"] == 1

@@ -9,6 +9,8 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from delivery.runs import SHOP
+from omd.delivery.document import whole_document
+from omd.delivery.rows import DeliveryAgreementsRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from delivery.runs import Shop
 
 MARKED = {"path": "_SUCCESS", "bytes": 0, "modified": "2020-01-01T00:00:00Z"}
-HOSTILE = ["'; DROP TABLE x; --", "{yyyy}", "%s", "2020-01-01\n", "../2020-01-01", "é\u202e", '"']
+HOSTILE = ["'; DROP TABLE x; --", "{yyyy}", "%s", "2020-01-01\n", "-rf ", "é\u202e", '"']
 
 
 def file(path: str = "customer.csv", bytes: int = 10, modified: Any = 1) -> dict[str, Any]:
@@ -300,6 +302,8 @@ def test_names_of_strangers_are_only_names(drop: Drop) -> None:
     names = [f"{name}2020" for name in HOSTILE]
     drop.see(*(folder(name, *(file(path) for path in HOSTILE)) for name in names))
     assert drop.states() == dict.fromkeys(names, "FOUND")
+    drop.see(folder("../2020", file()), folder("x/../../2020", file()), folder(".x2020", file()))
+    assert drop.states() == {"x/../../2020": "UNFIT"}, "hidden names are passed over"
     same = [folder("a2020", file('a",1,2]\n["b')), folder("b2020", file("a"), file("b"))]
     drop.see(*same)
     one, two = (r["fingerprint"] for r in drop.rows())
@@ -365,6 +369,40 @@ def test_two_workers_report_at_once(
         assert not late.done()
     assert late.result()["found"] == 0
     assert len(drop.rows()) == 9
+
+
+def test_a_look_and_a_delivery_wait_for_each_other_and_never_both(
+    drop: Drop,
+    shops: Callable[..., Shop],
+    background: Callable[..., Any],
+    until_settled: Callable[..., None],
+) -> None:
+    """A look holds the location alone; who holds an interface may wait for it, not the reverse."""
+    drop.see(folder("2020-01-01", file()))
+    taken, _ = drop.take()
+    assert taken is not None
+    drop.shop.call("report_loaded", delivery_id=taken)
+    run = drop.shop.begin(taken)
+    run.validate()
+    looking, taking = shops(), shops()
+    with looking.conn.transaction():
+        Drop(looking).see(folder("2020-01-01", file()), folder("2020-01-02", file()))
+        accepted = background(run.apply)
+        until_settled(drop.shop, accepted)
+        took = background(taking.call, "take_arrival", agreement_code="a")
+        until_settled(taking, took)
+        assert not accepted.done()
+        assert not took.done()
+        Drop(looking).see(folder("2020-01-01", file()), folder("2020-01-03", file()))
+    assert accepted.result()["delivery_status"] == "ACCEPTED"
+    assert took.result()["folder"] == "2020-01-03"
+    assert drop.states() == {"2020-01-01": "DONE", "2020-01-03": "TAKEN"}
+
+
+def test_a_model_keeps_what_was_agreed_about_arrivals(drop: Drop) -> None:
+    (row,) = drop.shop.rows("SELECT * FROM omd_report.delivery_agreements")
+    document = whole_document({"interface": "shop"}, [DeliveryAgreementsRow(**row)])
+    assert document["agreements"][0]["arrival"] == {"location": "/drop", "every": "0 seconds"}
 
 
 # Takes ------------------------------------------------------------------------------------------

@@ -424,6 +424,7 @@ def test_wrong_use_is_told_before_anything_is_done(omd_: Command, tmp_path: Path
 
 def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
     views = {name for name in rows.__all__ if re.fullmatch("Delivery.*Row", name)}
+    views -= {"DeliveryWorkRow"}  # it is for the one list of work
     assert len(views) > 8
     names = {"log": ("delivery", "list"), "models": ("model", "list")}
     for view in views:
@@ -437,6 +438,12 @@ def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
 
 def test_the_help_has_every_command_in_a_section(omd_: Command) -> None:
     text = told(omd_("delivery", "--help"))
-    for title in ("Run deliveries", "What happened", "Tenants and agreements", "Upkeep"):
+    for title in (
+        "Run deliveries",
+        "What arrives",
+        "What happened",
+        "Tenants and agreements",
+        "Upkeep",
+    ):
         assert f"\n{title}:\n" in text
     assert "Commands:" not in text

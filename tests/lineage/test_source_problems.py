@@ -413,6 +413,10 @@ def test_the_commands_tell_the_whole_problem_and_exit_with_1(
     scene.owner(
         "UPDATE omd_lineage.offsets SET attempts = 10, state = %s WHERE topic = 'dwh.f_b'", why
     )
+    scene.owner(
+        "INSERT INTO omd.module_state (module_id, failures, looks) SELECT module_id, 10, 0"
+        " FROM omd_lineage.topic WHERE topic = 'dwh.f_b'"
+    )
     failed = run("status", "dwh.f_b")
     assert failed.returncode == 1
     assert f"dwh.f_b: FAILED after 10 attempts: {why.strip()}\n" in failed.stderr

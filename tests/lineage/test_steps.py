@@ -687,7 +687,7 @@ def test_a_step_that_is_cancelled_says_so_after_it_is_recorded(scene: Scene, hel
     assert scene.offset()["hostid"] == ""
     assert scene.offset()["state"]
     assert scene.one("SELECT error_code FROM omd_lineage.error_log") == "57014"
-    scene.long_ago(run=HOUR)
+    scene.waits(seconds=10)
     assert scene.reason() == (True, "RETRY")
     # The session goes on.
     assert step.session.step().rows == 2

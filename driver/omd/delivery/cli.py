@@ -762,7 +762,7 @@ def arrivals(
     is_good = True
     with open_control(dsn) as control:
         room = control.delivery
-        of_one = {"agreement_code": agreement} if agreement else {}
+        of_one: dict[str, Any] = {"agreement_code": agreement} if agreement else {}
         if agreement and (look or deliver):
             codes = [agreement]
         else:

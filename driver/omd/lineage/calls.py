@@ -75,7 +75,7 @@ class LineageCalls(Calls):
         """Removes what restate has asked the topic ``topic`` to take again and what is not done
         yet; the topics downstream keep what they were asked.
 
-        See docs/explanation/lineage.md.
+        It forgets the failures of the topic in a row. See docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.

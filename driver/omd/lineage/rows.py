@@ -382,6 +382,10 @@ class LineageTopicsRow:
         recompute_key: Rows with values of these columns are computed anew; NULL when rows are
             inserted.
         max_age: How old the newest row of a source may be; NULL when nothing is promised.
+        backoff: How long it waits after a failure; NULL when it is a source.
+        backoff_limit: The longest such wait; NULL when it is a source.
+        max_failures: After so many failures in a row it waits for omd.retry, 0: never; NULL
+            when it is a source.
     """
 
     view: ClassVar[str] = "omd_report.lineage_topics"
@@ -412,6 +416,9 @@ class LineageTopicsRow:
     merge_key: list[str] | None
     recompute_key: list[str] | None
     max_age: timedelta | None
+    backoff: timedelta | None
+    backoff_limit: timedelta | None
+    max_failures: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,12 @@ SELECT
     m.platform_code,
     t.merge_key,
     t.recompute_key,
-    t.max_age
+    t.max_age,
+    m.backoff,
+    m.backoff_limit,
+    m.max_failures
 FROM omd_lineage.topic AS t
-LEFT JOIN omd.module_target AS m ON t.module_id = m.module_id;
+LEFT JOIN omd.module AS m ON t.module_id = m.module_id;
 
 COMMENT ON VIEW omd_report.lineage_topics IS
 'Every topic as it is registered. The columns are the parameters of register_topic.';
@@ -78,3 +81,9 @@ COMMENT ON COLUMN omd_report.lineage_topics.recompute_key IS
 'Rows with values of these columns are computed anew; NULL when rows are inserted.';
 COMMENT ON COLUMN omd_report.lineage_topics.max_age IS
 'How old the newest row of a source may be; NULL when nothing is promised.';
+COMMENT ON COLUMN omd_report.lineage_topics.backoff IS
+'How long it waits after a failure; NULL when it is a source.';
+COMMENT ON COLUMN omd_report.lineage_topics.backoff_limit IS
+'The longest such wait; NULL when it is a source.';
+COMMENT ON COLUMN omd_report.lineage_topics.max_failures IS
+'After so many failures in a row it waits for omd.retry, 0: never; NULL when it is a source.';
