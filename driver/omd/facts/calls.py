@@ -191,24 +191,6 @@ class FactsCalls(Calls):
 
         return self._answer(_DEPLOY, DeployAnswer, interface_code, dry_run)
 
-    def due_export(self, agreement_code: str) -> int | None:
-        """Returns ``delivery_id``, the export that the EXPORT agreement ``agreement_code`` is to
-        run next: the oldest that was begun and not ended; else a new one, when its facts have
-        changed since the last one and the pause is over, as the option export of the agreement
-        says.
-
-        NULL: there is nothing to do, one runs, or the agreement takes none today.
-
-        Raises:
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-            WrongIsolationLevel: OM014.
-            UnknownAgreement: OM033.
-            InvalidExport: OM060.
-        """
-        answer: int | None = self._value(_DUE_EXPORT, agreement_code)
-        return answer
-
     def erase(self, interface_code: str, entity_code: str, key: Mapping[str, Any]) -> int:
         """Deletes the key ``key``, {attribute: value}, of the entity ``entity_code`` of the
         interface ``interface_code`` physically, also one that was deleted before: all rows, open
@@ -370,7 +352,7 @@ class FactsCalls(Calls):
         """Removes the keys of changes that are older than ``keep`` and that every reader has
         passed, and returns how many (``purged``).
 
-        A block that begins before them is refused (OM158), but for one from the beginning.
+        A block that begins before them is refused, but for one from the beginning.
 
         Raises:
             MissingArgument: OM005.
@@ -459,7 +441,8 @@ class FactsCalls(Calls):
         the views changes_<interface> have the keys that it touched, and the views asof_<interface>
         are as of its end.
 
-        Outside of a transaction block it ends at once.
+        Outside of a transaction block it ends at once. One of more than 50,000 keys raises work_mem
+        to maintenance_work_mem as long.
 
         Args:
             after: the change that it begins after; 0 or NULL: it begins at the beginning, and
@@ -598,9 +581,6 @@ _DEPLOY = Routine(
     {"p_interface_code": "text", "p_dry_run": "boolean"},
     required=1,
     repeat=Repeat(),
-)
-_DUE_EXPORT = Routine(
-    "omd_facts.due_export", {"p_agreement_code": "text"}, required=1, repeat=Repeat()
 )
 _ERASE = Routine(
     "omd_facts.erase",
