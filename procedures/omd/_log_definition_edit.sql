@@ -1,4 +1,5 @@
--- Each change of a definition, by hand or through a routine, leaves one event.
+-- Each change of a definition, by hand or through a routine, leaves one event. That somebody reads
+-- what a Module writes is no definition of it.
 
 CREATE OR REPLACE FUNCTION omd._log_definition_edit()
 RETURNS trigger
@@ -9,8 +10,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $log_definition_edit$
 DECLARE
-    v_old jsonb := coalesce(to_jsonb(old), '{}');
-    v_new jsonb := coalesce(to_jsonb(new), '{}');
+    v_old jsonb := coalesce(to_jsonb(old) - 'is_source', '{}');
+    v_new jsonb := coalesce(to_jsonb(new) - 'is_source', '{}');
     v_row jsonb := v_old || v_new;
     v_what text;
 BEGIN

@@ -1,4 +1,5 @@
--- The success is one statement on one row, since every run passes here.
+-- The success is one statement on one row, since every run passes here. Whether somebody reads what
+-- the Module writes stands in the row of the Module that the statement reads for its code.
 
 CREATE OR REPLACE PROCEDURE omd.module_success(
     p_module_instance_id bigint,
@@ -15,6 +16,9 @@ SET search_path = pg_catalog, pg_temp
 AS $module_success$
 DECLARE
     v_is_sent boolean;
+    v_is_source boolean;
+    v_module_id integer;
+    v_end_datetime timestamptz;
 BEGIN
     IF least(
         p_rows_input, p_rows_inserted, p_rows_updated, p_rows_deleted, p_rows_discarded,
@@ -44,23 +48,33 @@ BEGIN
         rows_deleted = coalesce(p_rows_deleted, 0),
         rows_discarded = coalesce(p_rows_discarded, 0),
         rows_rejected = coalesce(p_rows_rejected, 0)
+    FROM omd.module AS m
     WHERE mi.module_instance_id = p_module_instance_id
+        AND mi.module_id = m.module_id
         AND mi.execution_status_code = 'E'
         AND mi.processing_indicator = 'P'
     RETURNING
         omd._notify_event(
             'Module Instance',
             mi.module_instance_id,
-            (SELECT m.module_code FROM omd.module AS m WHERE m.module_id = mi.module_id),
+            m.module_code,
             mi.batch_instance_id,
             'S',
             'P',
             mi.next_run_indicator,
             NULL,
             mi.end_datetime
-        )
-    INTO v_is_sent;
-    IF v_is_sent IS NULL THEN
+        ),
+        m.is_source,
+        mi.module_id,
+        mi.end_datetime
+    INTO v_is_sent, v_is_source, v_module_id, v_end_datetime;
+    IF v_is_source THEN
+        PERFORM omd._move_run_source(
+            v_module_id, p_module_instance_id, v_end_datetime,
+            ARRAY[p_rows_inserted, p_rows_updated, p_rows_deleted]
+        );
+    ELSIF v_is_sent IS NULL THEN
         PERFORM omd._raise_module_instance_state(p_module_instance_id, 'succeed');
     END IF;
 END
@@ -69,8 +83,8 @@ $module_success$;
 COMMENT ON PROCEDURE omd.module_success IS
 'Ends a Module Instance with status S. The row counts are numbers of rows; NULL counts as 0. It '
 'is accepted from E with indicator P only, so a run that was declared dead can''t report success '
-'later. Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row. DIRECT, "Module '
-'Success event". Call again when the answer was lost; OM101 with execution_status_code S says '
-'that it is done.';
+'later. Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row; the position of the '
+'runs of its Module, where somebody reads them. DIRECT, "Module Success event". Call again when '
+'the answer was lost; OM101 with execution_status_code S says that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_success FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_success TO omd_runner;

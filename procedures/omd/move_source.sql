@@ -13,7 +13,8 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    UPDATE omd.source AS s SET pos = p_pos, id = p_id
+    UPDATE omd.source AS s SET
+        pos = p_pos, id = p_id, former_pos = s.pos, former_id = s.id
     WHERE s.source_code = p_source_code AND (s.pos, s.id) < (p_pos, p_id);
 END;
 

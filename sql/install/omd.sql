@@ -119,6 +119,13 @@
 \ir ../../migrations/V068__source_readers.sql
 \endif
 
+\set checksum '4fff6371dea6608666889c1cfd2469f58866087a06884873743ef2889712a25e'
+\set migration 'V069__read_sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V069__read_sources.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/source_kinds.sql
@@ -303,6 +310,19 @@
 \ir ../../procedures/omd/hold_source.sql
 \ir ../../procedures/omd/close_source.sql
 \ir ../../procedures/omd/take_source.sql
+\ir ../../procedures/omd/_move_run_source.sql
+\ir ../../procedures/omd/declare_runs.sql
+\ir ../../procedures/omd/declare_runs_of.sql
+\ir ../../procedures/omd/source_of.sql
+\ir ../../procedures/omd/block_view.sql
+\ir ../../procedures/omd/plan_block.sql
+\ir ../../procedures/omd/next_run.sql
+\ir ../../procedures/omd/next_position.sql
+\ir ../../procedures/omd/block_stands.sql
+\ir ../../procedures/omd/block_routine.sql
+\ir ../../procedures/omd/show_block.sql
+\ir ../../procedures/omd/open_block.sql
+\ir ../../procedures/omd/abort_written.sql
 \ir ../../procedures/omd/declare_reader.sql
 \ir ../../procedures/omd/source_readers.sql
 \ir ../../procedures/omd/source_reads.sql
@@ -357,6 +377,7 @@
 \ir ../../procedures/omd/undone_instances.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
+\ir ../views/omd/source_position.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/table_family.sql

@@ -6,3 +6,6 @@ VALUES
 ('LAKE'),
 ('RUNS')
 ON CONFLICT (source_kind_code) DO NOTHING;
+
+UPDATE omd.source_kind AS k SET next_routine = 'omd.next_run'
+WHERE k.source_kind_code = 'RUNS' AND k.next_routine IS DISTINCT FROM 'omd.next_run';
