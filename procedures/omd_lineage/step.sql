@@ -54,6 +54,11 @@ BEGIN
         END IF;
         CALL omd_lineage.fail_step(p_module_instance_id);
         COMMIT;
+        IF v_status OPERATOR(pg_catalog.=) 'A' THEN
+            p_outcome := 'ABORTED';
+            p_detail := 'what it was to read is being taken back; the next step plans its block anew';
+            RETURN;
+        END IF;
         p_outcome := 'ERROR';
         p_detail := coalesce(omd.why_failed(p_module_instance_id, 0), '');
     ELSE

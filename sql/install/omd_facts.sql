@@ -190,6 +190,10 @@
 \ir ../../procedures/omd_facts/show_changes.sql
 \ir ../../procedures/omd_facts/show_block.sql
 \ir ../../procedures/omd_facts/block_end.sql
+\ir ../../procedures/omd_facts/change_at.sql
+\ir ../../procedures/omd_facts/next_change.sql
+\ir ../../procedures/omd_facts/plan_changes.sql
+\ir ../../procedures/omd_facts/changes_view.sql
 \ir ../../procedures/omd_facts/may_end.sql
 \ir ../../procedures/omd_facts/purge_changes.sql
 

@@ -76,6 +76,7 @@ class EngineBlock(Block[C]):
         self.spark = spark if spark is not None else control.spark
         self._sessions: list[SparkSession] = []
         self.load_window: LoadWindow | None = None
+        self.block: str | None = None  # what views of changes show, as omd._core.snapshots has it
         self.uncommitted: Uncommitted | None = None
         self._snapshots: dict[str, Snapshot] = {}
         self._held: list[Snapshot] = []

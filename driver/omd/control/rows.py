@@ -51,6 +51,7 @@ __all__ = [
     "RollbackStepsRow",
     "RunBatchAnswer",
     "RunModuleAnswer",
+    "SourcePositionRow",
     "StandingReadRow",
     "ThroughputPerDayRow",
     "TraceRow",
@@ -880,6 +881,34 @@ class ReadinessRow:
     problem_code: str
     problem: str
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePositionRow:
+    """For rooms: the tables and views that are read by positions, and up to where each has come.
+
+    Attributes:
+        table_code: The table or view, schema.name.
+        source_code: The source that its rows come from.
+        source_kind_code: FACTS, LAKE or RUNS.
+        pos: The newest position: the time of the newest change, commit or run; -infinity: there
+            is none.
+        id: The number of that change, commit or run.
+        former_pos: The position before the newest one.
+        former_id: The number of that one.
+        is_closed: TRUE: no run begins to read it now, since rows of it are being taken back.
+    """
+
+    view: ClassVar[str] = "omd.source_position"
+
+    table_code: str
+    source_code: str
+    source_kind_code: str
+    pos: datetime
+    id: int
+    former_pos: datetime
+    former_id: int
+    is_closed: bool
 
 
 @dataclass(frozen=True, slots=True)

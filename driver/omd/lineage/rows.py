@@ -116,6 +116,8 @@ class TopicDefinitionRow:
     pos_column: str
     id_column: str
     tables: list[str]
+    source_code: str | None
+    block_view: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,8 @@ class BaseTableRow:
         pos_column: The time column; empty: there is none, and the position is the id alone.
         id_column: The id column.
         is_lake: TRUE: it is a lake table, and its positions are those of its commits.
+        source_kind_code: FACTS, LAKE or RUNS: it is read by the positions that omd.source has
+            of it; NULL: it is not.
     """
 
     view: ClassVar[str] = "omd_lineage.base_table"
@@ -137,6 +141,7 @@ class BaseTableRow:
     pos_column: str
     id_column: str
     is_lake: bool
+    source_kind_code: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +152,17 @@ class DependencyOffsetsRow:
         topic_id: The topic that depends.
         ordinal: The place of the dependency in depends_on; 1 is the base table.
         pos: The pos of the offset of the dependency, the least where several topics make its
-            table; NULL when one of them has none, and then the topic waits.
+            table; NULL when one of them has none, and then the topic waits. Of a source of the
+            kind FACTS or RUNS its newest position.
         id: The least id of its offsets, which counts where the position is the id alone; NULL
-            when one has no offset.
+            when one has no offset. Of a source of the kind FACTS the id of its newest change.
+        source_kind_code: FACTS, LAKE or RUNS: it is read by the positions of a source; NULL: by
+            the offsets of topics.
+        former_pos: The position of the source before the newest one; NULL where that is not
+            known.
+        former_id: The number of that one.
+        is_closed: TRUE: rows of the source are being taken back, and no step begins to read it.
+        source_table_code: The table or view by whose positions it is read; NULL: it is not.
     """
 
     view: ClassVar[str] = "omd_lineage.dependency_offsets"
@@ -158,6 +171,11 @@ class DependencyOffsetsRow:
     ordinal: int
     pos: datetime | None
     id: int | None
+    source_kind_code: str | None
+    former_pos: datetime | None
+    former_id: int
+    is_closed: bool
+    source_table_code: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,13 +424,15 @@ class ReadyListRow:
             FULL (the last block was full), MAX_WAIT (it has waited long enough) and DUE. It is
             not ready with INACTIVE, HELD (another step holds it), FAILED (too many attempts
             failed), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure),
-            NO_OFFSET (a dependency has no offset), DEPENDENCY (the blocker has not moved) and
-            REPEAT (its last step is too recent).
+            UNDO (rows of its base table are being taken back), NO_OFFSET (a dependency has no
+            offset), DEPENDENCY (the blocker has not moved) and REPEAT (its last step is too
+            recent).
         upto: The instant before which the topic may read; NULL when that is not known.
         blocker: The dependency that limits upto; "no offset: …" names one that has no offset;
             NULL when the topic has no dependency.
         lag: How far the offset is behind the base table, in the time of the rows; NULL when the
-            topic has not begun, or when that is not known.
+            topic has not begun, or when that is not known. Of a base table that is read by
+            changes or by runs it is the age of the oldest one that is not read, 0 when all are.
         processor: How the topic is made: STEP, RELOAD or a procedure.
         engine: POSTGRES or SPARK.
         state: How the last step of the topic ended.
@@ -536,7 +556,8 @@ class SourceListRow:
         table_code: Its table.
         pos_column: The time column.
         id_column: The id column.
-        source_offset: Where its offset comes from; NULL when it is no topic.
+        source_offset: Where its offset comes from, of a name that is no topic FACTS or RUNS;
+            NULL when nobody makes it.
         max_age: How old its newest row may be; NULL when nothing is promised.
         inactive_indicator: Y: it is not probed.
         is_read: TRUE when a probe reads the table; else it only looks whether the table is

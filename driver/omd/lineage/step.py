@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from dataclasses import dataclass
@@ -117,6 +118,8 @@ class StepRun(ModuleRun[C]):
         self.module_instance_id = begun.module_instance_id or 0
         if begun.outcome is not StepResult.RUN:
             raise StepNotStarted(self.topic, self.module_instance_id, begun.outcome.value)
+        if self.definition.source_code is not None:
+            self.block = self._block_of(self.definition.source_code, begun)
         if self.definition.pos_column:
             self.load_window = LoadWindow(
                 begun.start_pos, begun.start_id, begun.end_pos, begun.end_id
@@ -129,6 +132,13 @@ class StepRun(ModuleRun[C]):
             begun.instance_array or [],
             begun.reason,
         )
+
+    def _block_of(self, source_code: str, begun: BeginStepAnswer) -> str:
+        """Return the block of changes that all reads of this step show."""
+        if self.definition.processor == "RELOAD":  # all rows as of its end, and none of it alone
+            return json.dumps([source_code, None, begun.end_id, begun.end_id])
+        pos = None if begun.start_pos is None else begun.start_pos.isoformat()
+        return json.dumps([source_code, pos, begun.start_id, begun.end_id])
 
     def _prepare(self) -> None:
         # Spark is started only after the begin: its start takes seconds, and most begins find that

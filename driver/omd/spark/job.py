@@ -112,6 +112,8 @@ def read(
     settings = {name: str(value) for name, value in given.items() if value is not None}
     if "snapshot" not in settings:
         settings["snapshot"] = run.snapshot(url)
+        if run.block is not None and url == run.dsn:
+            settings["block"] = run.block
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
     source = OmdDataSource(settings)
     relation = source.relation()

@@ -117,8 +117,12 @@ def _views(run: StepRun, spark: SparkSession) -> Iterator[None]:
     assert topic.base_table is not None  # noqa: S101 - a topic with a processor has one
     # Where the position is the id alone, the name of the other column is empty.
     window = None if topic.processor == "RELOAD" else (topic.pos_column or None, topic.id_column)
-    base = run.read(spark, topic.base_table, window=window)
-    views: dict[str, DataFrame] = {BLOCK: base, view_name(topic.base_table): base}
+    table = topic.base_table
+    if topic.block_view is not None:  # it has the rows of the block and no others
+        window = None
+        table = table if topic.processor == "RELOAD" else topic.block_view
+    base = run.read(spark, table, window=window)
+    views: dict[str, DataFrame] = {BLOCK: base, view_name(table): base}
     for table in topic.tables:
         name = view_name(table)
         if name in views:

@@ -106,12 +106,14 @@ class Reader(DataSourceReader):
         split: Split,
         window: Window | None,
         snapshot: str | None,
+        block: str | None = None,
     ) -> None:
         self.url = url
         self.relation = relation
         self.split = split
         self.window = window
         self.snapshot = snapshot
+        self.block = block
         self.where: list[sql.Composable] = [] if window is None else [window.condition(relation)]
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
@@ -153,7 +155,7 @@ class Reader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one partition, on an executor."""
         schema = to_arrow_schema(self.relation.schema(), timezone="UTC")
-        connection = mover(self.url, self.snapshot)
+        connection = mover(self.url, self.snapshot, self.block)
         try:
             with connection.cursor() as cursor:
                 cursor.adbc_statement.set_options(
@@ -235,7 +237,7 @@ class Reader(DataSourceReader):
         bounds = sql.SQL(
             "SELECT pg_catalog.min({0}), pg_catalog.max({0}) FROM {1} AS q WHERE {2}"
         ).format(key, self.relation.source, _all_of([_ALL, *self.where]))
-        with catalogue(self.url, self.snapshot) as connection:
+        with catalogue(self.url, self.snapshot, self.block) as connection:
             try:
                 low, high = connection.execute(bounds).fetchone() or (None, None)
             except psycopg.DataError as error:  # Python has no such value

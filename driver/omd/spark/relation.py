@@ -17,7 +17,7 @@ from pyspark.sql.types import StructField, StructType
 
 from omd._core.conninfo import resolve_conninfo
 from omd._core.errors import CallerError, OmdError
-from omd._core.snapshots import taking_over
+from omd._core.snapshots import showing, taking_over
 from omd.control.errors import TargetNotFound
 from omd.spark.snapshots import snapshot_error
 from omd.spark.types import ColumnType, Described, column_type
@@ -35,25 +35,30 @@ class Rewritten(OmdError):  # noqa: N818 - named like the other errors of OMD
 
 
 @contextmanager
-def catalogue(url: str, snapshot: str | None = None) -> Iterator[psycopg.Connection[Any]]:
-    """Open a connection for queries about tables, as of the snapshot; it never moves data."""
+def catalogue(
+    url: str, snapshot: str | None = None, block: str | None = None
+) -> Iterator[psycopg.Connection[Any]]:
+    """Open a connection for queries about tables, as of the snapshot; it never moves data.
+
+    The block is one of changes that views show, as omd._core.snapshots has it.
+    """
     conninfo = resolve_conninfo(url)
     with psycopg.connect(
         conninfo, application_name="omd spark", prepare_threshold=None
     ) as connection:
         if snapshot is not None:
-            _take_over(connection, snapshot)
+            _take_over(connection, snapshot, block)
         yield connection
 
 
-def mover(url: str, snapshot: str | None = None) -> Any:
+def mover(url: str, snapshot: str | None = None, block: str | None = None) -> Any:
     """Open a connection that moves Arrow batches, in a transaction from its first statement."""
     database = _database(resolve_conninfo(url) or "postgresql://")
     connection: Any = adbc.Connection(_Kept(), adbc_driver_manager.AdbcConnection(database))
     if snapshot is not None:
         try:
             with connection.cursor() as cursor:
-                _take_over(cursor, snapshot)
+                _take_over(cursor, snapshot, block)
         except BaseException:
             connection.close()
             raise
@@ -77,10 +82,12 @@ class _Kept:
         pass
 
 
-def _take_over(session: Any, snapshot: str) -> None:
+def _take_over(session: Any, snapshot: str, block: str | None) -> None:
     try:
         for statement in taking_over(snapshot):
             session.execute(statement)
+        if block is not None:
+            session.execute(showing(block))
     except (psycopg.Error, adbc.Error) as error:
         raise snapshot_error(error) from error
 
@@ -112,7 +119,12 @@ class Relation:
 
     @classmethod
     def describe(
-        cls, url: str, table: str | None, query: str | None, snapshot: str | None = None
+        cls,
+        url: str,
+        table: str | None,
+        query: str | None,
+        snapshot: str | None = None,
+        block: str | None = None,
     ) -> Relation:
         """Ask the server for the description.
 
@@ -122,7 +134,7 @@ class Relation:
             Rewritten: the table's rows as of the snapshot are lost.
             UnsupportedType: a column has a type that Spark does not support.
         """
-        with catalogue(url, snapshot) as connection:
+        with catalogue(url, snapshot, block) as connection:
             source: sql.Composable
             if table is not None:
                 schema_name, table_name, blocks = _find(connection, table)

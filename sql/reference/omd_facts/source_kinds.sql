@@ -3,5 +3,9 @@
 UPDATE omd.source_kind AS k SET
     end_routine = 'omd_facts.block_end',
     show_routine = 'omd_facts.show_block',
-    check_routine = 'omd_facts.may_end'
+    check_routine = 'omd_facts.may_end',
+    plan_routine = 'omd_facts.plan_changes',
+    next_routine = 'omd_facts.next_change',
+    view_routine = 'omd_facts.changes_view',
+    at_routine = 'omd_facts.change_at'
 WHERE k.source_kind_code = 'FACTS';
