@@ -191,6 +191,24 @@ class FactsCalls(Calls):
 
         return self._answer(_DEPLOY, DeployAnswer, interface_code, dry_run)
 
+    def due_export(self, agreement_code: str) -> int | None:
+        """Returns ``delivery_id``, the export that the EXPORT agreement ``agreement_code`` is to
+        run next: the oldest that was begun and not ended; else a new one, when its facts have
+        changed since the last one and the pause is over, as the option export of the agreement
+        says.
+
+        NULL: there is nothing to do, one runs, or the agreement takes none today.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownAgreement: OM033.
+            InvalidExport: OM060.
+        """
+        answer: int | None = self._value(_DUE_EXPORT, agreement_code)
+        return answer
+
     def erase(self, interface_code: str, entity_code: str, key: Mapping[str, Any]) -> int:
         """Deletes the key ``key``, {attribute: value}, of the entity ``entity_code`` of the
         interface ``interface_code`` physically, also one that was deleted before: all rows, open
@@ -581,6 +599,9 @@ _DEPLOY = Routine(
     {"p_interface_code": "text", "p_dry_run": "boolean"},
     required=1,
     repeat=Repeat(),
+)
+_DUE_EXPORT = Routine(
+    "omd_facts.due_export", {"p_agreement_code": "text"}, required=1, repeat=Repeat()
 )
 _ERASE = Routine(
     "omd_facts.erase",
