@@ -19,7 +19,6 @@ DECLARE
     v_undoing_id bigint;
     v_executable text := 'omd_facts.undo';
     v_indicator text;
-    v_reason text;
     v_load omd_facts.load_log := omd_facts._require_load(
         v_interface.interface_id, p_module_instance_id
     );
@@ -45,8 +44,7 @@ BEGIN
     END IF;
     CALL omd.set_next_run_indicator('R', p_module_instance_id => p_module_instance_id);
     CALL omd.begin_in_database_run(
-        'facts.' || p_interface_code, NULL, v_executable, v_undoing_id, v_indicator,
-        p_reason => v_reason
+        'facts.' || p_interface_code, NULL, v_executable, v_undoing_id, v_indicator
     );
     IF v_indicator <> 'P' THEN
         PERFORM omd.raise_error(
