@@ -40,4 +40,3 @@ COMMENT ON FUNCTION omd.block_start IS
 'counts has ended. NULL and the least bigint: at the beginning; a time and the least bigint: it '
 'has read by a time until now. Locks: none.';
 REVOKE ALL ON FUNCTION omd.block_start FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.block_start TO omd_runner, omd_admin;

@@ -39,4 +39,3 @@ COMMENT ON FUNCTION omd.block_upto IS
 'number is at most p_id; NULL where the newest one has a smaller number, or the kind of the source '
 'has no blocks. Locks: none.';
 REVOKE ALL ON FUNCTION omd.block_upto FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.block_upto TO omd_runner, omd_admin;

@@ -37,4 +37,3 @@ COMMENT ON FUNCTION omd_decision._may_have_rows IS
 'p_definition may have rows: a run that writes a source has ended in it, or nobody knows who '
 'writes a source. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision._may_have_rows FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_decision._may_have_rows TO omd_runner;

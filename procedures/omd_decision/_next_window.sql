@@ -127,4 +127,3 @@ COMMENT ON FUNCTION omd_decision._next_window IS
 'what was asked for. NULL: it has no window. Errors: OM010: the end lies before the start; OM013: '
 'there is no such change, or the window does not go by changes. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision._next_window FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_decision._next_window TO omd_runner;

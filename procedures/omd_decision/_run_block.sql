@@ -16,13 +16,18 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT
-        w.source_code,
-        w.start_value,
-        w.start_id,
-        w.end_id
-    FROM omd.source_control AS w
-    INNER JOIN omd_decision.run AS r ON w.module_instance_id = r.module_instance_id
-    WHERE w.module_instance_id = p_module_instance_id AND w.source_code IS NOT NULL;
+        omd_decision._block_source(d.definition) AS source_code,
+        i.start_value,
+        i.start_id,
+        i.end_id
+    FROM omd_decision.run AS r
+    INNER JOIN omd_decision.stage_version AS d
+        ON r.stage_id = d.stage_id AND r.stage_version = d.version
+    CROSS JOIN LATERAL omd.instance_state(r.module_instance_id) AS i
+    WHERE
+        r.module_instance_id = p_module_instance_id
+        AND d.definition #>> '{window,by}' = 'CHANGES'
+        AND i.end_id IS NOT NULL;
 END;
 
 COMMENT ON FUNCTION omd_decision._run_block IS

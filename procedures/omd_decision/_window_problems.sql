@@ -1,5 +1,5 @@
 -- Rows of facts bear a time from before they came, and a correction the time of what it corrects.
--- So a window over facts goes by changes. A source that is missing altogether is told elsewhere.
+-- So a window over facts goes by changes. Another check finds a source that is missing altogether.
 
 CREATE OR REPLACE FUNCTION omd_decision._window_problems(
     p_definition jsonb

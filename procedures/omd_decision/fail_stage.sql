@@ -34,10 +34,11 @@ $fail_stage$;
 
 COMMENT ON PROCEDURE omd_decision.fail_stage IS
 'Ends the run p_module_instance_id of a stage whose engine is Spark as failed, with the event '
-'p_event_detail and the code p_event_return_code_details, as omd.module_failure does. With OM114, '
-'since rows of its block were taken back, it ends with A, its rows go with the next begin, and the '
-'next run reads the block anew. Errors: OM004, OM005: p_module_instance_id is NULL; OM101: it has '
-'ended; OM181: it is no run of a stage. Locks: the instance row. Call again when the answer was '
-'lost; OM101 with execution_status_code F or A says that it is done.';
+'p_event_detail and the code p_event_return_code_details, as omd.module_failure does. With the '
+'code that commit_stage raises where rows of the block were taken back (BlockUndone) it ends with '
+'A, its rows go with the next begin, and the next run reads the block anew. Errors: OM004, OM005: '
+'p_module_instance_id is NULL; OM101: it has ended; OM102; OM181: it is no run of a stage. Locks: '
+'the instance row. Call again when the answer was lost; OM101 with execution_status_code F or A '
+'says that it is done.';
 REVOKE ALL ON PROCEDURE omd_decision.fail_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.fail_stage TO omd_runner;

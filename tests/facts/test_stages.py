@@ -238,6 +238,10 @@ def test_an_undo_waits_for_a_run_that_reads_and_no_new_one_begins(
     assert doing.result(timeout=30)["execution_status_code"] == "S"
     assert taking.result(timeout=30) == [bad]
     assert work(shop)[:2] == ("READY", "NEWS")
+    # It comes again as a change, and what was decided on it stands until somebody mends it.
+    reads = shop.rows("SELECT reader_code, module_instance_id FROM omd_report.undone_reads")
+    stands = shop.one("SELECT max(module_instance_id) FROM omd_decision.run")
+    assert reads == [{"reader_code": "care", "module_instance_id": stands}]
 
 
 def test_the_commit_of_a_run_on_spark_is_refused_where_its_block_was_undone(shop: Store) -> None:

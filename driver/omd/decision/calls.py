@@ -158,6 +158,8 @@ class DecisionCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            InvalidLoadWindow: OM010.
+            InvalidArgument: OM013.
             UnknownStage: OM080.
             EmptyBufferLink: OM285.
             LinkUnfit: OM289.
@@ -264,14 +266,16 @@ class DecisionCalls(Calls):
         event ``event_detail`` and the code ``event_return_code_details``, as omd.module_failure
         does.
 
-        With OM114, since rows of its block were taken back, it ends with A, its rows go with the
-        next begin, and the next run reads the block anew. Call again when the answer was lost;
-        OM101 with execution_status_code F or A says that it is done.
+        With the code that commit_stage raises where rows of the block were taken back (BlockUndone)
+        it ends with A, its rows go with the next begin, and the next run reads the block anew. Call
+        again when the answer was lost; OM101 with execution_status_code F or A says that it is
+        done.
 
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
             NotAStageRun: OM181.
         """
         self._do(_FAIL_STAGE, module_instance_id, event_detail, event_return_code_details)
@@ -333,6 +337,7 @@ class DecisionCalls(Calls):
 
         Raises:
             InvalidLoadWindow: OM010.
+            InvalidArgument: OM013.
             LoadWindowKind: OM019.
             InstanceNotExecuting: OM101.
             BlockUndone: OM114.
