@@ -133,7 +133,7 @@
 \ir ../../migrations/V068__source_readers.sql
 \endif
 
-\set checksum '2c54f76cbd3e4d94cde8fc38cc53aa0396f80c41cb7dd4a195b8038c78cd841c'
+\set checksum '4fff6371dea6608666889c1cfd2469f58866087a06884873743ef2889712a25e'
 \set migration 'V069__read_sources'
 \ir ../setup/claim.psql
 \if :pending
@@ -340,6 +340,7 @@
 \ir ../../procedures/omd/_move_run_source.sql
 \ir ../../procedures/omd/declare_runs.sql
 \ir ../../procedures/omd/declare_runs_of.sql
+\ir ../../procedures/omd/declare_runs_under.sql
 \ir ../../procedures/omd/source_of.sql
 \ir ../../procedures/omd/block_view.sql
 \ir ../../procedures/omd/plan_block.sql
@@ -349,12 +350,14 @@
 \ir ../../procedures/omd/block_routine.sql
 \ir ../../procedures/omd/show_block.sql
 \ir ../../procedures/omd/open_block.sql
+\ir ../../procedures/omd/block_upto.sql
 \ir ../../procedures/omd/abort_written.sql
 \ir ../../procedures/omd/declare_reader.sql
 \ir ../../procedures/omd/source_readers.sql
 \ir ../../procedures/omd/source_reads.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
+\ir ../../procedures/omd/block_start.sql
 \ir ../../procedures/omd/create_load_window.sql
 \ir ../../procedures/omd/heartbeat.sql
 \ir ../../procedures/omd/fence.sql

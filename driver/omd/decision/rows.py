@@ -24,8 +24,11 @@ __all__ = [
     "LinkQueryRow",
     "ReadyStageTasksRow",
     "RunStageAnswer",
+    "StageProblemsRow",
     "StageReadinessRow",
+    "StageWorkRow",
     "TestRulesetRow",
+    "UnsafeWindowsRow",
 ]
 
 
@@ -33,12 +36,13 @@ __all__ = [
 class BeginStageAnswer:
     """Answer of omd_decision.begin_stage."""
 
-    module_instance_id: int
+    module_instance_id: int | None
     processing_indicator: ProcessingIndicator
     instance_array: list[int] | None
     reason: str | None
     definition: dict[str, Any] | None
     ruleset: dict[str, Any] | None
+    block: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ class LinkQueryRow:
 class RunStageAnswer:
     """Answer of omd_decision.run_stage."""
 
-    module_instance_id: int
+    module_instance_id: int | None
     execution_status_code: ExecutionStatus
     cycles: int | None
     rows_rejected: int | None
@@ -339,6 +343,35 @@ class ReadyStageTasksRow:
 
 
 @dataclass(frozen=True, slots=True)
+class StageProblemsRow:
+    """For rooms: the stages that somebody should look at, as omd_report.problems shows them.
+
+    Attributes:
+        problem_code: WINDOW_UNSAFE: its window passes rows over.
+        severity: WARNING.
+        room: The room that says so.
+        object_kind: STAGE.
+        object_key: The stage.
+        subject: What it is about, in words.
+        since: Since when it is defined so.
+        text: What is wrong.
+        way_out: What mends it.
+    """
+
+    view: ClassVar[str] = "omd_decision.stage_problems"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime
+    text: str
+    way_out: str
+
+
+@dataclass(frozen=True, slots=True)
 class StageReadinessRow:
     """Every stage: whether a poll should run it now, and after how many failures it pauses. See
     docs/explanation/decision.md.
@@ -361,3 +394,57 @@ class StageReadinessRow:
     reason: str
     failures: int
     not_before: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class StageWorkRow:
+    """For rooms: the stages that start by themselves, and whether there is something to decide.
+
+    Attributes:
+        module_id: The Module.
+        state: READY, WAITING or IDLE.
+        reason: READY: NEWS, a position of a source lies behind the window, which could move;
+            EVERY, its time has come; ROLLBACK, a run is to be undone. WAITING: OPEN_RUN, a run
+            that writes a source is at work, or waits for its rollback, and holds the window
+            back; REPEAT, its time or the delay of its window is not over; UNDO, rows of the
+            facts are being taken back. NULL: there is nothing to do.
+        waits_for: What it waits for; NULL: nothing that has a name.
+        since: When the oldest position came that was not read, when its time came, or the run
+            began that is to be undone.
+        not_before: When its time comes, or the delay of its window is over; NULL: it waits for
+            no time.
+        detail: What a run would take; NULL when there is nothing to name.
+    """
+
+    view: ClassVar[str] = "omd_decision.stage_work"
+
+    module_id: int
+    state: str
+    reason: str | None
+    waits_for: str | None
+    since: datetime
+    not_before: datetime | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnsafeWindowsRow:
+    """For rooms: stages whose window passes rows over (the problem WINDOW_UNSAFE).
+
+    Attributes:
+        stage_code: The stage.
+        module_id: Its Module.
+        table_code: The view of facts that it reads.
+        since: Since when it is defined so.
+        problem: What is wrong.
+        way_out: What to do.
+    """
+
+    view: ClassVar[str] = "omd_decision.unsafe_windows"
+
+    stage_code: str
+    module_id: int
+    table_code: str
+    since: datetime
+    problem: str
+    way_out: str

@@ -59,7 +59,19 @@ SELECT
     p.since,
     p.text,
     p.way_out
-FROM omd_facts.read_problems AS p;
+FROM omd_facts.read_problems AS p
+UNION ALL
+SELECT
+    p.problem_code,
+    p.severity,
+    p.room,
+    p.object_kind,
+    p.object_key,
+    p.subject,
+    p.since,
+    p.text,
+    p.way_out
+FROM omd_decision.stage_problems AS p;
 
 COMMENT ON VIEW omd_report.problems IS
 'What somebody should look at, in all rooms, and the command that mends it. No row of business data '
