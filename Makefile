@@ -68,7 +68,7 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m mkdocs build --quiet
 	@echo 'The site is in build/site. To search in it: $(BIN)/python -m http.server -d build/site'
 
-setup: $(VENV)/.dev java
+setup: $(VENV)/.dev java $(VENV)/spark-classes.jsa
 
 clean:
 	@[ ! -x $(BIN)/omd ] || $(BIN)/omd embedded stop --home .omd
@@ -99,6 +99,10 @@ $(VENV)/.demo $(VENV)/.dev $(VENV)/.test: $(VENV)/.%: pyproject.toml | $(VENV)/b
 	@echo 'Installing the packages of omd[$*]; the first time this takes a few minutes ...'
 	$(BIN)/pip install -q -e '.[$*]'
 	@touch $@
+
+# Tests start many JVMs: with this archive each costs half. They run without it too.
+$(VENV)/spark-classes.jsa: $(VENV)/.dev | java
+	-@$(BIN)/python tests/support/spark_classes.py 2>/dev/null
 
 java_17 = "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" -version 2>&1 | \
     sed -n 's/.* version "\([0-9]*\).*/\1/p' | grep -qE '^(1[7-9]|[2-9][0-9])$$'

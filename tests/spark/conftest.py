@@ -35,7 +35,6 @@ def spark(event_log: Any) -> Iterator[SparkSession]:
     session = omd.spark.session(
         "local[2]",
         {
-            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.log.level": "OFF",
             "spark.eventLog.enabled": "true",
             "spark.eventLog.compress": "false",

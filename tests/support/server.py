@@ -25,6 +25,7 @@ import pytest
 from psycopg import sql
 
 from omd import embedded
+from support import spark_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,7 +63,8 @@ def pytest_configure() -> None:
         for name in [name for name in os.environ if name.startswith("PG")]:
             del os.environ[name]
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ["SPARK_CONF_DIR"] = str(Path(__file__).with_name("spark_conf"))
+    os.environ.pop("SPARK_CONF_DIR", None)
+    os.environ.update(spark_classes.environment())
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH:
         os.environ.setdefault("TMPDIR", str(MEMORY))
         tempfile.tempdir = None  # it is found anew
