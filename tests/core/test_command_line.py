@@ -70,7 +70,7 @@ SILENT = {
     "lineage cancel-restate", "lineage undo", "dispatch", "dispatch run", "dispatch create",
     "dispatch create-many", "dispatch cancel", "dispatch reschedule", "dispatch revive",
     "dispatch suspend", "dispatch resume", "dispatch register-schedule",
-    "dispatch remove-schedule", "dispatch register-family", "dispatch register-type",
+    "dispatch remove-schedule", "dispatch register-source", "dispatch register-family", "dispatch register-type",
     "dispatch set-custom", "dispatch set-external-name", "dispatch allow-search",
     "dispatch maintain", "dispatch purge", "dispatch set-migration-status", "model", "delivery",
     "delivery reject", "delivery cancel", "delivery revert", "delivery create", "delivery loaded",

@@ -8,7 +8,27 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-__all__ = ["ReadyWorkRow", "WorkRow", "WorkStatesRow"]
+__all__ = [
+    "ReadyTopicTasksRow",
+    "ReadyWorkRow",
+    "WorkRow",
+    "WorkStatesRow",
+    "WorkTasksDatabaseRow",
+    "WorkTasksSparkRow",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyTopicTasksRow:
+    """The topics of omd_report.ready_work: a source for tasks of the family RUN and the type TOPIC.
+
+    Attributes:
+        code: The topic: the criterion CODE of its task.
+    """
+
+    view: ClassVar[str] = "omd_report.ready_topic_tasks"
+
+    code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +133,35 @@ class WorkStatesRow:
     module_instance_id: int | None
     task_id: int | None
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTasksDatabaseRow:
+    """Ready work that the database performs and that has no live task: the source of the tasks of
+    the family WORK and the type DATABASE.
+
+    Attributes:
+        code: The Module: the criterion CODE of its task.
+        kind: Its kind: the criterion KIND.
+    """
+
+    view: ClassVar[str] = "omd_report.work_tasks_database"
+
+    code: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTasksSparkRow:
+    """Ready work that a worker process performs and that has no live task: the source of the tasks
+    of the family WORK and the type SPARK.
+
+    Attributes:
+        code: The Module: the criterion CODE of its task.
+        kind: Its kind: the criterion KIND.
+    """
+
+    view: ClassVar[str] = "omd_report.work_tasks_spark"
+
+    code: str
+    kind: str
