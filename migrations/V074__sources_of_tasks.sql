@@ -58,10 +58,6 @@ COMMENT ON COLUMN omd_dispatch.turn.part IS
 'SETTLEMENT and CLEANING: a part of a round of maintenance. SCHEDULES and SOURCES: the '
 'registration of a new schedule, or of a source of tasks.';
 
--- The live tasks of work are read at each look for ready work; those of other families may be many.
-CREATE INDEX ix_mutex_work ON omd_dispatch.mutex (task_id) INCLUDE (key_text)
-WHERE family_code = 'WORK';
-
 DO $do$
 BEGIN
     IF to_regproc('omd_dispatch.register_task_type') IS NOT NULL THEN

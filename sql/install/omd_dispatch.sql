@@ -49,7 +49,7 @@
 \ir ../../migrations/V056__words_of_dispatch.sql
 \endif
 
-\set checksum '84a999af5012ad465856abf0a9f414132cdb3e9e12e69f07e03c9d3a4e6fa0db'
+\set checksum '30336484f4cc251deb8487e573045f84c4fc791848aeca4adc6b07c054303fbe'
 \set migration 'V074__sources_of_tasks'
 \ir ../setup/claim.psql
 \if :pending
@@ -237,6 +237,7 @@
 -- Shipped families, of which no event tells
 \ir ../reference/omd_dispatch/codes.sql
 \ir ../triggers/omd_dispatch/definition_edit.sql
+\ir ../triggers/omd_dispatch/source_edit.sql
 
 -- Grants
 \ir ../grants/omd_dispatch.sql

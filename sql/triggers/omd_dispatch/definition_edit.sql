@@ -7,8 +7,7 @@ DECLARE
 BEGIN
     FOREACH v_table IN ARRAY ARRAY[
         'task_conf_family_desc', 'task_conf_family_model', 'task_conf_type_desc',
-        'task_conf_custom', 'task_conf_dict', 'task_conf_search_allowed', 'task_schedule',
-        'task_source'
+        'task_conf_custom', 'task_conf_dict', 'task_conf_search_allowed', 'task_schedule'
     ] LOOP
         EXECUTE format(
             'CREATE OR REPLACE TRIGGER %I AFTER INSERT OR UPDATE OR DELETE ON omd_dispatch.%I'
