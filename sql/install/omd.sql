@@ -140,6 +140,13 @@
 \ir ../../migrations/V069__read_sources.sql
 \endif
 
+\set checksum '63926fefe7f451dcae84a3e73a2c0e1e6c54da28d198f48fe1eb2ab4e72fceb3'
+\set migration 'V075__failures_of_tasks'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V075__failures_of_tasks.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
@@ -275,6 +282,7 @@
 
 -- Modules
 \ir ../../procedures/omd/_pause_after.sql
+\ir ../../procedures/omd/_claim_of_session.sql
 \ir ../../procedures/omd/count_failure.sql
 \ir ../../procedures/omd/clear_failures.sql
 \ir ../../procedures/omd/note_look.sql
@@ -283,6 +291,8 @@
 \ir ../../procedures/omd/retry.sql
 \ir ../../procedures/omd/_close_module_instance.sql
 \ir ../../procedures/omd/fail_module_instance.sql
+\ir ../../procedures/omd/give_up_runs_of_task.sql
+\ir ../../procedures/omd/note_end_of_task.sql
 \ir ../../procedures/omd/_give_up_module_instances.sql
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql

@@ -9,6 +9,10 @@
 \ir ../views/omd_report/flow.sql
 \ir ../views/omd_report/flow_nodes.sql
 \ir ../views/omd_report/trace_steps.sql
+\ir ../views/omd_report/ready_topic_tasks.sql
+\ir ../../procedures/omd_report/ready_tasks.sql
+\ir ../views/omd_report/work_tasks_database.sql
+\ir ../views/omd_report/work_tasks_spark.sql
 
 -- Grants
 \ir ../grants/omd_report.sql

@@ -19,9 +19,11 @@ __all__ = [
     "DispatchQueueRow",
     "DispatchRunningRow",
     "DispatchSchedulesRow",
+    "DispatchSourcesRow",
     "DispatchSuspensionsRow",
     "ExplainTaskRow",
     "FireScheduleAnswer",
+    "FireSourcesAnswer",
     "MaintainAnswer",
     "PurgeFamilyAnswer",
     "PurgePartitionAnswer",
@@ -101,6 +103,14 @@ class FireScheduleAnswer:
     fired: int
     skipped: int
     is_cancelled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FireSourcesAnswer:
+    """Answer of omd_dispatch.fire_sources."""
+
+    created: int
+    wait: timedelta | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +372,41 @@ class DispatchSchedulesRow:
     attempt: int
     retry_time: datetime | None
     lost_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchSourcesRow:
+    """The views whose rows become tasks, and what became of them.
+
+    Attributes:
+        family_code: The family of its tasks.
+        task_type: The type of its tasks.
+        source: The view; a row of it is a task.
+        every: How often it is read when nothing has happened.
+        listen: Channels; a notification on one of them has it read at once.
+        inactive_indicator: Y: it creates no tasks.
+        last_fired_at: When it was read last; NULL: never.
+        took: How long that took; NULL: it was not read to its end.
+        created_count: How many tasks it has created.
+        problem: The error of its last firing; NULL when there was none.
+        attempt: How often in a row it has failed.
+        retry_time: When it is tried again after a failure; NULL: it has not failed.
+    """
+
+    view: ClassVar[str] = "omd_report.dispatch_sources"
+
+    family_code: str
+    task_type: str
+    source: str
+    every: timedelta
+    listen: list[str]
+    inactive_indicator: str
+    last_fired_at: datetime | None
+    took: timedelta | None
+    created_count: int
+    problem: str | None
+    attempt: int
+    retry_time: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,6 @@ __all__ = [
     "ReadersOfRow",
     "ReadyListByTopicRow",
     "ReadyListRow",
-    "ReadyTopicTasksRow",
     "RestateAnswer",
     "RestatementListRow",
     "SourceListRow",
@@ -527,20 +526,6 @@ class ReadyListByTopicRow:
     not_before: datetime | None
     has_work: bool
     is_held: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyTopicTasksRow:
-    """A row for each topic that may take a step now, the greatest lag first: a source for a
-    schedule of tasks of the family RUN and the type TOPIC.
-
-    Attributes:
-        code: The topic: the criterion CODE of its task.
-    """
-
-    view: ClassVar[str] = "omd_report.ready_topic_tasks"
-
-    code: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,14 @@ __all__ = [
     "FlowNodesRow",
     "FlowRow",
     "ProblemsRow",
+    "ReadyTopicTasksRow",
     "ReadyWorkRow",
     "TraceStepsRow",
     "WorkRow",
     "WorkStatesRow",
     "WorkSummaryRow",
+    "WorkTasksDatabaseRow",
+    "WorkTasksSparkRow",
 ]
 
 
@@ -96,6 +99,19 @@ class ProblemsRow:
     since: datetime | None
     text: str
     way_out: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyTopicTasksRow:
+    """The topics of omd_report.ready_work: a source for tasks of the family RUN and the type TOPIC.
+
+    Attributes:
+        code: The topic: the criterion CODE of its task.
+    """
+
+    view: ClassVar[str] = "omd_report.ready_topic_tasks"
+
+    code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,3 +265,35 @@ class WorkSummaryRow:
     modules: int
     oldest_since: datetime | None
     first_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTasksDatabaseRow:
+    """Ready work that the database performs and that has no live task: the source of the tasks of
+    the family WORK and the type DATABASE.
+
+    Attributes:
+        code: The Module: the criterion CODE of its task.
+        kind: Its kind: the criterion KIND.
+    """
+
+    view: ClassVar[str] = "omd_report.work_tasks_database"
+
+    code: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTasksSparkRow:
+    """Ready work that a worker process performs and that has no live task: the source of the tasks
+    of the family WORK and the type SPARK.
+
+    Attributes:
+        code: The Module: the criterion CODE of its task.
+        kind: Its kind: the criterion KIND.
+    """
+
+    view: ClassVar[str] = "omd_report.work_tasks_spark"
+
+    code: str
+    kind: str
