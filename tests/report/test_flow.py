@@ -1,0 +1,237 @@
+"""What flows where over all rooms, and one step from a run in each direction."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from facts.conftest import store
+from facts.test_topics import load, revert, shop, steps, topic
+from kinds.conftest import Platform, platform
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
+    from facts.store import Store
+    from support.scene import Scene
+
+    Command = Callable[..., subprocess.CompletedProcess[str]]
+
+__all__ = ["platform", "shop", "store"]
+
+HOSTILE = "it's \"a\" <b>&`|];-->\n%% \x1b[31m#quot;\u202e"
+FLOW = "SELECT from_kind, from_code, to_kind, to_code FROM omd_report.flow"
+
+
+def arrows(platform: Any) -> set[tuple[str, str, str, str]]:
+    return {tuple(row.values()) for row in platform.rows(FLOW)}  # type: ignore[misc]
+
+
+def graph(omd_here: Command, dsn: str, *arguments: str) -> str:
+    done = omd_here("platform", "graph", *arguments, dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_what_is_declared_says_what_flows_where(platform: Platform) -> None:
+    platform.agree("out", layer_code="EXPORT")
+    platform.call(
+        "omd.register_module",
+        module_code="lake",
+        area_code="PRES",
+        table_code="app.dst",
+        table_format_code="ICEBERG",
+        platform_code="SPARK",
+    )
+    platform.owner("UPDATE omd.module SET table_code = 'app.lake' WHERE module_code = 'lake'")
+    assert arrows(platform) == {
+        ("AGREEMENT", "a", "INTERFACE", "shop"),
+        ("INTERFACE", "shop", "EXPORT", "out"),
+        ("MODULE", "made", "TABLE", "app.made"),
+        ("MODULE", "lake", "LAKE_TABLE", "app.lake"),
+        ("TABLE", "app.src", "TOPIC", "app.dst"),
+        ("TOPIC", "app.dst", "TABLE", "app.dst"),
+        ("TABLE", "app.a", "STAGE", "s"),
+        ("STAGE", "s", "TABLE", 'app."out"'),
+    }
+
+
+def test_an_offered_view_stands_between_interface_and_reader(
+    shop: Store, omd_here: Command, dsn: str
+) -> None:
+    topic(shop)
+    assert arrows(shop) == {
+        ("AGREEMENT", "a", "INTERFACE", "shop"),
+        ("INTERFACE", "shop", "VIEW", "gdal_shop.orders"),
+        ("VIEW", "gdal_shop.orders", "TOPIC", "app.f"),
+        ("TOPIC", "app.f", "TABLE", "app.f"),
+    }
+    lines = graph(omd_here, dsn, "--of", "app.f").splitlines()
+    assert [line.strip(" └─").split("  ")[0] for line in lines] == [
+        "agreement a", "interface shop", "view gdal_shop.orders", "topic app.f", "table app.f",
+    ]  # fmt: skip
+
+
+def test_each_node_has_its_state_and_its_last_problem(
+    platform: Platform, omd_here: Command, dsn: str
+) -> None:
+    platform.come(1, 2, 3)
+    platform.conn.execute(
+        "CREATE OR REPLACE VIEW app.new AS SELECT 1 / (s.v - s.v) AS v FROM app.src AS s"
+        " WHERE omd_lineage.in_block(s.pos, s.id)"
+    )
+    assert platform.go("app.dst")["execution_status_code"] == "F"
+    nodes = {(n["kind"], n["code"]): n for n in platform.rows("SELECT * FROM omd_report.flow_nodes")}
+    failed = nodes["TOPIC", "app.dst"]
+    assert (failed["module_code"], failed["state"]) == ("app.dst", "BACK_OFF")
+    assert "22012" in failed["last_problem"]
+    assert nodes["STAGE", "s"]["state"] == "IDLE"
+    assert nodes["AGREEMENT", "a"]["module_code"] == "delivery.a"
+    assert nodes["INTERFACE", "shop"]["module_code"] == "facts.shop"
+    assert nodes["TABLE", 'app."out"']["state"] is None
+    found = json.loads(graph(omd_here, dsn, "--of", "app.dst", "--format", "json"))
+    assert {(n["kind"], n["code"]) for n in found["nodes"]} == {
+        ("TABLE", "app.src"), ("TOPIC", "app.dst"), ("TABLE", "app.dst"),
+    }  # fmt: skip
+    assert len(found["edges"]) == 2
+    assert "BACK_OFF" in graph(omd_here, dsn)
+
+
+def test_what_is_not_there_is_wrong_usage(platform: Platform, omd_here: Command, dsn: str) -> None:
+    done = omd_here("platform", "graph", "--of", "nowhere", dsn=dsn)
+    assert (done.returncode, "nowhere" in done.stderr) == (2, True)
+    assert platform
+
+
+def test_an_empty_platform_has_no_graph(scene: Scene, omd_here: Command, dsn: str) -> None:
+    assert scene
+    done = omd_here("platform", "graph", dsn=dsn)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_no_name_breaks_a_format(platform: Platform, omd_here: Command, dsn: str) -> None:
+    platform.call(
+        "omd.register_module",
+        module_code=HOSTILE,
+        area_code="STG",
+        table_code="app.made",
+        executable="SELECT 1 / 0",
+    )
+    text = graph(omd_here, dsn)
+    assert not set(text) & {"\x1b", "\u202e"}
+    mermaid = graph(omd_here, dsn, "--format", "mermaid")
+    assert mermaid.startswith("flowchart LR\n")
+    assert all(line.count('"') in (0, 2) for line in mermaid.splitlines())
+    assert "<b>" not in mermaid
+    assert "%%" not in mermaid
+    svg = ET.fromstring(graph(omd_here, dsn, "--format", "svg"))  # noqa: S314 - it is ours
+    titles = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}title")]
+    assert sum("it's \"a\" <b>&" in (title or "") for title in titles) == 1
+    found = json.loads(graph(omd_here, dsn, "--of", HOSTILE, "--format", "json"))
+    assert {n["code"] for n in found["nodes"]} == {HOSTILE, "app.made"}
+
+
+@pytest.mark.parametrize("format_", ["text", "mermaid", "svg", "json"])
+def test_a_circle_of_stage_and_topic_can_be_drawn(
+    platform: Platform, omd_here: Command, dsn: str, format_: str
+) -> None:
+    """A stage may put out what a topic reads whose table the stage reads."""
+    platform.owner(
+        "UPDATE omd_decision.stage_version SET definition ="
+        " jsonb_set(jsonb_set(definition, '{links,0,source}', '\"app.dst\"'),"
+        " '{outputs,0,table}', '\"app.src\"')"
+    )
+    drawn = graph(omd_here, dsn, "--of", "s", "--format", format_)
+    assert all(name in drawn for name in ("app.dst", "app.src"))
+
+
+# Traces -----------------------------------------------------------------------------------------
+
+
+def told(flow: Any, instance: int) -> list[tuple[str, str, str]]:
+    rows = flow.rows(
+        "SELECT step, object_kind, object_key FROM omd_report.trace_steps"
+        " WHERE module_instance_id = %s ORDER BY 1, 2, 3",
+        instance,
+    )
+    return [tuple(row.values()) for row in rows]
+
+
+def newest(flow: Any, code: str) -> int:
+    return int(
+        flow.one(
+            "SELECT max(mi.module_instance_id) FROM omd.module_instance AS mi"
+            " INNER JOIN omd.module AS m USING (module_id) WHERE m.module_code = %s",
+            code,
+        )
+    )
+
+
+def test_a_load_and_a_step_tell_of_each_other(shop: Store, omd_here: Command, dsn: str) -> None:
+    topic(shop)
+    run = load(shop, 1, orders=[("N", 1, 10)])
+    delivery = shop.one("SELECT delivery_id FROM omd_facts.load_log")
+    change = shop.one("SELECT max(change_id) FROM omd_facts.change")
+    assert steps(shop) == [1]
+    step = newest(shop, "app.f")
+    assert told(shop, run) == [
+        ("READ", "DELIVERY", str(delivery)), ("READ_BY", "MODULE_INSTANCE", str(step)),
+    ]  # fmt: skip
+    assert told(shop, step) == [
+        ("READ", "CHANGE", str(change)), ("READ", "INTERFACE", "shop"),
+    ]  # fmt: skip
+    text = omd_here("trace", str(step), dsn=dsn).stdout
+    assert "What it read" in text
+    assert f"change {change} (LOAD), by Module Instance {run}, delivery {delivery} of a" in text
+    shop.undo(run)
+    revert(shop)
+    assert ("UNDONE", "MODULE_INSTANCE") in {entry[:2] for entry in told(shop, run)}
+    assert "What took it back" in omd_here("trace", str(run), dsn=dsn).stdout
+    found = json.loads(omd_here("trace", str(step), "--output", "json", dsn=dsn).stdout)
+    assert found["module_instance_id"] == step
+    assert "undone by change" in next(
+        s["text"] for s in found["steps"] if s["object_kind"] == "CHANGE"
+    )
+
+
+def test_steps_of_topics_tell_of_each_other(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic("dwh.f")
+    scene.base("dwh.g")
+    scene.view("dwh.g_new", "dwh.f")
+    scene.topic("dwh.g", "dwh.f", transforms=["dwh.g_new"])
+    assert sum(scene.steps()) == 2
+    assert sum(scene.steps("dwh.g")) == 2
+    first, second = newest(scene, "dwh.f"), newest(scene, "dwh.g")
+    assert ("READ", "MODULE_INSTANCE", str(first)) in told(scene, second)
+    assert ("READ_BY", "MODULE_INSTANCE", str(second)) in told(scene, first)
+
+
+def test_a_run_of_a_task_names_its_task(platform: Platform) -> None:
+    platform.call("omd_dispatch.register_family", family_code="F", criteria={"CODE": "text"})
+    platform.call(
+        "omd_dispatch.register_task_type",
+        family_code="F",
+        task_type="T",
+        handler="PYTHON",
+        target="m:f",
+    )
+    task = platform.call(
+        "omd_dispatch.create_task", family_code="F", task_type="T", criteria={"CODE": "a"}
+    )["task_id"]
+    for task_id, text in (
+        (task, f"task {task} of F/T, attempt 0"),
+        (10**15, f"task {10**15}, which is not kept any more"),
+    ):
+        run = platform.go("made", execution_context={"task_id": task_id})
+        assert platform.rows(
+            "SELECT step, object_key, text FROM omd_report.trace_steps"
+            " WHERE module_instance_id = %s",
+            run["module_instance_id"],
+        ) == [{"step": "TASK", "object_key": str(task_id), "text": text}]
+    run = platform.go("made", execution_context={"task_id": "no number"})
+    assert told(platform, run["module_instance_id"]) == []
