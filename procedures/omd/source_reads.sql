@@ -13,20 +13,16 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT
-        m.module_code,
-        mi.module_instance_id,
-        c.start_id,
-        c.end_id
-    FROM omd.source_control AS c
-    INNER JOIN omd.module_instance AS mi ON c.module_instance_id = mi.module_instance_id
-    INNER JOIN omd.module AS m ON c.module_id = m.module_id
+        w.module_code,
+        w.module_instance_id,
+        w.start_id,
+        w.end_id
+    FROM omd.source_window AS w
     WHERE
-        c.source_code = p_source_code
-        AND c.end_id >= p_id
-        AND c.end_id < p_before_id
-        AND coalesce(c.start_id, 0) < p_id
-        AND mi.execution_status_code IN ('S', 'E')
-        AND mi.rolled_back_by_module_instance_id IS NULL;
+        w.source_code = p_source_code
+        AND w.end_id >= p_id
+        AND w.end_id < p_before_id
+        AND coalesce(w.start_id, 0) < p_id;
 END;
 
 COMMENT ON FUNCTION omd.source_reads IS

@@ -364,6 +364,7 @@
 \ir ../../procedures/omd/abort_written.sql
 \ir ../../procedures/omd/declare_reader.sql
 \ir ../../procedures/omd/source_readers.sql
+\ir ../views/omd/source_window.sql
 \ir ../../procedures/omd/source_reads.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql

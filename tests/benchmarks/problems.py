@@ -66,8 +66,9 @@ WINDOWS = """
         module_instance_id, module_id, start_value, end_value, start_id, end_id, source_code
     )
     SELECT
-        mi.module_instance_id, mi.module_id, '-infinity', now(), mi.module_instance_id % 100000,
-        mi.module_instance_id % 100000 + 1, 'facts.i' || (1 + mi.module_id % 100)
+        mi.module_instance_id, mi.module_id, '-infinity', now(),
+        10 * (mi.module_instance_id % 10000) + 5,
+        10 * (mi.module_instance_id % 10000) + 15, 'facts.i' || (1 + mi.module_id % 100)
     FROM omd.module_instance AS mi
     INNER JOIN omd.module AS m ON mi.module_id = m.module_id
     WHERE m.module_kind_code = 'STAGE';

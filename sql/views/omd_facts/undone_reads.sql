@@ -11,9 +11,19 @@ SELECT
 FROM omd_facts.change AS c
 INNER JOIN omd_facts.change AS u ON c.undone_by_change_id = u.change_id
 INNER JOIN omd_facts.interface AS i ON c.interface_id = i.interface_id
+-- OFFSET 0 keeps the planner from reading all windows: few hold what was undone.
 CROSS JOIN
-    LATERAL omd.source_reads(
-        'facts.' || i.interface_code, c.change_id, c.undone_by_change_id
+    LATERAL (
+        SELECT
+            w.module_code,
+            w.module_instance_id
+        FROM omd.source_window AS w
+        WHERE
+            w.source_code = 'facts.' || i.interface_code
+            AND w.end_id >= c.change_id
+            AND w.end_id < c.undone_by_change_id
+            AND coalesce(w.start_id, 0) < c.change_id
+        OFFSET 0
     ) AS r;
 
 COMMENT ON VIEW omd_report.undone_reads IS

@@ -3,7 +3,8 @@
 
 CREATE OR REPLACE VIEW omd_lineage.source_state AS
 WITH
--- A source that is no topic is found by its name, which no topic_id looks like.
+-- A source that is no topic is found by its name, which no topic_id looks like. Who does not ask for
+-- the topics, or for what was undone, does not pay for them.
 readers AS (
     SELECT
         coalesce(d.source_topic_id::text, d.depends_on) AS source_key,
@@ -91,7 +92,21 @@ SELECT
     CASE
         WHEN j.topic_id IS NULL AND j.source_offset IS NULL
             THEN format(
-                'It is not registered, and %s waits for it.', array_to_string(r.topics[1:3], ', ')
+                'It is not registered, and %s waits for it.',
+                (
+                    SELECT string_agg(w.topic, ', ' ORDER BY w.topic)
+                    FROM (
+                        SELECT t.topic
+                        FROM omd_lineage.dependency AS d
+                        INNER JOIN omd_lineage.topic AS t ON d.topic_id = t.topic_id
+                        WHERE
+                            d.table_code = j.table_code
+                            AND d.depends_on = j.source
+                            AND d.source_topic_id IS NULL
+                        ORDER BY t.topic
+                        LIMIT 3
+                    ) AS w
+                )
             )
     END AS unregistered,
     CASE WHEN j.is_active THEN j.problem END AS probe_problem,

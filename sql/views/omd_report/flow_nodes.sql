@@ -2,15 +2,12 @@
 
 CREATE OR REPLACE VIEW omd_report.flow_nodes AS
 WITH nodes AS (
-    SELECT
-        f.from_kind AS kind,
-        f.from_code AS code
+    SELECT DISTINCT
+        v.kind,
+        v.code
     FROM omd_report.flow AS f
-    UNION
-    SELECT
-        f.to_kind AS kind,
-        f.to_code AS code
-    FROM omd_report.flow AS f
+    CROSS JOIN
+        LATERAL (VALUES (f.from_kind, f.from_code), (f.to_kind, f.to_code)) AS v (kind, code)
 ),
 
 modules AS (

@@ -111,24 +111,25 @@ SELECT
     w.end_datetime AS at,
     format('rows of Module Instance %s of %s', w.module_instance_id, m.module_code) AS text
 FROM omd.source_control AS sc
-INNER JOIN (
-    SELECT
-        t.module_id AS reader_id,
-        s.module_id AS writer_id,
-        FALSE AS is_by_end
-    FROM omd_lineage.topic AS t
-    INNER JOIN omd_lineage.dependency AS d ON t.topic_id = d.topic_id AND d.ordinal = 1
-    INNER JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id
-    WHERE d.source_kind_code IS DISTINCT FROM 'RUNS'
-    UNION
-    SELECT
-        r.module_id AS reader_id,
-        substr(r.source_code, length('runs.') + 1)::integer AS writer_id,
-        TRUE AS is_by_end
-    FROM omd.source_reader AS r
-    INNER JOIN omd.source AS s ON r.source_code = s.source_code
-    WHERE s.source_kind_code = 'RUNS'
-) AS k ON sc.module_id = k.reader_id
+CROSS JOIN
+    LATERAL (
+        SELECT
+            t.module_id AS reader_id,
+            s.module_id AS writer_id,
+            FALSE AS is_by_end
+        FROM omd_lineage.topic AS t
+        INNER JOIN omd_lineage.dependency AS d ON t.topic_id = d.topic_id AND d.ordinal = 1
+        INNER JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id
+        WHERE d.source_kind_code IS DISTINCT FROM 'RUNS' AND t.module_id = sc.module_id
+        UNION
+        SELECT
+            r.module_id AS reader_id,
+            substr(r.source_code, length('runs.') + 1)::integer AS writer_id,
+            TRUE AS is_by_end
+        FROM omd.source_reader AS r
+        INNER JOIN omd.source AS s ON r.source_code = s.source_code
+        WHERE s.source_kind_code = 'RUNS' AND r.module_id = sc.module_id
+    ) AS k
 INNER JOIN omd.module AS m ON k.writer_id = m.module_id
 CROSS JOIN
     LATERAL (
@@ -280,24 +281,25 @@ SELECT
     r.end_datetime AS at,
     format('rows were read by Module Instance %s of %s', r.module_instance_id, m.module_code) AS text
 FROM omd.module_instance AS mi
-INNER JOIN (
-    SELECT
-        t.module_id AS reader_id,
-        s.module_id AS writer_id,
-        FALSE AS is_by_end
-    FROM omd_lineage.topic AS t
-    INNER JOIN omd_lineage.dependency AS d ON t.topic_id = d.topic_id AND d.ordinal = 1
-    INNER JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id
-    WHERE d.source_kind_code IS DISTINCT FROM 'RUNS'
-    UNION
-    SELECT
-        r.module_id AS reader_id,
-        substr(r.source_code, length('runs.') + 1)::integer AS writer_id,
-        TRUE AS is_by_end
-    FROM omd.source_reader AS r
-    INNER JOIN omd.source AS s ON r.source_code = s.source_code
-    WHERE s.source_kind_code = 'RUNS'
-) AS k ON mi.module_id = k.writer_id
+CROSS JOIN
+    LATERAL (
+        SELECT
+            t.module_id AS reader_id,
+            s.module_id AS writer_id,
+            FALSE AS is_by_end
+        FROM omd_lineage.topic AS t
+        INNER JOIN omd_lineage.dependency AS d ON t.topic_id = d.topic_id AND d.ordinal = 1
+        INNER JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id
+        WHERE d.source_kind_code IS DISTINCT FROM 'RUNS' AND s.module_id = mi.module_id
+        UNION
+        SELECT
+            r.module_id AS reader_id,
+            substr(r.source_code, length('runs.') + 1)::integer AS writer_id,
+            TRUE AS is_by_end
+        FROM omd.source_reader AS r
+        INNER JOIN omd.source AS s ON r.source_code = s.source_code
+        WHERE s.source_kind_code = 'RUNS' AND r.source_code = 'runs.' || mi.module_id
+    ) AS k
 INNER JOIN omd.module AS m ON k.reader_id = m.module_id
 LEFT JOIN omd.source_control AS v ON mi.module_instance_id = v.module_instance_id
 CROSS JOIN
