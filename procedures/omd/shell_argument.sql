@@ -1,5 +1,6 @@
 -- Views name commands that people copy, and a code may hold any character. What a shell would read
--- in another way stands in quotes, and -- says of a code that begins like an option that it is none.
+-- in another way stands in quotes, and -- says of a code that begins like an option that it is
+-- none.
 
 CREATE OR REPLACE FUNCTION omd.shell_argument(
     p_text text

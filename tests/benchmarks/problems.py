@@ -1,8 +1,8 @@
 """What is seen over all rooms: the cost of problems, flow and trace on a large platform.
 
-There are ``--topics`` topics with five dependencies each, 100 interfaces, 1,000 stages with a million
-runs, 1,000 Batches with a hundred runs each, and 100 locations with 10,000 folders. Bound: problems
-under 300 ms; the steps of a trace under 100 ms.
+There are ``--topics`` topics with five dependencies each, 100 interfaces, 1,000 stages with a
+million runs, 1,000 Batches with a hundred runs each, and 100 locations with 10,000 folders. Bound:
+problems under 300 ms; the steps of a trace under 100 ms.
 
 Run: ``python tests/benchmarks/problems.py [--dsn …] [--topics 10000] [--explain VIEW]``. Without a
 DSN it starts an embedded, durable server of its own in a temporary folder and removes it.
@@ -28,8 +28,8 @@ MORE = """
     FROM omd.batch AS b CROSS JOIN generate_series(1, 100) AS n;
     INSERT INTO omd_delivery.tenant (tenant_code, tenant_name) VALUES ('t', 't');
     INSERT INTO omd_delivery.agreement (
-        agreement_code, tenant_id, interface_id, layer_code, completeness, context, settings, options,
-        arrival
+        agreement_code, tenant_id, interface_id, layer_code, completeness, context, settings,
+        options, arrival
     )
     SELECT
         'a' || i.interface_id, t.tenant_id, i.interface_id, 'LVL', 'PARTIAL', '{}', '{}', '{}',

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["platform", "shop", "store"]
 
-HOSTILE = "it's \"a\" <b>&`|];-->\n%% \x1b[31m#quot;\u202e"
+HOSTILE = 'it\'s "a" <b>&`|];-->\n%% \x1b[31m#quot;\u202e'
 FLOW = "SELECT from_kind, from_code, to_kind, to_code FROM omd_report.flow"
 
 
@@ -85,7 +85,9 @@ def test_each_node_has_its_state_and_its_last_problem(
         " WHERE omd_lineage.in_block(s.pos, s.id)"
     )
     assert platform.go("app.dst")["execution_status_code"] == "F"
-    nodes = {(n["kind"], n["code"]): n for n in platform.rows("SELECT * FROM omd_report.flow_nodes")}
+    nodes = {
+        (n["kind"], n["code"]): n for n in platform.rows("SELECT * FROM omd_report.flow_nodes")
+    }
     failed = nodes["TOPIC", "app.dst"]
     assert (failed["module_code"], failed["state"]) == ("app.dst", "BACK_OFF")
     assert "22012" in failed["last_problem"]
@@ -128,9 +130,9 @@ def test_no_name_breaks_a_format(platform: Platform, omd_here: Command, dsn: str
     assert all(line.count('"') in (0, 2) for line in mermaid.splitlines())
     assert "<b>" not in mermaid
     assert "%%" not in mermaid
-    svg = ET.fromstring(graph(omd_here, dsn, "--format", "svg"))  # noqa: S314 - it is ours
+    svg = ET.fromstring(graph(omd_here, dsn, "--format", "svg"))
     titles = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}title")]
-    assert sum("it's \"a\" <b>&" in (title or "") for title in titles) == 1
+    assert sum('it\'s "a" <b>&' in (title or "") for title in titles) == 1
     found = json.loads(graph(omd_here, dsn, "--of", HOSTILE, "--format", "json"))
     assert {n["code"] for n in found["nodes"]} == {HOSTILE, "app.made"}
 

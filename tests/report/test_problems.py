@@ -12,6 +12,8 @@ from delivery.runs import Shop
 from delivery.test_arrivals import Drop, file, folder
 from dispatch.conftest import Room
 from facts.conftest import store
+from facts.test_stages import define
+from facts.test_stages import shop as decisions
 from facts.test_topics import load, revert, shop, steps, topic
 from support.flow import Flow
 
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
-__all__ = ["shop", "store"]
+__all__ = ["decisions", "shop", "store"]
 
-HOSTILE = ["a b", "it's; rm -rf \"$HOME\" `id`", "-rf", "\x1b[31mé\n|", "--help", "$(id)"]
+HOSTILE = ["a b", 'it\'s; rm -rf "$HOME" `id`', "-rf", "\x1b[31mé\n|", "--help", "$(id)"]
 COLUMNS = "problem_code severity room object_kind object_key subject since text way_out"
 
 
@@ -177,9 +179,7 @@ def test_dead_tasks_are_one_problem_of_their_type(seen: Seen) -> None:
 
 
 @pytest.mark.parametrize("name", ["dwh.src", "dwh.it's; x"])
-def test_a_source_that_nobody_registered_is_a_problem(
-    seen: Seen, scene: Scene, name: str
-) -> None:
+def test_a_source_that_nobody_registered_is_a_problem(seen: Seen, scene: Scene, name: str) -> None:
     quoted = f'dwh."{name[4:]}"' if " " in name else name
     scene.conn.execute(
         f"CREATE TABLE {quoted} (pos timestamptz, id bigint, v integer);"
@@ -237,6 +237,25 @@ def test_who_has_read_what_was_undone_is_a_problem_until_it_reads_again(
     )  # fmt: skip
     assert (problem["object_kind"], problem["object_key"]) == ("MODULE_INSTANCE", str(reader))
     seen.go_out(problem)
+    assert seen.problems() == []
+
+
+def test_a_stage_whose_window_passes_rows_over_is_a_problem_until_it_goes_by_changes(
+    seen: Seen, decisions: Store
+) -> None:
+    define(decisions)
+    decisions.owner(
+        "UPDATE omd_decision.stage_version SET definition ="
+        ' definition || \'{"window": {"column": "acm_start_dt", "delay": "00:00:00"}}\''
+    )
+    decisions.owner("SELECT omd_decision._save_window(s.stage_id) FROM omd_decision.stage AS s")
+    problem = seen.problem()
+    assert (problem["problem_code"], problem["severity"], problem["room"]) == (
+        "WINDOW_UNSAFE", "WARNING", "decision",
+    )  # fmt: skip
+    assert (problem["object_kind"], problem["object_key"]) == ("STAGE", "care")
+    assert '"by": "CHANGES"' in problem["way_out"]
+    define(decisions)
     assert seen.problems() == []
 
 

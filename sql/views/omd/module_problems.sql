@@ -65,20 +65,22 @@ SELECT
     string_agg(DISTINCT r.way_out, ' ' ORDER BY r.way_out) AS way_out
 FROM omd.standing_read AS r
 INNER JOIN omd.module AS m ON r.module_id = m.module_id
--- Who goes by the changes of an interface meets the undo itself as the next change, or is told by the
--- facts.
-WHERE NOT EXISTS (
-    SELECT FROM omd.source_reader AS k
-    INNER JOIN omd.source AS s ON k.source_code = s.source_code
-    WHERE
-        k.module_id = r.module_id
-        AND k.table_code = r.source_code
-        AND s.source_kind_code = 'FACTS'
-)
+-- Who goes by the changes of an interface meets the undo itself as the next change, and the facts
+-- know who has read what was undone.
+WHERE
+    NOT EXISTS (
+        SELECT FROM omd.source_reader AS k
+        INNER JOIN omd.source AS s ON k.source_code = s.source_code
+        WHERE
+            k.module_id = r.module_id
+            AND k.table_code = r.source_code
+            AND s.source_kind_code = 'FACTS'
+    )
 GROUP BY m.module_code, m.module_kind_code, r.source_code;
 
 COMMENT ON VIEW omd.module_problems IS
-'For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows them.';
+'For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows '
+'them.';
 COMMENT ON COLUMN omd.module_problems.problem_code IS
 'GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed since its last success, '
 'or the last real run of the Batch has. UNDONE_READ: it has read rows that were undone later.';

@@ -20,6 +20,7 @@ COMMENT ON VIEW omd.source_window IS
 COMMENT ON COLUMN omd.source_window.source_code IS 'The source.';
 COMMENT ON COLUMN omd.source_window.start_id IS
 'The start of the window, exclusive; NULL: it is the beginning.';
-COMMENT ON COLUMN omd.source_window.end_id IS 'The end of the window, inclusive; NULL: it has no id.';
+COMMENT ON COLUMN omd.source_window.end_id IS
+'The end of the window, inclusive; NULL: it has no id.';
 COMMENT ON COLUMN omd.source_window.module_code IS 'The Module.';
 COMMENT ON COLUMN omd.source_window.module_instance_id IS 'The run.';

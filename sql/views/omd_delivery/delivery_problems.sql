@@ -145,6 +145,7 @@ COMMENT ON COLUMN omd_delivery.delivery_problems.object_kind IS
 COMMENT ON COLUMN omd_delivery.delivery_problems.object_key IS
 'The id of the delivery or arrival, or the agreement.';
 COMMENT ON COLUMN omd_delivery.delivery_problems.subject IS 'What it is about, in words.';
-COMMENT ON COLUMN omd_delivery.delivery_problems.since IS 'Since when; NULL when that is not known.';
+COMMENT ON COLUMN omd_delivery.delivery_problems.since IS
+'Since when; NULL when that is not known.';
 COMMENT ON COLUMN omd_delivery.delivery_problems.text IS 'What is wrong, without values of rows.';
 COMMENT ON COLUMN omd_delivery.delivery_problems.way_out IS 'What mends it.';

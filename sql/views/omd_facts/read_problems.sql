@@ -21,8 +21,8 @@ FROM omd_report.undone_reads AS r
 GROUP BY r.module_instance_id, r.reader_code, r.interface_code;
 
 COMMENT ON VIEW omd_facts.read_problems IS
-'For rooms: the runs that stand and have read a change that was undone later, as omd_report.problems '
-'shows them.';
+'For rooms: the runs that stand and have read a change that was undone later, as '
+'omd_report.problems shows them.';
 COMMENT ON COLUMN omd_facts.read_problems.problem_code IS 'UNDONE_READ.';
 COMMENT ON COLUMN omd_facts.read_problems.severity IS 'WARNING.';
 COMMENT ON COLUMN omd_facts.read_problems.room IS 'The room that says so.';

@@ -23,7 +23,7 @@ CROSS JOIN
             AND w.end_id >= c.change_id
             AND w.end_id < c.undone_by_change_id
             AND coalesce(w.start_id, 0) < c.change_id
-        OFFSET 0
+        OFFSET 0 -- noqa: AM09
     ) AS r;
 
 COMMENT ON VIEW omd_report.undone_reads IS

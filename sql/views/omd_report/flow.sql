@@ -1,6 +1,6 @@
 -- What is declared says what flows where. Rooms know a table by its name alone; here it is told
--- whether it is an offered view of facts or a table of the lake. Of the offered views those are here
--- that somebody reads.
+-- whether it is an offered view of facts or a table of the lake. Of the offered views those are
+-- here that somebody reads.
 
 CREATE OR REPLACE VIEW omd_report.flow AS
 WITH offered AS (
@@ -121,11 +121,12 @@ FROM writes AS w
 LEFT JOIN in_lake AS l ON w.table_code = l.table_code;
 
 COMMENT ON VIEW omd_report.flow IS
-'What flows where, over all rooms: a row per arrow from agreement to interface, offered view, topic or '
-'stage, table, lake table and export.';
+'What flows where, over all rooms: a row per arrow from agreement to interface, offered view, '
+'topic or stage, table, lake table and export.';
 COMMENT ON COLUMN omd_report.flow.from_kind IS
 'AGREEMENT, INTERFACE, VIEW (an offered view of facts), TOPIC, STAGE, MODULE (of the kinds SQL and '
 'SPARK, of which only the target is known), TABLE or LAKE_TABLE.';
 COMMENT ON COLUMN omd_report.flow.from_code IS 'Its code, or the name of the table or view.';
-COMMENT ON COLUMN omd_report.flow.to_kind IS 'INTERFACE, VIEW, TOPIC, STAGE, TABLE, LAKE_TABLE or EXPORT.';
+COMMENT ON COLUMN omd_report.flow.to_kind IS
+'INTERFACE, VIEW, TOPIC, STAGE, TABLE, LAKE_TABLE or EXPORT.';
 COMMENT ON COLUMN omd_report.flow.to_code IS 'Its code, or the name of the table or view.';

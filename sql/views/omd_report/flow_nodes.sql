@@ -1,4 +1,5 @@
--- What stands in the flow, and how it is: the state of the Module that performs it, and what is wrong.
+-- What stands in the flow, and how it is: the state of the Module that performs it, and what is
+-- wrong.
 
 CREATE OR REPLACE VIEW omd_report.flow_nodes AS
 WITH nodes AS (
@@ -49,7 +50,10 @@ problems AS (
     FROM omd_report.problems AS p
     INNER JOIN (
         VALUES
-        ('LOCATION', 'AGREEMENT'), ('SOURCE', 'TABLE'), ('SOURCE', 'LAKE_TABLE'), ('SOURCE', 'VIEW'),
+        ('LOCATION', 'AGREEMENT'),
+        ('SOURCE', 'TABLE'),
+        ('SOURCE', 'LAKE_TABLE'),
+        ('SOURCE', 'VIEW'),
         ('STAGE', 'STAGE')
     ) AS k (object_kind, kind) ON p.object_kind = k.object_kind
     GROUP BY k.kind, p.object_key

@@ -74,8 +74,8 @@ SELECT
 FROM omd_decision.stage_problems AS p;
 
 COMMENT ON VIEW omd_report.problems IS
-'What somebody should look at, in all rooms, and the command that mends it. No row of business data '
-'is in it.';
+'What somebody should look at, in all rooms, and the command that mends it. No row of business '
+'data is in it.';
 COMMENT ON COLUMN omd_report.problems.problem_code IS
 'LAST_RUN_FAILED, GIVEN_UP, TASKS_DEAD, SOURCE_PROBLEM, UNDONE_READ, DELIVERY_REFUSED, '
 'ARRIVAL_UNFIT, ARRIVAL_CHANGED, LOCATION_UNREADABLE or WINDOW_UNSAFE.';

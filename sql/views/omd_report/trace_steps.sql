@@ -1,5 +1,5 @@
--- Each part begins with the instance, by its key or an index, so a query must name it. Runs of others
--- are looked for among the 200 nearest to it, since no index holds what a window overlaps.
+-- Each part begins with the instance, by its key or an index, so a query must name it. Runs of
+-- others are looked for among the 200 nearest to it, since no index holds what a window overlaps.
 
 CREATE OR REPLACE VIEW omd_report.trace_steps AS
 -- What a load has read: a delivery.
@@ -49,11 +49,15 @@ SELECT
     'INTERFACE' AS object_kind,
     i.interface_code AS object_key,
     x.as_of AS at,
-    format('facts of interface %s as of %s, for %s', i.interface_code, x.as_of, x.target_uri) AS text
+    format(
+        'facts of interface %s as of %s, for %s', i.interface_code, x.as_of, x.target_uri
+    ) AS text
 FROM omd.module_instance AS mi
 INNER JOIN omd.module AS m ON mi.module_id = m.module_id
 INNER JOIN omd_facts.export AS x
-    ON m.module_code = 'export.' || x.agreement_code AND mi.module_instance_id = x.module_instance_id
+    ON
+        m.module_code = 'export.' || x.agreement_code
+        AND mi.module_instance_id = x.module_instance_id
 INNER JOIN omd_facts.interface AS i ON x.interface_id = i.interface_id
 UNION ALL
 -- The changes in a window of an interface: all in one row, and the newest by themselves.
@@ -279,7 +283,9 @@ SELECT
     'MODULE_INSTANCE' AS object_kind,
     r.module_instance_id::text AS object_key,
     r.end_datetime AS at,
-    format('rows were read by Module Instance %s of %s', r.module_instance_id, m.module_code) AS text
+    format(
+        'rows were read by Module Instance %s of %s', r.module_instance_id, m.module_code
+    ) AS text
 FROM omd.module_instance AS mi
 CROSS JOIN
     LATERAL (
@@ -293,12 +299,12 @@ CROSS JOIN
         WHERE d.source_kind_code IS DISTINCT FROM 'RUNS' AND s.module_id = mi.module_id
         UNION
         SELECT
-            r.module_id AS reader_id,
-            substr(r.source_code, length('runs.') + 1)::integer AS writer_id,
+            e.module_id AS reader_id,
+            substr(e.source_code, length('runs.') + 1)::integer AS writer_id,
             TRUE AS is_by_end
-        FROM omd.source_reader AS r
-        INNER JOIN omd.source AS s ON r.source_code = s.source_code
-        WHERE s.source_kind_code = 'RUNS' AND r.source_code = 'runs.' || mi.module_id
+        FROM omd.source_reader AS e
+        INNER JOIN omd.source AS s ON e.source_code = s.source_code
+        WHERE s.source_kind_code = 'RUNS' AND 'runs.' || mi.module_id = e.source_code
     ) AS k
 INNER JOIN omd.module AS m ON k.reader_id = m.module_id
 LEFT JOIN omd.source_control AS v ON mi.module_instance_id = v.module_instance_id
@@ -333,12 +339,12 @@ CROSS JOIN
 WHERE mi.execution_status_code = 'S';
 
 COMMENT ON VIEW omd_report.trace_steps IS
-'One step from a Module Instance in each direction, in words: what it read, the task that ran it, what '
-'took it back, and who read what it made. Query it with WHERE module_instance_id = ….';
+'One step from a Module Instance in each direction, in words: what it read, the task that ran it, '
+'what took it back, and who read what it made. Query it with WHERE module_instance_id = ….';
 COMMENT ON COLUMN omd_report.trace_steps.module_instance_id IS 'The Module Instance.';
 COMMENT ON COLUMN omd_report.trace_steps.step IS
-'READ: it has read this. TASK: this ran it. UNDONE: this took it back. READ_BY: this has read what it '
-'made. Of runs the 200 nearest are looked at, of changes the newest 20 are here.';
+'READ: it has read this. TASK: this ran it. UNDONE: this took it back. READ_BY: this has read what '
+'it made. Of runs the 200 nearest are looked at, of changes the newest 20 are here.';
 COMMENT ON COLUMN omd_report.trace_steps.object_kind IS
 'DELIVERY, INTERFACE, CHANGE, MODULE_INSTANCE or TASK.';
 COMMENT ON COLUMN omd_report.trace_steps.object_key IS 'Its id or code.';
