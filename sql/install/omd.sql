@@ -365,7 +365,6 @@
 \ir ../../procedures/omd/declare_reader.sql
 \ir ../../procedures/omd/source_readers.sql
 \ir ../views/omd/source_window.sql
-\ir ../../procedures/omd/source_reads.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/block_start.sql
@@ -464,7 +463,7 @@
 \ir ../views/omd/failures.sql
 \ir ../views/omd/readiness.sql
 \ir ../views/omd/exceptions.sql
-\ir ../views/omd/module_problems.sql
+\ir ../views/omd/problem_list.sql
 \ir ../views/omd/pending_rollbacks.sql
 \ir ../views/omd/common_errors.sql
 \ir ../views/omd/cumulative_load_time.sql

@@ -152,7 +152,7 @@
 \ir ../views/omd_decision/stage_readiness.sql
 \ir ../views/omd_decision/stage_work.sql
 \ir ../views/omd_decision/unsafe_windows.sql
-\ir ../views/omd_decision/stage_problems.sql
+\ir ../views/omd_decision/problem_list.sql
 \ir ../views/omd_decision/ready_stage_tasks.sql
 \ir ../views/omd_decision/decision_test_list.sql
 

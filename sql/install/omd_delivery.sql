@@ -267,7 +267,7 @@
 \ir ../views/omd_delivery/arrival_summary.sql
 \ir ../views/omd_delivery/arrival_locations.sql
 \ir ../views/omd_delivery/delivery_work.sql
-\ir ../views/omd_delivery/delivery_problems.sql
+\ir ../views/omd_delivery/problem_list.sql
 
 -- Grants
 \ir ../grants/omd_delivery.sql

@@ -231,7 +231,7 @@
 \ir ../views/omd_dispatch/dispatch_queue.sql
 \ir ../views/omd_dispatch/dispatch_running.sql
 \ir ../views/omd_dispatch/dispatch_dead.sql
-\ir ../views/omd_dispatch/task_problems.sql
+\ir ../views/omd_dispatch/problem_list.sql
 \ir ../views/omd_dispatch/dispatch_backends.sql
 \ir ../views/omd_dispatch/dispatch_suspensions.sql
 \ir ../views/omd_dispatch/dispatch_schedules.sql

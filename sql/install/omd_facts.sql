@@ -242,7 +242,7 @@
 \ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/export_work.sql
 \ir ../views/omd_facts/undone_reads.sql
-\ir ../views/omd_facts/read_problems.sql
+\ir ../views/omd_facts/problem_list.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

@@ -291,7 +291,7 @@
 \ir ../views/omd_lineage/error_log.sql
 \ir ../views/omd_lineage/source_state.sql
 \ir ../views/omd_lineage/sources.sql
-\ir ../views/omd_lineage/source_problems.sql
+\ir ../views/omd_lineage/problem_list.sql
 \ir ../views/omd_lineage/lineage_lag.sql
 \ir ../views/omd_lineage/lineage_gaps.sql
 \ir ../views/omd_lineage/lineage_errors.sql

@@ -219,7 +219,7 @@ def test_status_fits_a_hundred_columns(registered: Command, dsn: str) -> None:
     registered("run", "batch", "b_day")
     with omd.connect(dsn) as control, control.batch("b_child"):
         done = registered("status")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, "a run has failed"
     for title in ("Running now", "Last Batch Instances", "Rolled back by the next begin"):
         assert title in done.stdout
     assert "b_child" in done.stdout
@@ -228,7 +228,9 @@ def test_status_fits_a_hundred_columns(registered: Command, dsn: str) -> None:
 
 def test_status_as_json(registered: Command) -> None:
     registered("run", "batch", "b_day")
-    found = rows(registered("status", "--output", "json"))
+    done = registered("status", "--output", "json")
+    assert done.returncode == 1, "a run has failed"
+    found = json.loads(done.stdout)
     assert found["rolled_back_by_the_next_begin"][0]["module_code"] == "m_int"
     assert found["running_now"] == []
     assert found["last_events"]

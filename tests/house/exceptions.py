@@ -93,6 +93,8 @@ OVER_GENERATED_TABLES = {
     "omd_facts.hold_views",
     "omd_facts.resync",
     "omd_facts.verify",
+    "omd_dispatch._dead_types",
+    "omd_dispatch.task_text",
     "omd_dispatch._change_model",
     "omd_dispatch._claim_lane",
     "omd_dispatch._comment_task_tables",

@@ -38,7 +38,6 @@ __all__ = [
     "ModuleExecutionLogRow",
     "ModuleListRow",
     "ModulePauseRow",
-    "ModuleProblemsRow",
     "ModuleTargetRow",
     "OpenInstanceRow",
     "ParameterListRow",
@@ -46,6 +45,7 @@ __all__ = [
     "PreviewRollbackRow",
     "PreviousBatchInstanceRow",
     "PreviousModuleInstanceRow",
+    "ProblemListRow",
     "PurgeHistoryAnswer",
     "ReadinessRow",
     "ReapExpiredInstancesAnswer",
@@ -808,38 +808,6 @@ class ModulePauseRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleProblemsRow:
-    """For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows
-    them.
-
-    Attributes:
-        problem_code: GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed
-            since its last success, or the last real run of the Batch has. UNDONE_READ: it has
-            read rows that were undone later.
-        severity: ERROR or WARNING.
-        room: The room that says so.
-        object_kind: MODULE or BATCH.
-        object_key: Its code.
-        subject: What it is about, in words.
-        since: Since when; NULL when that is not known.
-        text: What is wrong, without values of rows.
-        way_out: What mends it.
-    """
-
-    view: ClassVar[str] = "omd.module_problems"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime | None
-    text: str
-    way_out: str
-
-
-@dataclass(frozen=True, slots=True)
 class ModuleTargetRow:
     """For rooms: every Module and the target that it loads.
 
@@ -939,6 +907,38 @@ class PendingRollbacksRow:
     module_instance_ids: list[int]
     since_datetime: datetime | None
     companion_instance_ids: list[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemListRow:
+    """For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows
+    them.
+
+    Attributes:
+        problem_code: GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed
+            since its last success, or the last real run of the Batch has. UNDONE_READ: it has
+            read rows that were undone later.
+        severity: ERROR or WARNING.
+        room: The room that says so.
+        object_kind: MODULE or BATCH.
+        object_key: Its code.
+        subject: What it is about, in words.
+        since: Since when; NULL when that is not known.
+        text: What is wrong, without values of rows.
+        way_out: What mends it.
+    """
+
+    view: ClassVar[str] = "omd.problem_list"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime | None
+    text: str
+    way_out: str
 
 
 @dataclass(frozen=True, slots=True)

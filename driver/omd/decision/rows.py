@@ -22,9 +22,9 @@ __all__ = [
     "DefineStageAnswer",
     "ExplainRow",
     "LinkQueryRow",
+    "ProblemListRow",
     "ReadyStageTasksRow",
     "RunStageAnswer",
-    "StageProblemsRow",
     "StageReadinessRow",
     "StageWorkRow",
     "TestRulesetRow",
@@ -329,21 +329,7 @@ class DecisionTestListRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadyStageTasksRow:
-    """A row for each stage that does not pause after a failure: a source for a schedule of tasks of
-    the family RUN and the type MODULE.
-
-    Attributes:
-        code: The Module of the stage: the criterion CODE of its task.
-    """
-
-    view: ClassVar[str] = "omd_report.ready_stage_tasks"
-
-    code: str
-
-
-@dataclass(frozen=True, slots=True)
-class StageProblemsRow:
+class ProblemListRow:
     """For rooms: the stages that somebody should look at, as omd_report.problems shows them.
 
     Attributes:
@@ -358,7 +344,7 @@ class StageProblemsRow:
         way_out: What mends it.
     """
 
-    view: ClassVar[str] = "omd_decision.stage_problems"
+    view: ClassVar[str] = "omd_decision.problem_list"
 
     problem_code: str
     severity: str
@@ -369,6 +355,20 @@ class StageProblemsRow:
     since: datetime
     text: str
     way_out: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyStageTasksRow:
+    """A row for each stage that does not pause after a failure: a source for a schedule of tasks of
+    the family RUN and the type MODULE.
+
+    Attributes:
+        code: The Module of the stage: the criterion CODE of its task.
+    """
+
+    view: ClassVar[str] = "omd_report.ready_stage_tasks"
+
+    code: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ __all__ = [
     "DeliveryMarksRow",
     "DeliveryMetricsRow",
     "DeliveryModelsRow",
-    "DeliveryProblemsRow",
     "DeliveryQueueRow",
     "DeliveryStateRow",
     "DeliveryTenantsRow",
@@ -32,6 +31,7 @@ __all__ = [
     "DeliveryWorkRow",
     "DeployModelAnswer",
     "OpenQueueRow",
+    "ProblemListRow",
     "QuarantineRow",
     "StageVerdictAnswer",
     "TakeArrivalAnswer",
@@ -454,39 +454,6 @@ class DeliveryModelsRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DeliveryProblemsRow:
-    """For rooms: the deliveries, folders and locations that somebody should look at, as
-    omd_report.problems shows them.
-
-    Attributes:
-        problem_code: DELIVERY_REFUSED: the last end of an agreement is a delivery, or a folder,
-            that was refused. ARRIVAL_UNFIT: a folder can't be a delivery. ARRIVAL_CHANGED: a
-            folder has another content than what was taken. LOCATION_UNREADABLE: the last look
-            at a location failed.
-        severity: WARNING.
-        room: The room that says so.
-        object_kind: DELIVERY, ARRIVAL, or LOCATION of an agreement.
-        object_key: The id of the delivery or arrival, or the agreement.
-        subject: What it is about, in words.
-        since: Since when; NULL when that is not known.
-        text: What is wrong, without values of rows.
-        way_out: What mends it.
-    """
-
-    view: ClassVar[str] = "omd_delivery.delivery_problems"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime | None
-    text: str
-    way_out: str
-
-
-@dataclass(frozen=True, slots=True)
 class DeliveryQueueRow:
     """The accepted deliveries, and how far the facts are.
 
@@ -665,6 +632,39 @@ class OpenQueueRow:
     delivery_id: int
     model_version: int
     queued_datetime: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemListRow:
+    """For rooms: the deliveries, folders and locations that somebody should look at, as
+    omd_report.problems shows them.
+
+    Attributes:
+        problem_code: DELIVERY_REFUSED: the last end of an agreement is a delivery, or a folder,
+            that was refused. ARRIVAL_UNFIT: a folder can't be a delivery. ARRIVAL_CHANGED: a
+            folder has another content than what was taken. LOCATION_UNREADABLE: the last look
+            at a location failed.
+        severity: WARNING.
+        room: The room that says so.
+        object_kind: DELIVERY, ARRIVAL, or LOCATION of an agreement.
+        object_key: The id of the delivery or arrival, or the agreement.
+        subject: What it is about, in words.
+        since: Since when; NULL when that is not known.
+        text: What is wrong, without values of rows.
+        way_out: What mends it.
+    """
+
+    view: ClassVar[str] = "omd_delivery.problem_list"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime | None
+    text: str
+    way_out: str
 
 
 @dataclass(frozen=True, slots=True)

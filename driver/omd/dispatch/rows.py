@@ -25,13 +25,13 @@ __all__ = [
     "FireScheduleAnswer",
     "FireSourcesAnswer",
     "MaintainAnswer",
+    "ProblemListRow",
     "PurgeFamilyAnswer",
     "PurgePartitionAnswer",
     "RegisterBackendAnswer",
     "RenewBackendAnswer",
     "SearchTasksRow",
     "SuspendAnswer",
-    "TaskProblemsRow",
     "TaskStateRow",
 ]
 
@@ -439,7 +439,7 @@ class DispatchSuspensionsRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskProblemsRow:
+class ProblemListRow:
     """For rooms: the types of tasks of which some are dead, as omd_report.problems shows them.
 
     Attributes:
@@ -454,7 +454,7 @@ class TaskProblemsRow:
         way_out: The command that tries them again.
     """
 
-    view: ClassVar[str] = "omd_dispatch.task_problems"
+    view: ClassVar[str] = "omd_dispatch.problem_list"
 
     problem_code: str
     severity: str

@@ -25,7 +25,7 @@ __all__ = [
     "LoadAllAnswer",
     "LoadAnswer",
     "LoadWorkRow",
-    "ReadProblemsRow",
+    "ProblemListRow",
     "ResyncAnswer",
     "UndoneReadsRow",
     "VerifyRow",
@@ -345,7 +345,7 @@ class LoadWorkRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadProblemsRow:
+class ProblemListRow:
     """For rooms: the runs that stand and have read a change that was undone later, as
     omd_report.problems shows them.
 
@@ -361,7 +361,7 @@ class ReadProblemsRow:
         way_out: The commands that undo the run and take what it has read again.
     """
 
-    view: ClassVar[str] = "omd_facts.read_problems"
+    view: ClassVar[str] = "omd_facts.problem_list"
 
     problem_code: str
     severity: str

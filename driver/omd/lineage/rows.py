@@ -23,13 +23,13 @@ __all__ = [
     "LineageThroughputRow",
     "LineageTopicsRow",
     "PlanRow",
+    "ProblemListRow",
     "ReadersOfRow",
     "ReadyListByTopicRow",
     "ReadyListRow",
     "RestateAnswer",
     "RestatementListRow",
     "SourceListRow",
-    "SourceProblemsRow",
     "SourceStateRow",
     "SourcesRow",
     "StepAnswer",
@@ -423,6 +423,36 @@ class LineageTopicsRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ProblemListRow:
+    """For rooms: the sources with which something is wrong, as omd_report.problems shows them.
+
+    Attributes:
+        problem_code: SOURCE_PROBLEM.
+        severity: WARNING.
+        room: The room that says so.
+        object_kind: SOURCE.
+        object_key: The source.
+        subject: What it is about, in words.
+        since: Since when it has been too old; NULL when that is not known.
+        text: What is wrong, without values of rows.
+        way_out: The command that mends it, or with which it is looked at again when it is
+            mended.
+    """
+
+    view: ClassVar[str] = "omd_lineage.problem_list"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime | None
+    text: str
+    way_out: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReadyListRow:
     """Every topic with steps: whether it may take a step now, and what it waits for. The greatest
     lag comes first. See docs/explanation/lineage.md.
@@ -597,36 +627,6 @@ class SourceListRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceProblemsRow:
-    """For rooms: the sources with which something is wrong, as omd_report.problems shows them.
-
-    Attributes:
-        problem_code: SOURCE_PROBLEM.
-        severity: WARNING.
-        room: The room that says so.
-        object_kind: SOURCE.
-        object_key: The source.
-        subject: What it is about, in words.
-        since: Since when it has been too old; NULL when that is not known.
-        text: What is wrong, without values of rows.
-        way_out: The command that mends it, or with which it is looked at again when it is
-            mended.
-    """
-
-    view: ClassVar[str] = "omd_lineage.source_problems"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime | None
-    text: str
-    way_out: str
-
-
-@dataclass(frozen=True, slots=True)
 class SourceStateRow:
     """For rooms: every source, and each thing that may be wrong with it.
 
@@ -639,7 +639,7 @@ class SourceStateRow:
         probe_duration: How long that took; NULL: it never was probed.
         max_age: How old its newest row may be; NULL: nothing is promised.
         unregistered: That nobody has registered it; NULL: somebody has.
-        probe_problem: What its last probe met, with values of rows; NULL: nothing.
+        probe_problem: What its last probe met, as the caller may see it; NULL: nothing.
         shown_problem: What its last probe met, without values of rows; NULL: nothing.
         odd_age: That it is too old, or ahead of the clock; NULL: neither.
         undone: Who has read rows of it that were undone; NULL: nobody has.

@@ -114,14 +114,14 @@ def _reached(start: Iterable[Key], arrows: Sequence[Arrow]) -> set[Key]:
     after = defaultdict(list)
     for a, b in arrows:
         after[a].append(b)
-    found = set(start)
-    waiting = list(found)
+    reached = set(start)
+    waiting = list(reached)
     while waiting:
         for key in after[waiting.pop()]:
-            if key not in found:
-                found.add(key)
+            if key not in reached:
+                reached.add(key)
                 waiting.append(key)
-    return found
+    return reached
 
 
 def _without_circles(keys: Sequence[Key], arrows: Sequence[Arrow]) -> list[Arrow]:

@@ -36,7 +36,7 @@ newest AS (
         s.inactive_indicator = 'N' AS is_active,
         p.probed_at,
         p.probe_duration,
-        p.problem,
+        CASE WHEN omd.reads_rows() THEN p.problem ELSE p.shown_problem END AS problem,
         p.shown_problem,
         p.ahead_pos,
         coalesce(p.is_read, TRUE) AS is_read,
@@ -153,7 +153,7 @@ COMMENT ON COLUMN omd_lineage.source_state.max_age IS
 COMMENT ON COLUMN omd_lineage.source_state.unregistered IS
 'That nobody has registered it; NULL: somebody has.';
 COMMENT ON COLUMN omd_lineage.source_state.probe_problem IS
-'What its last probe met, with values of rows; NULL: nothing.';
+'What its last probe met, as the caller may see it; NULL: nothing.';
 COMMENT ON COLUMN omd_lineage.source_state.shown_problem IS
 'What its last probe met, without values of rows; NULL: nothing.';
 COMMENT ON COLUMN omd_lineage.source_state.odd_age IS

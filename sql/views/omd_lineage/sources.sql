@@ -1,4 +1,4 @@
--- What a probe met may name values of rows, which not everybody may see.
+-- What may be wrong with a source stands in omd_lineage.source_state; here it is one text.
 
 CREATE OR REPLACE VIEW omd_report.sources AS
 SELECT
@@ -13,7 +13,7 @@ SELECT
         concat_ws(
             ' ',
             s.unregistered,
-            CASE WHEN omd.reads_rows() THEN s.probe_problem ELSE s.shown_problem END,
+            s.probe_problem,
             s.odd_age,
             s.undone
         ),

@@ -11,7 +11,7 @@ SELECT
     p.since,
     p.text,
     p.way_out
-FROM omd.module_problems AS p
+FROM omd.problem_list AS p
 UNION ALL
 SELECT
     p.problem_code,
@@ -23,7 +23,7 @@ SELECT
     p.since,
     p.text,
     p.way_out
-FROM omd_lineage.source_problems AS p
+FROM omd_lineage.problem_list AS p
 UNION ALL
 SELECT
     p.problem_code,
@@ -35,7 +35,7 @@ SELECT
     p.since,
     p.text,
     p.way_out
-FROM omd_dispatch.task_problems AS p
+FROM omd_dispatch.problem_list AS p
 UNION ALL
 SELECT
     p.problem_code,
@@ -47,7 +47,7 @@ SELECT
     p.since,
     p.text,
     p.way_out
-FROM omd_delivery.delivery_problems AS p
+FROM omd_delivery.problem_list AS p
 UNION ALL
 SELECT
     p.problem_code,
@@ -59,7 +59,7 @@ SELECT
     p.since,
     p.text,
     p.way_out
-FROM omd_facts.read_problems AS p
+FROM omd_facts.problem_list AS p
 UNION ALL
 SELECT
     p.problem_code,
@@ -71,7 +71,7 @@ SELECT
     p.since,
     p.text,
     p.way_out
-FROM omd_decision.stage_problems AS p;
+FROM omd_decision.problem_list AS p;
 
 COMMENT ON VIEW omd_report.problems IS
 'What somebody should look at, in all rooms, and the command that mends it. No row of business '

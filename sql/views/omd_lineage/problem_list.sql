@@ -1,6 +1,6 @@
 -- Who has read rows that were undone is a problem of the reader.
 
-CREATE OR REPLACE VIEW omd_lineage.source_problems AS
+CREATE OR REPLACE VIEW omd_lineage.problem_list AS
 SELECT
     'SOURCE_PROBLEM' AS problem_code,
     'WARNING' AS severity,
@@ -23,16 +23,16 @@ WHERE
     OR s.shown_problem IS NOT NULL
     OR s.odd_age IS NOT NULL;
 
-COMMENT ON VIEW omd_lineage.source_problems IS
+COMMENT ON VIEW omd_lineage.problem_list IS
 'For rooms: the sources with which something is wrong, as omd_report.problems shows them.';
-COMMENT ON COLUMN omd_lineage.source_problems.problem_code IS 'SOURCE_PROBLEM.';
-COMMENT ON COLUMN omd_lineage.source_problems.severity IS 'WARNING.';
-COMMENT ON COLUMN omd_lineage.source_problems.room IS 'The room that says so.';
-COMMENT ON COLUMN omd_lineage.source_problems.object_kind IS 'SOURCE.';
-COMMENT ON COLUMN omd_lineage.source_problems.object_key IS 'The source.';
-COMMENT ON COLUMN omd_lineage.source_problems.subject IS 'What it is about, in words.';
-COMMENT ON COLUMN omd_lineage.source_problems.since IS
+COMMENT ON COLUMN omd_lineage.problem_list.problem_code IS 'SOURCE_PROBLEM.';
+COMMENT ON COLUMN omd_lineage.problem_list.severity IS 'WARNING.';
+COMMENT ON COLUMN omd_lineage.problem_list.room IS 'The room that says so.';
+COMMENT ON COLUMN omd_lineage.problem_list.object_kind IS 'SOURCE.';
+COMMENT ON COLUMN omd_lineage.problem_list.object_key IS 'The source.';
+COMMENT ON COLUMN omd_lineage.problem_list.subject IS 'What it is about, in words.';
+COMMENT ON COLUMN omd_lineage.problem_list.since IS
 'Since when it has been too old; NULL when that is not known.';
-COMMENT ON COLUMN omd_lineage.source_problems.text IS 'What is wrong, without values of rows.';
-COMMENT ON COLUMN omd_lineage.source_problems.way_out IS
+COMMENT ON COLUMN omd_lineage.problem_list.text IS 'What is wrong, without values of rows.';
+COMMENT ON COLUMN omd_lineage.problem_list.way_out IS
 'The command that mends it, or with which it is looked at again when it is mended.';

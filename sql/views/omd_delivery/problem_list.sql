@@ -2,7 +2,7 @@
 -- corrects it, or a later one is accepted. Each part is a look into an index per agreement, so what
 -- was done long ago costs nothing.
 
-CREATE OR REPLACE VIEW omd_delivery.delivery_problems AS
+CREATE OR REPLACE VIEW omd_delivery.problem_list AS
 SELECT
     'DELIVERY_REFUSED' AS problem_code,
     'WARNING' AS severity,
@@ -131,21 +131,21 @@ FROM omd_delivery.agreement AS a
 INNER JOIN omd_delivery.arrival_location AS l ON a.agreement_id = l.agreement_id
 WHERE a.arrival IS NOT NULL AND a.inactive_indicator = 'N' AND l.problem IS NOT NULL;
 
-COMMENT ON VIEW omd_delivery.delivery_problems IS
+COMMENT ON VIEW omd_delivery.problem_list IS
 'For rooms: the deliveries, folders and locations that somebody should look at, as '
 'omd_report.problems shows them.';
-COMMENT ON COLUMN omd_delivery.delivery_problems.problem_code IS
+COMMENT ON COLUMN omd_delivery.problem_list.problem_code IS
 'DELIVERY_REFUSED: the last end of an agreement is a delivery, or a folder, that was refused. '
 'ARRIVAL_UNFIT: a folder can''t be a delivery. ARRIVAL_CHANGED: a folder has another content than '
 'what was taken. LOCATION_UNREADABLE: the last look at a location failed.';
-COMMENT ON COLUMN omd_delivery.delivery_problems.severity IS 'WARNING.';
-COMMENT ON COLUMN omd_delivery.delivery_problems.room IS 'The room that says so.';
-COMMENT ON COLUMN omd_delivery.delivery_problems.object_kind IS
+COMMENT ON COLUMN omd_delivery.problem_list.severity IS 'WARNING.';
+COMMENT ON COLUMN omd_delivery.problem_list.room IS 'The room that says so.';
+COMMENT ON COLUMN omd_delivery.problem_list.object_kind IS
 'DELIVERY, ARRIVAL, or LOCATION of an agreement.';
-COMMENT ON COLUMN omd_delivery.delivery_problems.object_key IS
+COMMENT ON COLUMN omd_delivery.problem_list.object_key IS
 'The id of the delivery or arrival, or the agreement.';
-COMMENT ON COLUMN omd_delivery.delivery_problems.subject IS 'What it is about, in words.';
-COMMENT ON COLUMN omd_delivery.delivery_problems.since IS
+COMMENT ON COLUMN omd_delivery.problem_list.subject IS 'What it is about, in words.';
+COMMENT ON COLUMN omd_delivery.problem_list.since IS
 'Since when; NULL when that is not known.';
-COMMENT ON COLUMN omd_delivery.delivery_problems.text IS 'What is wrong, without values of rows.';
-COMMENT ON COLUMN omd_delivery.delivery_problems.way_out IS 'What mends it.';
+COMMENT ON COLUMN omd_delivery.problem_list.text IS 'What is wrong, without values of rows.';
+COMMENT ON COLUMN omd_delivery.problem_list.way_out IS 'What mends it.';

@@ -2,7 +2,7 @@
 -- looks into an index. A part of others fails with them, and a Batch that a Module stands for is
 -- that Module.
 
-CREATE OR REPLACE VIEW omd.module_problems AS
+CREATE OR REPLACE VIEW omd.problem_list AS
 SELECT
     CASE p.state WHEN 'FAILED' THEN 'GIVEN_UP' ELSE 'LAST_RUN_FAILED' END AS problem_code,
     'ERROR' AS severity,
@@ -78,17 +78,17 @@ WHERE
     )
 GROUP BY m.module_code, m.module_kind_code, r.source_code;
 
-COMMENT ON VIEW omd.module_problems IS
+COMMENT ON VIEW omd.problem_list IS
 'For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows '
 'them.';
-COMMENT ON COLUMN omd.module_problems.problem_code IS
+COMMENT ON COLUMN omd.problem_list.problem_code IS
 'GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed since its last success, '
 'or the last real run of the Batch has. UNDONE_READ: it has read rows that were undone later.';
-COMMENT ON COLUMN omd.module_problems.severity IS 'ERROR or WARNING.';
-COMMENT ON COLUMN omd.module_problems.room IS 'The room that says so.';
-COMMENT ON COLUMN omd.module_problems.object_kind IS 'MODULE or BATCH.';
-COMMENT ON COLUMN omd.module_problems.object_key IS 'Its code.';
-COMMENT ON COLUMN omd.module_problems.subject IS 'What it is about, in words.';
-COMMENT ON COLUMN omd.module_problems.since IS 'Since when; NULL when that is not known.';
-COMMENT ON COLUMN omd.module_problems.text IS 'What is wrong, without values of rows.';
-COMMENT ON COLUMN omd.module_problems.way_out IS 'What mends it.';
+COMMENT ON COLUMN omd.problem_list.severity IS 'ERROR or WARNING.';
+COMMENT ON COLUMN omd.problem_list.room IS 'The room that says so.';
+COMMENT ON COLUMN omd.problem_list.object_kind IS 'MODULE or BATCH.';
+COMMENT ON COLUMN omd.problem_list.object_key IS 'Its code.';
+COMMENT ON COLUMN omd.problem_list.subject IS 'What it is about, in words.';
+COMMENT ON COLUMN omd.problem_list.since IS 'Since when; NULL when that is not known.';
+COMMENT ON COLUMN omd.problem_list.text IS 'What is wrong, without values of rows.';
+COMMENT ON COLUMN omd.problem_list.way_out IS 'What mends it.';

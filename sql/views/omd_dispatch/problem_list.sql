@@ -1,6 +1,6 @@
 -- The errors of tasks stay where they are: behind them may stand values of rows.
 
-CREATE OR REPLACE VIEW omd_dispatch.task_problems AS
+CREATE OR REPLACE VIEW omd_dispatch.problem_list AS
 SELECT
     'TASKS_DEAD' AS problem_code,
     'ERROR' AS severity,
@@ -26,15 +26,15 @@ SELECT
     END AS way_out
 FROM omd_dispatch._dead_types() AS d;
 
-COMMENT ON VIEW omd_dispatch.task_problems IS
+COMMENT ON VIEW omd_dispatch.problem_list IS
 'For rooms: the types of tasks of which some are dead, as omd_report.problems shows them.';
-COMMENT ON COLUMN omd_dispatch.task_problems.problem_code IS
+COMMENT ON COLUMN omd_dispatch.problem_list.problem_code IS
 'TASKS_DEAD: the attempts of tasks are used up.';
-COMMENT ON COLUMN omd_dispatch.task_problems.severity IS 'ERROR.';
-COMMENT ON COLUMN omd_dispatch.task_problems.room IS 'The room that says so.';
-COMMENT ON COLUMN omd_dispatch.task_problems.object_kind IS 'TASK_TYPE.';
-COMMENT ON COLUMN omd_dispatch.task_problems.object_key IS 'family/type.';
-COMMENT ON COLUMN omd_dispatch.task_problems.subject IS 'What it is about, in words.';
-COMMENT ON COLUMN omd_dispatch.task_problems.since IS 'When the first of them died.';
-COMMENT ON COLUMN omd_dispatch.task_problems.text IS 'How many they are.';
-COMMENT ON COLUMN omd_dispatch.task_problems.way_out IS 'The command that tries them again.';
+COMMENT ON COLUMN omd_dispatch.problem_list.severity IS 'ERROR.';
+COMMENT ON COLUMN omd_dispatch.problem_list.room IS 'The room that says so.';
+COMMENT ON COLUMN omd_dispatch.problem_list.object_kind IS 'TASK_TYPE.';
+COMMENT ON COLUMN omd_dispatch.problem_list.object_key IS 'family/type.';
+COMMENT ON COLUMN omd_dispatch.problem_list.subject IS 'What it is about, in words.';
+COMMENT ON COLUMN omd_dispatch.problem_list.since IS 'When the first of them died.';
+COMMENT ON COLUMN omd_dispatch.problem_list.text IS 'How many they are.';
+COMMENT ON COLUMN omd_dispatch.problem_list.way_out IS 'The command that tries them again.';
