@@ -242,7 +242,7 @@
 \ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/export_work.sql
 \ir ../views/omd_facts/undone_reads.sql
-\ir ../views/omd_facts/problem_list.sql
+\ir ../views/omd_facts/undone_read_problems.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

@@ -25,8 +25,8 @@ __all__ = [
     "LoadAllAnswer",
     "LoadAnswer",
     "LoadWorkRow",
-    "ProblemListRow",
     "ResyncAnswer",
+    "UndoneReadProblemsRow",
     "UndoneReadsRow",
     "VerifyRow",
 ]
@@ -345,7 +345,7 @@ class LoadWorkRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemListRow:
+class UndoneReadProblemsRow:
     """For rooms: the runs that stand and have read a change that was undone later, as
     omd_report.problems shows them.
 
@@ -361,7 +361,7 @@ class ProblemListRow:
         way_out: The commands that undo the run and take what it has read again.
     """
 
-    view: ClassVar[str] = "omd_facts.problem_list"
+    view: ClassVar[str] = "omd_report.undone_read_problems"
 
     problem_code: str
     severity: str

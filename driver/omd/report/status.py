@@ -59,7 +59,6 @@ def status(dsn: str, output: str, limit: int) -> None:
                     "severity": "severity",
                     "problem": "problem_code",
                     "subject": "subject",
-                    "since": "since",
                     "text": "text",
                     "way out": "way_out",
                 },

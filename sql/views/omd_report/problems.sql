@@ -59,7 +59,7 @@ SELECT
     p.since,
     p.text,
     p.way_out
-FROM omd_facts.problem_list AS p
+FROM omd_report.undone_read_problems AS p
 UNION ALL
 SELECT
     p.problem_code,

@@ -1,6 +1,6 @@
 -- One run may have read several changes that were undone; it is mended once.
 
-CREATE OR REPLACE VIEW omd_facts.problem_list AS
+CREATE OR REPLACE VIEW omd_report.undone_read_problems AS
 SELECT
     'UNDONE_READ' AS problem_code,
     'WARNING' AS severity,
@@ -20,16 +20,16 @@ SELECT
 FROM omd_report.undone_reads AS r
 GROUP BY r.module_instance_id, r.reader_code, r.interface_code;
 
-COMMENT ON VIEW omd_facts.problem_list IS
+COMMENT ON VIEW omd_report.undone_read_problems IS
 'For rooms: the runs that stand and have read a change that was undone later, as '
 'omd_report.problems shows them.';
-COMMENT ON COLUMN omd_facts.problem_list.problem_code IS 'UNDONE_READ.';
-COMMENT ON COLUMN omd_facts.problem_list.severity IS 'WARNING.';
-COMMENT ON COLUMN omd_facts.problem_list.room IS 'The room that says so.';
-COMMENT ON COLUMN omd_facts.problem_list.object_kind IS 'MODULE_INSTANCE.';
-COMMENT ON COLUMN omd_facts.problem_list.object_key IS 'The run.';
-COMMENT ON COLUMN omd_facts.problem_list.subject IS 'What it is about, in words.';
-COMMENT ON COLUMN omd_facts.problem_list.since IS 'When the first of the changes was undone.';
-COMMENT ON COLUMN omd_facts.problem_list.text IS 'Which changes they are.';
-COMMENT ON COLUMN omd_facts.problem_list.way_out IS
+COMMENT ON COLUMN omd_report.undone_read_problems.problem_code IS 'UNDONE_READ.';
+COMMENT ON COLUMN omd_report.undone_read_problems.severity IS 'WARNING.';
+COMMENT ON COLUMN omd_report.undone_read_problems.room IS 'The room that says so.';
+COMMENT ON COLUMN omd_report.undone_read_problems.object_kind IS 'MODULE_INSTANCE.';
+COMMENT ON COLUMN omd_report.undone_read_problems.object_key IS 'The run.';
+COMMENT ON COLUMN omd_report.undone_read_problems.subject IS 'What it is about, in words.';
+COMMENT ON COLUMN omd_report.undone_read_problems.since IS 'When the first of the changes was undone.';
+COMMENT ON COLUMN omd_report.undone_read_problems.text IS 'Which changes they are.';
+COMMENT ON COLUMN omd_report.undone_read_problems.way_out IS
 'The commands that undo the run and take what it has read again.';
