@@ -29,7 +29,8 @@ COMMENT ON COLUMN omd_report.undone_read_problems.room IS 'The room that says so
 COMMENT ON COLUMN omd_report.undone_read_problems.object_kind IS 'MODULE_INSTANCE.';
 COMMENT ON COLUMN omd_report.undone_read_problems.object_key IS 'The run.';
 COMMENT ON COLUMN omd_report.undone_read_problems.subject IS 'What it is about, in words.';
-COMMENT ON COLUMN omd_report.undone_read_problems.since IS 'When the first of the changes was undone.';
+COMMENT ON COLUMN omd_report.undone_read_problems.since IS
+'When the first of the changes was undone.';
 COMMENT ON COLUMN omd_report.undone_read_problems.text IS 'Which changes they are.';
 COMMENT ON COLUMN omd_report.undone_read_problems.way_out IS
 'The commands that undo the run and take what it has read again.';

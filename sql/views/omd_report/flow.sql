@@ -1,5 +1,5 @@
--- What is declared says what flows where. Rooms know a table by its name alone; here it
--- shows whether it is an offered view of facts or a table of the lake. Of the offered views those are
+-- What is declared says what flows where. Rooms know a table by its name alone; here it shows
+-- whether it is an offered view of facts or a table of the lake. Of the offered views those are
 -- here that somebody reads.
 
 CREATE OR REPLACE VIEW omd_report.flow AS
