@@ -379,7 +379,8 @@ def test_a_block_of_changes_that_is_undone_meanwhile_is_decided_anew(
     bad = load(store, 2, orders=[("N", 2, 20)])
     run = background(control.decision.run, "s", spark=spark)
     waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-    until(room.conn, f"SELECT EXISTS ({waiting}) AS yes")
+    while not room.one(f"SELECT EXISTS ({waiting})"):
+        assert not run.done(), run.result()
     store.undo(bad)
     revert(store)
     load(store, 2, orders=[("N", 2, 21)])
