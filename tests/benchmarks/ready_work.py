@@ -50,7 +50,7 @@ OTHERS = """
     INSERT INTO omd_decision.stage_version (stage_id, version, definition, defined_by)
     SELECT s.stage_id, 1, '{}', 'bench' FROM omd_decision.stage AS s;
     INSERT INTO omd.source (source_code, source_kind_code, pos, id)
-    SELECT 'facts.i' || n, 'FACTS', now(), CASE n % 10 WHEN 0 THEN 6 ELSE 5 END
+    SELECT 'facts.i' || n, 'FACTS', '2026-01-01 00:00:00+00', CASE n % 10 WHEN 0 THEN 6 ELSE 5 END
     FROM generate_series(0, 99) AS n;
     INSERT INTO omd.source_table (table_code, source_code)
     SELECT 'gdal_i' || n || '.e', 'facts.i' || n FROM generate_series(0, 99) AS n;
@@ -74,12 +74,13 @@ HISTORY = """
         module_instance_id, module_id, start_value, start_id, end_value, end_id, source_code
     )
     SELECT
-        mi.module_instance_id, mi.module_id, '-infinity', 0,
-        now() - interval '1 day', 5, p.source_code
+        mi.module_instance_id, mi.module_id, '-infinity', 0, '2026-01-01 00:00:00+00', 5,
+        p.source_code
     FROM omd.module_instance AS mi
     INNER JOIN omd_decision.stage AS s USING (module_id)
     INNER JOIN omd_decision.stage_source AS t USING (stage_id)
-    INNER JOIN omd.source_table AS p USING (table_code);
+    INNER JOIN omd.source_table AS p USING (table_code)
+    ON CONFLICT DO NOTHING;
 """
 
 
@@ -109,6 +110,7 @@ def main() -> None:
         with conn.transaction():
             conn.execute("SET LOCAL session_replication_role = replica")
             conn.execute(OTHERS.encode())
+            conn.execute(HISTORY.replace("1000) AS n", "1) AS n").encode())
         conn.execute("VACUUM (ANALYZE)")
         ready_list = b"SELECT * FROM omd_lineage.ready_list"
         alone, work = medians(conn, ready_list, READY_WORK)

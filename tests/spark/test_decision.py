@@ -377,15 +377,19 @@ def test_a_block_of_changes_that_is_undone_meanwhile_is_decided_anew(
     assert control.decision.run("s", spark=spark).module_instance_id is None
     load(store, 1, orders=[("N", 1, 10)])
     bad = load(store, 2, orders=[("N", 2, 20)])
-    run = background(control.decision.run, "s", spark=spark)
-    waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-    while not room.one(f"SELECT EXISTS ({waiting})"):
-        assert not run.done(), run.result()
-    store.undo(bad)
-    revert(store)
-    load(store, 2, orders=[("N", 2, 21)])
-    room.conn.execute("SELECT pg_advisory_unlock(42)")
-    ended = run.result(timeout=60)
+
+    def correct() -> None:
+        waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        until(room.conn, f"SELECT EXISTS ({waiting}) AS yes")
+        store.undo(bad)
+        revert(store)
+        load(store, 2, orders=[("N", 2, 21)])
+        room.conn.execute("SELECT pg_advisory_unlock(42)")
+
+    # A session of Spark belongs to this thread.
+    corrected = background(correct)
+    ended = control.decision.run("s", spark=spark)
+    corrected.result(timeout=60)
     assert ended.status is ExecutionStatus.ABORTED, ended
     ended = control.decision.run("s", spark=spark)
     assert (ended.status, ended.cycles) == (ExecutionStatus.SUCCEEDED, 2), ended
