@@ -112,7 +112,7 @@
 \ir ../../migrations/V061__module_kinds.sql
 \endif
 
-\set checksum 'fb22cdae496803c2f4533e3b0234a8fbc8a46eee35262f17f5b68c5cc2c56fa8'
+\set checksum '0e08476a3e9690107f03ebabf5f65fa859828a412cfd94be6e7a6217489d102a'
 \set migration 'V064__back_off'
 \ir ../setup/claim.psql
 \if :pending
@@ -133,7 +133,7 @@
 \ir ../../migrations/V068__source_readers.sql
 \endif
 
-\set checksum '2c54f76cbd3e4d94cde8fc38cc53aa0396f80c41cb7dd4a195b8038c78cd841c'
+\set checksum '95168d90ff64445d57ac410f711fde94a86dc70cd3ed3482c1c10e52e0bfe205'
 \set migration 'V069__read_sources'
 \ir ../setup/claim.psql
 \if :pending

@@ -27,6 +27,7 @@ CONTROLS_TRANSACTIONS = {
     "omd_dispatch.purge_partition",
     "omd_facts.load",
     "omd_facts.load_all",
+    "omd_facts.undo",
     "omd_lineage.step",
     "omd_lineage.probe_sources",
     "omd_lineage.restate",
@@ -73,9 +74,11 @@ OVER_GENERATED_TABLES = {
     "omd_facts._lacks_roots",
     "omd_facts._load_entity",
     "omd_facts._load_roots",
+    "omd_facts._note_erased",
     "omd_facts._refused_key",
     "omd_facts._removed_anchors",
     "omd_facts._run_controls",
+    "omd_facts._switch_changes",
     "omd_facts._undo_load",
     "omd_facts.erase",
     "omd_facts.hold_views",
@@ -597,7 +600,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
-        "OM005 OM034 OM130 OM153",
+        "OM005 OM034 OM130 OM153 OM159",
         "it only names the rollback",
         ["omd_facts._register_module > omd_facts.undo_loads"],
     ),
@@ -607,7 +610,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd_facts._begin_item > omd.begin_in_database_run",
             "omd_facts.resync > omd.begin_in_database_run",
-            "omd_facts.undo > omd.begin_in_database_run",
+            "omd_facts._undo > omd.begin_in_database_run",
         ],
     ),
     (
@@ -631,7 +634,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd_facts._begin_item > omd.module_success",
             "omd_facts.resync > omd.module_success",
-            "omd_facts.undo > omd.module_success",
+            "omd_facts._undo > omd.module_success",
         ],
     ),
     (
@@ -642,7 +645,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM003 OM006",
         "it names a Module Instance and an indicator that there is",
-        ["omd_facts.undo > omd.set_next_run_indicator"],
+        ["omd_facts._undo > omd.set_next_run_indicator"],
     ),
     (
         "OM013 OM031",
@@ -711,7 +714,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_facts._writer_sql > omd_facts._run_controls"],
     ),
     (
-        "OM063 OM156",
+        "OM063 OM156 OM159",
         "it only writes the text of a function",
         ["omd_facts._writer_sql > omd_facts._deletes_physically"],
     ),
@@ -731,7 +734,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
 HOLDS_ROWS = re.compile(
     r"omd\.event_log|omd_decision\.(cycle|reject|ruleset_test_result)|omd_delivery\.(quarantine|sample)"
     r"|omd_dispatch\.task_schedule|omd_dispatch\.(old_)?task_data_\w+"
-    r"|omd_lineage\.(offsets|replaced_row|source_probe)"
+    r"|omd_lineage\.(offsets|replaced_row|source_probe)|omd_facts\.change_slice"
 )
 # The schemas that a room may name besides omd.
 KNOWS = {"omd_facts": {"omd_delivery"}, "omd_lineage": {"omd_lake"}}

@@ -370,7 +370,7 @@ class FactsCalls(Calls):
         """Removes the keys of changes that are older than ``keep`` and that every reader has
         passed, and returns how many (``purged``).
 
-        A block that begins before them is refused (OM158), but for one from the beginning.
+        A block that begins before them is refused, but for one from the beginning.
 
         Raises:
             MissingArgument: OM005.
@@ -459,7 +459,8 @@ class FactsCalls(Calls):
         the views changes_<interface> have the keys that it touched, and the views asof_<interface>
         are as of its end.
 
-        Outside of a transaction block it ends at once.
+        Outside of a transaction block it ends at once. One of more than 50,000 keys raises work_mem
+        to maintenance_work_mem as long.
 
         Args:
             after: the change that it begins after; 0 or NULL: it begins at the beginning, and

@@ -26,6 +26,7 @@ __all__ = [
     "LoadAnswer",
     "LoadWorkRow",
     "ResyncAnswer",
+    "UndoneReadsRow",
     "VerifyRow",
 ]
 
@@ -340,3 +341,27 @@ class LoadWorkRow:
     waits_for: str | None
     since: datetime
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneReadsRow:
+    """The runs that stand and have read a change that was undone later. R on the run, or a
+    restatement, makes their rows again.
+
+    Attributes:
+        reader_code: The Module that has read it.
+        module_instance_id: Its run.
+        interface_code: The interface.
+        change_id: The change that was undone.
+        undone_by_change_id: The change that undid it.
+        undone_datetime: When that was made.
+    """
+
+    view: ClassVar[str] = "omd_report.undone_reads"
+
+    reader_code: str
+    module_instance_id: int
+    interface_code: str
+    change_id: int
+    undone_by_change_id: int
+    undone_datetime: datetime
