@@ -1,6 +1,6 @@
 -- V067: facts: the changes of an interface in the order of their commits, and the keys that each
--- touched. Applied once. A call that executes a routine that has other parameters now goes on, under
--- another name, until sql/cleanup/drop_retired.sql drops it.
+-- touched. Applied once. A call that executes a routine that has other parameters now goes on,
+-- under another name, until sql/cleanup/drop_retired.sql drops it.
 
 DO $do$
 BEGIN
@@ -95,8 +95,8 @@ CREATE TABLE omd_facts.change_slice (
     CONSTRAINT pk_change_slice PRIMARY KEY (entity_id, change_id, acm_id, own_key)
 );
 COMMENT ON TABLE omd_facts.change_slice IS
-'The rows of an entity that is a context of another one, by anchor and own key, that a change wrote '
-'or removed.';
+'The rows of an entity that is a context of another one, by anchor and own key, that a change '
+'wrote or removed.';
 COMMENT ON COLUMN omd_facts.change_slice.change_id IS 'The change.';
 COMMENT ON COLUMN omd_facts.change_slice.entity_id IS 'The entity.';
 COMMENT ON COLUMN omd_facts.change_slice.acm_id IS 'The key, by its anchor.';

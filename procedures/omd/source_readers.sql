@@ -11,13 +11,16 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT m.module_code, r.table_code, w.end_id
+    SELECT
+        m.module_code,
+        r.table_code,
+        w.end_id
     FROM omd.source_reader AS r
-    INNER JOIN omd.module AS m USING (module_id)
+    INNER JOIN omd.module AS m ON r.module_id = m.module_id
     LEFT JOIN LATERAL (
         SELECT c.end_id
         FROM omd.source_control AS c
-        INNER JOIN omd.module_instance AS mi USING (module_instance_id)
+        INNER JOIN omd.module_instance AS mi ON c.module_instance_id = mi.module_instance_id
         WHERE
             c.module_id = r.module_id
             AND c.source_code = p_source_code

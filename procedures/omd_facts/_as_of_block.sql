@@ -10,7 +10,7 @@ IMMUTABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT format(
-        'CASE WHEN %1$s.acm_start_dt > b.mark THEN (r%1$s.r).%2$I ELSE %1$s.%2$I END',
+        'CASE WHEN %1$s.acm_start_dt > b.mark THEN r%1$s.%2$I ELSE %1$s.%2$I END',
         p_alias, p_column
     );
 END;

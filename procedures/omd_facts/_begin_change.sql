@@ -1,5 +1,5 @@
--- The caller holds the row of the interface, and keeps it to its commit. So numbers and times rise in
--- the order of commits, also when the clock is set back.
+-- The caller holds the row of the interface, and keeps it to its commit. So numbers and times rise
+-- in the order of commits, also when the clock is set back.
 
 CREATE OR REPLACE FUNCTION omd_facts._begin_change(
     p_interface_id integer,

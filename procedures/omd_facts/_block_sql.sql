@@ -10,7 +10,7 @@ IMMUTABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT format(
-        'nullif(current_setting(%L, TRUE), '''')::jsonb', 'omd_changes.' || p_interface_code
+        'nullif(current_setting(%L, TRUE), '''')::jsonb', 'omd_facts.block_' || p_interface_code
     );
 END;
 

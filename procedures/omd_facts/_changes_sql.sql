@@ -1,11 +1,12 @@
--- Where no key of the entity has changed after the block, the open rows are what was there at its end:
--- the statement finds out in its own snapshot, as (SELECT …) that gates a branch. Else a row is the
--- open one, or, where that is too young, the closed one that is looked for by its key. What comes
--- out of several changes has no statistics, and a plan for a few keys costs 60 times when there are
--- many: so the keys come with the rows of a function, which never gives any, since the planner takes
--- their number from the setting. The bounds are settings too, so that it knows which of the two
--- parts has none: in a block from the beginning {after} is behind all changes, in others {first} is
--- behind all keys.
+-- Where no key of the entity has changed after the block, the open rows are what was there at its
+-- end: the statement finds out in its own snapshot, as (SELECT …) that gates a branch. What a key
+-- was before the block is what it was before its first change in it. Else a row is the open one,
+-- or, where that is too young, the closed one, which is looked for by its key: to join all closed
+-- ones took 17 times a join of 1,000 keys. What comes out of several changes has no statistics, and
+-- a plan for a few keys costs 60 times when there are many: so the keys come with the rows of a
+-- function, which never gives any, since the planner takes their number from the setting. The
+-- bounds are settings too, so that it knows which of the two parts has none: in a block from the
+-- beginning {after} is behind all changes, in others {first} is behind all keys.
 
 CREATE OR REPLACE FUNCTION omd_facts._changes_sql(
     p_entity_id integer
@@ -26,7 +27,7 @@ WITH block AS MATERIALIZED (
     SELECT
         k.acm_id,
         max(k.change_id) AS change_id,
-        (array_agg(k.was_there ORDER BY k.change_id))[1] AS was_there,
+        min(k.change_id * 2 + k.was_there::integer) % 2 = 1 AS was_there,
         FALSE AS is_all,
         (SELECT {mark}) AS mark
     FROM omd_facts.change_key AS k
@@ -83,7 +84,7 @@ slice AS MATERIALIZED (
         s.acm_id,
         s.own_key,
         max(s.change_id) AS change_id,
-        (array_agg(s.was_there ORDER BY s.change_id))[1] AS was_there
+        min(s.change_id * 2 + s.was_there::integer) % 2 = 1 AS was_there
     FROM omd_facts.change_slice AS s
     WHERE s.entity_id = {entity_id}
         AND s.change_id > CASE WHEN {first} < 0 THEN 0 ELSE {after} END
@@ -122,10 +123,10 @@ BEGIN
     v_pieces := jsonb_build_object(
         'entity_id', p_entity_id,
         'block', omd_facts._block_sql(v_entity.interface_code),
-        'after', format(v_number, 'omd_changes_after.' || v_entity.interface_code),
-        'upto', format(v_number, 'omd_changes_upto.' || v_entity.interface_code),
-        'first', format(v_number, 'omd_changes_first.' || v_entity.interface_code),
-        'all_upto', format(v_number, 'omd_changes_all.' || v_entity.interface_code),
+        'after', format(v_number, 'omd_facts.after_' || v_entity.interface_code),
+        'upto', format(v_number, 'omd_facts.upto_' || v_entity.interface_code),
+        'first', format(v_number, 'omd_facts.first_' || v_entity.interface_code),
+        'all_upto', format(v_number, 'omd_facts.all_' || v_entity.interface_code),
         'mark', format(
             '(%s #>> ''{marks,%s}'')::timestamptz',
             omd_facts._block_sql(v_entity.interface_code), p_entity_id
@@ -285,10 +286,10 @@ BEGIN
                 'earlier_joins', string_agg(
                     format(
                         E'LEFT JOIN %1$I.%2$I AS %4$s ON b.acm_id = %4$s.acm_id\n'
-                        'LEFT JOIN LATERAL (SELECT CASE WHEN %4$s.acm_start_dt > b.mark THEN (SELECT'
-                        ' (x.*)::%1$I.%3$I FROM %1$I.%3$I AS x WHERE x.acm_id = b.acm_id'
-                        ' AND x.acm_start_dt <= b.mark ORDER BY x.acm_start_dt DESC LIMIT 1'
-                        ') END AS r HAVING TRUE) AS r%4$s ON TRUE',
+                        'LEFT JOIN LATERAL (SELECT x.* FROM %1$I.%3$I AS x'
+                        ' WHERE x.acm_id = b.acm_id AND x.acm_start_dt <= b.mark'
+                        ' AND %4$s.acm_start_dt > b.mark'
+                        ' ORDER BY x.acm_start_dt DESC LIMIT 1) AS r%4$s ON TRUE',
                         v_entity.cfl, c.context_table || '_now', c.context_table || '_past', c.alias
                     ),
                     E'\n' ORDER BY c.alias <> 'p', c.context_id

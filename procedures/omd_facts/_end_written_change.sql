@@ -1,5 +1,5 @@
--- Rows are written through views one by one, and nobody says which is the last: the commit does. The
--- entities that were written are those whose mark is the time of the transaction.
+-- Rows are written through views one by one, and nobody says which is the last: the commit does.
+-- The entities that were written are those whose mark is the time of the transaction.
 
 CREATE OR REPLACE FUNCTION omd_facts._end_written_change()
 RETURNS trigger

@@ -1,8 +1,8 @@
--- $1 delivery, $2 T, $3 Module Instance, $4 physical, $5 change. Each statement is about all rows of the
--- delta, and of the contexts it reads open rows by their keys alone. The anti join comes before
--- DISTINCT, so that only keys that are new are sorted. A table that is empty is not searched before
--- it is filled: the planner could take it for small while it grows. (SELECT $2) keeps the planner
--- from looking for T among the values that it knows, of which none is so new.
+-- $1 delivery, $2 T, $3 Module Instance, $4 physical, $5 change. Each statement is about all rows
+-- of the delta, and of the contexts it reads open rows by their keys alone. The anti join comes
+-- before DISTINCT, so that only keys that are new are sorted. A table that is empty is not searched
+-- before it is filled: the planner could take it for small while it grows. (SELECT $2) keeps the
+-- planner from looking for T among the values that it knows, of which none is so new.
 
 CREATE OR REPLACE FUNCTION omd_facts._entity_statements(
     p_entity_id integer

@@ -97,7 +97,8 @@ $load_item$;
 COMMENT ON FUNCTION omd_facts._load_item IS
 'Loads the item p_queue_id of the queue for p_module_instance_id; the caller ends the instance in '
 'the same transaction. Errors: OM004, OM101, OM102, OM107, OM130, OM135: the rows of a delta are '
-'not those that were accepted, OM159: it deletes physically, and readers are at work, OM251: the item is of a newer model than is deployed. Locks: the '
-'interface in this room, the rows, the item, the delivery.';
+'not those that were accepted, OM159: it deletes physically, and readers are at work, OM251: the '
+'item is of a newer model than is deployed. Locks: the interface in this room, the rows, the item, '
+'the delivery.';
 REVOKE ALL ON FUNCTION omd_facts._load_item FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._load_item TO omd_runner;

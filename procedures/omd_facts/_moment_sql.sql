@@ -1,8 +1,9 @@
 -- Without a moment of the session, that of a statement is the traveling now, and what it sees is as
--- of then already: any later moment reads the same, and none needs to be looked up. Inside of a block
--- of changes it is the mark of the entity at its end. A setting that is no moment fails in the cast, as
--- 22007 or 22008. A function of ours could raise an error of OMD, but who reads a view needs the right
--- to execute each function in it: whoever has been granted the view alone could not read it any more.
+-- of then already: any later moment reads the same, and none needs to be looked up. Inside of a
+-- block of changes it is the mark of the entity at its end. A setting that is no moment fails in
+-- the cast, as 22007 or 22008. A function of ours could raise an error of OMD, but who reads a view
+-- needs the right to execute each function in it: whoever has been granted the view alone could not
+-- read it any more.
 
 CREATE OR REPLACE FUNCTION omd_facts._moment_sql(
     p_entity_id integer

@@ -14,6 +14,7 @@ SET search_path = pg_catalog, pg_temp
 AS $note_erased$
 DECLARE
     v_entity record;
+    v_statement text;
 BEGIN
     FOR v_entity IN
         SELECT e.entity_id, e.interface_id, e.entity_kind,
@@ -28,7 +29,7 @@ BEGIN
             );
             CONTINUE;
         END IF;
-        EXECUTE omd_facts._fill(
+        v_statement := omd_facts._fill(
             $sql$
 WITH slice AS (
     SELECT {own_json} AS own_key, o.acm_record_ind <> 'R' AS was_there
@@ -46,7 +47,8 @@ FROM slice AS s
 CROSS JOIN noted
 HAVING count(*) > 0$sql$,
             v_entity.pieces
-        ) USING p_acm_id, v_entity.interface_id;
+        );
+        EXECUTE v_statement USING p_acm_id, v_entity.interface_id;
     END LOOP;
 END
 $note_erased$;

@@ -1,4 +1,5 @@
--- Writes of one transaction to a key are one entry: what it was before the first, and after the last.
+-- Writes of one transaction to a key are one entry: what it was before the first, and after the
+-- last.
 
 CREATE OR REPLACE FUNCTION omd_facts._note_key(
     p_interface_id integer,

@@ -15,6 +15,7 @@ DECLARE
     v_entity record;
     v_change_id bigint;
     v_rows bigint;
+    v_statement text;
 BEGIN
     PERFORM omd.declare_source(
         omd_facts._source_code(p_interface_id),
@@ -49,9 +50,10 @@ BEGIN
         WHERE e.interface_id = p_interface_id AND e.keeps_changes AND e.changes_from IS NULL
         ORDER BY e.entity_id
     LOOP
-        EXECUTE omd_facts._fill(
+        v_statement := omd_facts._fill(
             'SELECT count(*) FROM (SELECT FROM {now} AS o LIMIT 1) AS o', v_entity.pieces
-        ) INTO v_rows;
+        );
+        EXECUTE v_statement INTO v_rows;
         IF v_rows > 0 THEN
             v_change_id := coalesce(
                 v_change_id,
@@ -60,19 +62,21 @@ BEGIN
             UPDATE omd_facts.change AS c SET entity_ids = c.entity_ids || v_entity.entity_id
             WHERE c.change_id = v_change_id;
             IF v_entity.entity_kind = 'CONTEXT' THEN
-                EXECUTE omd_facts._fill(
+                v_statement := omd_facts._fill(
                     'INSERT INTO omd_facts.change_slice (change_id, entity_id, acm_id, own_key,'
                     ' was_there, is_there) SELECT $1, {noted_id}, o.acm_id, {own_json}, FALSE, TRUE'
                     ' FROM {now} AS o WHERE o.acm_record_ind <> ''R''',
                     v_entity.pieces
-                ) USING v_change_id;
+                );
+                EXECUTE v_statement USING v_change_id;
             END IF;
-            EXECUTE omd_facts._fill(
+            v_statement := omd_facts._fill(
                 'INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_there)'
                 ' SELECT DISTINCT $1, {noted_id}, o.acm_id, FALSE, TRUE'
                 ' FROM {now} AS o WHERE o.acm_record_ind <> ''R''',
                 v_entity.pieces
-            ) USING v_change_id;
+            );
+            EXECUTE v_statement USING v_change_id;
         END IF;
         UPDATE omd_facts.entity AS e SET changes_from = coalesce(v_change_id, 0::bigint)
         WHERE e.entity_id = v_entity.entity_id;

@@ -1,6 +1,7 @@
 -- The rollback of process control does it, so that the runs are known as undone. A loader takes the
 -- items again at once, so an undo that is to be the way to a revert reverts in the same
--- transaction. The position is taken before any other lock: who waits for readers stops nobody else.
+-- transaction. The position is taken before any other lock: who waits for readers stops nobody
+-- else.
 
 CREATE OR REPLACE PROCEDURE omd_facts._undo(
     p_interface_code text,

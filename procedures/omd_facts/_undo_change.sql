@@ -1,5 +1,5 @@
--- An undo is one change for all that it takes back, and its keys are theirs, so that each reader meets
--- them again. A key is then what it was before the first of them.
+-- An undo is one change for all that it takes back, and its keys are theirs, so that each reader
+-- meets them again. A key is then what it was before the first of them.
 
 CREATE OR REPLACE FUNCTION omd_facts._undo_change(
     p_interface_id integer,

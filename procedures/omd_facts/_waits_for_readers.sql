@@ -1,5 +1,5 @@
--- A begin that has to undo a load does not wait for readers: it would keep others from their Modules.
--- It lets no new one begin, its caller commits that, and the next call finds none at work.
+-- A begin that has to undo a load does not wait for readers: it would keep others from their
+-- Modules. It lets no new one begin, its caller commits that, and the next call finds none at work.
 
 CREATE OR REPLACE FUNCTION omd_facts._waits_for_readers(
     p_interface_id integer,
@@ -29,7 +29,7 @@ END
 $waits_for_readers$;
 
 COMMENT ON FUNCTION omd_facts._waits_for_readers IS
-'Returns whether the next load of the interface p_interface_id, whose Module is p_module_id, undoes '
-'loads whose facts are being read: no run begins to read them then. Else it holds their position. '
-'Locks: the position.';
+'Returns whether the next load of the interface p_interface_id, whose Module is p_module_id, '
+'undoes loads whose facts are being read: no run begins to read them then. Else it holds their '
+'position. Locks: the position.';
 REVOKE ALL ON FUNCTION omd_facts._waits_for_readers FROM PUBLIC;

@@ -1,5 +1,5 @@
--- A block is whole changes. It never ends between a change and its undo: what was read there is gone,
--- and a correction at the same T would be read twice.
+-- A block is whole changes. It never ends between a change and its undo: what was read there is
+-- gone, and a correction at the same T would be read twice.
 
 CREATE OR REPLACE FUNCTION omd_facts.block_end(
     p_source_code text,
@@ -46,9 +46,8 @@ END
 $block_end$;
 
 COMMENT ON FUNCTION omd_facts.block_end IS
-'For rooms: Returns where a block of changes of the source p_source_code ends that begins after the '
-'change p_after (0 or NULL: at the beginning) and has p_max_keys keys at most (NULL: any number): '
-'the time p_pos and the number p_id of its last change; NULL when there is none. It is one change '
-'at least, and goes to the undo of each change in it. Locks: none.';
+'For rooms: Returns where a block of changes of the source p_source_code ends that begins after '
+'the change p_after (0 or NULL: at the beginning) and has p_max_keys keys at most (NULL: any '
+'number): the time p_pos and the number p_id of its last change; NULL when there is none. It is '
+'one change at least, and goes to the undo of each change in it. Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts.block_end FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_facts.block_end TO omd_runner, omd_reader;

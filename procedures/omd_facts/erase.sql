@@ -151,7 +151,7 @@ COMMENT ON PROCEDURE omd_facts.erase IS
 'p_key is no key of it; OM062: the agreement does not name it; OM069: the delivery belongs to '
 'another login; OM150: the session names no open delivery; OM151: an LVL delivery is not at an '
 'end; OM156: the delivery does not allow it; OM159: readers are at work; OM251. Locks: the '
-'interface in both rooms, its position, the rows; '
-'the tables, against DDL. Call again when the answer was lost.';
+'interface in both rooms, its position, the rows; the tables, against DDL. Call again when the '
+'answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.erase FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.erase TO omd_runner, omd_data_writer;

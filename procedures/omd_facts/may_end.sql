@@ -15,7 +15,7 @@ BEGIN ATOMIC
     SELECT NOT EXISTS (
         SELECT
         FROM omd_facts.interface AS i
-        INNER JOIN omd_facts.change AS c USING (interface_id)
+        INNER JOIN omd_facts.change AS c ON i.interface_id = c.interface_id
         WHERE
             'facts.' || i.interface_code = p_source_code
             AND c.undone_by_change_id > p_id
@@ -28,4 +28,3 @@ COMMENT ON FUNCTION omd_facts.may_end IS
 'p_id: no change up to there was undone after it. Ask again before the commit of what was made of '
 'the block. Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts.may_end FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_facts.may_end TO omd_runner, omd_reader;

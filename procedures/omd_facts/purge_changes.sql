@@ -1,5 +1,5 @@
--- The changes themselves stay, since runs are traced to them. What a reader has not passed stays too;
--- one that has never read begins at the beginning, which needs no keys.
+-- The changes themselves stay, since runs are traced to them. What a reader has not passed stays
+-- too; one that has never read begins at the beginning, which needs no keys.
 
 CREATE OR REPLACE PROCEDURE omd_facts.purge_changes(
     p_keep interval,
@@ -63,8 +63,8 @@ $purge_changes$;
 
 COMMENT ON PROCEDURE omd_facts.purge_changes IS
 'Removes the keys of changes that are older than p_keep and that every reader has passed, and '
-'returns how many (p_purged). A block that begins before them is refused (OM158), but for one from '
-'the beginning. Errors: OM005: p_keep is NULL; OM013: it is negative. Locks: the interfaces in this '
-'room. Call again when the answer was lost.';
+'returns how many (p_purged). A block that begins before them is refused, but for one from '
+'the beginning. Errors: OM005: p_keep is NULL; OM013: it is negative. Locks: the interfaces in '
+'this room. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.purge_changes FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.purge_changes TO omd_admin;

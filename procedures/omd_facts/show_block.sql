@@ -21,4 +21,3 @@ COMMENT ON FUNCTION omd_facts.show_block IS
 'For rooms: Shows a block of the source p_source_code, as show_changes does. Errors: OM005, OM013, '
 'OM031, OM036, OM158, OM251, OM254. Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts.show_block FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_facts.show_block TO omd_runner;

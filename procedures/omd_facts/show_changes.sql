@@ -97,19 +97,19 @@ BEGIN
             END AS key_count
     ) AS n ON TRUE
     WHERE e.interface_id = v_interface.interface_id;
-    PERFORM set_config(b.name || '.' || p_interface_code, b.value, TRUE)
+    PERFORM set_config('omd_facts.' || b.name || '_' || p_interface_code, b.value, TRUE)
     FROM (
         VALUES
-        ('omd_changes', jsonb_build_object('keys', v_keys, 'marks', v_marks)::text),
-        ('omd_changes_upto', v_upto::text),
-        ('omd_changes_after', coalesce(nullif(v_after, 0), v_never)::text),
-        ('omd_changes_first', CASE v_after WHEN 0 THEN -1 ELSE v_never END::text),
-        ('omd_changes_all', CASE v_after WHEN 0 THEN v_upto ELSE 0 END::text)
+        ('block', jsonb_build_object('keys', v_keys, 'marks', v_marks)::text),
+        ('upto', v_upto::text),
+        ('after', coalesce(nullif(v_after, 0), v_never)::text),
+        ('first', CASE v_after WHEN 0 THEN -1 ELSE v_never END::text),
+        ('all', CASE v_after WHEN 0 THEN v_upto ELSE 0 END::text)
     ) AS b (name, value);
     SELECT string_agg(length(k.value)::text, ',' ORDER BY k.key) INTO v_size
     FROM jsonb_each_text(v_keys) AS k;
-    IF v_size IS DISTINCT FROM current_setting('omd_changes_size.' || p_interface_code, TRUE) THEN
-        PERFORM set_config('omd_changes_size.' || p_interface_code, v_size, FALSE);
+    IF v_size IS DISTINCT FROM current_setting('omd_facts.size_' || p_interface_code, TRUE) THEN
+        PERFORM set_config('omd_facts.size_' || p_interface_code, v_size, FALSE);
         DISCARD PLANS;
     END IF;
 END
@@ -118,10 +118,10 @@ $show_changes$;
 COMMENT ON PROCEDURE omd_facts.show_changes IS
 'Shows a block of changes of the interface p_interface_code until the transaction ends: the views '
 'changes_<interface> have the keys that it touched, and the views asof_<interface> are as of its '
-'end. p_after: the change that it begins after; 0 or NULL: it begins at the beginning, and has what '
-'exists at its end. p_upto: the change that it ends at; NULL: the newest. Outside of a transaction '
-'block it ends at once. Errors: OM005; OM013; OM031; OM036: there is no such block; OM158: the keys '
-'that it needs are purged; OM251; OM254: no entity keeps changes. Locks: none. Call again when the '
-'answer was lost.';
+'end. p_after: the change that it begins after; 0 or NULL: it begins at the beginning, and has '
+'what exists at its end. p_upto: the change that it ends at; NULL: the newest. Outside of a '
+'transaction block it ends at once. Errors: OM005; OM013; OM031; OM036: there is no such block; '
+'OM158: the keys that it needs are purged; OM251; OM254: no entity keeps changes. Locks: none. '
+'Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.show_changes FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.show_changes TO omd_data_reader, omd_runner;

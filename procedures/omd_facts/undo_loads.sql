@@ -111,12 +111,12 @@ END
 $undo_loads$;
 
 COMMENT ON FUNCTION omd_facts.undo_loads IS
-'Undoes the loads of the interface p_interface_id by the instances p_instance_array, which are '
-'all that stand since the oldest of them, and returns how many there were; their items are queued '
+'Undoes the loads of the interface p_interface_id by the instances p_instance_array, which are all '
+'that stand since the oldest of them, and returns how many there were; their items are queued '
 'again, and those who have read their rows are warned. It is the rollback of the Module '
 'facts.<interface>. Errors: OM034, OM005: an argument is NULL; OM130; OM153: a load deleted '
 'physically, its delta is purged, or a later one stands; OM159: readers are at work for longer '
-'than a minute. Locks: the position of the interface, against readers; the interface in both rooms, '
-'the items, the rows.';
+'than a minute. Locks: the position of the interface, against readers; the interface in both '
+'rooms, the items, the rows.';
 REVOKE ALL ON FUNCTION omd_facts.undo_loads FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.undo_loads TO omd_runner;

@@ -28,7 +28,7 @@ BEGIN
         );
     END IF;
     v_is_undone := v_instance.execution_status_code = 'A'
-        OR p_event_return_code_details IN ('OM114', 'BlockUndone');
+        OR coalesce(p_event_return_code_details ~ '^OM114$|(^|\.)BlockUndone$', FALSE);
     UPDATE omd_lineage.offsets AS o SET
         next = CASE WHEN v_is_undone THEN NULL ELSE o.next END,
         attempts = CASE WHEN v_is_undone THEN 0 ELSE o.attempts END,

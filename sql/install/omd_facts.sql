@@ -24,7 +24,7 @@
 \if :pending
 \ir ../../migrations/V059__writers_data.sql
 \endif
-\set checksum '03e211779a3201e57bb0259a241dd6bc032198bbc87f44a74775523ca2337461'
+\set checksum 'b6fda4508ef2300aab8e71c644bcd563261cc672d74b81110e23b2eb6a20a7b2'
 \set migration 'V067__changes'
 \ir ../setup/claim.psql
 \if :pending
@@ -220,6 +220,7 @@
 \ir ../views/omd_facts/facts_deliveries.sql
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
+\ir ../views/omd_facts/undone_reads.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

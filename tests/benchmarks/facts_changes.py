@@ -1,11 +1,11 @@
 """Changes of facts: what they cost a load, and what a block costs.
 
-Two interfaces have the same entity of ``--rows`` rows, one keeps changes. In each round a load changes
-``--changed`` of them in both, and the two take turns to be first. Bound: 1.15.
+Two interfaces have the same entity of ``--rows`` rows, and one keeps changes. In each round a load
+changes ``--changed`` of them in both, and the two take turns to be first. Bound: 1.15.
 
-A block of a number of keys, at the newest change and as of an earlier one, is read in full and compared
-with a join of the same keys, in a table with statistics, with a plain table of the same columns. Bound:
-5 at the newest change, and as of an earlier one from 1,000 keys on.
+A block of a number of keys, at the newest change and as of an earlier one, is read in full, and
+compared with a join of the same keys, in a table with statistics, with a plain table of the same
+columns. Bound: 5 at the newest change, and as of an earlier one from 1,000 keys on.
 
 Run: ``python tests/benchmarks/facts_changes.py [--dsn …]``. Without a DSN it starts an embedded,
 durable server of its own in a temporary folder and removes it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -63,3 +64,281 @@ def test_a_load_is_a_change_with_its_keys(store: Store) -> None:
     assert block(store, 0, c) == [("N", a, 2, 20), ("N", c, 3, 30)]
     assert block(store, None, None) == block(store, 0, c)
     assert store.rows("SELECT * FROM changes_shop.orders") == []
+
+
+def opened(store: Store, **arguments: Any) -> int:
+    store.agree("desk", layer_code="GDAL")
+    answer = store.call("omd_facts.open_delivery", agreement_code="desk", **arguments)
+    return int(answer["delivery_id"])
+
+
+def changes(store: Store) -> list[int]:
+    return [r["change_id"] for r in store.rows("SELECT change_id FROM omd_facts.change ORDER BY 1")]
+
+
+def kept(store: Store) -> list[tuple[Any, ...]]:
+    columns = "change_kind, key_count, cardinality(entity_ids)"
+    return store.seen("omd_facts.change", columns, "change_id")
+
+
+def test_writes_of_a_transaction_are_one_change(store: Store) -> None:
+    store.set_up(keeping(PERSON), keeping(PHONE))
+    load(store, 1, person=[("N", 1, "a", None, "x", None)], phone=[("N", 1, "home", "1")])
+    a = newest(store)
+    opened(store, physical_delete_allowed=True)
+    with store.conn.transaction():
+        store.conn.execute("INSERT INTO gdal_shop.person (nbr, name) VALUES (2, 'y')")
+        store.conn.execute("UPDATE gdal_shop.person SET name = 'z' WHERE nbr = 2")
+        store.conn.execute("UPDATE gdal_shop.person SET name = 'z' WHERE nbr = 1")
+        store.conn.execute("INSERT INTO gdal_shop.phone VALUES (1, 'work', '2')")
+        store.conn.execute("INSERT INTO gdal_shop.person (nbr, name) VALUES (3, 'gone')")
+        store.conn.execute("DELETE FROM gdal_shop.person WHERE nbr = 3")
+        assert newest(store) == a
+    b = newest(store)
+    assert kept(store) == [("LOAD", 2, 2), ("CRUD", 4, 2)]
+    assert sorted(block(store, a, b, "person")) == [
+        ("A", b, 1, "a", None, "z", None),
+        ("N", b, 2, None, None, "z", None),
+        ("R", b, 3, None, None, "gone", None),
+    ]
+    # The row that nobody touched comes with its anchor.
+    assert block(store, a, b, "phone") == [("A", b, 1, "home", "1"), ("N", b, 1, "work", "2")]
+    with store.conn.transaction(force_rollback=True):
+        store.conn.execute("UPDATE gdal_shop.person SET name = 'w' WHERE nbr = 2")
+    assert newest(store) == b
+    store.conn.execute("DELETE FROM gdal_shop.phone WHERE kind = 'home'")
+    c = newest(store)
+    assert block(store, b, c, "phone") == [("R", c, 1, "home", "1"), ("A", c, 1, "work", "2")]
+    store.conn.execute("SET omd_facts.delete_type = 'PHYSICAL'")
+    store.conn.execute("DELETE FROM gdal_shop.person WHERE nbr = 1")
+    d = newest(store)
+    assert block(store, c, d, "person") == [("R", d, 1, None, None, None, None)]
+    assert sorted(block(store, c, d, "phone")) == [
+        ("R", d, 1, "home", None),
+        ("R", d, 1, "work", None),
+    ]
+    erase = "CALL omd_facts.erase('shop', 'person', '{\"nbr\": 3}')"
+    store.conn.execute(erase)
+    assert block(store, d, newest(store), "person")[0][0] == "R"
+    changes = store.rows("SELECT change_datetime AS d FROM omd_facts.change ORDER BY change_id")
+    assert sorted({c["d"] for c in changes}) == [c["d"] for c in changes]
+
+
+def test_a_physical_delivery_notes_what_it_removes(store: Store) -> None:
+    store.set_up(keeping(PERSON), keeping(PHONE))
+    load(store, 1, person=[("N", 1, "a", None, "x", None)], phone=[("N", 1, "home", "1")])
+    a = newest(store)
+    item = store.push(2, person=[("R", 1, None, None, None, None)])
+    store.conn.execute(
+        "UPDATE omd_delivery.delta_queue SET delete_type = 'PHYSICAL' WHERE queue_id = %s", [item]
+    )
+    assert store.take()["outcome"] == "PERSISTED"
+    b = newest(store)
+    assert block(store, a, b, "person") == [("R", b, 1, None, None, None, None)]
+    assert block(store, a, b, "phone") == [("R", b, 1, "home", None)]
+
+
+def test_a_resync_and_a_supertype_are_in_the_change(store: Store) -> None:
+    link = {"name": "isa", "parent": "party", "columns": ["nbr"], "context_filter": False}
+    party = keeping(entity("party", ["nbr"], ["nbr", "size"]))
+    staff = entity(
+        "staff", ["nbr"], ["nbr", "pay"], relationships=[link], facts={"subtype_of": "party"}
+    )
+    store.set_up(party, keeping(staff))
+    load(store, 1, party=[("N", 1, 10)], staff=[("N", 2, 5)])
+    a = newest(store)
+    assert block(store, 0, a, "party") == [("N", a, 1, 10), ("N", a, 2, None)]
+    load(store, 2, party=[("R", 2, None)], staff=[("A", 2, 6)])
+    b = newest(store)
+    assert block(store, a, b, "staff") == [("A", b, 2, 6)]
+    answer = store.call("omd_facts.resync", interface_code="shop")
+    assert answer["outcome"] == "PERSISTED"  # LVL has none of them
+    assert {r[0] for r in block(store, b, newest(store), "party")} == {"R"}
+
+
+def test_a_block_goes_to_the_undo_of_what_is_in_it(store: Store) -> None:
+    store.set_up(ORDERS)
+    for day in (1, 2, 3):
+        last = load(store, day, orders=[("N", day, 10)])
+    one, _, bad = changes(store)
+
+    def end(after: int, keys: int | None) -> Any:
+        return store.one("SELECT p_id FROM omd_facts.block_end('facts.shop', %s, %s)", after, keys)
+
+    assert (end(0, 1), end(0, 2), end(one, 0), end(0, None)) == (one, one + 1, one + 1, bad)
+    assert end(bad, 1) is None
+    may = "SELECT omd_facts.may_end('facts.shop', %s)"
+    assert store.one(may, bad)
+    store.undo(last)
+    undo = newest(store)
+    assert store.take()["outcome"] == "PERSISTED"
+    again = newest(store)
+    # A block that ends at the bad change is refused; one that is planned now goes to the undo.
+    assert [store.one(may, i) for i in (bad - 1, bad, undo)] == [True, False, True]
+    assert end(one + 1, 1) == undo
+    assert block(store, one + 1, undo) == [("R", undo, 3, None)]
+    assert block(store, bad, again) == [("A", again, 3, 10)]  # who has read it knows it
+    assert block(store, undo, again) == [("N", again, 3, 10)]
+
+
+def windows(store: Store, code: str, *bounds: tuple[int, int]) -> list[int]:
+    """Let a Module read blocks of the shop; return its runs."""
+    store.call("omd.register_module", module_code=code, area_code="INT", table_code="public.t")
+    module = store.one("SELECT module_id FROM omd.module WHERE module_code = %s", code)
+    store.conn.execute(
+        "SELECT omd.declare_reader(%s, 'facts.shop', '{gdal_shop.orders}')", [module]
+    )
+    runs = []
+    for after, upto in bounds:
+        run = store.call("omd.begin_module", module_code=code)["module_instance_id"]
+        store.conn.execute(
+            "SELECT omd.record_load_window(%s, %s, NULL, %s, NULL, %s, 'facts.shop')",
+            (run, module, after, upto),
+        )
+        store.call("omd.module_success", module_instance_id=run)
+        runs.append(int(run))
+    return runs
+
+
+def test_who_has_read_what_was_undone_is_seen(store: Store) -> None:
+    store.set_up(ORDERS)
+    load(store, 1, orders=[("N", 1, 10)])
+    a = newest(store)
+    gone = load(store, 2, orders=[("N", 2, 10)])
+    b = newest(store)
+    _, read = windows(store, "mart.orders", (0, a), (a, b))
+    assert store.rows("SELECT * FROM omd_report.undone_reads") == []
+    store.undo(gone)
+    [seen] = store.rows("SELECT * FROM omd_report.undone_reads")
+    assert seen.pop("undone_datetime") is not None
+    assert seen == {
+        "reader_code": "mart.orders",
+        "module_instance_id": read,
+        "interface_code": "shop",
+        "change_id": b,
+        "undone_by_change_id": newest(store),
+    }
+
+
+def test_keys_that_each_reader_has_passed_are_purged(store: Store) -> None:
+    store.set_up(ORDERS)
+    for day in (1, 2, 3):
+        load(store, day, orders=[("N", day, 10)])
+    a, b, c = changes(store)
+    windows(store, "mart.orders", (0, b))
+
+    def purge(keep: str) -> Any:
+        return store.call("omd_facts.purge_changes", keep=keep)["purged"]
+
+    assert purge("1 day") == 0
+    assert purge("0") == 2
+    assert purge("0") == 0
+    assert block(store, b, c) == [("N", c, 3, 10)]
+    assert [r[2] for r in block(store, 0, c)] == [1, 2, 3]
+    with pytest.raises(psycopg.Error) as caught:
+        block(store, a, c)
+    assert caught.value.sqlstate == "OM158"
+    assert store.one("SELECT p_id FROM omd_facts.block_end('facts.shop', 0, 1)") == b
+    for keep, code in [(None, "OM005"), ("-1 s", "OM013")]:
+        store.refused(code, "omd_facts.purge_changes", keep=keep)
+
+
+def test_changes_begin_and_end_to_be_kept(store: Store) -> None:
+    plain = entity("orders", ["nbr"], ["nbr", "amount"])
+    store.set_up(plain)
+    load(store, 1, orders=[("N", 1, 10), ("N", 2, 10)])
+    load(store, 2, orders=[("R", 2, None)])
+    assert store.rows("SELECT * FROM omd_facts.change") == []
+    assert newest(store) == 0
+    store.refused("OM254", "omd_facts.show_changes", interface_code="shop", after=0, upto=0)
+    store.set_up(ORDERS)
+    a = newest(store)
+    assert block(store, 0, a) == [("N", a, 1, 10)]
+    again = store.call("omd_facts.deploy", interface_code="shop")
+    assert (again["statements"], newest(store)) == (0, a)
+    load(store, 3, orders=[("A", 1, 11)])
+    assert block(store, a, newest(store)) == [("A", newest(store), 1, 11)]
+    windows(store, "mart.orders")
+    with pytest.raises(psycopg.Error) as caught:
+        store.set_up(plain)
+    assert caught.value.sqlstate == "OM252"
+    assert "mart.orders" in str(caught.value)
+    store.conn.execute("DELETE FROM omd.source_reader")
+    store.set_up(plain)
+    assert store.one("SELECT to_regclass('changes_shop.orders')") is None
+    assert store.rows("SELECT * FROM omd_facts.change_key") == []
+
+
+def test_only_readers_of_data_see_changes(store: Store) -> None:
+    store.set_up(ORDERS)
+    load(store, 1, orders=[("N", 1, 10)])
+    with store.conn.transaction():
+        store.conn.execute("SET LOCAL ROLE omd_data_reader")
+        store.conn.execute("CALL omd_facts.show_changes('shop', 0, NULL)")
+        assert len(store.rows("SELECT * FROM changes_shop.orders")) == 1
+    with store.conn.transaction(force_rollback=True):
+        store.conn.execute("SET LOCAL ROLE omd_reader")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            store.rows("SELECT * FROM changes_shop.orders")
+    for wrong in [(2, 1), (-1, 1), (0, 99)]:
+        with pytest.raises(psycopg.Error) as caught:
+            block(store, *wrong)
+        assert caught.value.sqlstate == "OM036"
+
+
+def test_as_of_views_show_the_end_of_the_block(store: Store) -> None:
+    store.set_up(ORDERS)
+    load(store, 1, orders=[("N", 1, 10)])
+    a = newest(store)
+    load(store, 2, orders=[("A", 1, 20)])
+    seen = "SELECT amount FROM asof_shop.orders"
+    with store.conn.transaction():
+        store.conn.execute("CALL omd_facts.show_changes('shop', 0, %s)", [a])
+        assert store.one(seen) == 10
+        assert store.one("SELECT amount FROM gdal_shop.orders") == 20
+    assert store.one(seen) == 20
+
+
+def test_a_load_that_commits_while_a_block_is_shown_is_not_in_it(store: Store, stores: Any) -> None:
+    store.set_up(ORDERS)
+    load(store, 1, orders=[("N", 1, 10)])
+    a = newest(store)
+    with store.conn.transaction():
+        store.conn.execute("CALL omd_facts.show_changes('shop', 0, %s)", [a])
+        assert store.one("SELECT amount FROM changes_shop.orders") == 10
+        load(stores(), 2, orders=[("A", 1, 20), ("N", 2, 20)])
+        assert store.one("SELECT amount FROM changes_shop.orders") == 10
+        assert store.one("SELECT count(*) FROM changes_shop.orders") == 1
+
+
+def test_readers_do_not_stop_loads_and_loads_do_not_stop_readers(store: Store, stores: Any) -> None:
+    store.set_up(ORDERS)
+    load(store, 1, orders=[("N", 1, 10)])
+    hold = "SELECT p_is_held, p_id FROM omd.hold_source('facts.shop')"
+    with store.conn.transaction():
+        assert store.rows(hold) == [{"p_is_held": True, "p_id": newest(store)}]
+        other = stores()
+        load(other, 2, orders=[("N", 2, 10)])
+        assert other.rows(hold)[0]["p_is_held"]
+
+
+def test_an_undo_lets_readers_end_and_no_new_one_begin(store: Store, stores: Any) -> None:
+    store.set_up(ORDERS)
+    gone = load(store, 1, orders=[("N", 1, 10)])
+    reader, undoer, third = stores(), stores(), stores()
+    hold = "SELECT p_is_held FROM omd.hold_source('facts.shop')"
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Lock'"
+    pid = undoer.one("SELECT pg_backend_pid()")
+    undone: list[Any] = []
+    with reader.conn.transaction():
+        assert reader.one(hold)
+        thread = threading.Thread(target=lambda: undone.append(undoer.undo(gone)))
+        thread.start()
+        while not store.one(waits, pid):
+            pass
+        # It waits with no other lock, and whoever would read begins later.
+        assert store.one(hold) is False
+        assert third.rows("SELECT FROM omd_facts.interface FOR UPDATE NOWAIT")
+    thread.join(30)
+    assert undone == [[gone]]
+    assert store.one(hold)

@@ -74,8 +74,10 @@ class Kept:
             values = []
             for context in (now.mail, now.birth):
                 version = context.version(key)
-                seen = found and version and (
-                    version[2] != "R" or (not there and version[0] >= found[0])
+                seen = (
+                    found
+                    and version
+                    and (version[2] != "R" or (not there and version[0] >= found[0]))
                 )
                 values.append(version[3][0] if seen else None)
             name, boss = found[3] if found else (None, None)
@@ -95,7 +97,8 @@ class Kept:
             # A row that nobody touched comes with its anchor.
             of_key = [p for p in places if key in self.touched[p]]
             of_anchor = [
-                p for p in places
+                p
+                for p in places
                 if any(isinstance(k, tuple) and k[0] == key[0] for k in self.touched[p])
             ]
             change = max(of_key or of_anchor)
@@ -140,13 +143,13 @@ def test_blocks_of_random_loads_show_what_a_model_says(store: Store, seed: int) 
     clock = 0
 
     def check(after: int, upto: int) -> None:
-        ends = store.one(
-            "SELECT omd_facts.may_end('facts.shop', %s)", model.ids[upto]
-        )
+        ends = store.one("SELECT omd_facts.may_end('facts.shop', %s)", model.ids[upto])
         assert ends == model.may_end(upto)
         if ends:
             assert shown(store, model.ids[after], model.ids[upto]) == model.rows(after, upto), (
-                after, upto, model.undone
+                after,
+                upto,
+                model.undone,
             )
 
     def load(at: int, deltas: dict[str, Any]) -> None:

@@ -352,7 +352,7 @@ class FactsCalls(Calls):
         """Removes the keys of changes that are older than ``keep`` and that every reader has
         passed, and returns how many (``purged``).
 
-        A block that begins before them is refused (OM158), but for one from the beginning.
+        A block that begins before them is refused, but for one from the beginning.
 
         Raises:
             MissingArgument: OM005.

@@ -24,6 +24,7 @@ __all__ = [
     "LoadAllAnswer",
     "LoadAnswer",
     "ResyncAnswer",
+    "UndoneReadsRow",
     "VerifyRow",
 ]
 
@@ -279,3 +280,27 @@ class FactsStateRow:
     oldest_queued: datetime | None
     is_blocked: bool
     unfinished_delivery_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneReadsRow:
+    """The runs that stand and have read a change that was undone later. R on the run, or a
+    restatement, makes their rows again.
+
+    Attributes:
+        reader_code: The Module that has read it.
+        module_instance_id: Its run.
+        interface_code: The interface.
+        change_id: The change that was undone.
+        undone_by_change_id: The change that undid it.
+        undone_datetime: When that was made.
+    """
+
+    view: ClassVar[str] = "omd_report.undone_reads"
+
+    reader_code: str
+    module_instance_id: int
+    interface_code: str
+    change_id: int
+    undone_by_change_id: int
+    undone_datetime: datetime

@@ -162,6 +162,7 @@ class DependencyOffsetsRow:
             known.
         former_id: The number of that one.
         is_closed: TRUE: rows of the source are being taken back, and no step begins to read it.
+        source_table_code: The table or view by whose positions it is read; NULL: it is not.
     """
 
     view: ClassVar[str] = "omd_lineage.dependency_offsets"
@@ -174,6 +175,7 @@ class DependencyOffsetsRow:
     former_pos: datetime | None
     former_id: int
     is_closed: bool
+    source_table_code: str | None
 
 
 @dataclass(frozen=True, slots=True)
