@@ -83,8 +83,8 @@ $module_success$;
 COMMENT ON PROCEDURE omd.module_success IS
 'Ends a Module Instance with status S. The row counts are numbers of rows; NULL counts as 0. It '
 'is accepted from E with indicator P only, so a run that was declared dead can''t report success '
-'later. Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row; the position of the runs of its '
-'Module, where somebody reads them. DIRECT, "Module Success event". Call again when the answer was lost; OM101 with execution_status_code S says '
-'that it is done.';
+'later. Errors: OM004, OM005, OM007, OM101, OM102. Locks: the instance row; the position of the '
+'runs of its Module, where somebody reads them. DIRECT, "Module Success event". Call again when '
+'the answer was lost; OM101 with execution_status_code S says that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_success FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_success TO omd_runner;

@@ -1,5 +1,5 @@
--- It takes no lock and changes nothing, so that a read-only transaction over the snapshot of another
--- one may call it. It runs with the rights of the caller, who reads the block.
+-- It takes no lock and changes nothing, so that a read-only transaction over the snapshot of
+-- another one may call it. It runs with the rights of the caller, who reads the block.
 
 CREATE OR REPLACE PROCEDURE omd.show_block(
     p_source_code text,

@@ -1,5 +1,5 @@
--- A table of facts has one source. A run asks by a function, since a view would stay locked as long as
--- the run takes.
+-- A table of facts has one source. A run asks by a function, since a view would stay locked as long
+-- as the run takes.
 
 CREATE OR REPLACE FUNCTION omd.source_of(
     p_table_code text,

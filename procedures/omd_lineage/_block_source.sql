@@ -13,6 +13,7 @@ BEGIN ATOMIC
     SELECT omd.source_of(d.table_code, 'FACTS')
     FROM omd_lineage.dependency AS d
     WHERE d.topic_id = p_topic_id AND d.ordinal = 1 AND d.source_kind_code = 'FACTS'
+    ORDER BY d.source_topic_id
     LIMIT 1;
 END;
 

@@ -10,12 +10,13 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT EXISTS (
-        SELECT
+    SELECT EXISTS(
+        SELECT 1
         FROM omd_lineage.dependency AS d
         INNER JOIN omd.source_position AS s
             ON d.table_code = s.table_code AND d.source_kind_code = s.source_kind_code
-        WHERE d.topic_id = p_topic_id
+        WHERE
+            d.topic_id = p_topic_id
             AND d.ordinal = 1
             AND d.source_kind_code = 'FACTS'
             AND s.is_closed

@@ -1,5 +1,5 @@
--- A step on Spark holds nothing while it reads, so its commit looks. The lock comes with the look: an
--- undo that is not committed yet waits for this commit, or this one for the undo.
+-- A step on Spark holds nothing while it reads, so its commit looks. The lock comes with the look:
+-- an undo that is not committed yet waits for this commit, or this one for the undo.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_standing_block(
     p_module_instance_id bigint

@@ -119,7 +119,7 @@
 \ir ../../migrations/V068__source_readers.sql
 \endif
 
-\set checksum '2c54f76cbd3e4d94cde8fc38cc53aa0396f80c41cb7dd4a195b8038c78cd841c'
+\set checksum '4fff6371dea6608666889c1cfd2469f58866087a06884873743ef2889712a25e'
 \set migration 'V069__read_sources'
 \ir ../setup/claim.psql
 \if :pending

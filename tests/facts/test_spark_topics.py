@@ -1,4 +1,4 @@
-"""A topic on Spark over facts: its window is fixed in the begin, and looked at again in the commit."""
+"""A topic on Spark over facts: its commit looks whether its block still stands."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 import omd
 import omd.spark
-from facts.test_topics import CUSTOMERS, load, newest, revert
 from facts.test_changes import ORDERS
+from facts.test_topics import CUSTOMERS, load, newest, revert
 from omd import StepResult
 
 if TYPE_CHECKING:

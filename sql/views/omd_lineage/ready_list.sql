@@ -150,21 +150,21 @@ COMMENT ON VIEW omd_lineage.ready_list IS
 COMMENT ON COLUMN omd_lineage.ready_list.topic IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.ready_list.is_ready IS 'TRUE when the topic may take a step now.';
 COMMENT ON COLUMN omd_lineage.ready_list.reason IS
-'The topic is ready with RETRY (a planned block waits), ROLLBACK (an administrator wants a step to'
-' be undone), RESTATE (a range is to be taken again), FULL (the last block was full), MAX_WAIT (it'
-' has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another step holds it), '
-'FAILED (too many attempts failed), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after'
-' a failure), UNDO (rows of its base table are being taken back), NO_OFFSET (a dependency has no offset), DEPENDENCY (the blocker has not moved) and '
-'REPEAT (its last step is too recent).';
+'The topic is ready with RETRY (a planned block waits), ROLLBACK (an administrator wants a step '
+'to be undone), RESTATE (a range is to be taken again), FULL (the last block was full), MAX_WAIT '
+'(it has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another step holds '
+'it), FAILED (too many attempts failed), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits '
+'after a failure), UNDO (rows of its base table are being taken back), NO_OFFSET (a dependency '
+'has no offset), DEPENDENCY (the blocker has not moved) and REPEAT (its last step is too recent).';
 COMMENT ON COLUMN omd_lineage.ready_list.upto IS
 'The instant before which the topic may read; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
 'The dependency that limits upto; "no offset: …" names one that has no offset; NULL when the topic'
 ' has no dependency.';
 COMMENT ON COLUMN omd_lineage.ready_list.lag IS
-'How far the offset is behind the base table, in the time of the rows; NULL when the topic has not'
-' begun, or when that is not known. Of a base table that is read by changes or by runs it is the age '
-'of the oldest one that is not read, 0 when all are.';
+'How far the offset is behind the base table, in the time of the rows; NULL when the topic has '
+'not begun, or when that is not known. Of a base table that is read by changes or by runs it is '
+'the age of the oldest one that is not read, 0 when all are.';
 COMMENT ON COLUMN omd_lineage.ready_list.processor IS
 'How the topic is made: STEP, RELOAD or a procedure.';
 COMMENT ON COLUMN omd_lineage.ready_list.engine IS 'POSTGRES or SPARK.';
