@@ -37,4 +37,3 @@ COMMENT ON FUNCTION omd.block_routine IS
 '(NULL: they need no call), and p_after_id, the number that the block behind p_start_pos and '
 'p_start_id begins after; 0: it begins at the beginning. Locks: none.';
 REVOKE ALL ON FUNCTION omd.block_routine FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.block_routine TO omd_runner, omd_admin;

@@ -32,3 +32,4 @@ COMMENT ON FUNCTION omd.hold_source IS
 'taken back, so the run begins later; or there is no such source. Call it before other locks. '
 'Locks: the source, beside readers and those who add to it.';
 REVOKE ALL ON FUNCTION omd.hold_source FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.hold_source TO omd_runner;

@@ -46,4 +46,3 @@ COMMENT ON FUNCTION omd.plan_block IS
 'one change. Returns its end p_end_pos and p_end_id (NULL: there is nothing new), p_key_count, '
 'p_is_full (it has as many keys as it may have) and p_min_pos, its first position. Locks: none.';
 REVOKE ALL ON FUNCTION omd.plan_block FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.plan_block TO omd_runner, omd_admin;

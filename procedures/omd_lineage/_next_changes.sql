@@ -50,7 +50,7 @@ BEGIN
     FROM omd.plan_block(
         v_topic.source_code, v_topic.tables, p_start_pos, p_start_id, p_upto, v_topic.maxstep
     ) AS b;
-    -- What a block from the beginning holds is not told by its changes: older ones may be unknown.
+    -- Older rows than the changes may be in a block from the beginning.
     IF p_start_pos = '-infinity' AND p_end_pos IS NOT NULL THEN
         p_key_count := greatest(p_key_count, 1);
     ELSIF p_end_pos IS NULL THEN

@@ -57,8 +57,8 @@ $fail_step$;
 
 COMMENT ON PROCEDURE omd_lineage.fail_step IS
 'Ends the step p_module_instance_id as failed, with the event p_event_detail and the code '
-'p_event_return_code_details, as module_failure does; with OM114, since its block was taken back, '
-'it ends with A, and its rows go with the next begin. It releases the topic, whose next step '
+'p_event_return_code_details, as module_failure does; with BlockUndone, since its block was taken '
+'back, it ends with A, and its rows go with the next begin. It releases the topic, whose next step '
 'takes the same block. A second call changes nothing. Errors: OM004: there is no such instance of '
 'a topic; OM005: p_module_instance_id is NULL. Locks: the offset, the instance row. Call again '
 'when the answer was lost; OM101 with execution_status_code F says that it is done.';

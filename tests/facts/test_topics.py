@@ -233,6 +233,23 @@ def test_changes_of_other_entities_are_passed_without_a_run(shop: Store) -> None
     assert step(shop)["outcome"] == "DONE"
 
 
+def test_a_runner_takes_steps_with_the_rights_on_the_views_alone(
+    shop: Store, stores: Callable[..., Store]
+) -> None:
+    topic(shop)
+    load(shop, 1, orders=[("N", 1, 1)])
+    shop.conn.execute(
+        "GRANT USAGE ON SCHEMA app, changes_shop TO omd_runner;"
+        "GRANT SELECT, INSERT, DELETE ON app.f, app.v TO omd_runner;"
+        "GRANT SELECT ON changes_shop.orders TO omd_runner"
+    )
+    runner = stores()
+    runner.conn.execute("SET ROLE omd_runner")
+    assert steps(runner) == [1]
+    assert runner.rows("SELECT reason FROM omd_lineage.ready_list") == [{"reason": "DEPENDENCY"}]
+    shop.conn.execute("REVOKE ALL ON SCHEMA changes_shop, app FROM omd_runner")
+
+
 def test_a_topic_that_begins_at_a_time_reads_the_changes_after_it(shop: Store) -> None:
     load(shop, 1, orders=[("N", 1, 1)])
     at = shop.one("SELECT clock_timestamp()")
