@@ -342,3 +342,122 @@ def test_an_undo_lets_readers_end_and_no_new_one_begin(store: Store, stores: Any
     thread.join(30)
     assert undone == [[gone]]
     assert store.one(hold)
+
+
+HOLD = "SELECT p_is_held FROM omd.hold_source('facts.shop')"
+WAITS = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Lock'"
+
+
+def test_a_load_that_undoes_first_lets_readers_end(store: Store, stores: Any) -> None:
+    store.set_up(ORDERS)
+    gone = load(store, 1, orders=[("N", 1, 10)])
+    store.call("omd.set_next_run_indicator", next_run_indicator="R", module_instance_id=gone)
+    reader = stores()
+    with reader.conn.transaction():
+        assert reader.one(HOLD)
+        assert store.take()["outcome"] == "RUNNING"
+        assert store.one(HOLD) is False  # no new reader begins
+        assert kinds(store) == ["LOAD"]
+    assert store.take()["outcome"] == "PERSISTED"
+    assert kinds(store) == ["LOAD", "UNDO", "LOAD"]
+    assert store.one(HOLD)
+
+
+def kinds(store: Store) -> list[str]:
+    return [r[0] for r in kept(store)]
+
+
+def test_who_waits_too_long_for_readers_names_them(store: Store, stores: Any) -> None:
+    store.set_up(ORDERS)
+    load(store, 1, orders=[("N", 1, 10)])
+    take = "SELECT omd_facts._take_position(i.interface_id, '10 ms') FROM omd_facts.interface AS i"
+    reader = stores()
+    with reader.conn.transaction():
+        assert reader.one(HOLD)
+        with pytest.raises(psycopg.Error) as caught:
+            store.rows(take)
+    assert caught.value.sqlstate == "OM159"
+    store.rows(take)
+
+
+def test_a_physical_delete_waits_for_readers(store: Store, stores: Any) -> None:
+    store.set_up(ORDERS)
+    load(store, 1, orders=[("N", 1, 10)])
+    opened(store, physical_delete_allowed=True)
+    store.conn.execute("SET omd_facts.delete_type = 'PHYSICAL'")
+    reader, other = stores(), stores()
+    pid = store.one("SELECT pg_backend_pid()")
+
+    def delete() -> None:
+        store.conn.execute("DELETE FROM gdal_shop.orders")
+
+    thread = threading.Thread(target=delete)
+    with reader.conn.transaction():
+        assert reader.one(HOLD)
+        thread.start()
+        while not other.one(WAITS, pid):
+            pass
+        assert len(other.now("orders")) == 1
+    thread.join(30)
+    assert other.now("orders") == []
+    assert block(other, 1, None)[0][0] == "R"
+
+
+def test_numbers_rise_in_the_order_of_commits(store: Store, stores: Any) -> None:
+    store.set_up(ORDERS)
+    delivery = opened(store)
+    other, third = stores(), stores()
+    for each in (store, other):
+        each.conn.execute(f"SET omd_facts.delivery_id = {delivery}".encode())
+    pid = other.one("SELECT pg_backend_pid()")
+
+    def write() -> None:
+        other.conn.execute("INSERT INTO gdal_shop.orders VALUES (2, 20)")
+
+    thread = threading.Thread(target=write)
+    with store.conn.transaction():
+        store.conn.execute("INSERT INTO gdal_shop.orders VALUES (1, 10)")
+        thread.start()
+        while not third.one(WAITS, pid):
+            pass
+        # The second has no number yet, so it can't commit with one that is lower.
+        assert third.rows("SELECT * FROM omd_facts.change") == []
+    thread.join(30)
+    first, second = changes(store)
+    assert block(store, 0, first) == [("N", first, 1, 10)]
+    assert block(store, first, second) == [("N", second, 2, 20)]
+
+
+def test_a_deployment_does_not_stop_loads_of_other_interfaces(store: Store, stores: Any) -> None:
+    store.set_up(ORDERS)
+    other, reader = stores(), stores()
+    with other.conn.transaction(), reader.conn.transaction():
+        # As a load of another interface does.
+        other.conn.execute("LOCK TABLE omd_facts.change_key IN ROW EXCLUSIVE MODE")
+        store.conn.execute("SET lock_timeout = '1 s'")
+        store.call("omd_facts.hold_views", interface_code="shop")
+        # But it waits for readers of the views of changes.
+        reader.rows("SELECT * FROM changes_shop.orders")
+        store.refused("OM160", "omd_facts.hold_views", interface_code="shop")
+
+
+def test_the_commit_of_a_run_elsewhere_waits_for_who_takes_rows_back(
+    store: Store, stores: Any
+) -> None:
+    store.set_up(ORDERS)
+    load(store, 1, orders=[("N", 1, 10)])
+    commits = "SELECT p_is_held FROM omd.hold_source('facts.shop', FALSE)"
+    store.conn.execute("SELECT omd.close_source('facts.shop', '1 hour')")
+    assert store.one(HOLD) is False
+    assert store.one(commits)  # it is at work
+    undoer, other = stores(), stores()
+    pid = other.one("SELECT pg_backend_pid()")
+    held: list[Any] = []
+    thread = threading.Thread(target=lambda: held.append(other.one(commits)))
+    with undoer.conn.transaction():
+        assert undoer.one("SELECT p_is_taken FROM omd.take_source('facts.shop', '1 s')")
+        thread.start()
+        while not store.one(WAITS, pid):
+            pass
+    thread.join(30)
+    assert held == [True]

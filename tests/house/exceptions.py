@@ -688,7 +688,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
 HOLDS_ROWS = re.compile(
     r"omd\.event_log|omd_decision\.(cycle|reject|ruleset_test_result)|omd_delivery\.(quarantine|sample)"
     r"|omd_dispatch\.task_schedule|omd_dispatch\.(old_)?task_data_\w+"
-    r"|omd_lineage\.(offsets|replaced_row|source_probe)"
+    r"|omd_lineage\.(offsets|replaced_row|source_probe)|omd_facts\.change_slice"
 )
 # The schemas that a room may name besides omd.
 KNOWS = {"omd_facts": {"omd_delivery"}, "omd_lineage": {"omd_lake"}}
