@@ -1,5 +1,5 @@
--- A step on Spark holds nothing while it reads, so its commit looks. It waits for an undo that is not
--- committed yet, and an undo that comes later waits for it.
+-- A step on Spark holds nothing while it reads, so its commit looks. It waits for an undo that is
+-- not committed yet, and an undo that comes later waits for it.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_standing_block(
     p_module_instance_id bigint
