@@ -1,5 +1,5 @@
--- V069: a Module whose runs are read says so in its own row, which its end reads anyway; and rooms say
--- how a block of their sources is planned. Applied once.
+-- V069: a Module whose runs are read says so in its own row, which its end reads anyway; and rooms
+-- say how a block of their sources is planned. Applied once.
 
 -- An upgrade has added the column before (sql/prepare/module_columns.sql).
 DO $do$
@@ -27,8 +27,8 @@ COMMENT ON COLUMN omd.source_kind.plan_routine IS
 '(p_end_pos and p_end_id, NULL: there is nothing new), p_key_count, p_is_full and p_min_pos; NULL: '
 'a block of this kind is planned by its rows.';
 COMMENT ON COLUMN omd.source_kind.next_routine IS
-'A function (source, position pos and id) that answers the oldest position behind it: pos, or NULL; '
-'NULL: nobody knows more than the newest one.';
+'A function (source, position pos and id) that answers the oldest position behind it: pos, or '
+'NULL; NULL: nobody knows more than the newest one.';
 COMMENT ON COLUMN omd.source_kind.view_routine IS
 'A function (table or view) that answers the view by which a block of it is read, and raises an '
 'error where there is none; NULL: a block is read from the table itself.';

@@ -1,6 +1,6 @@
--- V070: a dependency may be read by the positions of a source that nobody probes. Applied once. A call
--- of a routine that gets other parameters, or another answer, goes on under another name, until
--- sql/cleanup/drop_retired.sql drops it.
+-- V070: a dependency may be read by the positions of a source that nobody probes. Applied once. A
+-- call of a routine that gets other parameters, or another answer, goes on under another name,
+-- until sql/cleanup/drop_retired.sql drops it.
 
 DO $do$
 DECLARE

@@ -1,6 +1,6 @@
--- V071: decision: the tables that a stage puts out are read by its runs, which omd knows. Applied once.
--- The routine that looked for them goes; a call that executes it goes on, under another name, until
--- sql/cleanup/drop_retired.sql drops it.
+-- V071: decision: the tables that a stage puts out are read by its runs, which omd knows. Applied
+-- once. The routine that looked for them goes; a call that executes it goes on, under another name,
+-- until sql/cleanup/drop_retired.sql drops it.
 
 DO $do$
 BEGIN

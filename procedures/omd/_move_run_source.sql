@@ -1,6 +1,6 @@
--- The end of a run comes here only where somebody reads what its Module writes, so that it costs the
--- others nothing. A run that told no numbers may have written, so it counts. One row is moved, whatever
--- the run has written, so two ends never wait for each other in a circle.
+-- The end of a run comes here only where somebody reads what its Module writes, so that it costs
+-- the others nothing. A run that gave no numbers may have written, so it counts. One row is moved,
+-- whatever the run has written, so two ends never wait for each other in a circle.
 
 CREATE OR REPLACE FUNCTION omd._move_run_source(
     p_module_id integer,
@@ -25,6 +25,6 @@ $move_run_source$;
 
 COMMENT ON FUNCTION omd._move_run_source IS
 'Moves the position of the runs of the Module p_module_id to its run p_module_instance_id, which '
-'has ended at p_end_datetime, unless it told that it wrote nothing: p_row_counts are its numbers of '
-'rows inserted, updated and deleted, NULL: not told. Locks: the source, beside readers.';
+'has ended at p_end_datetime, unless it says that it wrote nothing: p_row_counts are its numbers '
+'of rows inserted, updated and deleted, NULL: not known. Locks: the source, beside readers.';
 REVOKE ALL ON FUNCTION omd._move_run_source FROM PUBLIC;

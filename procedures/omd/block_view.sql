@@ -31,4 +31,4 @@ COMMENT ON FUNCTION omd.block_view IS
 'itself, unless its room says another one. Errors: those of the room where a block of it can''t be '
 'read. Locks: none.';
 REVOKE ALL ON FUNCTION omd.block_view FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.block_view TO omd_runner, omd_admin;
+GRANT EXECUTE ON FUNCTION omd.block_view TO omd_runner;

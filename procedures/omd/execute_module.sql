@@ -133,8 +133,8 @@ $execute_module$;
 
 COMMENT ON PROCEDURE omd.execute_module IS
 'For rooms: Executes the SQL p_executable for a Module Instance that may proceed, ends the '
-'instance with S and the rows that it wrote, or with F and one event, or with A where it raises '
-'OM114 (omd.open_block), and commits. The SQL reads '
+'instance with S and the rows that it wrote, or with F and one event, or with A where it finds '
+'its block taken back (omd.open_block), and commits. The SQL reads '
 'current_setting(''omd.module_instance_id'') and may call omd.tell_row_counts. What it sets with '
 'SET is reset. p_keeps_settings: the caller knows that it sets nothing. p_is_cancelled: the '
 'statement was cancelled. Locks: what the executable takes.';

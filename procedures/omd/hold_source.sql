@@ -42,3 +42,4 @@ COMMENT ON FUNCTION omd.hold_source IS
 'it elsewhere, on Spark: it waits. Call it before other locks. Locks: the source, beside readers '
 'and those who add to it.';
 REVOKE ALL ON FUNCTION omd.hold_source FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.hold_source TO omd_runner;

@@ -1,6 +1,6 @@
--- Runs of one Module end one after the other, so a walk back from the newest one ends soon after the
--- position. Who is far behind learns of an end among the newest thousand, which is later than the
--- oldest one: he is due anyway.
+-- Runs of one Module end one after the other, so a walk back from the newest one ends soon after
+-- the position. Who is far behind learns of an end among the newest thousand, which is later than
+-- the oldest one: he is due anyway.
 
 CREATE OR REPLACE FUNCTION omd.next_run(
     p_source_code text,

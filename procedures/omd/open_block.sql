@@ -40,4 +40,4 @@ COMMENT ON PROCEDURE omd.open_block IS
 'being taken back, or were taken back since it was planned; those of the room. Locks: the source, '
 'beside readers and those who add to it. Call it before other locks.';
 REVOKE ALL ON PROCEDURE omd.open_block FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE omd.open_block TO omd_runner, omd_admin;
+GRANT EXECUTE ON PROCEDURE omd.open_block TO omd_runner;

@@ -1,4 +1,5 @@
--- A block of such a source is planned by its changes and not by its rows, and only its room knows them.
+-- A block of such a source is planned by its changes and not by its rows, and only its room knows
+-- them.
 
 CREATE OR REPLACE FUNCTION omd.plan_block(
     p_source_code text,
@@ -41,8 +42,7 @@ $plan_block$;
 
 COMMENT ON FUNCTION omd.plan_block IS
 'For rooms: Plans a block of the source p_source_code, read by the tables or views p_table_array, '
-'behind p_pos and p_id, of positions not after p_upto, with at most p_maxstep keys, but at least one '
-'change. Returns its end p_end_pos and p_end_id (NULL: there is nothing new), p_key_count, p_is_full '
-'(it has as many keys as it may have) and p_min_pos, its first position. Locks: none.';
+'behind p_pos and p_id, of positions not after p_upto, with at most p_maxstep keys, but at least '
+'one change. Returns its end p_end_pos and p_end_id (NULL: there is nothing new), p_key_count, '
+'p_is_full (it has as many keys as it may have) and p_min_pos, its first position. Locks: none.';
 REVOKE ALL ON FUNCTION omd.plan_block FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.plan_block TO omd_runner, omd_admin;

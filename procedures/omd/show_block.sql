@@ -1,5 +1,5 @@
--- It takes no lock and changes nothing, so that a read-only transaction over the snapshot of another
--- one may call it. It runs with the rights of the caller, who reads the block.
+-- It takes no lock and changes nothing, so that a read-only transaction over the snapshot of
+-- another one may call it. Rows are shown by the views alone, to whoever may read them.
 
 CREATE OR REPLACE PROCEDURE omd.show_block(
     p_source_code text,
@@ -8,7 +8,7 @@ CREATE OR REPLACE PROCEDURE omd.show_block(
     p_end_id bigint
 )
 LANGUAGE plpgsql
-SECURITY INVOKER
+SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $show_block$
 DECLARE
@@ -26,4 +26,4 @@ COMMENT ON PROCEDURE omd.show_block IS
 'For rooms: Lets the views of the source p_source_code show the block behind p_start_pos and '
 'p_start_id up to p_end_id, until the transaction ends. Errors: those of the room. Locks: none.';
 REVOKE ALL ON PROCEDURE omd.show_block FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE omd.show_block TO omd_runner, omd_admin;
+GRANT EXECUTE ON PROCEDURE omd.show_block TO omd_runner;

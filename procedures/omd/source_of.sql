@@ -1,5 +1,5 @@
--- A table of facts has one source. A run asks by a function, since a view would stay locked as long as
--- the run takes.
+-- A table of facts has one source. A run asks by a function, since a view would stay locked as long
+-- as the run takes.
 
 CREATE OR REPLACE FUNCTION omd.source_of(
     p_table_code text,
@@ -22,4 +22,3 @@ COMMENT ON FUNCTION omd.source_of IS
 'For rooms: Returns the source of the kind p_source_kind_code by which the table or view '
 'p_table_code is read; NULL: there is none. Locks: none.';
 REVOKE ALL ON FUNCTION omd.source_of FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.source_of TO omd_runner, omd_admin;

@@ -31,7 +31,8 @@ BEGIN
     );
     PERFORM set_config('client_min_messages', v_messages, TRUE);
     v_insert_column := omd.insert_column(p_module_id);
-    -- A stage has several outputs, and its Module one target. Whoever reads one of them goes by its runs.
+    -- A stage has several outputs, and its Module one target. Whoever reads one of them goes by its
+    -- runs.
     PERFORM omd.declare_runs(
         p_module_id,
         ARRAY(

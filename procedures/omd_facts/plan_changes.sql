@@ -1,6 +1,6 @@
 -- A block is whole changes. It never ends between a change and its undo, since it would be read
--- otherwise later; then it goes on to the undo, however many keys that brings. How many keys a change
--- touched stands in its row, so nothing is counted, and keys that are purged count too.
+-- otherwise later; then it goes on to the undo, however many keys that brings. How many keys a
+-- change touched stands in its row, so nothing is counted, and keys that are purged count too.
 
 CREATE OR REPLACE FUNCTION omd_facts.plan_changes(
     p_source_code text,
@@ -84,9 +84,9 @@ END
 $plan_changes$;
 
 COMMENT ON FUNCTION omd_facts.plan_changes IS
-'For rooms: Plans a block of changes of the source p_source_code (facts.<interface>) behind p_pos and '
-'p_id, of those not after p_upto: as many as have at most p_maxstep keys of the entities that '
-'p_table_array shows, but at least one, and never ending between a change and its undo. Returns its '
-'last change p_end_pos and p_end_id (NULL: there is nothing new), p_key_count, p_is_full (more '
-'follow) and p_min_pos, its first change. Locks: none.';
+'For rooms: Plans a block of changes of the source p_source_code (facts.<interface>) behind p_pos '
+'and p_id, of those not after p_upto: as many as have at most p_maxstep keys of the entities that '
+'p_table_array shows, but at least one, and never ending between a change and its undo. Returns '
+'its last change p_end_pos and p_end_id (NULL: there is nothing new), p_key_count, p_is_full '
+'(more follow) and p_min_pos, its first change. Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts.plan_changes FROM PUBLIC;

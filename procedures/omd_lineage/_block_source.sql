@@ -13,6 +13,7 @@ BEGIN ATOMIC
     SELECT omd.source_of(d.table_code, 'FACTS')
     FROM omd_lineage.dependency AS d
     WHERE d.topic_id = p_topic_id AND d.ordinal = 1 AND d.source_kind_code = 'FACTS'
+    ORDER BY d.source_topic_id
     LIMIT 1;
 END;
 
@@ -20,4 +21,4 @@ COMMENT ON FUNCTION omd_lineage._block_source IS
 'Returns the source whose changes are the blocks of the topic p_topic_id; NULL: its blocks are of '
 'rows. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._block_source FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._block_source TO omd_runner, omd_admin;
+GRANT EXECUTE ON FUNCTION omd_lineage._block_source TO omd_runner;

@@ -10,12 +10,13 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT EXISTS (
-        SELECT
+    SELECT EXISTS(
+        SELECT 1
         FROM omd_lineage.dependency AS d
         INNER JOIN omd.source_position AS s
             ON d.table_code = s.table_code AND d.source_kind_code = s.source_kind_code
-        WHERE d.topic_id = p_topic_id
+        WHERE
+            d.topic_id = p_topic_id
             AND d.ordinal = 1
             AND d.source_kind_code = 'FACTS'
             AND s.is_closed
@@ -26,4 +27,3 @@ COMMENT ON FUNCTION omd_lineage._is_closed IS
 'Returns whether rows of the base table of the topic p_topic_id are being taken back now. Locks: '
 'none.';
 REVOKE ALL ON FUNCTION omd_lineage._is_closed FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._is_closed TO omd_runner, omd_admin;

@@ -316,9 +316,10 @@ COMMENT ON FUNCTION omd_lineage._next_block IS
 'p_row_count is the number of its rows, p_is_full tells whether it holds maxstep of them, '
 'p_min_ts is its first time and p_max_id its greatest id. When there is no block, p_end_pos is '
 'NULL, p_detail says why, and p_is_quiet tells whether nothing is on its way; with p_is_quiet and '
-'p_end_pos there is nothing to read up to p_end_pos and p_end_id, which the offset passes. p_blocker is the '
-'dependency that limits p_upto, and p_waited_for the one that is not waited for after max_wait. '
-'With p_is_preview nothing is remembered. Errors: OM206: the base table, or a source of the '
-'topic, can''t be read by blocks; OM212: it is locked. Locks: the offsets of its sources.';
+'p_end_pos there is nothing to read up to p_end_pos and p_end_id, which the offset passes. '
+'p_blocker is the dependency that limits p_upto, and p_waited_for the one that is not waited for '
+'after max_wait. With p_is_preview nothing is remembered. Errors: OM206: the base table, or a '
+'source of the topic, can''t be read by blocks; OM212: it is locked. Locks: the offsets of its '
+'sources.';
 REVOKE ALL ON FUNCTION omd_lineage._next_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._next_block TO omd_runner, omd_admin;

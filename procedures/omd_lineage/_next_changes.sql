@@ -50,7 +50,7 @@ BEGIN
     FROM omd.plan_block(
         v_topic.source_code, v_topic.tables, p_start_pos, p_start_id, p_upto, v_topic.maxstep
     ) AS b;
-    -- What a block from the beginning holds is not told by its changes: older ones may be unknown.
+    -- Older rows than the changes may be in a block from the beginning.
     IF p_start_pos = '-infinity' AND p_end_pos IS NOT NULL THEN
         p_key_count := greatest(p_key_count, 1);
     ELSIF p_end_pos IS NULL THEN
@@ -63,8 +63,8 @@ $next_changes$;
 
 COMMENT ON FUNCTION omd_lineage._next_changes IS
 'Returns the block of changes behind p_start_pos and p_start_id that the topic p_topic_id, whose '
-'base table is a view of facts, takes next, not beyond p_upto: its end p_end_pos and p_end_id (NULL: '
-'there is none), p_key_count, p_is_full and p_min_pos, its first change. p_detail says why there is '
-'nothing to read. Locks: none.';
+'base table is a view of facts, takes next, not beyond p_upto: its end p_end_pos and p_end_id '
+'(NULL: there is none), p_key_count, p_is_full and p_min_pos, its first change. p_detail says why '
+'there is nothing to read. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._next_changes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._next_changes TO omd_runner, omd_admin;

@@ -168,7 +168,8 @@ $process_block$;
 COMMENT ON PROCEDURE omd_lineage._process_block IS
 'Runs the statements and transforms of the block of the step p_module_instance_id of p_topic and '
 'moves the offset, under the fence p_plan_number, in the transaction of the caller. Errors: OM004:'
-' there is no such instance of a topic; OM108: the step does not hold its topic any more; OM112: '
+' there is no such instance of a topic; OM108: the step does not hold its topic any more; OM114: '
+'rows of its block of facts are taken back; OM112: '
 'former rows of the block can''t be undone; OM117: several rows of a transform have one key; '
 'OM118: rows refer to what a RELOAD would remove; OM207: a transform does not fit the destination;'
 ' OM213: it does not read the base table by blocks; those of the SQL. Locks: what the SQL takes; '

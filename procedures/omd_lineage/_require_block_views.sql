@@ -63,7 +63,8 @@ BEGIN
             )
         INTO v_reads_base_table, v_reads_block
         FROM object AS o;
-        -- The second view of a recompute reads the whole base table, and that of facts has another name.
+        -- The second view of a recompute reads the whole base table, and that of facts has another
+        -- name.
         CONTINUE WHEN p_block_view IS NOT NULL
             AND (v_reads_base_table OR (p_is_recompute AND v_n > 1));
         IF NOT v_reads_base_table OR NOT (v_reads_block OR (p_is_recompute AND v_n > 1)) THEN
@@ -97,10 +98,10 @@ END
 $require_block_views$;
 
 COMMENT ON FUNCTION omd_lineage._require_block_views IS
-'Requires that each view of p_transforms that exists reads the table p_base_table, and reads it by '
-'the block of a step; with p_is_recompute only the first one needs the block. p_block_view: the '
-'view that has only the rows of the block, so each reads that one; NULL: there is none. Returns the OID of '
-'the table; NULL when there is none. p_topic is for the error. Errors: OM213: a view does not. '
-'Locks: none.';
+'Requires that each view of p_transforms that exists reads the table p_base_table, and reads it '
+'by the block of a step; with p_is_recompute only the first one needs the block. p_block_view: '
+'the view that has only the rows of the block, so each reads that one; NULL: there is none. '
+'Returns the OID of the table; NULL when there is none. p_topic is for the error. Errors: OM213: '
+'a view does not. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._require_block_views FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._require_block_views TO omd_runner;

@@ -1,5 +1,5 @@
--- A step on Spark holds nothing while it reads, so its commit looks. The lock comes with the look: an
--- undo that is not committed yet waits for this commit, or this one for the undo.
+-- A step on Spark holds nothing while it reads, so its commit looks. It waits for an undo that is
+-- not committed yet, and an undo that comes later waits for it.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_standing_block(
     p_module_instance_id bigint
@@ -21,7 +21,7 @@ BEGIN
     IF v_window.source_code IS NULL THEN
         RETURN;
     END IF;
-    IF NOT (omd.hold_source(v_window.source_code)).p_is_held
+    IF NOT (omd.hold_source(v_window.source_code, FALSE)).p_is_held
         OR NOT omd.block_stands(v_window.source_code, v_window.end_id)
     THEN
         PERFORM omd.raise_error(

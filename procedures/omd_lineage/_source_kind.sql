@@ -1,6 +1,6 @@
--- The kind is found once, when a topic is registered, since to declare the runs of a Module locks it.
--- A source that somebody has registered with another way of finding its offset keeps that: its rows
--- may come from others than our Modules.
+-- The kind is found once, when a topic is registered, since to declare the runs of a Module locks
+-- it. A source that somebody has registered with another way of finding its offset keeps that: its
+-- rows may come from others than our Modules.
 
 CREATE OR REPLACE FUNCTION omd_lineage._source_kind(
     p_table_code text,
@@ -50,9 +50,10 @@ END
 $source_kind$;
 
 COMMENT ON FUNCTION omd_lineage._source_kind IS
-'Returns by the positions of which kind of source the table p_table_code is read: FACTS, a view that '
-'an interface offers; LAKE; RUNS, a table that Modules write and that is read by the stamp of '
-'writing, whose runs it declares; NULL: by none. p_is_base: it is a base table, which the topic reads '
-'by p_pos_column. p_source_offset and p_source_pos_column: what the source has that is registered '
-'for it. p_is_made_by_topic: it is the destination of a topic. Locks: the rows of its Modules.';
+'Returns by the positions of which kind of source the table p_table_code is read: FACTS, a view '
+'that an interface offers; LAKE; RUNS, a table that Modules write and that is read by the stamp '
+'of writing, whose runs it declares; NULL: by none. p_is_base: it is a base table, which the '
+'topic reads by p_pos_column. p_source_offset and p_source_pos_column: what the source has that '
+'is registered for it. p_is_made_by_topic: it is the destination of a topic. Locks: the rows of '
+'its Modules.';
 REVOKE ALL ON FUNCTION omd_lineage._source_kind FROM PUBLIC;

@@ -1,5 +1,6 @@
--- The block stays planned, so that the retry takes the same one, whatever rows have arrived since. But
--- a block that an undo of facts has reached over is planned anew, and that is no failure of the step.
+-- The block stays planned, so that the retry takes the same one, whatever rows have arrived since.
+-- But a block that an undo of facts has reached over is planned anew, and that is no failure of the
+-- step.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.fail_step(
     p_module_instance_id bigint,
@@ -28,7 +29,7 @@ BEGIN
         );
     END IF;
     v_is_undone := v_instance.execution_status_code = 'A'
-        OR p_event_return_code_details IN ('OM114', 'BlockUndone');
+        OR coalesce(p_event_return_code_details ~ '^OM114$|(^|\.)BlockUndone$', FALSE);
     UPDATE omd_lineage.offsets AS o SET
         next = CASE WHEN v_is_undone THEN NULL ELSE o.next END,
         attempts = CASE WHEN v_is_undone THEN 0 ELSE o.attempts END,
@@ -56,8 +57,8 @@ $fail_step$;
 
 COMMENT ON PROCEDURE omd_lineage.fail_step IS
 'Ends the step p_module_instance_id as failed, with the event p_event_detail and the code '
-'p_event_return_code_details, as module_failure does; with OM114, since its block was taken back, it '
-'ends with A, and its rows go with the next begin. It releases the topic, whose next step '
+'p_event_return_code_details, as module_failure does; with BlockUndone, since its block was taken '
+'back, it ends with A, and its rows go with the next begin. It releases the topic, whose next step '
 'takes the same block. A second call changes nothing. Errors: OM004: there is no such instance of '
 'a topic; OM005: p_module_instance_id is NULL. Locks: the offset, the instance row. Call again '
 'when the answer was lost; OM101 with execution_status_code F says that it is done.';

@@ -49,10 +49,10 @@ $topic_definition$;
 
 COMMENT ON FUNCTION omd_lineage.topic_definition IS
 'One row: how the topic p_topic is made, and of which tables. base_table is read by blocks '
-'(pos_column, id_column); tables are its other dependencies. source_code: the source whose changes '
-'are its blocks, and block_view the view that has the rows of one; NULL: its blocks are rows of '
-'base_table. Errors: OM005: p_topic is NULL; OM015: it is not registered; OM254: no changes of its '
-'base table are kept. Locks: none. May be NULL: module_code, processor, base_table, source_code, '
-'block_view.';
+'(pos_column, id_column); tables are its other dependencies. source_code: the source whose '
+'changes are its blocks, and block_view the view that has the rows of one; NULL: its blocks are '
+'rows of base_table. Errors: OM005: p_topic is NULL; OM015: it is not registered; those of the '
+'room of base_table, where it keeps no changes. Locks: none. May be NULL: module_code, processor, '
+'base_table, source_code, block_view.';
 REVOKE ALL ON FUNCTION omd_lineage.topic_definition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.topic_definition TO omd_reader;

@@ -133,7 +133,7 @@
 \ir ../../migrations/V068__source_readers.sql
 \endif
 
-\set checksum '95168d90ff64445d57ac410f711fde94a86dc70cd3ed3482c1c10e52e0bfe205'
+\set checksum '76e098f4094a14e62d31fe06aaf6e107265ee7c0efb7fde93e45f3d43bc816e1'
 \set migration 'V069__read_sources'
 \ir ../setup/claim.psql
 \if :pending

@@ -12,7 +12,7 @@
 \if :pending
 \ir ../../migrations/V060__link_records.sql
 \endif
-\set checksum 'd296ac123975817154c0b276f96d6254cf9bfb892d146d2eca1a05e99ec65668'
+\set checksum '767fe358293b94d846e76ff40d3aa8f682b73a883b06128010d26f6cb095b68e'
 \set migration 'V071__stage_sources'
 \ir ../setup/claim.psql
 \if :pending

@@ -119,7 +119,7 @@
 \ir ../../migrations/V065__back_off_lineage.sql
 \endif
 
-\set checksum '830cfe2033e8929bb3550c1606be135ae1900ad5f6afed6ddbf922742652612a'
+\set checksum '94527245c30cf5447ad07c43fcd31075473c5b61fddaf85c005e3c4c6281f046'
 \set migration 'V070__lineage_sources'
 \ir ../setup/claim.psql
 \if :pending

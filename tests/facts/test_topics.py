@@ -1,4 +1,4 @@
-"""Topics over offered views of facts: blocks are whole changes, each read once, whatever is undone."""
+"""Topics over offered views of facts: blocks are whole changes, each of them read once."""
 
 from __future__ import annotations
 
@@ -63,8 +63,7 @@ def read(store: Store) -> list[tuple[Any, ...]]:
 
 
 def ready(store: Store) -> tuple[bool, str]:
-    (row,) = store.rows(
-        "SELECT is_ready, reason FROM omd_lineage.ready_list WHERE topic = 'app.f'")
+    (row,) = store.rows("SELECT is_ready, reason FROM omd_lineage.ready_list WHERE topic = 'app.f'")
     return row["is_ready"], row["reason"]
 
 
@@ -98,13 +97,11 @@ def test_a_correction_of_the_same_moment_reaches_the_topic(shop: Store) -> None:
     revert(shop)
     load(shop, 2, orders=[("N", 1, 11), ("N", 3, 30)])
     steps(shop)
-    assert read(shop) == [
-        ("A", 1, 11), ("N", 1, 10), ("N", 2, 20), ("N", 3, 30), ("R", 2, None)
-    ]
+    assert read(shop) == [("A", 1, 11), ("N", 1, 10), ("N", 2, 20), ("N", 3, 30), ("R", 2, None)]
 
 
 def test_a_block_is_whole_changes_and_never_ends_before_the_undo_of_one(shop: Store) -> None:
-    """H5: read again after the correction, the block up to the undone change would be another one."""
+    """H5: after the correction, the block up to the undone change would be another one."""
     topic(shop, maxstep=2)
     load(shop, 1, orders=[("N", n, n) for n in range(1, 6)])
     first = newest(shop)
@@ -227,11 +224,30 @@ def test_changes_of_other_entities_are_passed_without_a_run(shop: Store) -> None
     assert step(shop)["outcome"] == "NOJOBS"
     assert ready(shop) == (False, "DEPENDENCY")
     assert shop.one("SELECT count(*) FROM omd.module_instance") == before + loaded
-    assert shop.one("SELECT (last).id FROM omd_lineage.offsets WHERE topic = 'app.f'") == newest(shop)
+    assert shop.one("SELECT (last).id FROM omd_lineage.offsets WHERE topic = 'app.f'") == newest(
+        shop
+    )
     # Both entities: their keys are one block.
     topic(shop, "gdal_shop.orders", "gdal_shop.customers")
     load(shop, 3, customers=[("N", 2, "Bob")])
     assert step(shop)["outcome"] == "DONE"
+
+
+def test_a_runner_takes_steps_with_the_rights_on_the_views_alone(
+    shop: Store, stores: Callable[..., Store]
+) -> None:
+    topic(shop)
+    load(shop, 1, orders=[("N", 1, 1)])
+    shop.conn.execute(
+        "GRANT USAGE ON SCHEMA app, changes_shop TO omd_runner;"
+        "GRANT SELECT, INSERT, DELETE ON app.f, app.v TO omd_runner;"
+        "GRANT SELECT ON changes_shop.orders TO omd_runner"
+    )
+    runner = stores()
+    runner.conn.execute("SET ROLE omd_runner")
+    assert steps(runner) == [1]
+    assert runner.rows("SELECT reason FROM omd_lineage.ready_list") == [{"reason": "DEPENDENCY"}]
+    shop.conn.execute("REVOKE ALL ON SCHEMA changes_shop, app FROM omd_runner")
 
 
 def test_a_topic_that_begins_at_a_time_reads_the_changes_after_it(shop: Store) -> None:
@@ -284,9 +300,7 @@ def test_a_range_that_ends_before_an_undo_is_taken_again_as_a_whole(shop: Store)
     load(shop, 2, orders=[("N", 2, 2)])
     steps(shop)
     # It came, went and came again.
-    assert [r for r in read(shop) if r[1] == 2] == [
-        ("N", 2, 2), ("N", 2, 20), ("R", 2, None)
-    ]
+    assert [r for r in read(shop) if r[1] == 2] == [("N", 2, 2), ("N", 2, 20), ("R", 2, None)]
     shop.conn.execute("CALL omd_lineage.restate('app.f', '-infinity', 'infinity')")
     steps(shop)
     assert read(shop) == [("N", 1, 1), ("N", 2, 2), ("R", 2, None)]

@@ -194,9 +194,10 @@ def test_ends_of_two_modules_of_a_table_do_not_wait_for_each_other(
     scene.conn.execute("SET lock_timeout = '1s'")
     ends(scene, first, 1)
     other.conn.execute("COMMIT")
-    assert scene.one(
-        "SELECT count(*) FROM omd.source_position WHERE id IN (%s, %s)", first, second
-    ) == 2
+    assert (
+        scene.one("SELECT count(*) FROM omd.source_position WHERE id IN (%s, %s)", first, second)
+        == 2
+    )
 
 
 def test_a_position_never_goes_back(scene: Scene) -> None:
@@ -275,10 +276,13 @@ def test_a_source_that_was_registered_keeps_its_own_way(scene: Scene) -> None:
         id_column="row_id",
         pos_column="omd_insert_datetime",
     )
-    assert scene.one(
-        "SELECT count(*) FROM omd_lineage.dependency AS d INNER JOIN omd_lineage.topic AS t"
-        " USING (topic_id) WHERE t.topic = 'dwh.g' AND d.source_kind_code IS NULL"
-    ) == 1
+    assert (
+        scene.one(
+            "SELECT count(*) FROM omd_lineage.dependency AS d INNER JOIN omd_lineage.topic AS t"
+            " USING (topic_id) WHERE t.topic = 'dwh.g' AND d.source_kind_code IS NULL"
+        )
+        == 1
+    )
 
 
 def test_a_joined_table_of_runs_bounds_the_block_by_what_is_at_work(scene: Scene) -> None:
@@ -288,7 +292,10 @@ def test_a_joined_table_of_runs_bounds_the_block_by_what_is_at_work(scene: Scene
         " omd_insert_datetime timestamptz, omd_insert_module_instance_id bigint)"
     )
     scene.call(
-        "omd.register_module", module_code="dim", area_code="HSTG", table_code="dwh.dim",
+        "omd.register_module",
+        module_code="dim",
+        area_code="HSTG",
+        table_code="dwh.dim",
         platform_code="POSTGRES",
     )
     scene.register("dwh.f", depends_on=["dwh.src", "dwh.dim"])

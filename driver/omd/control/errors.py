@@ -183,9 +183,7 @@ class NotAtRest(StateError, code="OM113"):
 
 
 class BlockUndone(StateError, code="OM114"):
-    """Rows of a block that a run was to read are being taken back, or were taken back after the
-    block was planned: the run ends with A, and the next one plans anew.
-    """
+    """Rows of the block that a run was to read are taken back: it ends with A."""
 
 
 class NoRollbackTemplate(ConfigurationError, code="OM201"):

@@ -111,6 +111,7 @@ class LineageCalls(Calls):
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             StepFenced: OM108.
+            BlockUndone: OM114.
         """
         self._do(_COMMIT_STEP, module_instance_id, plan_number, rows_inserted, nulls, query_id)
 
@@ -122,8 +123,8 @@ class LineageCalls(Calls):
         event_return_code_details: str | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` as failed, with the event ``event_detail`` and the
-        code ``event_return_code_details``, as module_failure does; with OM114, since its block was
-        taken back, it ends with A, and its rows go with the next begin.
+        code ``event_return_code_details``, as module_failure does; with BlockUndone, since its
+        block was taken back, it ends with A, and its rows go with the next begin.
 
         It releases the topic, whose next step takes the same block. A second call changes nothing.
 
@@ -290,7 +291,8 @@ class LineageCalls(Calls):
         """Inserts or updates the topic ``topic`` (schema.table[#tag][:shard]), with its Module, its
         offset and its dependencies; a NULL argument keeps the present value.
 
-        Returns ``topic_id``. See docs/explanation/lineage.md.
+        A view that an interface offers is read by its changes, whoever registers it. Returns
+        ``topic_id``. See docs/explanation/lineage.md.
 
         Args:
             depends_on: tables or topics; the first is the base table.
@@ -299,7 +301,8 @@ class LineageCalls(Calls):
             transforms: in order, views or, on Spark, SQL texts or module:function.
             engine: POSTGRES (the default) or SPARK.
             delay: rows younger than this wait.
-            repeat: least time between steps (1 hour).
+            repeat: least time between steps (1 hour; 0 where the base table is read by changes
+                of facts or by runs).
             maxstep: most rows per block (1,000,000).
             run_window: '22:00-06:00', with a time zone or in that of the session; '': none.
             max_wait: after this time a step no longer waits for dependencies that lag; 0: it
@@ -311,7 +314,8 @@ class LineageCalls(Calls):
             id_column: the columns of the position (pos, id) in the base table; ``pos_column``
                 '': the position is the id alone.
             source_offset: PROBE, CLOCK, TRIGGER or HAND; LAKE: the source is a lake table, and
-                its commits are its positions.
+                its commits are its positions; RUNS: the runs of the Modules that write it are,
+                which is the default where ``pos_column`` is omd_insert_datetime.
             reload_method: DELETE (the default), TRUNCATE or SWAP.
             advance_when_quiet: the offset moves on when there is nothing new.
             inactive_indicator: Y skips each step, N does not.
@@ -529,7 +533,6 @@ class LineageCalls(Calls):
         Raises:
             MissingArgument: OM005.
             UnknownTopic: OM015.
-            ChangesNotKept: OM254.
         """
         from omd.lineage.rows import TopicDefinitionRow
 

@@ -104,8 +104,7 @@ VALUES
     'Start a new run: {next_command}'
 ),
 (
-    -- Rows of a block that a run was to read are being taken back, or were taken back after the block
-    -- was planned: the run ends with A, and the next one plans anew.
+    -- Rows of the block that a run was to read are taken back: it ends with A.
     'OM114', 'BlockUndone',
     'the block of {source_code} can''t be read: {problem}',
     'Nothing of this run is committed. The next run plans its block anew.'

@@ -10,7 +10,8 @@ SELECT
     CASE
         WHEN coalesce(b.is_lake, t.processor IS NULL AND t.source_offset = 'LAKE')
             THEN 'commit_datetime'
-        WHEN coalesce(b.source_kind_code, CASE WHEN t.processor IS NULL THEN t.source_offset END)
+        WHEN
+            coalesce(b.source_kind_code, CASE WHEN t.processor IS NULL THEN t.source_offset END)
             = 'FACTS'
             THEN 'change_datetime'
         ELSE coalesce(t.pos_column, b.pos_column, 'pos')
@@ -18,7 +19,8 @@ SELECT
     CASE
         WHEN coalesce(b.is_lake, t.processor IS NULL AND t.source_offset = 'LAKE')
             THEN 'sequence_number'
-        WHEN coalesce(b.source_kind_code, CASE WHEN t.processor IS NULL THEN t.source_offset END)
+        WHEN
+            coalesce(b.source_kind_code, CASE WHEN t.processor IS NULL THEN t.source_offset END)
             = 'FACTS'
             THEN 'change_id'
         ELSE coalesce(t.id_column, b.id_column, 'id')

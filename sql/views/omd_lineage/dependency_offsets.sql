@@ -1,10 +1,10 @@
 -- This view is the one place of the rule how far a dependency has come: as far as the slowest of
 -- the topics that make its table, since the rows of that one are still to come, and not beyond a
 -- block that is undone; or, where its rows are read by the positions of a source, as far as the
--- newest of these, which nobody probes. Changes of facts and runs have a clock of their own, so such
--- a dependency counts as a base table only, and holds nobody back else. It has four parts, because
--- most dependencies are made by one topic and need no aggregation. Filtered by topic_id, it costs a
--- few index look-ups.
+-- newest of these, which nobody probes. Changes of facts and runs have a clock of their own, so
+-- such a dependency counts as a base table only, and holds nobody back else. It has four parts,
+-- because most dependencies are made by one topic and need no aggregation. Filtered by topic_id, it
+-- costs a few index look-ups.
 
 CREATE OR REPLACE VIEW omd_lineage.dependency_offsets AS
 SELECT

@@ -214,9 +214,9 @@ COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
 'The dependency that limits upto; "no offset: …" names one that has no offset; NULL when the topic'
 ' has no dependency.';
 COMMENT ON COLUMN omd_lineage.ready_list.lag IS
-'How far the offset is behind the base table, in the time of the rows; NULL when the topic has not'
-' begun, or when that is not known. Of a base table that is read by changes or by runs it is the age '
-'of the oldest one that is not read, 0 when all are.';
+'How far the offset is behind the base table, in the time of the rows; NULL when the topic has '
+'not begun, or when that is not known. Of a base table that is read by changes or by runs it is '
+'the age of the oldest one that is not read, 0 when all are.';
 COMMENT ON COLUMN omd_lineage.ready_list.processor IS
 'How the topic is made: STEP, RELOAD or a procedure.';
 COMMENT ON COLUMN omd_lineage.ready_list.engine IS 'POSTGRES or SPARK.';

@@ -1,7 +1,7 @@
 -- This view is the one place of the rule what a source is. A table that no topic reads by blocks is
 -- itself read only where its offset is its newest row: a role that takes steps need not have the
--- right to read the others. A lake table is not in this database, but its commits are; facts and runs
--- say themselves how far they have come.
+-- right to read the others. A lake table is not in this database, but its commits are; facts and
+-- runs say themselves how far they have come.
 
 CREATE OR REPLACE VIEW omd_lineage.source_list AS
 SELECT

@@ -41,13 +41,14 @@ newest AS (
         coalesce(p.null_rows, 0) AS null_rows,
         s.source_offset,
         CASE
-            WHEN s.source_offset IN ('FACTS', 'RUNS') THEN (
-                SELECT ROW(k.pos, k.id)::omd_lineage.row_position
-                FROM omd.source_position AS k
-                WHERE k.table_code = s.table_code AND k.source_kind_code = s.source_offset
-                ORDER BY k.pos DESC
-                LIMIT 1
-            )
+            WHEN s.source_offset IN ('FACTS', 'RUNS')
+                THEN (
+                    SELECT ROW(k.pos, k.id)::omd_lineage.row_position
+                    FROM omd.source_position AS k
+                    WHERE k.table_code = s.table_code AND k.source_kind_code = s.source_offset
+                    ORDER BY k.pos DESC
+                    LIMIT 1
+                )
             WHEN s.source_offset IN ('PROBE', 'TRIGGER', 'LAKE') AND o.last > p.newest THEN o.last
             WHEN p.newest IS NULL AND s.source_offset <> 'CLOCK' THEN o.last
             ELSE p.newest
