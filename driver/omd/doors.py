@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["Control", "connect"]
-
 
 class Control(Blocks, Doors):
     """A session with the control plane; use `connect` to make one.

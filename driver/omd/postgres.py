@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from omd.lineage.step import StepOutcome
     from omd.spark.snapshots import HeldSnapshot
 
-__all__ = ["PostgresEngine", "engine"]
-
 
 class PostgresEngine(Engine):
     """The engine in the database; it has no sessions, and cancels by the connection of a call."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from omd._core.errors import StateError
     from omd._core.link import Link
 
-__all__ = ["AS_TEXT", "Calls", "Repeat", "Routine"]
-
 T = TypeVar("T")
 
 AS_TEXT = "as text"

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["POSTGRES", "SPARK", "Engine", "Engines", "Snapshot", "WriteResult"]
-
 POSTGRES, SPARK = "POSTGRES", "SPARK"
 
 

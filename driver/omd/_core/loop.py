@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["Call", "Child", "Links", "Loop", "Work", "signal_name"]
-
 _LONGEST_PAUSE = 30.0
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
 
-__all__ = ["Periodic"]
-
 _log = logging.getLogger("omd.periodic")
 
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Code", "rows_of"]
-
 T = TypeVar("T")
 
 

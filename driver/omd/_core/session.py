@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from psycopg.abc import PQGen
     from psycopg.pq.abc import PGresult
 
-__all__ = ["Session"]
-
 _Statement: TypeAlias = tuple[bytes, tuple[int, ...]]
 _MOST = 200  # so many statements are prepared at most, and so many that came once are remembered
 

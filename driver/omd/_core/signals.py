@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Terminated"]
-
 
 class Terminated(SystemExit):
     """SIGTERM has arrived. Like Ctrl-C, it passes ``except Exception``; the exit code is 143."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     Edge = tuple[str, str]
     Place = str | tuple[str, str, int]  # a box, or where an edge passes a column
 
-__all__ = ["TIP", "Layout", "after_each", "layered"]
-
 _GAP, _SPACE, _EDGE = 18, 80, 24
 
 # What draws the tip of an edge; the style of the picture gives its colour.

@@ -14,24 +14,6 @@ from omd._terminal.text import as_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = [
-    "FINDING",
-    "Html",
-    "described",
-    "el",
-    "join",
-    "message",
-    "moment",
-    "name",
-    "number",
-    "page",
-    "section",
-    "table",
-    "text",
-    "verdict",
-    "zone",
-]
-
 
 class Html(str):
     """Markup, as opposed to text that has to be escaped."""

@@ -16,21 +16,6 @@ from omd._core.texts import loads
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "call_arguments",
-    "call_options",
-    "document_option",
-    "grace_option",
-    "instant",
-    "is_chosen",
-    "json_value",
-    "limit_option",
-    "output_option",
-    "poll_option",
-    "singular",
-    "workers_option",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -17,9 +17,6 @@ from omd._terminal.text import as_json, as_text, printable, row_dict, short
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["render", "show", "show_document", "show_pairs", "show_table", "tell_more"]
-
-
 Row = Mapping[str, Any]
 
 

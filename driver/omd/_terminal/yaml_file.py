@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = [
-    "AnyLoader",
-    "as_yaml",
-    "bounded_text",
-    "in_order",
-    "read_document",
-    "read_json",
-    "within_bounds",
-]
-
 _LONGEST_PATH = 200
 
 

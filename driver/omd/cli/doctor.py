@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     import psycopg
 
-__all__ = ["doctor"]
-
 _ROLES = (
     "omd_owner",
     "omd_runner",

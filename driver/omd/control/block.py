@@ -28,8 +28,6 @@ from omd.control.errors import InstanceNotExecuting, LeaseExpired, LeaseLost
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Block", "describe"]
-
 B = TypeVar("B", bound="Block")
 
 _log = logging.getLogger("omd.run")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from omd.control.run import Outcome
 
-__all__ = ["Blocks"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from omd._core.engines import Engine, Snapshot
     from omd._core.link import Link
 
-__all__ = ["EngineBlock", "LoadWindow", "Uncommitted"]
-
 _log = logging.getLogger("omd.run")
 
 

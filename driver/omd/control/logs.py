@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from omd.control.connection import Connection
 
-__all__ = ["BATCH_RUN", "EVENT", "MODULE_RUN", "batch_runs", "events", "module_runs"]
-
 BATCH_RUN = {
     "instance": "batch_instance_id",
     "batch": "batch_code",

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from omd._core.link import Link
     from omd.control.rows import BeginModuleAnswer, ModuleDefinitionRow, RollbackStepsRow
 
-__all__ = ["Batch", "ModuleRun", "Outcome"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R", bound="ModuleRun")

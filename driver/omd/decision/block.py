@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from omd.control.connection import Connection
 
-__all__ = ["StageRun"]
-
 
 class StageRun(ModuleRun):
     """A run of a stage on Spark as a block.

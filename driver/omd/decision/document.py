@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from omd.decision.room import Decision
 
-__all__ = ["Change", "File", "define", "read_files", "stage_as_yaml"]
-
 # What the items of these lists are called in a path.
 _NAMES = {"links": "name", "outputs": "name", "tests": "name", "keys": "column"}
 

@@ -41,18 +41,6 @@ if TYPE_CHECKING:
     from omd.decision.room import Decision
     from omd.decision.rows import ExplainRow
 
-__all__ = [
-    "BY_THE_RULE",
-    "Explanation",
-    "as_page",
-    "print_explanation",
-    "read_explanation",
-    "results",
-    "rules_hit",
-    "run_of",
-    "stage_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Explanation:

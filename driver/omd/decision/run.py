@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
 
-__all__ = ["DecisionOutcome", "outcome_of", "raise_error", "run_in_database"]
-
 _RAISE_ERROR = Routine(
     "omd.raise_error", {"p_sqlstate": "text", "p_detail": "jsonb"}, required=2, is_function=True
 )

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 
     from omd.delivery.room import Delivery
 
-__all__ = [
-    "Change",
-    "ModelFile",
-    "apply_model",
-    "model_as_yaml",
-    "read_model",
-    "whole_document",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Change:

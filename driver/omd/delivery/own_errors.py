@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from omd.control.errors import NotStarted
 
-__all__ = ["DeliveryAborted", "DeliverySkipped", "DeliveryWaits"]
-
 
 class DeliverySkipped(NotStarted):
     """Process control says that there is no need to run the delivery now."""

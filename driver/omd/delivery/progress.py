@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from omd._core.link import Link
     from omd.control.connection import Connection
 
-__all__ = ["Progress"]
-
 
 class Progress:
     """Tells each change of status and each count, over a connection of its own, until it is left.

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from omd.delivery.room import Delivery
 
-__all__ = ["Receipt", "as_page", "print_receipt", "read_receipt", "row_counts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Receipt:

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from omd.control.connection import Connection
     from omd.delivery.rows import BeginDeliveryAnswer
 
-__all__ = ["DeliveryBlock", "DeliveryRun", "Receipt"]
-
 _LONGEST_PAUSE = 2.0  # seconds between two questions whether a delivery may begin
 
 

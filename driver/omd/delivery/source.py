@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-__all__ = ["Source", "SourceByEntity", "SourceFolder", "SourceTables", "source_of"]
-
 _STAGING = "postgres"  # the only staging so far
 
 

@@ -22,8 +22,6 @@ from omd.errors import OmdError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["TABLES", "YEAR", "Gap", "Source", "prepare"]
-
 TABLES = ("flights", "airlines", "airports", "planes", "weather")
 _BY_MONTH = ("flights", "weather")
 MISSING = "NA"

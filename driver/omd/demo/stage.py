@@ -18,16 +18,6 @@ if TYPE_CHECKING:
     import psycopg
     from pyspark.sql import SparkSession
 
-__all__ = [
-    "SUBMIT_ARGS",
-    "Screen",
-    "Step",
-    "as_role",
-    "install_omd",
-    "session",
-    "without_strangers",
-]
-
 SUBMIT_ARGS = " ".join(
     [*(f'--conf "{name}={value}"' for name, value in SHORT_LIFE.items()), "pyspark-shell"]
 )

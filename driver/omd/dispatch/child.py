@@ -28,8 +28,6 @@ from omd.dispatch.task import Claim, Task
 if TYPE_CHECKING:
     from omd.control.connection import Connection
 
-__all__ = ["TaskProcess", "main"]
-
 _COMMAND = python("from omd.dispatch.child import main; main()")
 _PR_SET_PDEATHSIG = 1
 _GRACE = 10.0  # so long the process may take to end when its worker is gone

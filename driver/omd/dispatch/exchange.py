@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from omd.dispatch.handlers import Ending
     from omd.dispatch.slots import Ended
 
-__all__ = ["Exchange", "Exchanger", "NewTask"]
-
 _COMPLETE_AND_CLAIM = Routine(
     "omd_dispatch._complete_and_claim",
     {

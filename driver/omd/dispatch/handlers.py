@@ -29,17 +29,6 @@ if TYPE_CHECKING:
     from omd.control.connection import Connection
     from omd.dispatch.task import Task
 
-__all__ = [
-    "SUCCEEDED",
-    "Ending",
-    "TaskType",
-    "refresher",
-    "run_in_database",
-    "run_in_python",
-    "session_of",
-    "task_types",
-]
-
 _LONGEST_ERROR = 8000
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
 
-__all__ = ["Maintenance", "Round"]
-
 _MOST = 1000  # so many claims, and so many tasks of schedules, in a round at most
 _LONGEST = "30s"  # so long a source may take
 _SLOW = 1.0  # after a schedule that has taken so many seconds the round ends

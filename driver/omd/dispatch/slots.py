@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from omd.control.connection import Connection
     from omd.dispatch.task import Claim, Task
 
-__all__ = ["REST", "Claimed", "Ended", "Slot", "Slots"]
-
 REST = 0.05  # seconds after which a worker is woken for endings, although there is more to do
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from omd.control.run import Batch, ModuleRun
     from omd.doors import Control
 
-__all__ = ["Claim", "Task"]
-
 _UNREAD = object()
 
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from omd._core.link import Link
     from omd.control.connection import Connection
 
-__all__ = ["Worker"]
-
 _SHORT = 0.05  # seconds; tasks of types that take less are claimed ahead
 _AHEAD = 500  # so many at most,
 _SOON = 2.0  # and those that have not started after so many seconds are given back

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from omd._terminal.layout import Edge
     from omd.facts.room import Facts
 
-__all__ = ["Anchor", "Context", "Link", "as_mermaid", "as_svg", "read_model"]
-
 Attribute = tuple[str, str]  # name and type
 
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from omd.control.calls import ControlCalls
     from omd.control.connection import Connection
 
-__all__ = ["Export", "ExportRun", "Exports"]
-
 
 @dataclass(frozen=True, slots=True)
 class Export:

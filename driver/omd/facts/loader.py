@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from omd._core.listener import Listener
     from omd.control.connection import Connection
 
-__all__ = ["Loader", "outcome_line"]
-
 _PATIENCE = timedelta(minutes=1)  # so long a load waits for a database that restarts
 _LONGEST_PAUSE = 600.0  # seconds after which a load that fails again and again is tried again
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from omd._core.link import Link
     from omd.control.connection import Connection
 
-__all__ = ["FactsDelivery"]
-
 
 class FactsDelivery:
     """An open delivery as a block; `Facts.delivery` makes one.

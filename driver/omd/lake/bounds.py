@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from pyiceberg.manifest import DataFile
 
-__all__ = ["Share", "bounds_of", "share"]
-
 
 class Share(Enum):
     """Which of a file's rows are of some runs."""

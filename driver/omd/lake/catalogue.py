@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from omd.control.rows import ModuleDefinitionRow
     from omd.control.run import ModuleRun
 
-__all__ = ["RunCatalogue", "module_of", "recorded"]
-
 
 def module_of(control: Connection, code: str) -> ModuleDefinitionRow | None:
     """Return a Module that loads a table; None if there is none."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from omd.lake.metadata import Metadata
 
-__all__ = ["SMALL", "Group", "Small", "exchange", "groups", "small_files"]
-
 SMALL = 32 * 1024 * 1024
 FEWEST = 5
 

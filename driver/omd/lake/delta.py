@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
     from pyiceberg.types import PrimitiveType
 
-__all__ = ["NUMBER", "Delta", "DeltaChange", "DeltaFile", "delta_files"]
-
 NUMBER = "omd.write-number"
 
 _TEXT = 32  # of a text, a bound has no more characters

@@ -15,8 +15,6 @@ from omd.lake.undo import INSTANCE, OPERATION, UNDONE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["DeltaLog", "Version"]
-
 _THREADS = 8
 _DIGITS = 20  # of the number with which the name of each file begins
 _WRITES = ("APPEND", "OVERWRITE", "HISTORY")

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from omd.control.run import ModuleRun
     from omd.lake.delta_log import Version
 
-__all__ = ["compact", "expire"]
-
 _log = logging.getLogger("omd.lake")
 
 

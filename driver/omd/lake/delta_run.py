@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     RewriteDelta = Callable[[str, DeltaUndo, Sequence[int]], Rewritten[DeltaFile]]
 
-__all__ = ["DeltaPending", "DeltaRollback"]
-
 _ATTEMPTS = 3
 _MARK = "RECORD"  # in the log only: an earlier commit is recorded by this version
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from omd.lake.delta_log import Version
     from omd.lake.rows import LakeCommitsRow
 
-__all__ = ["DeltaUndo", "plan_delta_undo"]
-
 
 @dataclass(slots=True)
 class DeltaUndo:

@@ -13,8 +13,6 @@ from omd.lake.names import WRITE
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-__all__ = ["named_folders", "oldest", "version_to_read"]
-
 
 def version_to_read(
     table: Delta, recorded: int, known: Callable[[list[int]], Collection[int]]

@@ -51,17 +51,6 @@ if TYPE_CHECKING:
     from pyiceberg.schema import Schema
     from pyiceberg.table import Table
 
-__all__ = [
-    "Elsewhere",
-    "Mark",
-    "catalog_name",
-    "commit_elsewhere",
-    "folders_elsewhere",
-    "left_by",
-    "locations_elsewhere",
-    "settings_of",
-]
-
 _log = logging.getLogger("omd.lake")
 
 _WRITES = "omd.write-numbers"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from omd.lake.rows import LakeCommitsRow
     from omd.lake.staging import Change
 
-__all__ = ["ElsewherePending", "ElsewhereUndo"]
-
 
 class _Elsewhere(IcebergChange):
     """The commit is made through the other catalogue, and is visible at once."""

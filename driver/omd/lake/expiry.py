@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from omd.control.connection import Connection
     from omd.lake.run import LakeTable
 
-__all__ = ["expire", "within"]
-
 _log = logging.getLogger("omd.lake")
 
 

@@ -18,19 +18,6 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
     from pyiceberg.io import FileIO
 
-__all__ = [
-    "CATALOG",
-    "delete_files",
-    "file_io",
-    "filesystem",
-    "lies_within",
-    "properties",
-    "remove_folder",
-    "sizes_in",
-    "sizes_of",
-    "storage_options",
-]
-
 CATALOG = "omd"
 
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "abfss", "wasbs": "abfss"}

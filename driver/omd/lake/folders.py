@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from omd.lake.calls import LakeCalls
     from omd.lake.rows import LakeFoldersRow
 
-__all__ = ["line_of", "removals", "remove", "reraise_of_run"]
-
 
 def removals(
     calls: LakeCalls, rows: Sequence[LakeFoldersRow]

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from pyiceberg.schema import Schema
     from pyiceberg.types import NestedField
 
-__all__ = ["Column", "data_files", "read_footers", "require_plain", "require_rows"]
-
 _THREADS = 8
 _SHORT = 16  # of a text, a bound has no more characters
 _LEGACY = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")

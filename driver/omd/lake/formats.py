@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from omd.control.run import ModuleRun
     from omd.lake.undo import Away
 
-__all__ = ["Record", "Rewritten", "TableChange", "Withheld", "writes_of"]
-
 File = TypeVar("File")
 
 Record = dict[str, Any]

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from omd.control.connection import Connection
 
-__all__ = ["catalog"]
-
 
 def catalog(control: Connection) -> OmdCatalog:
     """Return the catalogue of the database as a `pyiceberg.catalog.Catalog`.

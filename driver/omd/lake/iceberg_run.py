@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Rewrite = Callable[[LakeTable, Undo, Sequence[int]], Rewritten[DataFile]]
 
-__all__ = ["IcebergChange", "IcebergUndo", "Moved", "Pending", "properties", "record_of", "staged"]
-
 _MODULE = "omd.module-code"
 
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from omd.control.run import ModuleRun
     from omd.lake.compaction import Group
 
-__all__ = ["Done", "maintain"]
-
 _log = logging.getLogger("omd.lake")
 
 MODULE = "omd_lake_maintain"

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pyiceberg.io import FileIO
     from pyiceberg.manifest import ManifestFile
 
-__all__ = ["MAIN", "NONE", "Metadata"]
-
 NONE = -1  # the snapshot of a table that has none
 MAIN = "main"
 _KEPT_VERSIONS = 100

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from omd.control.run import ModuleRun
     from omd.lake.rows import FindTableRow
 
-__all__ = ["MomentReads"]
-
 
 class MomentReads(RunCatalogue):
     """The reads of one run."""

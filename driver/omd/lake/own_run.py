@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from omd.control.run import ModuleRun
     from omd.lake.formats import Record
 
-__all__ = ["OwnPending", "OwnUndo"]
-
 
 class _Own(IcebergChange):
     """The commit is an exchange of the metadata file, which `omd_lake.commit_tables` makes."""

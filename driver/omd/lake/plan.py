@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from omd.lake.metadata import Metadata
 
-__all__ = ["Plan", "plan_read"]
-
 _NAME_MAPPING = "schema.name-mapping.default"
 _THREADS = 8
 

@@ -46,17 +46,6 @@ if TYPE_CHECKING:
 
     from pyiceberg.transforms import Transform
 
-__all__ = [
-    "FIELD_ID",
-    "UnknownType",
-    "iceberg_schema",
-    "iceberg_type",
-    "leaves",
-    "partition_spec",
-    "require_distinct",
-    "spark_schema",
-]
-
 FIELD_ID = "parquet.field.id"
 
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")

@@ -27,18 +27,6 @@ if TYPE_CHECKING:
 
     from omd.lake.metadata import Metadata
 
-__all__ = [
-    "EVERYTHING",
-    "Change",
-    "Counts",
-    "Staged",
-    "counts_of",
-    "live_entries",
-    "live_files",
-    "stage",
-    "stage_snapshot",
-]
-
 EVERYTHING: Literal["everything"] = "everything"
 
 MERGED_FROM = 100  # so many small manifests are merged into one

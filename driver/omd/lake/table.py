@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from omd.lake.rows import BeginWriteRow, FindTableRow
 
-__all__ = ["LakeTable"]
-
 
 @dataclass(frozen=True, slots=True)
 class LakeTable:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from omd.lake.metadata import Metadata
 
-__all__ = ["INSTANCE", "OPERATION", "UNDONE", "Away", "Undo", "plan_undo"]
-
 INSTANCE = "omd.module-instance-id"
 OPERATION = "omd.operation"
 UNDONE = "omd.undone-instances"

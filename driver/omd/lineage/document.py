@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from omd.lineage.room import Lineage
 
-__all__ = ["Change", "apply_topics", "read_topics"]
-
 _TYPES = {
     name: str(parameter.annotation)
     for name, parameter in inspect.signature(LineageCalls.register_topic).parameters.items()

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from omd._terminal.layout import Edge
 
-__all__ = ["FORMATS", "Node"]
-
 
 @dataclass(frozen=True, slots=True)
 class Node:

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from omd.lineage.step import StepOutcome
 
 
-__all__ = ["Lineage"]
-
-
 class _OfTopics(ReadyListRow):
     """The same row from the view that costs little for a few topics."""
 

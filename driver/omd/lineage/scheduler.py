@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from omd._core.listener import Listener
     from omd.control.connection import Connection
 
-__all__ = ["Scheduler"]
-
 # After a read of the whole ready list the next one waits this many times as long as it took; after
 # a read of a few topics, once as long.
 _REST = 4

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from omd._core.link import Link
     from omd.lineage.rows import BeginStepAnswer, TopicDefinitionRow
 
-__all__ = ["StepOutcome", "StepRun", "hostid", "step_in_database"]
-
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:

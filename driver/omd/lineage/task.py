@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from omd.control.connection import Connection
 
-__all__ = ["refresh", "run"]
-
 _OUTCOMES = {
     StepResult.DONE: "S",
     StepResult.NOJOBS: "C",

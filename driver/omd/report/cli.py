@@ -15,8 +15,6 @@ from omd.report.trace import trace
 if TYPE_CHECKING:
     from datetime import datetime
 
-__all__ = ["commands"]
-
 
 @click.command()
 @dsn_option

@@ -22,8 +22,6 @@ from omd.control.logs import BATCH_RUN, EVENT, MODULE_RUN, batch_runs, events, m
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["log", "since"]
-
 
 def since(value: str) -> datetime:
     """Return the instant of a span back from now, or of an instant; without a zone it is local."""

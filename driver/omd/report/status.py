@@ -13,8 +13,6 @@ from omd._terminal.text import as_json, row_dict
 from omd.cli.common import dsn_option, open_control
 from omd.control.logs import BATCH_RUN, EVENT, MODULE_RUN, batch_runs, events, module_runs
 
-__all__ = ["status"]
-
 
 @click.command()
 @dsn_option

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from omd.lake.delta_undo import DeltaUndo
     from omd.lake.rows import BeginWriteRow
 
-__all__ = ["join", "read", "rewrite", "write"]
-
 
 def write(
     run: ModuleRun,

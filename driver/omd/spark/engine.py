@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from omd.lineage.step import StepOutcome
     from omd.spark.snapshots import HeldSnapshot
 
-__all__ = ["SHORT_LIFE", "SparkEngine", "engine"]
-
 SHORT_LIFE = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """Settings for a JVM that ends soon: its second compiler would cost more than it saves."""
 

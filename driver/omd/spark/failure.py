@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from omd._core.errors import OmdError
 
-__all__ = ["TaskFailed", "failure_in", "server_failure"]
-
 _ROLLED_BACK = "Start the Module again: its begin rolls back what this run wrote."
 _WAYS_OUT = {
     "22001": "Shorten the text, or widen the column.",

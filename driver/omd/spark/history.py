@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from omd.control.rows import ModuleDefinitionRow
 
-__all__ = ["Columns", "Reach", "bounds_in"]
-
 _NEXT = "omd_next"
 _OURS = "omd_is_ours"
 _HIT = "omd_is_hit"

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from omd.control.engine_block import EngineBlock
     from omd.control.run import ModuleRun
 
-__all__ = ["read", "stamp", "write", "write_table"]
-
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from omd.control.rows import RollbackStepsRow
     from omd.control.run import ModuleRun
 
-__all__ = ["execute_rollback", "write"]
-
 _log = logging.getLogger("omd.spark")
 
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from omd.control.connection import Connection
     from omd.lineage.rows import TopicDefinitionRow
 
-__all__ = ["BLOCK", "step", "transform", "view_name"]
-
 BLOCK = "block"
 
 _FUNCTION = re.compile(r"(?P<module>[^\W\d][\w.]*):(?P<function>[^\W\d][\w.]*)")

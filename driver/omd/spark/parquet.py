@@ -27,17 +27,6 @@ if TYPE_CHECKING:
 
     from omd.lake.compaction import Group
 
-__all__ = [
-    "fitting",
-    "joined",
-    "micros",
-    "partition_value",
-    "read_files",
-    "require_mode",
-    "write_files",
-]
-
-
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
 _READ_IDS = "spark.sql.parquet.fieldId.read.enabled"
 _MARKER = "mapreduce.fileoutputcommitter.marksuccessfuljobs"

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
     from omd.spark.window import Window
 
-__all__ = ["Reader", "Split", "converted"]
-
 _BLOCKS_PER_PARTITION = 2048  # 16 MB
 _MAX_PARTITIONS = 8  # without numPartitions; each partition needs a connection
 _BATCH_BYTES = 4 * 1024 * 1024

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from psycopg import Column
 
-__all__ = ["Relation", "Rewritten", "catalogue", "mover"]
-
 
 class Rewritten(OmdError):  # noqa: N818 - named like the other errors of OMD
     """A table was rewritten after a snapshot, and its rows as of that snapshot are lost."""

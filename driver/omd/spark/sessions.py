@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-__all__ = [
-    "active",
-    "cloned",
-    "in_session",
-    "quiet_session",
-    "register",
-    "session",
-    "standard_error",
-]
-
 _REGISTERED = "spark.omd.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _TELLS = "_enable_debugging_cache"  # of PySpark: whether it tells origins; None is not known yet

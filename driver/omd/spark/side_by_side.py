@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from omd.control.engine_block import EngineBlock
 
-__all__ = ["side_by_side"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 

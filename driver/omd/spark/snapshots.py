@@ -13,8 +13,6 @@ from omd._core.errors import OmdError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["HeldSnapshot", "SnapshotGone", "snapshot", "snapshot_error"]
-
 # The SQLSTATEs for a snapshot whose holder has ended: there is no such snapshot (before and since
 # PostgreSQL 16), or no such process.
 _GONE = frozenset({"22023", "42704", "55000"})

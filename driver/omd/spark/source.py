@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-__all__ = ["OmdDataSource"]
-
 _OPTIONS = {
     "url": "url",
     "table": "table",

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from omd.lake.rows import BeginWriteRow
     from omd.lake.undo import Undo
 
-__all__ = ["join", "read", "roll_back", "write"]
-
 
 def write(
     run: ModuleRun,

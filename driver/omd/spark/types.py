@@ -37,16 +37,6 @@ from omd._core.errors import OmdError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "ColumnType",
-    "Described",
-    "UnsupportedType",
-    "column_type",
-    "read_array",
-    "type_table",
-    "write_array",
-]
-
 _MAX_PRECISION = 38
 _ROOMY_PRECISION = 76
 _FIRST_DAY = -2440588  # the first day of PostgreSQL, November 24, 4714 BC, counted from 1970

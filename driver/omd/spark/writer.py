@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-__all__ = ["INSERT_DATETIME", "RECORD_SOURCE", "Ledger", "Writer", "Written"]
-
 INSERT_DATETIME = "omd_insert_datetime"
 RECORD_SOURCE = "omd_record_source"
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from omd.control.run import ModuleRun
     from omd.demo.files import Source
 
-__all__ = ["MODULES", "Month"]
-
 _PARTS = 4
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     import psycopg
 
-__all__ = ["Check", "Contents", "compare", "expected", "prove", "table_line"]
-
 _SQL = Path(__file__).with_name("proof.sql")
 # The columns that may hold numbers with decimals.
 _DOUBLES = {"airports": (2, 3), "weather": (5, 6, 7, 9, 10, 11, 12, 13)}

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from omd.demo.stage import Screen
 
-__all__ = ["QUICK", "YEAR_LONG", "play"]
-
 BATCH = "b_flights"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 SECOND_START, SKIP, BREAK = 1, 2, 3  # the months in which something happens

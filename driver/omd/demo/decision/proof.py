@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from omd.demo.files import Source
 
-__all__ = ["Flight", "Weather", "flights", "prove", "weather"]
-
 _SQL = Path(__file__).with_name("proof.sql")
 JANUARY = "1"
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from omd.decision.run import DecisionOutcome
     from omd.demo.stage import Screen
 
-__all__ = ["QUICK", "YEAR_LONG", "play"]
-
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 FUNCTION, TABLE = "care_function", "care_table"
 JANUARY, YEAR = "january_care", "flight_care"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from omd.demo.control.proof import Contents
 
-__all__ = ["Accepted", "prove"]
-
 _SQL = Path(__file__).with_name("proof.sql")
 TABLES = ("carriers", "airports", "months", "flights")
 _CARRIER, _DAY = 0, 3

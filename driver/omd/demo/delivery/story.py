@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from omd.delivery.run import Receipt
     from omd.demo.stage import Screen
 
-__all__ = ["QUICK", "YEAR_LONG", "play"]
-
 # The last month, and the days of each; all that happens has happened by the fifth month.
 YEAR_LONG, QUICK = (12, 31), (5, 7)
 INTERFACE = "nyc"

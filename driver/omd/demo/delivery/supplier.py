@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from omd.demo.files import Source
 
-__all__ = ["FORGOTTEN", "Supplier"]
-
 # The list of airports lacks these, to which flights go in every month.
 FORGOTTEN = (
     ("BQN", "Rafael Hernandez"),

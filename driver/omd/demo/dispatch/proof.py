@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from omd.demo.files import Source
 
-__all__ = ["Flight", "TaskEffect", "flights", "prove", "tasks"]
-
 _HERE = Path(__file__).parent
 MONTH = 1
 _LATE = 15  # minutes, as in night.departure_block

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from omd.demo.stage import Screen
 
-__all__ = ["play"]
-
 FAMILY = "NIGHT"
 TTL = 4  # seconds; the default of 30 would make the reader wait for the death of a worker
 OLD = 100_000  # tasks of ten days ago

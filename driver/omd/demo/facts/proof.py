@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     import psycopg
 
-__all__ = ["Moment", "contents", "prove"]
-
 _SQL = Path(__file__).with_name("proof.sql")
 Contents = dict[str, tuple[int, int]]
 """For each view the number of its rows, and the sum of their hashes."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from omd.demo.stage import Screen
 
-__all__ = ["play"]
-
 _LOW = 2**64 - 1
 _PERSON = ("ZZZ", "John Doe, +1 555 0100")
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from omd.control.run import ModuleRun
     from omd.demo.files import Source
 
-__all__ = ["JOBS", "Month", "batch_of", "module_of", "register"]
-
 
 @dataclass(frozen=True)
 class Month:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from omd.demo.files import Source
 
-__all__ = ["BY_MONTH", "compare", "expected", "months_of", "succeeded"]
-
 SQL = (Path(__file__).with_name("proof.sql")).read_text(encoding="utf-8")
 """What is in the tables."""
 

@@ -11,8 +11,6 @@ import duckdb
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Reader"]
-
 _EXTENSIONS = ("avro", "iceberg")
 
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from omd.demo.control.proof import Check
     from omd.demo.stage import Screen
 
-__all__ = ["QUICK", "YEAR_LONG", "play"]
-
 NAMESPACE = "nyc_lake"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 KILL, BREAK = 2, 3  # the months in which something happens

@@ -15,8 +15,6 @@ from psycopg.rows import tuple_row
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["LagSampler", "chart"]
-
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _EVERY = 0.2
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from omd.demo.files import Source
 
-__all__ = ["MONTH", "Flight", "Weather", "flights", "prove", "weather"]
-
 _SQL = Path(__file__).with_name("proof.sql")
 MONTH = 1
 _UNKNOWN = "not known"

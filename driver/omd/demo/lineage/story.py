@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from omd.demo.stage import Screen
 
-__all__ = ["play"]
-
 FACT, DASH = "fact.departure", "dash.sky_day"
 _HERE = Path(__file__).parent
 _ZONE = "America/New_York"

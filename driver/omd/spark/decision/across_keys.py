@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from omd.spark.decision.waiting import Record
     from omd.spark.decision.wave import Wave
 
-__all__ = ["decide"]
-
 
 def decide(shape: Shape, stream: Stream, wave: Wave, limit: int) -> Iterator[Call | Reject]:
     """Return what becomes of the records of a wave.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from omd.spark.decision.waiting import Record
     from omd.spark.decision.wave import Wave
 
-__all__ = ["Arrays", "Group", "groups_of"]
-
 
 class Arrays(NamedTuple):
     """A group that is one call.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Answers = Callable[[Sequence[str]], Sequence[tuple[str, str | None]]]
 
-__all__ = ["Invocations"]
-
 # What rules may raise; one that leaves the process must not take its name with it.
 _RAISED = (Exception, SystemExit)
 

@@ -30,8 +30,6 @@ from pyspark.sql.types import (
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-__all__ = ["family_of", "json_of", "named", "sort_key"]
-
 _FAMILIES: dict[type[DataType], str] = {
     BooleanType: "boolean",
     ByteType: "integer",

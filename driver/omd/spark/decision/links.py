@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from omd.decision.block import StageRun
 
-__all__ = ["Links"]
-
 _BLOCKS_PER_PARTITION = 2048  # 16 MB
 _MAX_PARTITIONS = 8  # each needs a connection
 

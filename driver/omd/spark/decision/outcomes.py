@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Outcome = "Call | Reject"
 
-__all__ = ["KEY_MISMATCH", "LEFTOVER", "Call", "Reject", "calls_of", "too_large"]
-
 LEFTOVER, KEY_MISMATCH = "LEFTOVER", "KEY_MISMATCH"
 
 

@@ -13,19 +13,6 @@ if TYPE_CHECKING:
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.wave import Wave
 
-__all__ = [
-    "BOUND",
-    "CALL",
-    "ERROR",
-    "GREATEST",
-    "REACHED",
-    "REJECT",
-    "RESULTS",
-    "WAVE",
-    "Results",
-    "rows_of",
-]
-
 CALL, REJECT, WAVE, BOUND, ERROR = "C", "R", "W", "B", "E"
 GREATEST, REACHED = "A", "V"
 

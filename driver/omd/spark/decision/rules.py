@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Answers = Callable[[Sequence[str]], list[tuple[str, str | None]]]
 
-__all__ = ["Rules"]
-
 
 @dataclass
 class Rules:

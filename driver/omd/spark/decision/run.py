@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from omd.control.connection import Connection
 
-__all__ = ["decide", "operator_of", "results_of", "run"]
-
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _ROWS_PER_PARTITION = 10_000  # of a write
 

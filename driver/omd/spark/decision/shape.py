@@ -11,8 +11,6 @@ from omd.decision.rules import read_json, write_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Buffers", "LinkShape", "Shape"]
-
 
 @dataclass(frozen=True)
 class LinkShape:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.wave import Wave
 
-__all__ = ["CLUSTERED", "RECORDS", "Piece", "Stream"]
-
 RECORDS = pa.schema(
     [
         ("wave_key", pa.string()),

@@ -10,8 +10,6 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Record", "Segment", "Waiting"]
-
 _PER_RECORD = 120  # what Python needs for a text and a number, besides their digits
 
 

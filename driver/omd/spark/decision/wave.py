@@ -9,8 +9,6 @@ from omd.spark.decision.failed import Failed
 if TYPE_CHECKING:
     from omd.spark.decision.shape import LinkShape, Shape
 
-__all__ = ["Wave"]
-
 
 class Wave:
     """A wave of a partition.

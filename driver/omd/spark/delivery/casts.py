@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from omd.spark.delivery.plan import Attribute
 
-__all__ = ["fitting", "literal", "present", "regular", "spark_type", "typed"]
-
 _SIZED = re.compile(r"(numeric|character varying)\((\d+)(?:,(\d+))?\)")
 _SPARK = {
     "boolean": "boolean",

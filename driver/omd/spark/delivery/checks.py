@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from omd.delivery.rows import DeliveryConstraintsRow
 
-__all__ = ["compile_checks"]
-
 _TYPES = {
     "boolean": "boolean",
     "smallint": "smallint",

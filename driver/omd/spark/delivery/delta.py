@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from omd.delivery.run import DeliveryRun
     from omd.spark.delivery.stage2.side import Side
 
-__all__ = ["write_delta"]
-
 
 def write_delta(run: DeliveryRun, side: Side) -> int:
     """Write the delta of an entity; return how many rows it must have then.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, Row
 
-__all__ = ["Keeper", "plain"]
-
 
 class Keeper:
     """Keeps frames until `release`; what is lost with an executor is computed again."""

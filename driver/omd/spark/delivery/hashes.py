@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from omd.spark.delivery.plan import Attribute
 
-__all__ = ["HASH_A", "HASH_B", "row_hash"]
-
 HASH_A, HASH_B = "_hash_a", "_hash_b"
 _SALT = 7_046_029_254_386_353_131  # any constant: it makes the second hash another function
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from omd.delivery.run import DeliveryRun
 
-__all__ = ["HASHES", "RECORD_IND", "Current"]
-
 HASHES = ("acm_hash_a", "acm_hash_b")
 RECORD_IND = "acm_record_ind"
 

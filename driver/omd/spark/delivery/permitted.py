@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["require_expression", "require_query"]
-
 # Of those whose result depends on the order of rows a query can say the order. There is nothing
 # that tells the moment, the user, the session, the machine or the file; that reads a file named in
 # an argument, as from_avro, from_protobuf and from_xml do; that draws lots; and no reflection.

@@ -10,18 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "AlternateKey",
-    "Attribute",
-    "Constraint",
-    "Context",
-    "Derived",
-    "EntityPlan",
-    "Filter",
-    "Plan",
-    "Relationship",
-]
-
 _FRACTION = re.compile(r"\.\d+")
 
 

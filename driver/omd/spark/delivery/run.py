@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.stage1 import Checked
     from omd.spark.delivery.staging import Staged
 
-__all__ = ["deliver", "delivered_in"]
-
 
 def deliver(run: DeliveryRun) -> None:
     """Validate a delivery in both stages, and apply it where it is acceptable.

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.stage1 import Checked
     from omd.spark.delivery.stage2.side import Side
 
-__all__ = ["Samples"]
-
 _OF_THE_WHOLE = ("columns", "row_count")  # they are about no single row
 _NULL, _UNKNOWN = "\x00", "\ufffd"
 

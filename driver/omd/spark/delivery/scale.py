@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["Scale"]
-
 _MOST_BYTES = 4 * 1024 * 1024
 _MOST_ROWS = 20_000
 

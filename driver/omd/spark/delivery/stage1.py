@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.plan import Attribute, Constraint, EntityPlan
     from omd.spark.delivery.staging import Staged
 
-__all__ = ["DELETE", "READABLE", "SKIP", "Checked", "check", "has"]
-
 READABLE, DELETE, SKIP = "_readable", "_delete", "_skip"
 _WORD = 63  # bits of a bigint that leave its sign alone
 _SHARE, _MOST_PLACES = 10, 2_000_000  # of so few rows the places go to each task

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from omd.facts.export import ExportRun
 
-__all__ = ["MANIFEST", "export"]
-
 MANIFEST = "_manifest.json"
 
 

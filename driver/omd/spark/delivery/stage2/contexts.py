@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.stage2.side import Side
     from omd.spark.delivery.stage2.sides import Sides
 
-__all__ = ["join_current"]
-
 
 def join_current(sides: Sides, side: Side) -> None:
     """Join the delivered rows of an entity with the current ones, keep them, and count.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.stage2.side import Side
     from omd.spark.delivery.stage2.sides import Sides
 
-__all__ = ["count_existing"]
-
 
 def count_existing(sides: Sides, side: Side, constraint: Constraint) -> None:
     """Count the existing rows that the delivery breaks."""

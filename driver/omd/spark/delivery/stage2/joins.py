@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["all_of", "in_context", "known", "within", "without"]
-
 
 def known(condition: Column) -> Column:
     """Return a condition that is false where it is unknown."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.stage1 import Checked
     from omd.spark.delivery.stage2.side import Side
 
-__all__ = ["Judgement"]
-
 
 class Judgement:
     """Stage 2 of a run.

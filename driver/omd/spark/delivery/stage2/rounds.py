@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.stage2.side import Side
     from omd.spark.delivery.stage2.sides import Sides
 
-__all__ = ["Rounds"]
-
 
 @dataclass(frozen=True)
 class _Marks:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.plan import Constraint, EntityPlan, Relationship
     from omd.spark.delivery.stage1 import Checked
 
-__all__ = ["CODE", "CODES", "EMPTY", "OPERATION", "SKIP", "Side", "kept"]
-
 OPERATION = "_op"
 CODE = "_code"
 CODES = "_codes"

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.plan import Plan, Relationship
     from omd.spark.delivery.stage1 import Checked
 
-__all__ = ["Sides"]
-
 
 class Sides:
     """The entities of a run: those of the plan, and those that are only looked up.

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.staging.csv_regular import Form
     from omd.spark.delivery.staging.files import Files
 
-__all__ = ["CsvReader"]
-
 _WHOLE_FILES = {
     "spark.sql.files.maxPartitionBytes": str(2**60),
     "spark.sql.files.openCostInBytes": str(2**60),

@@ -16,8 +16,6 @@ from omd.spark.delivery.staging.csv_records import LINE_ENDS, Records
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Dialect"]
-
 _ESCAPES = {"\\n": "\n", "\\r": "\r", "\\t": "\t", "\\0": "\0", "\\\\": "\\"}
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["LINE_ENDS", "Records"]
-
 LINE_ENDS = ("\n", "\r\n", "\r")  # where one of them ends a row, all of them do
 _LINE_END = re.compile(rb"(\r\n|\r|\n)")
 _BATCH = 10_000

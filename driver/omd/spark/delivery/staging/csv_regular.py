@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from omd.spark.delivery.plan import Attribute
 
-__all__ = ["Form", "can_read_regular", "read_regular", "regular_column", "regular_forms"]
-
 _READ = "_read_"
 _MOST_FIELDS = 1_000  # the pattern of many more would be too large for RE2
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from omd.spark.delivery.plan import Derived, EntityPlan, Plan
 
-__all__ = ["DerivedReader", "mended"]
-
 
 class DerivedReader(Reader):
     """Reads the query of a derived entity.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.staging.reader import Reader
     from omd.spark.delivery.staging.staged import Staged
 
-__all__ = ["stage"]
-
 
 def stage(
     spark: SparkSession,

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["COMPRESSED", "Files", "StagingChanged", "literal", "names"]
-
 COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _GLOB = re.compile(r"([\[\]{}?*\\])")
 _PASSED_OVER = ("_", ".")  # by Spark: files that are being written, and marks of other programs

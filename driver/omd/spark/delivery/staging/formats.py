@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.staging.files import Files
     from omd.spark.delivery.staging.reader import FileReader
 
-__all__ = ["FORMATS", "in_folder", "names_in", "reader_of"]
-
 # Of two with the same ending the first counts: an agreement may have CSV in files named .json.
 FORMATS: tuple[type[FileReader], ...] = (CsvReader, JsonReader, ParquetReader)
 

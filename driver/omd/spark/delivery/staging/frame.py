@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.plan import EntityPlan, Plan
     from omd.spark.delivery.staging.staged import Staged
 
-__all__ = ["FrameReader"]
-
 _ROW_BYTES = 200  # about
 
 

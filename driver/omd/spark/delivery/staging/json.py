@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["JsonReader"]
-
 _MOST_COLUMNS = 10_000
 # The next number of a line of JSON that is not within a string, and what is before it.
 _NUMBER = (

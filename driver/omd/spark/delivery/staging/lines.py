@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["MARK", "LineReader", "no_lines", "unmarked"]
-
 MARK = secrets.token_hex(4)  # it stands behind each record while it is parsed; no file can know it
 
 

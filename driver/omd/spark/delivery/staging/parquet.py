@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from omd.spark.delivery.staging.staged import Staged
 
-__all__ = ["ParquetReader"]
-
 
 class ParquetReader(FileReader):
     """Reads Parquet; a column that only some of the files have is NULL in the others."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.plan import EntityPlan, Plan
     from omd.spark.delivery.staging.files import Files
 
-__all__ = ["FileReader", "Reader", "no_columns", "path_of", "uri_of"]
-
 
 class Reader(ABC):
     """Reads the rows of one entity.

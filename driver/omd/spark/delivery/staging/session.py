@@ -10,8 +10,6 @@ from omd.spark.sessions import cloned
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["working_session"]
-
 _SETTINGS = {
     # One method for all expressions of a row is too big for the JIT compiler.
     "spark.sql.codegen.wholeStage": "false",

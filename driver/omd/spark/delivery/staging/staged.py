@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-__all__ = ["ABOUT", "BAD", "FROM", "HEAD", "PLACE", "RAW", "TORN", "Staged", "flat"]
-
 RAW, FROM, BAD, TORN, PLACE = "_raw", "_from", "_bad", "_torn", "_place"
 HEAD = "_head"
 ABOUT = (FROM, BAD, TORN, HEAD, PLACE)  # the columns that are about a staged row
