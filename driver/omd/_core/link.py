@@ -7,8 +7,9 @@ import random
 import select
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,9 +28,6 @@ from omd._core.session import Session
 from omd._core.texts import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import timedelta
-
     from psycopg.abc import AdaptContext, Buffer
 
 T = TypeVar("T")

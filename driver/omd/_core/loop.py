@@ -13,15 +13,13 @@ import socket
 import subprocess
 import threading
 import time
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from omd._core.errors import ConnectionFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
     from omd._core.link import Link
 
 T = TypeVar("T")

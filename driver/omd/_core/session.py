@@ -7,6 +7,7 @@ the difference, once where it is created and once where it is claimed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from secrets import token_hex
@@ -18,8 +19,6 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import psycopg
     from psycopg.abc import PQGen
     from psycopg.pq.abc import PGresult

@@ -6,13 +6,11 @@ Every text goes through `el`, which escapes it, so a hostile name can't become m
 from __future__ import annotations
 
 import html
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omd._terminal.text import as_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class Html(str):

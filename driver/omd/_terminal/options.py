@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from omd._core.texts import loads
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 F = TypeVar("F", bound=Callable[..., Any])
 

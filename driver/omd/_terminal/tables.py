@@ -6,16 +6,13 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from omd._terminal.text import as_json, as_text, printable, row_dict, short
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
 
 Row = Mapping[str, Any]
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from omd.control.connection import Connection
@@ -10,20 +13,16 @@ from omd.control.run import (
     BATCH_VARIABLE,
     Batch,
     ModuleRun,
+    Outcome,
     call_job,
     make_decorator,
     with_checksum,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import timedelta
-    from types import EllipsisType
-
     from pyspark.sql import SparkSession
     from typing_extensions import Self
 
-    from omd.control.run import Outcome
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -8,7 +8,10 @@ import inspect
 import logging
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
 from omd._core.errors import CallerError, ConnectionFailed
@@ -27,10 +30,6 @@ from omd.control.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import date, datetime, timedelta
-    from types import EllipsisType
-
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from omd._core.engines import WriteResult

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from omd.control.codes import ProcessingIndicator
@@ -11,9 +13,6 @@ from omd.decision.calls import DecisionCalls
 from omd.decision.run import raise_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.control.connection import Connection

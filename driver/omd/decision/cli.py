@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +21,6 @@ from omd.cli.common import add_call, add_view, dsn_option, open_control
 from omd.decision.calls import DecisionCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
-
     from omd.decision.document import Change
     from omd.decision.room import Decision
 

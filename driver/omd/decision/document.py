@@ -6,7 +6,9 @@ are. To compare only, the definition is rolled back.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,9 +22,6 @@ from omd.decision.rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
     from omd.decision.room import Decision
 
 # What the items of these lists are called in a path.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +34,10 @@ from omd._terminal.tables import show_pairs, show_table
 from omd._terminal.text import as_text, printable, row_dict, short
 from omd.control.codes import ExecutionStatus
 from omd.decision.errors import UnknownStage
-from omd.decision.rows import DecisionRunLogRow, DecisionStageListRow
+from omd.decision.rows import DecisionRunLogRow, DecisionStageListRow, ExplainRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from omd.decision.room import Decision
-    from omd.decision.rows import ExplainRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ The database decides which records form a cycle, which ruleset is in effect and 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import POSTGRES, SPARK
@@ -19,9 +21,6 @@ from omd.decision.rules import rules_of, try_out
 from omd.decision.run import DecisionOutcome, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.control.run import Batch

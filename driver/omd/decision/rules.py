@@ -6,14 +6,12 @@ import importlib
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from omd._core.errors import CallerError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 ALLOWED = "OMD_RULESET_MODULES"
 """The environment variable with the modules of which a PYTHON ruleset may name a function."""

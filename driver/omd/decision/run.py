@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import psycopg
@@ -16,9 +18,6 @@ from omd.decision.calls import DecisionCalls
 from omd.decision.rows import DecisionRunLogRow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
     from omd._core.link import Link
 
 _RAISE_ERROR = Routine(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from importlib.util import find_spec
@@ -30,8 +31,6 @@ from omd.cli.model_facts import Followers
 from omd.delivery.calls import DeliveryCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from omd.delivery.document import Change, ModelFile
     from omd.delivery.receipt import Receipt
     from omd.delivery.room import Delivery

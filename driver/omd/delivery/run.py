@@ -7,9 +7,11 @@ engine does happens inside. The database decides whether it begins, what it chec
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
+from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
@@ -24,19 +26,14 @@ from omd.delivery.errors import (
     DeliveryWaits,
     WrongDeliveryState,
 )
-from omd.delivery.rows import DeliveryQueueRow
+from omd.delivery.rows import BeginDeliveryAnswer, DeliveryQueueRow
 from omd.delivery.source import SourceFolder, SourceTables, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
-    from types import EllipsisType, TracebackType
-
     from pyspark.sql import SparkSession
 
     from omd.control.calls import ControlCalls
     from omd.control.connection import Connection
-    from omd.delivery.rows import BeginDeliveryAnswer
 
 _LONGEST_PAUSE = 2.0  # seconds between two questions whether a delivery may begin
 

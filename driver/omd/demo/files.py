@@ -8,9 +8,9 @@ from __future__ import annotations
 import csv
 import importlib.util
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,9 +18,6 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from omd.errors import OmdError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TABLES = ("flights", "airlines", "airports", "planes", "weather")
 _BY_MONTH = ("flights", "weather")

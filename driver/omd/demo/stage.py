@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -11,10 +14,6 @@ from omd import install
 from omd.spark.engine import SHORT_LIFE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
     import psycopg
     from pyspark.sql import SparkSession
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
@@ -31,10 +33,6 @@ from omd.cli.common import add_call, add_view, dsn_option, open_control, report_
 from omd.dispatch.calls import DispatchCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
-    from typing import TypeVar
-
     from omd.dispatch.room import Dispatch
 
     F = TypeVar("F", bound=Callable[..., Any] | click.Command)

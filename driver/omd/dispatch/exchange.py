@@ -9,13 +9,12 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omd._core.calls import AS_TEXT, Calls, Routine
-from omd.dispatch.handlers import SUCCEEDED
+from omd.dispatch.handlers import SUCCEEDED, Ending
 from omd.dispatch.task import Claim
 
 if TYPE_CHECKING:
     from omd._core.link import Link
     from omd._core.loop import Loop
-    from omd.dispatch.handlers import Ending
     from omd.dispatch.slots import Ended
 
 _COMPLETE_AND_CLAIM = Routine(

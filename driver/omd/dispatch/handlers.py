@@ -8,8 +8,9 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta  # noqa: TC003 - the types of fields are looked up at run time
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import psycopg
@@ -23,8 +24,6 @@ from omd.control.block import describe
 from omd.control.calls import ControlCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from omd._core.link import Link
     from omd.control.connection import Connection
     from omd.dispatch.task import Task

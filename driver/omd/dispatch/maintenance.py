@@ -6,6 +6,7 @@ It settles the claims of dead backends, fires schedules, and goes on with suspen
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import psycopg
@@ -16,8 +17,6 @@ from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import UnknownSchedule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from omd._core.link import Link
 
 _MOST = 1000  # so many claims, and so many tasks of schedules, in a round at most

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,8 +17,6 @@ from omd.dispatch.child import TaskProcess
 from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python, session_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from omd._core.link import Link
     from omd._core.loop import Links, Loop
     from omd.control.connection import Connection

@@ -13,6 +13,7 @@ import re
 import secrets
 import socket
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -37,8 +38,6 @@ from omd.dispatch.task import Claim, Task
 from omd.doors import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from omd._core.link import Link
     from omd.control.connection import Connection
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from omd._terminal.layout import TIP, layered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from omd._terminal.layout import Edge
     from omd.facts.room import Facts
 

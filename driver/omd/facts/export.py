@@ -6,13 +6,15 @@ The database fixes the moment, the queries and the folders, and knows which run 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timezone
+from datetime import datetime, timedelta, timezone
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
 from omd.control.codes import ProcessingIndicator
-from omd.control.connection import Door
+from omd.control.connection import Connection, Door
 from omd.control.engine_block import EngineBlock
 from omd.control.errors import ModuleAborted, ModuleSkipped
 from omd.facts.calls import FactsCalls
@@ -20,14 +22,9 @@ from omd.facts.errors import ExportEnded
 from omd.facts.rows import FactsExportsRow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime, timedelta
-    from types import EllipsisType
-
     from pyspark.sql import SparkSession
 
     from omd.control.calls import ControlCalls
-    from omd.control.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

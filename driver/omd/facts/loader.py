@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -25,8 +26,6 @@ from omd.facts.room import Facts
 from omd.facts.rows import FactsStateRow, LoadAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from omd._core.link import Link
     from omd._core.listener import Listener
     from omd.control.connection import Connection

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.errors import CallerError
 from omd.facts.calls import FactsCalls
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     import psycopg
 
     from omd._core.link import Link

@@ -8,20 +8,17 @@ to be expected any more.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from pyiceberg.manifest import ManifestContent, ManifestEntry, ManifestEntryStatus
+from pyiceberg.manifest import DataFile, ManifestContent, ManifestEntry, ManifestEntryStatus
 
 from omd.lake.bounds import bounds_of
 from omd.lake.staging import Change, live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile
 
     from omd.lake.metadata import Metadata
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
@@ -35,8 +36,6 @@ from omd.lake.schema import UnknownType, iceberg_type, require_distinct
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     import pyarrow.parquet as pq
     from pyiceberg.types import PrimitiveType
 

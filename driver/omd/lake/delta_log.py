@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyarrow.fs import FileSelector
 
 from omd.lake.files import filesystem
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _THREADS = 8
 _DIGITS = 20  # of the number with which the name of each file begins

@@ -7,10 +7,11 @@ If that transaction fails afterwards, the next begin finds the commit in the log
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from omd.lake.catalogue import recorded
+from omd.lake.catalogue import RunCatalogue, recorded
 from omd.lake.delta import NUMBER, Delta, DeltaChange, DeltaFile
 from omd.lake.delta_log import DeltaLog
 from omd.lake.delta_undo import DeltaUndo, plan_delta_undo
@@ -19,10 +20,7 @@ from omd.lake.formats import Record, Rewritten, TableChange, writes_of
 from omd.lake.undo import INSTANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from omd.control.run import ModuleRun
-    from omd.lake.catalogue import RunCatalogue
 
     RewriteDelta = Callable[[str, DeltaUndo, Sequence[int]], Rewritten[DeltaFile]]
 

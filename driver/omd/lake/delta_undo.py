@@ -6,21 +6,19 @@ What runs did is found in the log: the bounds of its files, and what each versio
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from omd.lake.delta import Delta, DeltaFile
-from omd.lake.delta_log import DeltaLog
+from omd.lake.delta_log import DeltaLog, Version
 from omd.lake.errors import NothingKept
 from omd.lake.files import sizes_of
 from omd.lake.undo import Away
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from omd.lake.delta_log import Version
     from omd.lake.rows import LakeCommitsRow
 
 

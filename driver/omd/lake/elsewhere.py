@@ -12,6 +12,7 @@ import json
 import logging
 import random
 import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -44,8 +45,6 @@ from omd.lake.staging import Change, counts_of, live_entries, stage_snapshot
 from omd.lake.undo import INSTANCE, OPERATION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
     from pyiceberg.io import FileIO
     from pyiceberg.partitioning import PartitionSpec
     from pyiceberg.schema import Schema

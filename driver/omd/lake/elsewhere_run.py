@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from omd.lake.elsewhere import Elsewhere, commit_elsewhere
@@ -9,8 +10,6 @@ from omd.lake.iceberg_run import IcebergChange, IcebergUndo, Pending
 from omd.lake.table import LakeTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from omd.control.run import ModuleRun
     from omd.lake.catalogue import RunCatalogue
     from omd.lake.formats import Record

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from pyiceberg.manifest import read_manifest_list
+from pyiceberg.manifest import ManifestFile, read_manifest_list
 
 from omd.lake.calls import LakeCalls
 from omd.lake.errors import LakeTableUnreadable
@@ -18,18 +20,13 @@ from omd.lake.files import delete_files, file_io, lies_within, sizes_in
 from omd.lake.metadata import Metadata
 from omd.lake.names import version_of
 from omd.lake.rows import LakeCommitsRow
-from omd.lake.run import LakeRun
+from omd.lake.run import LakeRun, LakeTable
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from datetime import timedelta
-
     from pyiceberg.io import FileIO
-    from pyiceberg.manifest import ManifestFile
 
     from omd.control.connection import Connection
-    from omd.lake.run import LakeTable
 
 _log = logging.getLogger("omd.lake")
 

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from pyarrow.fs import FileSelector
-from pyiceberg.io import load_file_io
+from pyarrow.fs import FileSelector, FileSystem
+from pyiceberg.io import FileIO, load_file_io
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.utils.config import Config
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from pyarrow.fs import FileSystem
-    from pyiceberg.io import FileIO
 
 CATALOG = "omd"
 

@@ -6,6 +6,7 @@ A file that would make the table wrong or unreadable is refused here, before any
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,6 +21,7 @@ from pyiceberg.types import (
     DecimalType,
     DoubleType,
     FloatType,
+    NestedField,
     PrimitiveType,
     StringType,
 )
@@ -32,12 +34,9 @@ from omd.lake.errors import LakeFilesUnfit
 from omd.lake.schema import leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pyiceberg.io import FileIO
     from pyiceberg.partitioning import PartitionSpec
     from pyiceberg.schema import Schema
-    from pyiceberg.types import NestedField
 
 _THREADS = 8
 _SHORT = 16  # of a text, a bound has no more characters

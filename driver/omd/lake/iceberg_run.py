@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,10 @@ from omd._core.errors import StateError
 from omd.lake.elsewhere import Mark, left_by
 from omd.lake.errors import LakeConflict
 from omd.lake.formats import Record, Rewritten, TableChange, writes_of
-from omd.lake.staging import EVERYTHING, Change, stage
+from omd.lake.staging import EVERYTHING, Change, Staged, stage
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from pyiceberg.io import FileIO
     from pyiceberg.manifest import DataFile
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from omd.lake.catalogue import RunCatalogue
     from omd.lake.metadata import Metadata
     from omd.lake.rows import LakeCommitsRow
-    from omd.lake.staging import Staged
     from omd.lake.table import LakeTable
 
     Rewrite = Callable[[LakeTable, Undo, Sequence[int]], Rewritten[DataFile]]

@@ -6,6 +6,7 @@ Only files that a snapshot or an announced write names are ever deleted.
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from omd._core.engines import SPARK
 from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.calls import LakeCalls
-from omd.lake.compaction import groups, small_files
+from omd.lake.compaction import Group, groups, small_files
 from omd.lake.elsewhere import catalog_name, settings_of
 from omd.lake.expiry import expire
 from omd.lake.files import sizes_in
@@ -22,15 +23,12 @@ from omd.lake.rows import LakeFoldersRow, LakeTablesRow
 from omd.lake.run import LakeRun, lake_run, module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
     from pyiceberg.manifest import DataFile
     from pyspark.sql import SparkSession
 
     from omd.control.blocks import Blocks
     from omd.control.connection import Connection
     from omd.control.run import ModuleRun
-    from omd.lake.compaction import Group
 
 _log = logging.getLogger("omd.lake")
 

@@ -11,9 +11,10 @@ import json
 import random
 import time
 import uuid
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pyiceberg.manifest import read_manifest_list
+from pyiceberg.manifest import ManifestFile, read_manifest_list
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 
@@ -21,10 +22,7 @@ from omd.lake.errors import LakeTableUnreadable
 from omd.lake.names import metadata_file, version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from pyiceberg.io import FileIO
-    from pyiceberg.manifest import ManifestFile
 
 NONE = -1  # the snapshot of a table that has none
 MAIN = "main"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
-from pyiceberg.manifest import FileFormat, ManifestContent
+from pyiceberg.manifest import DataFile, FileFormat, ManifestContent
 from pyiceberg.transforms import IdentityTransform
 
 from omd.lake.bounds import Share, share
@@ -16,10 +17,7 @@ from omd.lake.schema import leaves
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
 
     from omd.lake.metadata import Metadata

@@ -6,13 +6,16 @@ Staging writes new files only. Nobody sees them until the catalogue names the me
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pyiceberg.manifest import (
+    DataFile,
     ManifestContent,
     ManifestEntry,
     ManifestEntryStatus,
+    ManifestFile,
     write_manifest,
     write_manifest_list,
 )
@@ -20,10 +23,7 @@ from pyiceberg.manifest import (
 from omd.lake.names import metadata_file
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile, ManifestFile
 
     from omd.lake.metadata import Metadata
 

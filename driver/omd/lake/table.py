@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from omd.lake.elsewhere import Elsewhere, catalog_name
@@ -11,8 +12,6 @@ from omd.lake.files import file_io
 from omd.lake.metadata import Metadata
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from pyiceberg.io import FileIO
 
     from omd.lake.rows import BeginWriteRow, FindTableRow

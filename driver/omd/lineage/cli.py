@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,8 +26,6 @@ from omd.cli.common import PROGRAM, add_call, dsn_option, open_control
 from omd.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from omd.lineage.document import Change
     from omd.lineage.graph import Node
     from omd.lineage.room import Lineage

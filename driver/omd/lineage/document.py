@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,9 +24,6 @@ from omd.lineage.calls import LineageCalls
 from omd.lineage.rows import LineageTopicsRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
     from omd.lineage.room import Lineage
 
 _TYPES = {

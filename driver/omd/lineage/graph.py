@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -12,8 +13,6 @@ from omd._terminal.layout import TIP, after_each, layered
 from omd._terminal.text import as_text, short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from omd._terminal.layout import Edge
 
 

@@ -11,6 +11,7 @@ import os
 import random
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -30,8 +31,6 @@ from omd.lineage.rows import LineageGraphRow, ReadyListRow
 from omd.lineage.step import StepOutcome, step_in_database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from omd._core.engines import Engine
     from omd._core.listener import Listener
     from omd.control.connection import Connection

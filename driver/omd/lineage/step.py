@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -20,10 +23,6 @@ from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import timedelta
-    from types import EllipsisType
-
     from pyspark.sql import SparkSession
 
     from omd._core.link import Link

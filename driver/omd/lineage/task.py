@@ -5,6 +5,7 @@ Lineage names no room above its own, so the task is known here by what this need
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from omd._core.engines import SPARK
@@ -13,8 +14,6 @@ from omd.lineage.codes import StepResult
 from omd.lineage.room import Lineage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from omd.control.connection import Connection
 
 _OUTCOMES = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,9 +11,6 @@ from omd.cli.common import dsn_option, open_control
 from omd.report.log import log, since
 from omd.report.status import status
 from omd.report.trace import trace
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 
 @click.command()

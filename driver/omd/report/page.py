@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
@@ -30,8 +31,6 @@ from omd.dispatch import rows as d
 from omd.lineage.rows import SourcesRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from omd.control.codes import ExecutionStatus
     from omd.doors import Control
 

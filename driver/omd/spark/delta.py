@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -20,9 +22,6 @@ from omd.spark.parquet import fitting, joined, read_files, write_files
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.control.engine_block import EngineBlock

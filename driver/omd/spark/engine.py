@@ -7,18 +7,16 @@ itself needs only that session.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from omd._core.engines import SPARK, Engine
+from omd._core.engines import SPARK, Engine, WriteResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from pyiceberg.manifest import DataFile
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd._core.engines import WriteResult
     from omd.control.connection import Connection
     from omd.control.engine_block import EngineBlock, LoadWindow
     from omd.control.rows import RollbackStepsRow

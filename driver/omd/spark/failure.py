@@ -7,6 +7,7 @@ Spark passes only the printed traceback of an exception in a Python worker on. T
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import adbc_driver_manager
@@ -15,8 +16,6 @@ import psycopg
 from omd.control.errors import WriteFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from omd._core.errors import OmdError
 
 _ROLLED_BACK = "Start the Module again: its begin rolls back what this run wrote."

@@ -5,6 +5,7 @@ A row ends where the next one of its key begins: in the order of effective date 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
     BooleanType,
     ByteType,
+    DataType,
     DateType,
     DecimalType,
     IntegerType,
@@ -29,12 +31,9 @@ from omd._core.errors import CallerError
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType
 
     from omd.control.rows import ModuleDefinitionRow
 

@@ -6,11 +6,12 @@ The table itself is no matter of Spark: the driver commits the files, and plans 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Observation
+from pyspark.sql import Column, DataFrame, DataFrameReader, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType, TimestampType
 
@@ -20,10 +21,7 @@ from omd.spark.names import quote
 from omd.spark.types import UnsupportedType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from pyiceberg.partitioning import PartitionField
-    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
     from omd.lake.compaction import Group
 

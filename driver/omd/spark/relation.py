@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import adbc_driver_manager
 import adbc_driver_postgresql
 import adbc_driver_postgresql.dbapi as adbc
 import psycopg
-from psycopg import sql
+from psycopg import Column, sql
 from pyspark.sql.types import StructField, StructType
 
 from omd._core.conninfo import resolve_conninfo
@@ -21,11 +22,6 @@ from omd._core.snapshots import taking_over
 from omd.control.errors import TargetNotFound
 from omd.spark.snapshots import snapshot_error
 from omd.spark.types import ColumnType, Described, column_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from psycopg import Column
 
 
 class Rewritten(OmdError):  # noqa: N818 - named like the other errors of OMD

@@ -33,6 +33,7 @@ Options (the case of their names does not matter):
 from __future__ import annotations
 
 import json
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from types import MethodType
 from typing import TYPE_CHECKING, Any
@@ -46,8 +47,6 @@ from omd.spark.window import Window
 from omd.spark.writer import Ledger, Writer
 
 if TYPE_CHECKING:
-    from collections.abc import MutableMapping
-
     from pyspark.sql.types import StructType
 
 _OPTIONS = {

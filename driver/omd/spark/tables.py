@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -14,7 +16,7 @@ from omd.lake.errors import LakeTableUnreadable
 from omd.lake.files import CATALOG
 from omd.lake.footers import data_files, require_rows
 from omd.lake.names import below
-from omd.lake.plan import plan_read
+from omd.lake.plan import Plan, plan_read
 from omd.lake.run import LakeRun, LakeTable, Rewritten, lake_run
 from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
 from omd.spark import history
@@ -30,9 +32,6 @@ from omd.spark.types import UnsupportedType
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
     from pyiceberg.manifest import DataFile
     from pyspark.sql import DataFrame, SparkSession
 
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from omd.lake.compaction import Group
     from omd.lake.delta import DeltaFile
     from omd.lake.delta_undo import DeltaUndo
-    from omd.lake.plan import Plan
     from omd.lake.rows import BeginWriteRow
     from omd.lake.undo import Undo
 

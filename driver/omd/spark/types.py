@@ -8,8 +8,9 @@ table is refused before a row moves.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,9 +34,6 @@ from pyspark.sql.types import (
 )
 
 from omd._core.errors import OmdError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MAX_PRECISION = 38
 _ROOMY_PRECISION = 76

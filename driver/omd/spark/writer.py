@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,6 @@ from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import UnsupportedType, write_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql.types import StructType
 
 INSERT_DATETIME = "omd_insert_datetime"

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.demo.files import YEAR
+from omd.demo.files import YEAR, Source
 from omd.spark import stamp
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.control.run import ModuleRun
-    from omd.demo.files import Source
 
 _PARTS = 4
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -18,8 +19,6 @@ from psycopg.rows import tuple_row
 from omd.demo.files import MISSING, YEAR, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
     import psycopg
 
 _SQL = Path(__file__).with_name("proof.sql")

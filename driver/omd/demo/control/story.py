@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -23,14 +24,11 @@ from omd.demo import files
 from omd.demo.control import proof
 from omd.demo.control.jobs import MODULES, Month
 from omd.demo.files import YEAR
-from omd.demo.stage import install_omd, session
+from omd.demo.stage import Screen, install_omd, session
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pyspark.sql import SparkSession
 
-    from omd.demo.stage import Screen
 
 BATCH = "b_flights"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)

@@ -7,18 +7,16 @@ statement, ``proof.sql``, which a DBA can run.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omd.demo.control.proof import Check, Contents, _contents, compare
-from omd.demo.files import MISSING
+from omd.demo.files import MISSING, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import psycopg
 
-    from omd.demo.files import Source
 
 _SQL = Path(__file__).with_name("proof.sql")
 JANUARY = "1"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +24,11 @@ from omd.decision.rows import DecisionRulesetListRow
 from omd.demo import files
 from omd.demo.control.proof import table_line
 from omd.demo.decision import proof
-from omd.demo.stage import as_role, install_omd, session
+from omd.demo.stage import Screen, as_role, install_omd, session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from omd.decision.room import Decision
     from omd.decision.run import DecisionOutcome
-    from omd.demo.stage import Screen
 
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 FUNCTION, TABLE = "care_function", "care_table"

@@ -7,20 +7,18 @@ and OMD. The other is one SQL statement over LVL, ``proof.sql``, which a DBA can
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
 
-from omd.demo.control.proof import Check, _contents, compare
+from omd.demo.control.proof import Check, Contents, _contents, compare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     import psycopg
 
-    from omd.demo.control.proof import Contents
 
 _SQL = Path(__file__).with_name("proof.sql")
 TABLES = ("carriers", "airports", "months", "flights")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -27,15 +28,12 @@ from omd.demo.delivery import proof
 from omd.demo.delivery.proof import Accepted
 from omd.demo.delivery.supplier import FORGOTTEN, Supplier
 from omd.demo.files import YEAR
-from omd.demo.stage import SUBMIT_ARGS, as_role, install_omd, session
+from omd.demo.stage import SUBMIT_ARGS, Screen, as_role, install_omd, session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import SparkSession
 
     from omd.delivery.run import Receipt
-    from omd.demo.stage import Screen
 
 # The last month, and the days of each; all that happens has happened by the fifth month.
 YEAR_LONG, QUICK = (12, 31), (5, 7)

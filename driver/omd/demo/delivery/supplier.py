@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from omd.demo.files import MISSING, YEAR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from omd.demo.files import Source
+from omd.demo.files import MISSING, YEAR, Source
 
 # The list of airports lacks these, to which flights go in every month.
 FORGOTTEN = (

@@ -8,6 +8,7 @@ effect. A DBA can run both.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -16,14 +17,11 @@ from typing import TYPE_CHECKING, Any
 from psycopg.rows import class_row
 
 from omd.demo.control.proof import Check, Contents, _contents, compare
-from omd.demo.files import MISSING
+from omd.demo.files import MISSING, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import psycopg
 
-    from omd.demo.files import Source
 
 _HERE = Path(__file__).parent
 MONTH = 1

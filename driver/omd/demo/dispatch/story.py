@@ -15,12 +15,13 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
@@ -30,12 +31,7 @@ from omd.cli.common import PROGRAM
 from omd.demo import files
 from omd.demo.control.proof import table_line
 from omd.demo.dispatch import proof
-from omd.demo.stage import as_role, install_omd
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from omd.demo.stage import Screen
+from omd.demo.stage import Screen, as_role, install_omd
 
 FAMILY = "NIGHT"
 TTL = 4  # seconds; the default of 30 would make the reader wait for the death of a worker

@@ -7,14 +7,13 @@ each load, and at the end on the as-of views at the moment of that load.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     import psycopg
 
 _SQL = Path(__file__).with_name("proof.sql")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -15,18 +18,13 @@ import omd
 from omd.delivery.rows import DeliveryQueueRow
 from omd.demo.facts import proof
 from omd.demo.facts.proof import Moment
-from omd.demo.stage import as_role, install_omd, session
+from omd.demo.stage import Screen, as_role, install_omd, session
 from omd.facts.errors import ChildrenExist
 from omd.facts.rows import FactsLoadsRow, FactsMapRow, FactsRemovalsRow, FactsStateRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
-    from omd.demo.stage import Screen
 
 _LOW = 2**64 - 1
 _PERSON = ("ZZZ", "John Doe, +1 555 0100")

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.engines import SPARK
-from omd.demo.files import YEAR
+from omd.demo.files import YEAR, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     import omd
     from omd.control.run import ModuleRun
-    from omd.demo.files import Source
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _EXTENSIONS = ("avro", "iceberg")
 

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,18 +25,14 @@ from omd.demo.lake import proof
 from omd.demo.lake.jobs import JOBS, Month, batch_of, module_of, register
 from omd.demo.lake.killed import LEASE
 from omd.demo.lake.reader import Reader
-from omd.demo.stage import SUBMIT_ARGS, as_role, install_omd, session
+from omd.demo.stage import SUBMIT_ARGS, Screen, as_role, install_omd, session
 from omd.lake.errors import UnknownNamespace
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.demo.control.proof import Check
-    from omd.demo.stage import Screen
 
 NAMESPACE = "nyc_lake"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg.rows import tuple_row
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _EVERY = 0.2

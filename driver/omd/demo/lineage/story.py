@@ -14,10 +14,11 @@ import signal
 import subprocess
 import textwrap
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
@@ -28,12 +29,7 @@ from omd.demo import files
 from omd.demo.control.proof import table_line
 from omd.demo.lineage import proof
 from omd.demo.lineage.chart import LagSampler, chart
-from omd.demo.stage import SUBMIT_ARGS, as_role, install_omd
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from omd.demo.stage import Screen
+from omd.demo.stage import SUBMIT_ARGS, Screen, as_role, install_omd
 
 FACT, DASH = "fact.departure", "dash.sky_day"
 _HERE = Path(__file__).parent

@@ -9,15 +9,13 @@ attempt has looked at, and with which key.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from omd.spark.decision.groups import Arrays, groups_of
+from omd.spark.decision.groups import Arrays, Group, groups_of
 from omd.spark.decision.outcomes import Call, Reject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from omd.spark.decision.groups import Group
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.stream import Stream
     from omd.spark.decision.wave import Wave

@@ -8,18 +8,15 @@ most of what a run does.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from omd.spark.decision.outcomes import Call, calls_of, too_large
-from omd.spark.decision.waiting import Waiting
+from omd.spark.decision.outcomes import Call, Reject, calls_of, too_large
+from omd.spark.decision.waiting import Record, Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from omd.spark.decision.outcomes import Reject
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.stream import Piece, Stream
-    from omd.spark.decision.waiting import Record
     from omd.spark.decision.wave import Wave
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from omd.decision.rules import NoJson
 from omd.spark.decision.failed import Failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from omd.spark.decision.outcomes import Call
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.wave import Wave

@@ -11,6 +11,7 @@ which the greatest one counts (docs/explanation/decision.md, C6 and C10).
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from omd.spark.decision import across_keys, by_batch, by_key
@@ -34,8 +35,6 @@ from omd.spark.decision.stream import CLUSTERED, RECORDS, Stream
 from omd.spark.decision.wave import Wave
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     import pyarrow as pa
 
     from omd.spark.decision.invocations import Answers

@@ -6,13 +6,12 @@ have more records than fit the memory, so nobody holds all of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from omd.spark.decision.failed import Failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
-
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.waiting import Record
     from omd.spark.decision.wave import Wave

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from omd.spark.decision.outcomes import Reject
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.wave import Wave

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,8 +15,6 @@ from omd.decision.rules import answers_of
 from omd.spark.relation import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import psycopg
 
     Answers = Callable[[Sequence[str]], list[tuple[str, str | None]]]

@@ -7,6 +7,7 @@ rules. What may be rejected, and what fits an output, is the database's.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
@@ -32,8 +33,6 @@ from omd.spark.sessions import register
 from omd.spark.types import Described, column_type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 

@@ -6,9 +6,10 @@ whole batch is done by Arrow: to find where pieces begin, to join texts, to look
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,9 +19,6 @@ from omd.spark.decision.failed import Failed
 from omd.spark.decision.waiting import Segment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.wave import Wave
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections import deque
-from typing import IO, TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import IO, NamedTuple
 
 _PER_RECORD = 120  # what Python needs for a text and a number, besides their digits
 

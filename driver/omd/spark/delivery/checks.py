@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException, ParseException
@@ -14,8 +15,6 @@ from omd._core.errors import InvalidModel
 from omd.spark.delivery.permitted import require_expression, require_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.delivery.rows import DeliveryConstraintsRow

@@ -13,7 +13,7 @@ from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.hashes import row_hash
-from omd.spark.delivery.stage2.side import OPERATION
+from omd.spark.delivery.stage2.side import OPERATION, Side
 from omd.spark.delivery.staging.staged import PLACE
 from omd.spark.job import write_table
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from omd.delivery.run import DeliveryRun
-    from omd.spark.delivery.stage2.side import Side
 
 
 def write_delta(run: DeliveryRun, side: Side) -> int:

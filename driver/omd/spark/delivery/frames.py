@@ -6,17 +6,13 @@ whole plan, the plans would grow exponentially, and Spark would spend its time o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, Row
 
 from omd.spark.sessions import cloned, in_session
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import Column, Row
 
 
 class Keeper:

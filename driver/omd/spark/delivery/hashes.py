@@ -6,13 +6,12 @@ values. Equal hashes mean equal rows; rows of the same attribute types are compa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
     from pyspark.sql import Column
 
     from omd.spark.delivery.plan import Attribute

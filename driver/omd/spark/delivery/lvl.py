@@ -6,6 +6,7 @@ a twentieth as many keys are wanted, the keys go up, and only their rows come ba
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import write_array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType

@@ -8,6 +8,7 @@ would open a file, call a function of the session, or execute a command.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from pyspark.errors.exceptions.captured import convert_exception
 from omd._core.errors import InvalidModel
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from pyspark.sql import SparkSession
 
 # Of those whose result depends on the order of rows a query can say the order. There is nothing

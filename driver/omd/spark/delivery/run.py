@@ -6,13 +6,14 @@ count is too high and what is applied is the database's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from omd.spark.delivery.delta import write_delta
 from omd.spark.delivery.plan import Plan
 from omd.spark.delivery.samples import Samples
 from omd.spark.delivery.scale import Scale
-from omd.spark.delivery.stage1 import check
+from omd.spark.delivery.stage1 import Checked, check
 from omd.spark.delivery.stage2.judgement import Judgement
 from omd.spark.delivery.stage2.side import kept
 from omd.spark.delivery.staging import names_in, stage, working_session
@@ -20,12 +21,9 @@ from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pyspark.sql import SparkSession
 
     from omd.delivery.run import DeliveryRun
-    from omd.spark.delivery.stage1 import Checked
     from omd.spark.delivery.staging import Staged
 
 

@@ -8,11 +8,10 @@ spilled to disk.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pyspark.sql import SparkSession
 
 _MOST_BYTES = 4 * 1024 * 1024

@@ -6,6 +6,7 @@ children of parents that are in it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -16,8 +17,6 @@ from omd.spark.delivery.stage2.joins import all_of, in_context, known
 from omd.spark.delivery.staging.staged import PLACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from pyspark.sql import Column, DataFrame
 
     from omd.spark.delivery.plan import Context, EntityPlan, Filter, Relationship

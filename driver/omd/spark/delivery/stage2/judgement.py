@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from omd.spark.delivery.stage2.contexts import join_current
@@ -10,8 +11,6 @@ from omd.spark.delivery.stage2.rounds import Rounds
 from omd.spark.delivery.stage2.sides import Sides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from pyspark.sql import SparkSession
 
     from omd.delivery.run import DeliveryRun

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -12,8 +13,6 @@ from omd.spark.delivery.stage2.joins import without
 from omd.spark.delivery.stage2.side import Side, kept
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.delivery.run import DeliveryRun

@@ -7,14 +7,12 @@ They are ``field_terminator``, ``row_terminator``, ``quote``, ``first_row_is_hea
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.delivery.staging.csv_records import LINE_ENDS, Records
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _ESCAPES = {"\\n": "\n", "\\r": "\r", "\\t": "\t", "\\0": "\0", "\\\\": "\\"}
 

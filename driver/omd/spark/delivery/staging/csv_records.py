@@ -9,12 +9,11 @@ from __future__ import annotations
 import itertools
 import operator
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     import pyarrow as pa
 
 LINE_ENDS = ("\n", "\r\n", "\r")  # where one of them ends a row, all of them do

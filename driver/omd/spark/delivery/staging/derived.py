@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
@@ -14,8 +15,6 @@ from omd.spark.delivery.staging.staged import BAD, HEAD, RAW, TORN, Staged
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pyspark.sql import DataFrame, SparkSession
 
     from omd.spark.delivery.plan import Derived, EntityPlan, Plan

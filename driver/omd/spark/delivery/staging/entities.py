@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from omd.delivery.errors import DeliveryArgumentInvalid
-from omd.delivery.source import SourceByEntity, SourceFolder, SourceTables
+from omd.delivery.source import Source, SourceByEntity, SourceFolder, SourceTables
 from omd.spark.delivery.permitted import require_expression
 from omd.spark.delivery.staging.derived import DerivedReader, mended
 from omd.spark.delivery.staging.files import Files
@@ -15,11 +16,8 @@ from omd.spark.delivery.staging.session import working_session
 from omd.spark.hadoop import absolute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd.delivery.source import Source
     from omd.spark.delivery.plan import EntityPlan, Plan
     from omd.spark.delivery.staging.reader import Reader
     from omd.spark.delivery.staging.staged import Staged

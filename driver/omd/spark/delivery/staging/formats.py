@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.delivery.staging.csv import CsvReader
-from omd.spark.delivery.staging.files import COMPRESSED, names
+from omd.spark.delivery.staging.files import COMPRESSED, Files, names
 from omd.spark.delivery.staging.json import JsonReader
 from omd.spark.delivery.staging.parquet import ParquetReader
 from omd.spark.hadoop import absolute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from pyspark.sql import SparkSession
 
-    from omd.spark.delivery.staging.files import Files
     from omd.spark.delivery.staging.reader import FileReader
 
 # Of two with the same ending the first counts: an agreement may have CSV in files named .json.

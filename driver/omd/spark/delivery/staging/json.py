@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from omd.spark.delivery.staging.lines import MARK, LineReader, no_lines
 from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, RAW, TORN, Staged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pyspark.sql import Column, DataFrame
 
 _MOST_COLUMNS = 10_000

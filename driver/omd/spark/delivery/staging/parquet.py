@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -10,8 +11,6 @@ from omd.spark.delivery.staging.files import literal
 from omd.spark.delivery.staging.reader import FileReader, no_columns, path_of, uri_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from omd.spark.delivery.staging.staged import Staged
 
 

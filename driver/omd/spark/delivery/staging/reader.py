@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN,
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from omd.spark.delivery.plan import EntityPlan, Plan
