@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg.rows import tuple_row
 
 from omd.demo.files import MISSING, YEAR, Source
+from omd.demo.stage import Screen, tell_verdict
 
 if TYPE_CHECKING:
     import psycopg
@@ -107,6 +108,14 @@ def table_line(check: Check) -> dict[str, Any]:
         "table's checksum": f"{check.found.checksum % 2**64:016x}",
         "": check.problem or "✓",
     }
+
+
+def tell_checks(
+    screen: Screen, checks: Sequence[Check], text: str, *, others_hold: bool = True
+) -> bool:
+    """Show the checks, say what they prove if all hold, and return whether they do."""
+    screen.table([table_line(check) for check in checks])
+    return tell_verdict(screen, others_hold and all(check.holds for check in checks), text)
 
 
 def expected(source: Source, months: Collection[int]) -> Iterator[Contents]:

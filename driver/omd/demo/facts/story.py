@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import sql
-from psycopg.rows import dict_row, tuple_row
+from psycopg.rows import tuple_row
 
 import omd
 from omd.delivery.rows import DeliveryQueueRow
+from omd.demo.delivery import story as delivery
+from omd.demo.delivery.story import QUICK, YEAR_LONG  # noqa: F401 - the command asks for both
 from omd.demo.facts import proof
 from omd.demo.facts.proof import Moment
-from omd.demo.stage import Screen, as_role, install_omd, session
+from omd.demo.stage import Screen, as_role, connect, install_omd, start_spark, tell_verdict
 from omd.facts.errors import ChildrenExist
 from omd.facts.rows import FactsLoadsRow, FactsMapRow, FactsRemovalsRow, FactsStateRow
 
@@ -35,32 +37,20 @@ def play(
     folder: Path,
     screen: Screen,
     *,
-    extent: tuple[int, int],
+    months: tuple[int, int] = YEAR_LONG,
     master: str | None = None,
 ) -> bool:
-    """Play the demo of facts in a database.
+    """Play the demo of facts.
 
-    Args:
-        dsn: the database. Where the demo of deliveries was not played in it, that is played first.
-        folder: an empty work folder. Executors read it.
-        screen: the place where the story is shown.
-        extent: how much is delivered then; see `omd.demo.delivery.story.play`.
-        master: Spark's master URL; the default is that of `omd.spark.session`.
-
-    Returns:
-        Whether the proof holds.
+    Where that of deliveries was not played in the database, it is played first.
     """
-    with psycopg.connect(
-        dsn, autocommit=True, application_name="omd demo", row_factory=dict_row
-    ) as connection:
+    with connect(dsn) as connection:
         install_omd(connection, screen)
         with omd.connect(dsn, application_name="omd demo") as control:
             interface = _queued(control)
         if interface is None:
-            from omd.demo.delivery import story as delivery
-
             screen.say("  Nothing is queued for the facts, so deliveries are made first.")
-            if not delivery.play(dsn, folder, screen, extent=extent, master=master):
+            if not delivery.play(dsn, folder, screen, months=months, master=master):
                 return False
             with omd.connect(dsn, application_name="omd demo") as control:
                 interface = _queued(control)
@@ -70,9 +60,7 @@ def play(
             omd.connect(as_role("omd_runner", dsn), application_name="omd demo") as runner,
             omd.connect(as_role("omd_data_writer", dsn), application_name="omd demo") as writer,
         ):
-            with screen.step("Spark") as step:
-                spark = session(folder / "spark.log", master)
-                step.done(f"Spark {spark.version}, {spark.sparkContext.master}")
+            spark = start_spark(folder, master, screen)
             lake = str(folder / "lake")
             story = _Story(interface, admin, runner, writer, connection, dsn, spark, lake, screen)
             for act in (
@@ -290,12 +278,11 @@ class _Story:
             self.screen.say(f"  {problem.entity_code}: {problem.rule}, {problem.violations} times")
         for at, rows in strange:
             self.screen.say(f"  The reader saw {rows} flights as of {at}.")
-        self.screen.say(
-            f"{len(moments)} moments of the past are as they were, and no interval overlaps."
-            if holds
-            else "The proof does not hold."
+        return tell_verdict(
+            self.screen,
+            holds,
+            f"{len(moments)} moments of the past are as they were, and no interval overlaps.",
         )
-        return holds
 
     # What they do -------------------------------------------------------------------------------
 
