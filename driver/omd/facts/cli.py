@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +22,7 @@ from omd._terminal.options import (
     poll_option,
     workers_option,
 )
-from omd._terminal.tables import render, show, show_document, show_table
+from omd._terminal.tables import render, show, show_document, show_table, titled
 from omd._terminal.text import row_dict, short
 from omd.cli.common import add_view, dsn_option, open_control
 
@@ -99,92 +100,21 @@ def sql(interface: str, dsn: str, load: bool) -> None:
                 click.echo(f"{each.statement};\n")
 
 
-_MAP = {
-    "interface": "interface_code",
-    "entity": "entity_code",
-    "anchor": "anchor_table",
-    "context": "context_code",
-    "kind": "context_kind",
-    "table": "context_table",
-    "attributes": "attribute_codes",
-}
-_STATE = {
-    "interface": "interface_code",
-    "traveling now": "traveling_now",
-    "model": "model_version",
-    "deployed": "deployed_version",
-    "queued": "queued_items",
-    "oldest": "oldest_queued",
-    "unfinished delivery": "unfinished_delivery_id",
-}
-_LOADS = {
-    "run": "module_instance_id",
-    "interface": "interface_code",
-    "delivery": "delivery_id",
-    "kind": "load_kind",
-    "data of": "transaction_datetime",
-    "loaded": "loaded_datetime",
-    "undone by": "undone_by",
-    "rows": "row_counts",
-}
-_DELIVERIES = {
-    "delivery": "delivery_id",
-    "agreement": "agreement_code",
-    "interface": "interface_code",
-    "opened": "opened_datetime",
-    "by": "opened_by",
-    "transactions": "transactions",
-    "last": "last_transaction",
-    "physical deletes": "is_physical_delete_allowed",
-}
-_EXPORTS = {
-    "delivery": "delivery_id",
-    "agreement": "agreement_code",
-    "interface": "interface_code",
-    "status": "delivery_status",
-    "mode": "export_mode",
-    "as of": "as_of",
-    "attempt": "attempt",
-    "exported": "exported_datetime",
-    "target": "target_uri",
-}
-_REMOVALS = {
-    "removed": "removed_datetime",
-    "delivery": "delivery_id",
-    "interface": "interface_code",
-    "entity": "entity_code",
-    "layer": "layer",
-    "table": "table_name",
-    "keys": "key_count",
-    "rows": "row_count",
-}
+_STATE = titled(
+    "interface_code, traveling_now, model_version AS model, deployed_version AS deployed,"
+    " queued_items AS queued, oldest_queued AS oldest, unfinished_delivery_id"
+)
 
 
-def _add_view(
-    name: str, about: str, view: str, columns: Mapping[str, str], order_by: list[str], **more: Any
-) -> None:
-    """Add a command that shows a report; see `add_view`."""
-    filters = [
-        click.Option(
-            [f"--{option}", column], type=type_, metavar=metavar, help=f"Only this {option}."
-        )
-        for column, (option, type_, metavar) in {
-            "interface_code": ("interface", str, "CODE"),
-            "entity_code": ("entity", str, "CODE"),
-            "delivery_id": ("delivery", int, "ID"),
-        }.items()
-        if column in columns.values()
-    ]
-    add_view(
-        facts, name, about, columns, order_by, room="facts", view=view, filters=filters, **more
-    )
+_FILTERS = {"interface_code": "interface", "entity_code": "entity", "delivery_id": "delivery"}
+_add_view = partial(add_view, facts, room="facts", filters=_FILTERS)
 
 
 _add_view(
     "map",
     "Show which table stores which attributes.",
-    "map",
-    _MAP,
+    "interface_code, entity_code, anchor_table AS anchor, context_code, context_kind AS kind,"
+    " context_table AS table, attribute_codes AS attributes",
     ["interface_code", "entity_code", "context_code"],
 )
 
@@ -212,13 +142,7 @@ def diagram(interface: str, dsn: str, output: str) -> None:
 
 facts.section("Loads")
 
-_OUTCOME = {
-    "interface": "interface",
-    "outcome": "outcome",
-    "delivery": "delivery_id",
-    "run": "module_instance_id",
-    "detail": "detail",
-}
+_OUTCOME = titled("interface, outcome, delivery_id, module_instance_id AS run, detail")
 _EXIT_CODES = {
     "FAILED": ExitCode.FAILURE,
     "RUNNING": ExitCode.ABORTED,
@@ -314,8 +238,8 @@ def _written(counts: Mapping[str, Mapping[str, int]]) -> str:
 _add_view(
     "loads",
     "Show what was loaded, the newest last.",
-    "loads",
-    _LOADS,
+    "module_instance_id AS run, interface_code, delivery_id, load_kind AS kind,"
+    " transaction_datetime AS data of, loaded_datetime, undone_by, row_counts AS rows",
     ["module_instance_id"],
     newest="LAST",
     arranged=_counted,
@@ -477,8 +401,8 @@ def export(
 _add_view(
     "exports",
     "Show the exports, the newest last.",
-    "exports",
-    _EXPORTS,
+    "delivery_id, agreement_code, interface_code, delivery_status AS status, export_mode AS mode,"
+    " as_of, attempt, exported_datetime, target_uri AS target",
     ["delivery_id"],
     newest="LAST",
 )
@@ -532,15 +456,15 @@ def close(delivery_id: int, dsn: str) -> None:
 _add_view(
     "deliveries",
     "Show the open deliveries, under which rows are written.",
-    "deliveries",
-    _DELIVERIES,
+    "delivery_id, agreement_code, interface_code, opened_datetime, opened_by AS by, transactions,"
+    " last_transaction AS last, is_physical_delete_allowed AS physical deletes",
     ["delivery_id"],
 )
 _add_view(
     "removals",
     "Show the proof of physical deletes, the newest last.",
-    "removals",
-    _REMOVALS,
+    "removed_datetime, delivery_id, interface_code, entity_code, layer, table_name AS table,"
+    " key_count AS keys, row_count AS rows",
     ["removal_id"],
     newest="LAST",
 )

@@ -20,7 +20,7 @@ from omd._terminal.options import (
     poll_option,
     workers_option,
 )
-from omd._terminal.tables import render, show
+from omd._terminal.tables import render, show, titled
 from omd._terminal.text import row_dict, short
 from omd.cli.common import PROGRAM, add_call, dsn_option, open_control
 from omd.lineage.calls import LineageCalls
@@ -31,25 +31,12 @@ if TYPE_CHECKING:
     from omd.lineage.room import Lineage
     from omd.lineage.rows import ReadyListRow, SourcesRow
 
-_STATUS = {
-    "topic": "topic",
-    "lag": "lag",
-    "told": "reason",
-    "blocker": "blocker",
-    "state": "state",
-    "holder": "hostid",
-    "tries": "attempts",
-}
+_STATUS = titled("topic, lag, reason AS told, blocker, state, hostid AS holder, attempts AS tries")
 
-_SOURCES = {
-    "source": "source",
-    "newest": "newest_pos",
-    "id": "newest_id",
-    "lag": "lag",
-    "at most": "max_age",
-    "probed": "probed_at",
-    "problem": "problem",
-}
+_SOURCES = titled(
+    "source, newest_pos AS newest, newest_id AS id, lag, max_age AS at most, probed_at AS probed,"
+    " problem"
+)
 
 _master = click.option(
     "--master", metavar="URL", help="Spark's master for topics on Spark; local[*] by default."
@@ -65,7 +52,6 @@ add_call(
     lineage,
     "register",
     LineageCalls.register_topic,
-    room="lineage",
     about="Register TOPIC (schema.table[#tag][:shard]), or change it.\n\n"
     "What is not given keeps its value; an empty text empties a list.\n\n"
     "\b\nExamples:\n"
@@ -78,7 +64,6 @@ add_call(
     lineage,
     "remove",
     LineageCalls.remove_topic,
-    room="lineage",
     about="Remove TOPIC; its Module and its table stay.",
     done="Topic {topic} is removed.",
 )
@@ -86,7 +71,6 @@ add_call(
     lineage,
     "undo",
     LineageCalls.undo_failed,
-    room="lineage",
     about="Undo what failed runs of TOPIC have left, without taking a step.",
     done="What failed runs of topic {topic} had left is undone.",
 )
@@ -94,7 +78,6 @@ add_call(
     lineage,
     "retry",
     LineageCalls.retry,
-    room="lineage",
     about="Try TOPIC again at once, however often it has failed.",
     done="Topic {topic} is tried again.",
 )
@@ -102,7 +85,6 @@ add_call(
     lineage,
     "release",
     LineageCalls.release,
-    room="lineage",
     about="Release TOPIC from its holder, whose step can't commit any more.",
     done="Topic {topic} is free.",
 )
@@ -249,15 +231,10 @@ def plan(topic: str, dsn: str, output: str) -> None:
     rows = [] if block is None else [block]
     show(
         rows,
-        {
-            "planned": "is_planned",
-            "after": "start_pos",
-            "after id": "start_id",
-            "up to": "end_pos",
-            "up to id": "end_id",
-            "rows": "row_count",
-            "full": "is_full",
-        },
+        titled(
+            "is_planned AS planned, start_pos AS after, start_id AS after id, end_pos AS up to,"
+            " end_id AS up to id, row_count AS rows, is_full AS full"
+        ),
         output,
     )
     for row in rows:
@@ -474,13 +451,7 @@ def readers(instance: int, dsn: str, output: str) -> None:
     with _open(dsn) as room:
         show(
             room.readers_of(instance),
-            {
-                "topic": "topic",
-                "distance": "distance",
-                "steps": "steps",
-                "first": "first_instance_id",
-                "last": "last_instance_id",
-            },
+            titled("topic, distance, steps, first_instance_id AS first, last_instance_id AS last"),
             output,
         )
 
@@ -489,7 +460,6 @@ add_call(
     lineage,
     "cancel-restate",
     LineageCalls.cancel_restate,
-    room="lineage",
     about="Cancel what TOPIC was asked to take again and has not taken yet.",
     done="Topic {topic} takes nothing again.",
 )
