@@ -30,38 +30,23 @@ _NAMES = {"links": "name", "outputs": "name", "tests": "name", "keys": "column"}
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference between a file and what is defined.
+    """One difference between a file and what is defined."""
 
-    Attributes:
-        document: the stage or the ruleset.
-        version: the version that it makes.
-        path: where it differs; a ruleset differs as a whole.
-        old: what is defined; None where there is nothing.
-        new: what the file says; None where it says nothing.
-    """
-
-    document: str
-    version: int
-    path: str
-    old: Any
-    new: Any
+    document: str  # the stage or the ruleset
+    version: int  # the version that it makes
+    path: str  # where it differs; a ruleset differs as a whole
+    old: Any  # what is defined; None where there is nothing
+    new: Any  # what the file says; None where it says nothing
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file and its document.
+    """A file and its document."""
 
-    Attributes:
-        path: the file.
-        kind: stage or ruleset.
-        document: what it holds.
-        lines: the line of each path; none in JSON.
-    """
-
-    path: Path
-    kind: str
-    document: dict[str, Any]
-    lines: Mapping[str, int]
+    path: Path  # the file
+    kind: str  # stage or ruleset
+    document: dict[str, Any]  # what it holds
+    lines: Mapping[str, int]  # the line of each path; none in JSON
 
     def __str__(self) -> str:
         return f"{self.kind} {self.document[self.kind]}"

@@ -42,25 +42,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a run has kept about a key.
+    """What a run has kept about a key."""
 
-    Attributes:
-        run: the run.
-        key: the key; None for all that it has kept.
-        wave: the wave; None for all.
-        primary: the first link of the stage.
-        beside: for the parameter of an output, that of the link whose records it is in step with.
-        calls: the calls of the ruleset.
-        rejects: the rejected records.
-    """
-
-    run: DecisionRunLogRow
-    key: Mapping[str, Any] | None
-    wave: str | None
-    primary: str
+    run: DecisionRunLogRow  # the run
+    key: Mapping[str, Any] | None  # the key; None for all that it has kept
+    wave: str | None  # the wave; None for all
+    primary: str  # the first link of the stage
+    # For the parameter of an output, that of the link whose records it is in step with.
     beside: Mapping[str, str]
-    calls: list[ExplainRow]
-    rejects: list[ExplainRow]
+    calls: list[ExplainRow]  # the calls of the ruleset
+    rejects: list[ExplainRow]  # the rejected records
 
     @property
     def document(self) -> dict[str, Any]:

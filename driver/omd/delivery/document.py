@@ -23,32 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference between a file and what is deployed or registered.
+    """One difference between a file and what is deployed or registered."""
 
-    Attributes:
-        object: an entity, an attribute, …, a tenant or an agreement.
-        change: what becomes of it.
-    """
-
-    object: str
-    change: str
+    object: str  # an entity, an attribute, …, a tenant or an agreement
+    change: str  # what becomes of it
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """What a file holds.
+    """What a file holds."""
 
-    Attributes:
-        model: the model document.
-        tenants: the names of the tenants, by their codes; None: the present name stays.
-        agreements: the arguments of register_agreement, by the codes.
-        lines: the line of each path of the file.
-    """
-
-    model: dict[str, Any]
+    model: dict[str, Any]  # the model document
+    # The names of the tenants, by their codes; None: the present name stays.
     tenants: dict[str, str | None] = field(default_factory=dict)
+    # The arguments of register_agreement, by the codes.
     agreements: dict[str, dict[str, Any]] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)  # the line of each path of the file
 
     def line(self, path: str) -> int:
         """Return the line of a path; of what is missing, the line of that which lacks it."""

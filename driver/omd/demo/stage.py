@@ -64,17 +64,11 @@ class Step(Protocol):
 
 @dataclass
 class Story:
-    """What a story can do: say something, show a statement with its result, and wait.
+    """What a story can do: say something, show a statement with its result, and wait."""
 
-    Attributes:
-        dsn: the database.
-        connection: a connection to it, as its owner.
-        screen: the place where the story is shown.
-    """
-
-    dsn: str
-    connection: psycopg.Connection[dict[str, Any]]
-    screen: Screen
+    dsn: str  # the database
+    connection: psycopg.Connection[dict[str, Any]]  # a connection to it, as its owner
+    screen: Screen  # the place where the story is shown
 
     @property
     def runner(self) -> str:

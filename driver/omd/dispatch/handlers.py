@@ -32,18 +32,13 @@ _LONGEST_ERROR = 8000
 
 
 class Ending(NamedTuple):
-    """How a task went.
+    """How a task went."""
 
-    Attributes:
-        outcome: S succeeded, F failed, A later, C skipped; None: that of the instance which the
-            task has begun.
-        error: what went wrong.
-        error_code: its SQLSTATE.
-    """
-
+    # S succeeded, F failed, A later, C skipped; None: that of the instance which the task has
+    # begun.
     outcome: str | None
-    error: str | None = None
-    error_code: str | None = None
+    error: str | None = None  # what went wrong
+    error_code: str | None = None  # its SQLSTATE
 
 
 # That of a function in a thread of the worker that has succeeded: this object, by its identity.

@@ -36,17 +36,11 @@ _SETTLE, _DUE, _CLEAN = (
 
 
 class Round(NamedTuple):
-    """What a round has done.
+    """What a round has done."""
 
-    Attributes:
-        reclaimed: so many claims were settled.
-        fired: so many tasks were created.
-        more: there is more to do.
-    """
-
-    reclaimed: int
-    fired: int
-    more: bool
+    reclaimed: int  # so many claims were settled
+    fired: int  # so many tasks were created
+    more: bool  # there is more to do
 
 
 class Maintenance:

@@ -26,35 +26,21 @@ REST = 0.05  # seconds after which a worker is woken for endings, although there
 
 
 class Claimed(NamedTuple):
-    """A task that waits for a slot.
+    """A task that waits for a slot."""
 
-    Attributes:
-        claim: what was claimed.
-        task: the same, as its handler sees it.
-        kind: its type.
-        backend_id: the backend that has claimed it.
-        since: when, in seconds of `time.monotonic`.
-    """
-
-    claim: Claim
-    task: Task
-    kind: TaskType
-    backend_id: str
-    since: float
+    claim: Claim  # what was claimed
+    task: Task  # the same, as its handler sees it
+    kind: TaskType  # its type
+    backend_id: str  # the backend that has claimed it
+    since: float  # when, in seconds of `time.monotonic`
 
 
 class Ended(NamedTuple):
-    """A task that is over.
+    """A task that is over."""
 
-    Attributes:
-        claimed: the task.
-        ending: how it went; None: it was not started.
-        seconds: how long it took.
-    """
-
-    claimed: Claimed
-    ending: Ending | None
-    seconds: float
+    claimed: Claimed  # the task
+    ending: Ending | None  # how it went; None: it was not started
+    seconds: float  # how long it took
 
 
 class Slots:

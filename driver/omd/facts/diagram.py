@@ -19,53 +19,33 @@ Attribute = tuple[str, str]  # name and type
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known about the keys of an anchor.
+    """What is known about the keys of an anchor."""
 
-    Attributes:
-        title: its name, after that of the entity where another entity feeds it.
-        kind: standard, immutable, alternate_key, multi_active or bitemporal.
-        table: its table.
-        attributes: what it stores.
-    """
-
-    title: str
-    kind: str
-    table: str
-    attributes: Sequence[Attribute]
+    title: str  # its name, after that of the entity where another entity feeds it
+    kind: str  # standard, immutable, alternate_key, multi_active or bitemporal
+    table: str  # its table
+    attributes: Sequence[Attribute]  # what it stores
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The keys of an entity.
+    """The keys of an entity."""
 
-    Attributes:
-        entity: the entity.
-        table: its table.
-        key: its attributes.
-        contexts: its contexts, also those that other entities feed.
-    """
-
-    entity: str
-    table: str
-    key: Sequence[Attribute]
+    entity: str  # the entity
+    table: str  # its table
+    key: Sequence[Attribute]  # its attributes
+    # Its contexts, also those that other entities feed.
     contexts: list[Context] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One anchor names another.
+    """One anchor names another."""
 
-    Attributes:
-        parent: the entity that is named.
-        child: the entity whose anchor or context names it.
-        name: the relationship.
-        kind: key, where the key of the child holds it; subtype; else context.
-    """
-
-    parent: str
-    child: str
-    name: str
-    kind: str
+    parent: str  # the entity that is named
+    child: str  # the entity whose anchor or context names it
+    name: str  # the relationship
+    kind: str  # key, where the key of the child holds it; subtype; else context
 
 
 def read_model(room: Facts, interface_code: str) -> tuple[list[Anchor], list[Link]]:

@@ -41,15 +41,10 @@ class SizedFile(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Group(Generic[File]):
-    """Small files of one partition that become one.
+    """Small files of one partition that become one."""
 
-    Attributes:
-        files: the files.
-        sequence_number: that of all of them, if they are of one run; None if of several.
-    """
-
-    files: tuple[File, ...]
-    sequence_number: int | None
+    files: tuple[File, ...]  # the files
+    sequence_number: int | None  # that of all of them, if they are of one run; None if of several
 
     @property
     def bytes(self) -> int:

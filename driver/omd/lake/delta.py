@@ -52,25 +52,15 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True, slots=True)
 class DeltaFile:
-    """A file of a table.
+    """A file of a table."""
 
-    Attributes:
-        path: relative to the table.
-        size: in bytes.
-        rows: how many it holds.
-        partition: its values, as the log writes them.
-        low: for the columns with bounds, the least value.
-        high: the greatest value.
-        nulls: for the columns where it is known, how many NULLs.
-    """
-
-    path: str
-    size: int
-    rows: int
-    partition: Mapping[str, str | None]
-    low: Mapping[str, Any]
-    high: Mapping[str, Any]
-    nulls: Mapping[str, int]
+    path: str  # relative to the table
+    size: int  # in bytes
+    rows: int  # how many it holds
+    partition: Mapping[str, str | None]  # its values, as the log writes them
+    low: Mapping[str, Any]  # for the columns with bounds, the least value
+    high: Mapping[str, Any]  # the greatest value
+    nulls: Mapping[str, int]  # for the columns where it is known, how many NULLs
 
     @property
     def record_count(self) -> int:

@@ -20,23 +20,14 @@ _WRITES = ("APPEND", "OVERWRITE", "HISTORY")
 
 @dataclass(slots=True)
 class Version:
-    """What one version of a table says.
+    """What one version of a table says."""
 
-    Attributes:
-        number: the version.
-        written_at: when, in milliseconds since 1970, by the clock of its writer.
-        info: its commit info.
-        added: the paths of the files that came.
-        removed: the paths of those that went.
-        has_other_rows: the table does not hold the same rows as before.
-    """
-
-    number: int
-    written_at: int = 0
-    info: dict[str, Any] = field(default_factory=dict)
-    added: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    has_other_rows: bool = False
+    number: int  # the version
+    written_at: int = 0  # when, in milliseconds since 1970, by the clock of its writer
+    info: dict[str, Any] = field(default_factory=dict)  # its commit info
+    added: list[str] = field(default_factory=list)  # the paths of the files that came
+    removed: list[str] = field(default_factory=list)  # the paths of those that went
+    has_other_rows: bool = False  # the table does not hold the same rows as before
 
     @property
     def operation(self) -> str | None:

@@ -41,22 +41,15 @@ _SETTLED = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What maintenance did, or would do.
+    """What maintenance did, or would do."""
 
-    Attributes:
-        table_code: the table.
-        action: REMOVE_FOLDER, EXPIRE or COMPACT; PASSED_OVER: the table, or a folder of it, could
-            not be read or may not be deleted.
-        files: how many files went, or were joined.
-        bytes: their size.
-        problem: why it was passed over.
-    """
-
-    table_code: str
+    table_code: str  # the table
+    # REMOVE_FOLDER, EXPIRE or COMPACT; PASSED_OVER: the table, or a folder of it, could not be
+    # read or may not be deleted.
     action: str
-    files: int
-    bytes: int
-    problem: str | None = None
+    files: int  # how many files went, or were joined
+    bytes: int  # their size
+    problem: str | None = None  # why it was passed over
 
 
 def maintain(

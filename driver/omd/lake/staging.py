@@ -45,20 +45,14 @@ _COUNTS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a commit does to a table.
+    """What a commit does to a table."""
 
-    Attributes:
-        operation: APPEND, OVERWRITE, HISTORY, UNDO, COMPACT.
-        added: new files.
-        removed: all that is live, or the paths of live files, by the path of their manifest.
-        restored: files that come back under their old sequence numbers.
-        properties: what the summary says besides the counts.
-    """
-
-    operation: str
-    added: Sequence[DataFile] = ()
+    operation: str  # APPEND, OVERWRITE, HISTORY, UNDO, COMPACT
+    added: Sequence[DataFile] = ()  # new files
+    # All that is live, or the paths of live files, by the path of their manifest.
     removed: Mapping[str, Collection[str]] | Literal["everything"] = field(default_factory=dict)
-    restored: Sequence[ManifestEntry] = ()
+    restored: Sequence[ManifestEntry] = ()  # files that come back under their old sequence numbers
+    # What the summary says besides the counts.
     properties: Mapping[str, str] = field(default_factory=dict)
 
 

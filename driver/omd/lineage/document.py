@@ -37,19 +37,12 @@ _FOR_NEW_TOPICS = ("start_pos", "start_id")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference between a file and what is registered.
+    """One difference between a file and what is registered."""
 
-    Attributes:
-        topic: the topic.
-        key: the argument of register_topic; NEW for a topic that is not registered.
-        registered: its value in the database; None when there is none.
-        file: its value when the file is applied; None when there is none.
-    """
-
-    topic: str
-    key: str
-    registered: Any
-    file: Any
+    topic: str  # the topic
+    key: str  # the argument of register_topic; NEW for a topic that is not registered
+    registered: Any  # its value in the database; None when there is none
+    file: Any  # its value when the file is applied; None when there is none
 
 
 def read_topics(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:

@@ -18,19 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A topic in the graph.
+    """A topic in the graph."""
 
-    Attributes:
-        name: the topic, or a table that is the destination of no topic.
-        kind: the class that gives its colour; see _COLOURS.
-        lag: how far it is behind.
-        note: the reason why it runs, or why it does not.
-    """
-
-    name: str
-    kind: str
-    lag: timedelta | None = None
-    note: str = ""
+    name: str  # the topic, or a table that is the destination of no topic
+    kind: str  # the class that gives its colour; see _COLOURS
+    lag: timedelta | None = None  # how far it is behind
+    note: str = ""  # the reason why it runs, or why it does not
 
     @property
     def label(self) -> str:

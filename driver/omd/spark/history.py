@@ -45,21 +45,14 @@ _BOUNDED = (ByteType, ShortType, IntegerType, LongType, StringType, DateType, Ti
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Which rows of a table a change may touch.
+    """Which rows of a table a change may touch."""
 
-    Attributes:
-        rows: how many rows the change has.
-        keys: for a column of the key its least and its greatest value, as a table counts them.
-        expiry: the expiry date column.
-        since: the least effective date, as a table counts it; what ended before stays as it is.
-        start: the same as a text of Spark.
-    """
-
-    rows: int
+    rows: int  # how many rows the change has
+    # For a column of the key its least and its greatest value, as a table counts them.
     keys: dict[str, tuple[Any, Any]]
-    expiry: str
-    since: Any
-    start: str
+    expiry: str  # the expiry date column
+    since: Any  # the least effective date, as a table counts it; what ended before stays as it is
+    start: str  # the same as a text of Spark
 
     def may_touch(self, bounds: Callable[[str], tuple[Any, Any, int | None]]) -> bool:
         """Return whether the bounds of a file leave it possible that it holds such rows.

@@ -73,17 +73,12 @@ _SPLITS = (ShortType, IntegerType, LongType, DateType, TimestampType, TimestampN
 
 @dataclass(frozen=True)
 class Split:
-    """The way in which a read is cut into partitions.
+    """The way in which a read is cut into partitions."""
 
-    Attributes:
-        column: cut it into ranges of this column.
-        number: the number of parts; None for a number that suits the size.
-        predicates: cut it by these conditions, which must cover each row once; the other two
-            attributes are not used then.
-    """
-
-    column: str | None = None
-    number: int | None = None
+    column: str | None = None  # cut it into ranges of this column
+    number: int | None = None  # the number of parts; None for a number that suits the size
+    # Cut it by these conditions, which must cover each row once; the other two attributes are not
+    # used then.
     predicates: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -81,25 +81,15 @@ def _take_over(session: Any, snapshot: str) -> None:
 
 @dataclass(frozen=True)
 class Relation:
-    """A table or a query with its columns.
+    """A table or a query with its columns."""
 
-    Attributes:
-        source: the SQL text: a quoted table name, or a query in brackets.
-        schema_name: the schema of a table; None for a query.
-        table_name: the name of a table; None for a query.
-        blocks: the size of a table in blocks; 0 where blocks can't be read one by one.
-        columns: the columns by name, in order.
-        described: the columns as the server has described them.
-        selected: the columns that a read returns; None for all.
-    """
-
-    source: sql.Composable
-    schema_name: str | None
-    table_name: str | None
-    blocks: int
-    columns: dict[str, ColumnType]
-    described: tuple[Described, ...] = ()
-    selected: tuple[str, ...] | None = None
+    source: sql.Composable  # the SQL text: a quoted table name, or a query in brackets
+    schema_name: str | None  # the schema of a table; None for a query
+    table_name: str | None  # the name of a table; None for a query
+    blocks: int  # the size of a table in blocks; 0 where blocks can't be read one by one
+    columns: dict[str, ColumnType]  # the columns by name, in order
+    described: tuple[Described, ...] = ()  # the columns as the server has described them
+    selected: tuple[str, ...] | None = None  # the columns that a read returns; None for all
 
     def __str__(self) -> str:
         return f"{self.schema_name}.{self.table_name}" if self.table_name else "the query"

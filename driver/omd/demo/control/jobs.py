@@ -23,19 +23,12 @@ _PARTS = 4
 
 @dataclass(frozen=True)
 class Month:
-    """The values that the jobs of one run share.
+    """The values that the jobs of one run share."""
 
-    Attributes:
-        spark: the session.
-        source: the supplier's deliveries.
-        number: the month, 1 to 12.
-        breaks: whether the HSTG Module fails half-way through its write.
-    """
-
-    spark: SparkSession
-    source: Source
-    number: int
-    breaks: bool = False
+    spark: SparkSession  # the session
+    source: Source  # the supplier's deliveries
+    number: int  # the month, 1 to 12
+    breaks: bool = False  # whether the HSTG Module fails half-way through its write
 
     @property
     def first_day(self) -> date:

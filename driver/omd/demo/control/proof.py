@@ -30,22 +30,14 @@ _OPEN_END = date(9999, 12, 31)
 
 @dataclass(frozen=True)
 class Contents:
-    """The contents of a target, in numbers that do not depend on the order of its rows.
+    """The contents of a target, in numbers that do not depend on the order of its rows."""
 
-    Attributes:
-        table_code: the target.
-        rows: the number of its rows.
-        keys: the number of its distinct business keys.
-        strangers: the number of rows that carry no Module Instance ID of a succeeded run of its
-            Module.
-        checksum: the sum of the hashes of all rows.
-    """
-
-    table_code: str
-    rows: int
-    keys: int
+    table_code: str  # the target
+    rows: int  # the number of its rows
+    keys: int  # the number of its distinct business keys
+    # The number of rows that carry no Module Instance ID of a succeeded run of its Module.
     strangers: int
-    checksum: int
+    checksum: int  # the sum of the hashes of all rows
 
 
 @dataclass(frozen=True)

@@ -27,17 +27,11 @@ _CARRIER, _DAY = 0, 3
 
 @dataclass(frozen=True)
 class Accepted:
-    """Files that were accepted, and what they were about.
+    """Files that were accepted, and what they were about."""
 
-    Attributes:
-        folder: the folder of the files.
-        changes: the entities of which they hold only what has changed.
-        carrier: the one carrier whose flights they hold; None: those of all.
-    """
-
-    folder: Path
-    changes: tuple[str, ...] = ("months",)
-    carrier: str | None = None
+    folder: Path  # the folder of the files
+    changes: tuple[str, ...] = ("months",)  # the entities of which they hold only what has changed
+    carrier: str | None = None  # the one carrier whose flights they hold; None: those of all
 
     def rows(self, table: str) -> list[list[str]] | None:
         """Return the lines of a file, or None if it was not delivered."""

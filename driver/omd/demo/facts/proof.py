@@ -23,17 +23,11 @@ Contents = dict[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Moment:
-    """What was current after a load.
+    """What was current after a load."""
 
-    Attributes:
-        at: the transaction time of the load.
-        current: what the current views had.
-        as_of: what the as-of views have of that moment; None before the proof.
-    """
-
-    at: datetime
-    current: Contents
-    as_of: Contents | None = None
+    at: datetime  # the transaction time of the load
+    current: Contents  # what the current views had
+    as_of: Contents | None = None  # what the as-of views have of that moment; None before the proof
 
     @property
     def holds(self) -> bool:

@@ -21,20 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Month:
-    """The values that the jobs of one run share.
+    """The values that the jobs of one run share."""
 
-    Attributes:
-        spark: the session.
-        source: the supplier's deliveries.
-        namespace: the one of the tables.
-        number: the month, 1 to 12.
-        breaks: whether the job of the flights shows its rows early, and fails afterwards.
-    """
-
-    spark: SparkSession
-    source: Source
-    namespace: str
-    number: int
+    spark: SparkSession  # the session
+    source: Source  # the supplier's deliveries
+    namespace: str  # the one of the tables
+    number: int  # the month, 1 to 12
+    # Whether the job of the flights shows its rows early, and fails afterwards.
     breaks: bool = False
 
 

@@ -21,31 +21,19 @@ if TYPE_CHECKING:
 
 
 class Arrays(NamedTuple):
-    """A group that is one call.
+    """A group that is one call."""
 
-    Attributes:
-        sort_key: the sort key of wave and keys, or of wave and batch.
-        first: its first primary record.
-        values: by place, the list of the records as JSON.
-        inputs: by place, the list of their arrivals.
-    """
-
-    sort_key: str
-    first: str
-    values: list[str]
-    inputs: list[str]
+    sort_key: str  # the sort key of wave and keys, or of wave and batch
+    first: str  # its first primary record
+    values: list[str]  # by place, the list of the records as JSON
+    inputs: list[str]  # by place, the list of their arrivals
 
 
 class Group(NamedTuple):
-    """A group whose records are taken one by one.
+    """A group whose records are taken one by one."""
 
-    Attributes:
-        sort_key: the sort key of wave and keys, or of wave and batch.
-        links: by place, the records that wait.
-    """
-
-    sort_key: str
-    links: list[Waiting]
+    sort_key: str  # the sort key of wave and keys, or of wave and batch
+    links: list[Waiting]  # by place, the records that wait
 
     def cycle(self, shape: Shape, wave: Wave, cycle_no: int) -> Iterator[Call | Reject]:
         """Call the rules with what the next attempt takes, which has to have a primary record."""

@@ -22,21 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class Rules:
-    """A ruleset that a task calls; it is prepared at the first call, on the executor.
+    """A ruleset that a task calls; it is prepared at the first call, on the executor."""
 
-    Attributes:
-        kind: FUNCTION, JDM or PYTHON.
-        content: the function or the model, as a text of JSON.
-        with_trace: whether a decision model tells which rules were hit.
-        url: the database, for a FUNCTION.
-        snapshot: the moment of which a FUNCTION reads.
-    """
-
-    kind: str
-    content: str
-    with_trace: bool = False
-    url: str = ""
-    snapshot: str | None = None
+    kind: str  # FUNCTION, JDM or PYTHON
+    content: str  # the function or the model, as a text of JSON
+    with_trace: bool = False  # whether a decision model tells which rules were hit
+    url: str = ""  # the database, for a FUNCTION
+    snapshot: str | None = None  # the moment of which a FUNCTION reads
     _answers: Answers | None = field(default=None, init=False, repr=False)
     _stack: ExitStack | None = field(default=None, init=False, repr=False)
 

@@ -60,31 +60,18 @@ class _Batch:
 
 
 class Piece(NamedTuple):
-    """Records of one link and one sort key that follow each other in a batch.
+    """Records of one link and one sort key that follow each other in a batch."""
 
-    Attributes:
-        cluster: the cluster of their group; without clusters a group is one.
-        wave_key: the sort key of their wave.
-        sort_key: the sort key of wave and keys, or of wave and batch.
-        place: the place of their link.
-        first: the first record.
-        text: the list of the records as JSON, where a group is one call (`Shape.is_one_call`).
-        inputs: likewise, the list of their arrivals.
-        start: where in the batch the first one is.
-        end: where in the batch the last one is, and one more.
-        batch: the batch.
-    """
-
-    cluster: int | str
-    wave_key: str
-    sort_key: str
-    place: int
-    first: str
-    text: str
-    inputs: str
-    start: int
-    end: int
-    batch: _Batch
+    cluster: int | str  # the cluster of their group; without clusters a group is one
+    wave_key: str  # the sort key of their wave
+    sort_key: str  # the sort key of wave and keys, or of wave and batch
+    place: int  # the place of their link
+    first: str  # the first record
+    text: str  # the list of the records as JSON, where a group is one call (`Shape.is_one_call`)
+    inputs: str  # likewise, the list of their arrivals
+    start: int  # where in the batch the first one is
+    end: int  # where in the batch the last one is, and one more
+    batch: _Batch  # the batch
 
     def segment(self) -> Segment:
         """Return the records one by one."""

@@ -12,35 +12,21 @@ _PER_RECORD = 120  # what Python needs for a text and a number, besides their di
 
 
 class Record(NamedTuple):
-    """A record that waits.
+    """A record that waits."""
 
-    Attributes:
-        sort_key: the sort key of wave and keys, or of wave and batch.
-        arrival: its arrival.
-        text: the record as JSON.
-    """
-
-    sort_key: str
-    arrival: int
-    text: str
+    sort_key: str  # the sort key of wave and keys, or of wave and batch
+    arrival: int  # its arrival
+    text: str  # the record as JSON
 
 
 class Segment(NamedTuple):
-    """Records of one link and one sort key that follow each other.
+    """Records of one link and one sort key that follow each other."""
 
-    Attributes:
-        wave_key: the sort key of their wave.
-        sort_key: the sort key of wave and keys.
-        place: the place of their link among those that are no buffer links.
-        arrivals: their arrivals.
-        records: the records as JSON.
-    """
-
-    wave_key: str
-    sort_key: str
-    place: int
-    arrivals: list[int]
-    records: list[str]
+    wave_key: str  # the sort key of their wave
+    sort_key: str  # the sort key of wave and keys
+    place: int  # the place of their link among those that are no buffer links
+    arrivals: list[int]  # their arrivals
+    records: list[str]  # the records as JSON
 
 
 class Waiting:

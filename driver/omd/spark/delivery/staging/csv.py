@@ -47,16 +47,11 @@ _FIELDS = "_s"  # the parsed fields of a record, a struct of c0, c1 …
 
 @dataclass
 class Layout:
-    """Files whose records have the same fields.
+    """Files whose records have the same fields."""
 
-    Attributes:
-        names: the names of the fields, in order.
-        paths: the files.
-        headers: the header of each file, as it is written; files without one have none.
-    """
-
-    names: tuple[str, ...]
-    paths: list[str] = field(default_factory=list)
+    names: tuple[str, ...]  # the names of the fields, in order
+    paths: list[str] = field(default_factory=list)  # the files
+    # The header of each file, as it is written; files without one have none.
     headers: set[str] = field(default_factory=set)
 
 

@@ -19,21 +19,13 @@ _ESCAPES = {"\\n": "\n", "\\r": "\r", "\\t": "\t", "\\0": "\0", "\\\\": "\\"}
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the CSV of an agreement is written.
+    """How the CSV of an agreement is written."""
 
-    Attributes:
-        field: what is between fields.
-        row: what is between rows; where it is one of `LINE_ENDS`, all of them are.
-        quote: what is around fields, or nothing.
-        has_header: whether the first record of a file names its fields.
-        charset: the code page, as Java calls it.
-    """
-
-    field: str
-    row: str
-    quote: str
-    has_header: bool
-    charset: str
+    field: str  # what is between fields
+    row: str  # what is between rows; where it is one of `LINE_ENDS`, all of them are
+    quote: str  # what is around fields, or nothing
+    has_header: bool  # whether the first record of a file names its fields
+    charset: str  # the code page, as Java calls it
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Dialect:
