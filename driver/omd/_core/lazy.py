@@ -1,4 +1,4 @@
-"""The names of a package that are imported on first use."""
+"""What is imported on first use: the names of a package, and what methods forward to."""
 
 from __future__ import annotations
 
@@ -29,3 +29,17 @@ def lazily(
         return value
 
     return sorted(home), get, lambda: sorted({*vars(sys.modules[package]), *home})
+
+
+def forwarded(function: str) -> Any:
+    """Return a method that is a function of a module, which its first call imports.
+
+    Args:
+        function: the module and the name, as in ``omd.spark.job.read``.
+    """
+    module, _, name = function.rpartition(".")
+
+    def method(_self: object, *arguments: Any, **options: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*arguments, **options)
+
+    return method
