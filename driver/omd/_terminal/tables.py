@@ -71,13 +71,17 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
         click.echo("(none)", err=True)
 
 
-def titled(select: str) -> dict[str, str]:
+def titled(select: str, **titles: str) -> dict[str, str]:
     """Return the columns of a table by their titles, of a list as in SELECT: ``code AS title``.
 
-    Without a title a column has its own name, with blanks and without an end that says what it is.
+    A title may also be given by the name of its column. Without one a column has its own name, with
+    blanks and without an end that says what it is.
     """
     entries = (entry.partition(" AS ") for entry in select.split(", "))
-    return {title or _END.sub("", name).replace("_", " "): name for name, _, title in entries}
+    return {
+        title or titles.get(name) or _END.sub("", name).replace("_", " "): name
+        for name, _, title in entries
+    }
 
 
 _END = re.compile("_(code|id|datetime)$")

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 BATCH_RUN = titled(
     "batch_instance_id AS instance, batch_code, execution_status_code AS status,"
-    " processing_indicator AS told, next_run_indicator AS next, reason_code,"
-    " start_datetime AS started, duration AS took"
+    " processing_indicator, next_run_indicator AS next, reason_code,"
+    " start_datetime AS started, duration AS took",
+    processing_indicator="told",
 )
 MODULE_RUN = titled(
     "module_instance_id AS instance, module_code, batch_instance_id AS in,"

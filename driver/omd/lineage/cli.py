@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from omd.lineage.room import Lineage
     from omd.lineage.rows import ReadyListRow, SourcesRow
 
-_STATUS = titled("topic, lag, reason AS told, blocker, state, hostid AS holder, attempts AS tries")
+_STATUS = titled(
+    "topic, lag, reason, blocker, state, hostid AS holder, attempts AS tries",
+    reason="told",
+)
 
 _SOURCES = titled(
     "source, newest_pos AS newest, newest_id AS id, lag, max_age AS at most, probed_at AS probed,"

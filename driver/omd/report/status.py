@@ -30,8 +30,9 @@ def status(dsn: str, output: str, limit: int) -> None:
                 control.report(t.CurrentProcessingRow, order_by=["start_datetime"]),
                 titled(
                     "instance_type AS type, instance_id, code, start_datetime AS started,"
-                    " running_for AS for, processing_indicator AS told,"
-                    " lease_expires_at AS lease until"
+                    " running_for AS for, processing_indicator,"
+                    " lease_expires_at AS lease until",
+                    processing_indicator="told",
                 ),
             ),
             "Exceptions": (
