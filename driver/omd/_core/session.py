@@ -11,17 +11,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+import psycopg
 from psycopg import generators
+from psycopg.abc import PQGen
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
-
-if TYPE_CHECKING:
-    import psycopg
-    from psycopg.abc import PQGen
-    from psycopg.pq.abc import PGresult
+from psycopg.pq.abc import PGresult
 
 _Statement: TypeAlias = tuple[bytes, tuple[int, ...]]
 _MOST = 200  # so many statements are prepared at most, and so many that came once are remembered

@@ -8,6 +8,8 @@ from datetime import timedelta
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from typing_extensions import Self
+
 from omd.control.connection import Connection
 from omd.control.run import (
     BATCH_VARIABLE,
@@ -21,7 +23,6 @@ from omd.control.run import (
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from typing_extensions import Self
 
 
 P = ParamSpec("P")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from omd._core.engines import SPARK, Engine, Snapshot
 from omd._core.errors import CallerError
+from omd._core.link import Link
 from omd.control.block import Block
 from omd.control.connection import C
 from omd.control.errors import LeaseLost
@@ -19,7 +20,6 @@ from omd.control.errors import LeaseLost
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd._core.link import Link
 
 _log = logging.getLogger("omd.run")
 

@@ -14,7 +14,9 @@ from datetime import date, datetime, timedelta
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
+from omd._core.engines import WriteResult
 from omd._core.errors import CallerError, ConnectionFailed
+from omd._core.link import Link
 from omd.control.block import Block
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus, ProcessingIndicator
@@ -32,8 +34,6 @@ from omd.control.errors import (
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from omd._core.engines import WriteResult
-    from omd._core.link import Link
     from omd.control.rows import BeginModuleAnswer, ModuleDefinitionRow, RollbackStepsRow
 
 P = ParamSpec("P")

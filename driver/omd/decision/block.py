@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from omd.control.codes import ProcessingIndicator
+from omd.control.connection import Connection
 from omd.control.rows import BeginModuleAnswer, TraceRow
 from omd.control.run import Batch, ModuleRun
 from omd.decision.calls import DecisionCalls
@@ -14,8 +15,6 @@ from omd.decision.run import raise_error
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from omd.control.connection import Connection
 
 
 class StageRun(ModuleRun):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from omd._core.engines import POSTGRES, SPARK
 from omd._core.errors import CallerError
 from omd.control.connection import Door
+from omd.control.run import Batch
 from omd.decision.calls import DecisionCalls
 from omd.decision.errors import WrongEngine
 from omd.decision.rows import DecisionRulesetListRow, DecisionTestListRow, TestRulesetRow
@@ -22,8 +23,6 @@ from omd.decision.run import DecisionOutcome, outcome_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from omd.control.run import Batch
 
 
 __all__ = ["Decision", "DecisionOutcome", "TestResult"]

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import psycopg
 
 from omd._core.calls import Routine
 from omd._core.engines import POSTGRES
 from omd._core.errors import one_line, recorded_instance
+from omd._core.link import Link
 from omd.control.codes import ExecutionStatus
 from omd.control.run import Batch
 from omd.decision.calls import DecisionCalls
 from omd.decision.rows import DecisionRunLogRow
-
-if TYPE_CHECKING:
-    from omd._core.link import Link
 
 _RAISE_ERROR = Routine(
     "omd.raise_error", {"p_sqlstate": "text", "p_detail": "jsonb"}, required=2, is_function=True

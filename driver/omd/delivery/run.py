@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
 from omd._core.errors import CallerError, StateError, one_line
+from omd.control.calls import ControlCalls
+from omd.control.connection import Connection
 from omd.control.engine_block import EngineBlock
 from omd.control.errors import LeaseLost
 from omd.delivery.calls import DeliveryCalls
@@ -32,8 +34,6 @@ from omd.delivery.source import SourceFolder, SourceTables, source_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from omd.control.calls import ControlCalls
-    from omd.control.connection import Connection
 
 _LONGEST_PAUSE = 2.0  # seconds between two questions whether a delivery may begin
 

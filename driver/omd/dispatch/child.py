@@ -17,16 +17,14 @@ import sys
 import threading
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omd._core import signals
 from omd._core.loop import Child
 from omd._core.program import python
+from omd.control.connection import Connection
 from omd.dispatch.handlers import Ending, TaskType, run_in_python, session_of
 from omd.dispatch.task import Claim, Task
-
-if TYPE_CHECKING:
-    from omd.control.connection import Connection
 
 _COMMAND = python("from omd.dispatch.child import main; main()")
 _PR_SET_PDEATHSIG = 1

@@ -9,11 +9,11 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omd._core.calls import AS_TEXT, Calls, Routine
+from omd._core.link import Link
 from omd.dispatch.handlers import SUCCEEDED, Ending
 from omd.dispatch.task import Claim
 
 if TYPE_CHECKING:
-    from omd._core.link import Link
     from omd._core.loop import Loop
     from omd.dispatch.slots import Ended
 

@@ -19,13 +19,13 @@ from psycopg import sql
 from omd._core.calls import Calls, Repeat, Routine
 from omd._core.engines import SPARK
 from omd._core.errors import NotInstalled, one_line
+from omd._core.link import Link
 from omd._core.texts import storable
 from omd.control.block import describe
 from omd.control.calls import ControlCalls
+from omd.control.connection import Connection
 
 if TYPE_CHECKING:
-    from omd._core.link import Link
-    from omd.control.connection import Connection
     from omd.dispatch.task import Task
 
 _LONGEST_ERROR = 8000

@@ -11,16 +11,14 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from omd._core.link import Link
+from omd._core.loop import Links, Loop
+from omd.control.connection import Connection
 from omd.dispatch.child import TaskProcess
 from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python, session_of
-
-if TYPE_CHECKING:
-    from omd._core.link import Link
-    from omd._core.loop import Links, Loop
-    from omd.control.connection import Connection
-    from omd.dispatch.task import Claim, Task
+from omd.dispatch.task import Claim, Task
 
 REST = 0.05  # seconds after which a worker is woken for endings, although there is more to do
 

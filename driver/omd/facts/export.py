@@ -13,6 +13,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
+from omd.control.calls import ControlCalls
 from omd.control.codes import ProcessingIndicator
 from omd.control.connection import Connection, Door
 from omd.control.engine_block import EngineBlock
@@ -23,8 +24,6 @@ from omd.facts.rows import FactsExportsRow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from omd.control.calls import ControlCalls
 
 
 @dataclass(frozen=True, slots=True)

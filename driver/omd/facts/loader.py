@@ -12,23 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import click
 import psycopg
 
 from omd._core.errors import ConnectionFailed, one_line
+from omd._core.link import Link
+from omd._core.listener import Listener
 from omd._core.loop import Call, Links, Loop
 from omd._terminal.options import is_chosen
 from omd._terminal.text import short
+from omd.control.connection import Connection
 from omd.facts.calls import FactsCalls
 from omd.facts.room import Facts
 from omd.facts.rows import FactsStateRow, LoadAnswer
-
-if TYPE_CHECKING:
-    from omd._core.link import Link
-    from omd._core.listener import Listener
-    from omd.control.connection import Connection
 
 _PATIENCE = timedelta(minutes=1)  # so long a load waits for a database that restarts
 _LONGEST_PAUSE = 600.0  # seconds after which a load that fails again and again is tried again

@@ -12,14 +12,13 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from pyiceberg.io import FileIO
 from pyiceberg.manifest import DataFile, ManifestContent, ManifestEntry, ManifestEntryStatus
 
 from omd.lake.bounds import bounds_of
 from omd.lake.staging import Change, live_entries
 
 if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
-
     from omd.lake.metadata import Metadata
 
 SMALL = 32 * 1024 * 1024

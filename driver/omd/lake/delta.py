@@ -13,11 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as compute
+import pyarrow.parquet as pq
 from deltalake import (
     CommitProperties,
     DeltaTable,
@@ -27,6 +28,7 @@ from deltalake import (
 )
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
+from pyiceberg.types import PrimitiveType
 
 from omd._core.errors import CallerError
 from omd.lake.errors import LakeConflict, LakeFilesUnfit, LakeTableUnreadable, NothingKept
@@ -34,10 +36,6 @@ from omd.lake.files import file_io, storage_options
 from omd.lake.footers import Column, read_footers, require_plain
 from omd.lake.schema import UnknownType, iceberg_type, require_distinct
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE
-
-if TYPE_CHECKING:
-    import pyarrow.parquet as pq
-    from pyiceberg.types import PrimitiveType
 
 NUMBER = "omd.write-number"
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import (
@@ -26,6 +26,10 @@ from pyiceberg.exceptions import (
     NotInstalledError,
     TableAlreadyExistsError,
 )
+from pyiceberg.io import FileIO
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update import (
     AddSnapshotUpdate,
@@ -43,12 +47,6 @@ from omd.lake.metadata import MAIN, Metadata
 from omd.lake.names import WRITE, folder_of, location_of
 from omd.lake.staging import Change, counts_of, live_entries, stage_snapshot
 from omd.lake.undo import INSTANCE, OPERATION
-
-if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
-    from pyiceberg.partitioning import PartitionSpec
-    from pyiceberg.schema import Schema
-    from pyiceberg.table import Table
 
 _log = logging.getLogger("omd.lake")
 

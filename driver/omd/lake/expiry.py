@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestFile, read_manifest_list
 
 from omd.lake.calls import LakeCalls
@@ -24,8 +25,6 @@ from omd.lake.run import LakeRun, LakeTable
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
-
     from omd.control.connection import Connection
 
 _log = logging.getLogger("omd.lake")

@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from pyiceberg.io import FileIO
+from pyiceberg.manifest import DataFile
+
 from omd._core.errors import StateError
 from omd.lake.elsewhere import Mark, left_by
 from omd.lake.errors import LakeConflict
 from omd.lake.formats import Record, Rewritten, TableChange, writes_of
+from omd.lake.metadata import Metadata
 from omd.lake.staging import EVERYTHING, Change, Staged, stage
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
 
 if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile
-
     from omd.control.run import ModuleRun
     from omd.lake.catalogue import RunCatalogue
-    from omd.lake.metadata import Metadata
     from omd.lake.rows import LakeCommitsRow
     from omd.lake.table import LakeTable
 

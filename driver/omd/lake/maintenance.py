@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.manifest import DataFile
+
 from omd._core.engines import SPARK
 from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.calls import LakeCalls
@@ -23,7 +25,6 @@ from omd.lake.rows import LakeFoldersRow, LakeTablesRow
 from omd.lake.run import LakeRun, lake_run, module_of
 
 if TYPE_CHECKING:
-    from pyiceberg.manifest import DataFile
     from pyspark.sql import SparkSession
 
     from omd.control.blocks import Blocks

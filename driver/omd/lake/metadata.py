@@ -12,17 +12,15 @@ import random
 import time
 import uuid
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestFile, read_manifest_list
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 
 from omd.lake.errors import LakeTableUnreadable
 from omd.lake.names import metadata_file, version_of
-
-if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
 
 NONE = -1  # the snapshot of a table that has none
 MAIN = "main"

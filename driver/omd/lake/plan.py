@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
+from pyiceberg.io import FileIO
 from pyiceberg.manifest import DataFile, FileFormat, ManifestContent
+from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 
 from omd.lake.bounds import Share, share
@@ -17,9 +19,6 @@ from omd.lake.schema import leaves
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
-    from pyiceberg.schema import Schema
-
     from omd.lake.metadata import Metadata
 
 _NAME_MAPPING = "schema.name-mapping.default"

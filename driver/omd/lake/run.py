@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.manifest import DataFile
+
 from omd._core.errors import AnswerLost, CallerError
 from omd.control.calls import ControlCalls
 from omd.control.errors import InstanceNotExecuting, NoRollbackPending
@@ -36,8 +38,6 @@ from omd.lake.schema import iceberg_schema, partition_spec
 from omd.lake.table import LakeTable
 
 if TYPE_CHECKING:
-    from pyiceberg.manifest import DataFile
-
     from omd._core.link import Link
     from omd.control.run import ModuleRun
     from omd.lake.delta_run import DeltaPending, DeltaRollback, RewriteDelta

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from pyiceberg.io import FileIO
 from pyiceberg.manifest import (
     DataFile,
     ManifestContent,
@@ -23,8 +24,6 @@ from pyiceberg.manifest import (
 from omd.lake.names import metadata_file
 
 if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
-
     from omd.lake.metadata import Metadata
 
 EVERYTHING: Literal["everything"] = "everything"

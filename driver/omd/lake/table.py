@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from pyiceberg.io import FileIO
+
 from omd.lake.elsewhere import Elsewhere, catalog_name
 from omd.lake.errors import NothingKept, UnknownLakeTable
 from omd.lake.files import file_io
 from omd.lake.metadata import Metadata
 
 if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
-
     from omd.lake.rows import BeginWriteRow, FindTableRow
 
 

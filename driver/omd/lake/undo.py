@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.io import FileIO
 from pyiceberg.manifest import (
     DataFile,
     ManifestContent,
@@ -27,8 +28,6 @@ from omd.lake.errors import LakeTableUnreadable
 from omd.lake.staging import live_entries, live_files
 
 if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
-
     from omd.lake.metadata import Metadata
 
 INSTANCE = "omd.module-instance-id"

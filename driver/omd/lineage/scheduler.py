@@ -15,25 +15,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import click
 import psycopg
 
+from omd._core.engines import Engine
 from omd._core.errors import ConnectionFailed, one_line
+from omd._core.listener import Listener
 from omd._core.loop import Call, Child, Links, Loop
 from omd._terminal.commands import ExitCode
 from omd._terminal.options import is_chosen
 from omd._terminal.text import short
+from omd.control.connection import Connection
 from omd.lineage.codes import StepResult
 from omd.lineage.room import Lineage
 from omd.lineage.rows import LineageGraphRow, ReadyListRow
 from omd.lineage.step import StepOutcome, step_in_database
-
-if TYPE_CHECKING:
-    from omd._core.engines import Engine
-    from omd._core.listener import Listener
-    from omd.control.connection import Connection
 
 # After a read of the whole ready list the next one waits this many times as long as it took; after
 # a read of a few topics, once as long.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from omd._core.errors import one_line, recorded_instance
+from omd._core.link import Link
 from omd.control.codes import ProcessingIndicator
 from omd.control.connection import C
 from omd.control.engine_block import LoadWindow
@@ -25,7 +26,6 @@ from omd.lineage.errors import StepNotStarted
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from omd._core.link import Link
     from omd.lineage.rows import BeginStepAnswer, TopicDefinitionRow
 
 

@@ -6,15 +6,13 @@ Lineage names no room above its own, so the task is known here by what this need
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from omd._core.engines import SPARK
+from omd.control.connection import Connection
 from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
 from omd.lineage.room import Lineage
-
-if TYPE_CHECKING:
-    from omd.control.connection import Connection
 
 _OUTCOMES = {
     StepResult.DONE: "S",

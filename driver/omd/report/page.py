@@ -25,13 +25,13 @@ from omd._terminal.markup import (
 )
 from omd._terminal.text import as_text, short
 from omd.control import rows as t
+from omd.control.codes import ExecutionStatus
 from omd.delivery import rows as v
 from omd.delivery.receipt import row_counts
 from omd.dispatch import rows as d
 from omd.lineage.rows import SourcesRow
 
 if TYPE_CHECKING:
-    from omd.control.codes import ExecutionStatus
     from omd.doors import Control
 
 MOST_RUNS = 3000  # with more, a browser would not open the page at once

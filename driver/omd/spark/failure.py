@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import adbc_driver_manager
 import psycopg
 
+from omd._core.errors import OmdError
 from omd.control.errors import WriteFailed
-
-if TYPE_CHECKING:
-    from omd._core.errors import OmdError
 
 _ROLLED_BACK = "Start the Module again: its begin rolls back what this run wrote."
 _WAYS_OUT = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyiceberg.conversions import from_bytes
 from pyiceberg.types import PrimitiveType
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
     BooleanType,
@@ -33,7 +34,6 @@ from omd.spark.names import quote
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
-    from pyspark.sql import Column, DataFrame
 
     from omd.control.rows import ModuleDefinitionRow
 

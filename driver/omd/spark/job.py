@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.engines import POSTGRES, SPARK, WriteResult
@@ -25,8 +26,6 @@ from omd.spark.window import as_option
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE, Ledger, Writer
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-
     from omd.control.connection import Connection
     from omd.control.engine_block import EngineBlock
     from omd.control.run import ModuleRun

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.partitioning import PartitionField
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, DataFrameReader, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -21,8 +22,6 @@ from omd.spark.names import quote
 from omd.spark.types import UnsupportedType
 
 if TYPE_CHECKING:
-    from pyiceberg.partitioning import PartitionField
-
     from omd.lake.compaction import Group
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, TypeVar
 
+from pyspark.sql import SparkSession
+
 from omd.spark.sessions import active
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from omd.control.engine_block import EngineBlock
 
 T = TypeVar("T")

@@ -36,18 +36,16 @@ import json
 from collections.abc import MutableMapping
 from dataclasses import dataclass
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader
+from pyspark.sql.types import StructType
 
 from omd._core.errors import CallerError
 from omd.spark.reader import Reader, Split
 from omd.spark.relation import Relation, catalogue
 from omd.spark.window import Window
 from omd.spark.writer import Ledger, Writer
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
 
 _OPTIONS = {
     "url": "url",

@@ -6,19 +6,24 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.manifest import DataFile
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError
 from omd._core.names import parts
 from omd.control.errors import NoRollbackExecutor
+from omd.lake.compaction import Group
 from omd.lake.elsewhere import catalog_name
 from omd.lake.errors import LakeTableUnreadable
 from omd.lake.files import CATALOG
 from omd.lake.footers import data_files, require_rows
 from omd.lake.names import below
 from omd.lake.plan import Plan, plan_read
+from omd.lake.rows import BeginWriteRow
 from omd.lake.run import LakeRun, LakeTable, Rewritten, lake_run
 from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
+from omd.lake.undo import Undo
 from omd.spark import history
 from omd.spark.names import quote
 from omd.spark.parquet import (
@@ -32,16 +37,10 @@ from omd.spark.types import UnsupportedType
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
-    from pyiceberg.manifest import DataFile
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.control.engine_block import EngineBlock, LoadWindow
     from omd.control.run import ModuleRun
-    from omd.lake.compaction import Group
     from omd.lake.delta import DeltaFile
     from omd.lake.delta_undo import DeltaUndo
-    from omd.lake.rows import BeginWriteRow
-    from omd.lake.undo import Undo
 
 
 def write(

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import adbc_driver_manager
 import psycopg
@@ -15,15 +15,13 @@ import pyarrow as pa
 from psycopg import sql
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
 
 from omd._core.errors import CallerError, OmdError
 from omd._core.names import qualified
 from omd.spark.failure import TaskFailed, server_failure
 from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import UnsupportedType, write_array
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
 
 INSERT_DATETIME = "omd_insert_datetime"
 RECORD_SOURCE = "omd_record_source"

@@ -8,14 +8,13 @@ from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.demo.files import YEAR, Source
 from omd.spark import stamp
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.control.run import ModuleRun
 
 _PARTS = 4

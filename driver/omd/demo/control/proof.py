@@ -12,15 +12,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import psycopg
 from psycopg.rows import tuple_row
 
 from omd.demo.files import MISSING, YEAR, Source
 from omd.demo.stage import Screen, tell_verdict
-
-if TYPE_CHECKING:
-    import psycopg
 
 _SQL = Path(__file__).with_name("proof.sql")
 # The columns that may hold numbers with decimals.

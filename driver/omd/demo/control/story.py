@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import psycopg
+from pyspark.sql import SparkSession
 
 import omd
 from omd import ExecutionStatus
@@ -18,17 +21,11 @@ from omd.control.rows import (
     DirectivesRow,
     ModuleExecutionLogRow,
 )
+from omd.demo import files
 from omd.demo.control import proof
 from omd.demo.control.jobs import MODULES, Month
 from omd.demo.files import YEAR
 from omd.demo.stage import Screen, connect, execute_file, flights_of_2013, install_omd, start_spark
-
-if TYPE_CHECKING:
-    import psycopg
-    from pyspark.sql import SparkSession
-
-    from omd.demo import files
-
 
 BATCH = "b_flights"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)

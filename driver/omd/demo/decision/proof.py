@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import psycopg
 
 from omd.demo.control.proof import Check, Contents, _contents, compare
 from omd.demo.files import MISSING, Source
-
-if TYPE_CHECKING:
-    import psycopg
-
 
 _SQL = Path(__file__).with_name("proof.sql")
 JANUARY = "1"

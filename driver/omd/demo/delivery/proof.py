@@ -10,15 +10,12 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import psycopg
 from psycopg import sql
 
 from omd.demo.control.proof import Check, Contents, _contents, compare
-
-if TYPE_CHECKING:
-    import psycopg
-
 
 _SQL = Path(__file__).with_name("proof.sql")
 TABLES = ("carriers", "airports", "months", "flights")

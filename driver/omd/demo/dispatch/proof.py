@@ -12,16 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import psycopg
 from psycopg.rows import class_row
 
 from omd.demo.control.proof import Check, Contents, _contents, compare
 from omd.demo.files import MISSING, Source
-
-if TYPE_CHECKING:
-    import psycopg
-
 
 _HERE = Path(__file__).parent
 MONTH = 1

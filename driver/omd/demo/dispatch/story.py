@@ -20,7 +20,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import psycopg
 
 import omd
 from omd.cli.common import PROGRAM
@@ -28,9 +30,6 @@ from omd.demo import files
 from omd.demo.control.proof import tell_checks
 from omd.demo.dispatch import proof
 from omd.demo.stage import Screen, Story, connect, execute_file, install_omd
-
-if TYPE_CHECKING:
-    import psycopg
 
 FAMILY = "NIGHT"
 TTL = 4  # seconds; the default of 30 would make the reader wait for the death of a worker

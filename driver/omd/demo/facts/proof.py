@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import psycopg
 from psycopg import sql
-
-if TYPE_CHECKING:
-    import psycopg
 
 _SQL = Path(__file__).with_name("proof.sql")
 Contents = dict[str, tuple[int, int]]

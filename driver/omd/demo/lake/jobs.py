@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+import omd
 from omd._core.engines import SPARK
 from omd.demo.files import YEAR, Source
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    import omd
     from omd.control.run import ModuleRun
 
 

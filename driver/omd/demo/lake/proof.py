@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omd.demo.control import proof
 from omd.demo.control.proof import Check, Contents
-
-if TYPE_CHECKING:
-    from omd.demo.files import Source
+from omd.demo.files import Source
 
 SQL = (Path(__file__).with_name("proof.sql")).read_text(encoding="utf-8")
 """What is in the tables."""

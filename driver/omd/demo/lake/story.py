@@ -7,13 +7,16 @@ import sys
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
+from pyspark.sql import DataFrame, SparkSession
 
 import omd
 from omd import ExecutionStatus
 from omd.control.rows import BatchExecutionLogRow, ModuleExecutionLogRow
+from omd.demo import files
+from omd.demo.control.proof import Check
 from omd.demo.files import YEAR
 from omd.demo.lake import proof
 from omd.demo.lake.jobs import JOBS, Month, batch_of, module_of, register
@@ -33,12 +36,6 @@ from omd.demo.stage import (
 )
 from omd.lake.errors import UnknownNamespace
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from omd.demo import files
-    from omd.demo.control.proof import Check
 
 NAMESPACE = "nyc_lake"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)

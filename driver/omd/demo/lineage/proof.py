@@ -10,14 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import psycopg
 
 from omd.demo.control.proof import Check, Contents, _contents, _shortest, compare
 from omd.demo.files import MISSING, Source
-
-if TYPE_CHECKING:
-    import psycopg
-
 
 _SQL = Path(__file__).with_name("proof.sql")
 MONTH = 1

@@ -14,6 +14,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from omd.spark.decision import across_keys, by_batch, by_key
 from omd.spark.decision.failed import Failed
 from omd.spark.decision.invocations import Invocations
@@ -35,8 +37,6 @@ from omd.spark.decision.stream import CLUSTERED, RECORDS, Stream
 from omd.spark.decision.wave import Wave
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from omd.spark.decision.invocations import Answers
 
 __all__ = [

@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 from psycopg import sql
 
 from omd.decision.rules import answers_of
 from omd.spark.relation import catalogue
 
 if TYPE_CHECKING:
-    import psycopg
-
     Answers = Callable[[Sequence[str]], list[tuple[str, str | None]]]
 
 

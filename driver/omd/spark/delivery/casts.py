@@ -11,6 +11,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
     BooleanType,
@@ -35,8 +36,6 @@ from pyspark.sql.types import (
 from omd.delivery.errors import DeliveryArgumentInvalid
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-
     from omd.spark.delivery.plan import Attribute
 
 _SIZED = re.compile(r"(numeric|character varying)\((\d+)(?:,(\d+))?\)")

@@ -10,6 +10,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from pyspark import StorageLevel
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.hashes import row_hash
@@ -18,8 +19,6 @@ from omd.spark.delivery.staging.staged import PLACE
 from omd.spark.job import write_table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from omd.delivery.run import DeliveryRun
 
 

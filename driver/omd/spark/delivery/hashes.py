@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-
     from omd.spark.delivery.plan import Attribute
 
 HASH_A, HASH_B = "_hash_a", "_hash_b"

@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from psycopg import sql
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 from omd._core.snapshots import taking_over
 from omd.spark.reader import Reader, Split, converted
@@ -20,10 +23,6 @@ from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import write_array
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
-
     from omd.delivery.run import DeliveryRun
 
 HASHES = ("acm_hash_a", "acm_hash_b")

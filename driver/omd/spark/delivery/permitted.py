@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import ParseException
 from pyspark.errors.exceptions.captured import convert_exception
+from pyspark.sql import SparkSession
 
 from omd._core.errors import InvalidModel
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 # Of those whose result depends on the order of rows a query can say the order. There is nothing
 # that tells the moment, the user, the session, the machine or the file; that reads a file named in

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pyspark.sql import SparkSession
+
 from omd.spark.delivery.delta import write_delta
 from omd.spark.delivery.plan import Plan
 from omd.spark.delivery.samples import Samples
@@ -21,8 +23,6 @@ from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from omd.delivery.run import DeliveryRun
     from omd.spark.delivery.staging import Staged
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.frames import plain
@@ -17,8 +18,6 @@ from omd.spark.delivery.stage2.joins import all_of, in_context, known
 from omd.spark.delivery.staging.staged import PLACE
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from omd.spark.delivery.plan import Context, EntityPlan, Filter, Relationship
     from omd.spark.delivery.stage1 import Checked
     from omd.spark.delivery.stage2.side import Side

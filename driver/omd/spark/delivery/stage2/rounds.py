@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.permitted import require_query
@@ -19,8 +20,6 @@ from omd.spark.delivery.stage2.side import CODE, CODES, EMPTY, SKIP, Side
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from omd.spark.delivery.plan import Constraint
     from omd.spark.delivery.stage2.sides import Sides
 

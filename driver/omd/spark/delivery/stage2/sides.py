@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.frames import Keeper
@@ -13,8 +14,6 @@ from omd.spark.delivery.stage2.joins import without
 from omd.spark.delivery.stage2.side import Side, kept
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.delivery.run import DeliveryRun
     from omd.spark.delivery.plan import Plan, Relationship
     from omd.spark.delivery.stage1 import Checked

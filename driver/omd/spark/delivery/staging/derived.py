@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import InvalidModel
@@ -15,8 +16,6 @@ from omd.spark.delivery.staging.staged import BAD, HEAD, RAW, TORN, Staged
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.spark.delivery.plan import Derived, EntityPlan, Plan
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.delivery.staging.csv import CsvReader
 from omd.spark.delivery.staging.files import COMPRESSED, Files, names
 from omd.spark.delivery.staging.json import JsonReader
 from omd.spark.delivery.staging.parquet import ParquetReader
+from omd.spark.delivery.staging.reader import FileReader
 from omd.spark.hadoop import absolute
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from omd.spark.delivery.staging.reader import FileReader
 
 # Of two with the same ending the first counts: an agreement may have CSV in files named .json.
 FORMATS: tuple[type[FileReader], ...] = (CsvReader, JsonReader, ParquetReader)

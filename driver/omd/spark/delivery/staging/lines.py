@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.frames import plain
 from omd.spark.delivery.staging.files import literal
 from omd.spark.delivery.staging.reader import FileReader, path_of
 from omd.spark.delivery.staging.staged import FROM, PLACE
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
 
 MARK = secrets.token_hex(4)  # it stands behind each record while it is parsed; no file can know it
 

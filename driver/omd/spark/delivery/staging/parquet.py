@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.staging.files import literal
 from omd.spark.delivery.staging.reader import FileReader, no_columns, path_of, uri_of
-
-if TYPE_CHECKING:
-    from omd.spark.delivery.staging.staged import Staged
+from omd.spark.delivery.staging.staged import Staged
 
 
 class ParquetReader(FileReader):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid
@@ -14,8 +15,6 @@ from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN,
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-
     from omd.spark.delivery.plan import EntityPlan, Plan
     from omd.spark.delivery.staging.files import Files
 
