@@ -26,14 +26,10 @@ _MOST = 200  # so many statements are prepared at most, and so many that came on
 
 
 class Session:
-    """One connection, which one thread uses at a time.
-
-    Attributes:
-        connection: it is in autocommit.
-    """
+    """One connection, which one thread uses at a time."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self.connection = connection
+        self.connection = connection  # it is in autocommit
         self._pgconn = connection.pgconn
         self._adapter = Transformer.from_context(connection)
         # By text and types of parameters. Both forget what has not come for the longest time; those

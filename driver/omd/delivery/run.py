@@ -217,13 +217,7 @@ class _Later(Exception):  # noqa: N818 - it is an answer
 
 
 class DeliveryRun(EngineBlock):
-    """One attempt at a delivery, as a block. Its end is the verdict, the queue, or the failure.
-
-    Attributes:
-        attempt: its number; 0 before the begin.
-        instances: the Module Instance of each entity.
-        source: what was handed over.
-    """
+    """One attempt at a delivery, as a block. Its end is the verdict, the queue, or the failure."""
 
     _kind = "delivery"
 
@@ -237,9 +231,9 @@ class DeliveryRun(EngineBlock):
         super().__init__(block.control, None, lease=lease, context=None, spark=spark)
         self.calls = block.calls
         self.delivery_id = block.delivery_id
-        self.source = block.source
-        self.attempt = 0
-        self.instances: dict[str, int] = {}
+        self.source = block.source  # what was handed over
+        self.attempt = 0  # its number; 0 before the begin
+        self.instances: dict[str, int] = {}  # the Module Instance of each entity
         self._refusal: StateError | None = None
 
     def work(self) -> None:

@@ -44,14 +44,6 @@ class Ended(NamedTuple):
 class Slots:
     """Threads that take tasks from one queue, each one at a time.
 
-    Attributes:
-        queue: tasks that wait, in starting order.
-        ended: tasks that are over, for the worker.
-        slots: the threads.
-        wake_at: when so many tasks wait, the worker is woken, for there is room for others.
-        backend_id: the backend whose tasks may start.
-        start_until: until when tasks may start, in seconds of `time.monotonic`.
-
     Args:
         number: how many threads.
         loop: is woken when there is something to do for the worker.
@@ -71,11 +63,12 @@ class Slots:
         links: Links,
         connect: Callable[[], Connection],
     ) -> None:
-        self.queue: deque[Claimed] = deque()
-        self.ended: deque[Ended] = deque()
+        self.queue: deque[Claimed] = deque()  # tasks that wait, in starting order
+        self.ended: deque[Ended] = deque()  # tasks that are over, for the worker
+        # When so many tasks wait, the worker is woken, for there is room for others.
         self.wake_at = 0
-        self.backend_id = ""
-        self.start_until = 0.0
+        self.backend_id = ""  # the backend whose tasks may start
+        self.start_until = 0.0  # until when tasks may start, in seconds of `time.monotonic`
         self.loop = loop
         self.dsn = dsn
         self.ttl = ttl
@@ -85,7 +78,7 @@ class Slots:
         self._idle = 0
         self._changed = threading.Condition()
         self._closed = threading.Event()
-        self.slots = [Slot(self, n) for n in range(number)]
+        self.slots = [Slot(self, n) for n in range(number)]  # the threads
         threading.Thread(target=self._beat, name="omd-beat", daemon=True).start()
 
     def add(self, claimed: list[Claimed]) -> None:
@@ -154,22 +147,16 @@ class Slots:
 
 
 class Slot:
-    """A thread that runs one task after the other; as `Work` it is the task that it runs now.
-
-    Attributes:
-        claimed: the task that it runs; None: it waits for one.
-        process: the process of that task; None: it has none.
-        deadline: when its time is over, in seconds of `time.monotonic`; None: never.
-        kill_at: when its process is killed, because it was stopped and runs still.
-        is_left: nothing can end it any more.
-    """
+    """A thread that runs one task after the other; as `Work` it is the task that it runs now."""
 
     def __init__(self, slots: Slots, number: int) -> None:
-        self.claimed: Claimed | None = None
-        self.process: TaskProcess | None = None
+        self.claimed: Claimed | None = None  # the task that it runs; None: it waits for one
+        self.process: TaskProcess | None = None  # the process of that task; None: it has none
+        # When its time is over, in seconds of `time.monotonic`; None: never.
         self.deadline: float | None = None
+        # When its process is killed, because it was stopped and runs still.
         self.kill_at: float | None = None
-        self.is_left = False
+        self.is_left = False  # nothing can end it any more
         self._slots = slots
         self._link: Link | None = None
         self._control: Connection | None = None

@@ -129,18 +129,7 @@ class Exports(Door, FactsCalls):
 
 
 class ExportRun(EngineBlock):
-    """One attempt at an export, as a block.
-
-    Attributes:
-        delivery_id: the export.
-        attempt: its number; 0 before the begin.
-        module_instance_id: the Module Instance of the attempt.
-        plan: what it writes, as ``omd_facts.begin_export`` returns it.
-        options: the options of the export.
-        head: what the manifest says of the export.
-        folder: the folder of the export.
-        manifest: what was published.
-    """
+    """One attempt at an export, as a block."""
 
     _kind = "export"
 
@@ -155,14 +144,15 @@ class ExportRun(EngineBlock):
     ) -> None:
         super().__init__(connection, None, lease=lease, context=None, spark=spark)
         self.calls = calls
-        self.delivery_id = delivery_id
-        self.attempt = 0
-        self.module_instance_id = 0
+        self.delivery_id = delivery_id  # the export
+        self.attempt = 0  # its number; 0 before the begin
+        self.module_instance_id = 0  # the Module Instance of the attempt
+        # What it writes, as ``omd_facts.begin_export`` returns it.
         self.plan: list[dict[str, Any]] = []
-        self.options: dict[str, Any] = {}
-        self.head: dict[str, Any] = {}
-        self.folder = ""
-        self.manifest: dict[str, Any] = {}
+        self.options: dict[str, Any] = {}  # the options of the export
+        self.head: dict[str, Any] = {}  # what the manifest says of the export
+        self.folder = ""  # the folder of the export
+        self.manifest: dict[str, Any] = {}  # what was published
 
     def work(self) -> None:
         """Write and publish the files on the engine."""

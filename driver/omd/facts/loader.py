@@ -33,21 +33,14 @@ _LONGEST_PAUSE = 600.0  # seconds after which a load that fails again and again 
 
 @dataclass
 class Loader:
-    """Loads until it is stopped.
+    """Loads until it is stopped."""
 
-    Attributes:
-        connect: opens a connection.
-        workers: how many interfaces may load at once.
-        poll: seconds between two looks at every interface; a notification comes before.
-        interfaces: patterns of the interfaces to load; without any, all are loaded.
-        grace: seconds that running loads have to end after SIGTERM.
-    """
-
-    connect: Callable[[], Connection]
-    workers: int = 1
-    poll: float = 10
+    connect: Callable[[], Connection]  # opens a connection
+    workers: int = 1  # how many interfaces may load at once
+    poll: float = 10  # seconds between two looks at every interface; a notification comes before
+    # Patterns of the interfaces to load; without any, all are loaded.
     interfaces: Sequence[str] = ()
-    grace: float = 20
+    grace: float = 20  # seconds that running loads have to end after SIGTERM
     _running: dict[str, Call[LoadAnswer]] = field(default_factory=dict)
     _due: dict[str, None] = field(default_factory=dict)  # in the order in which they became due
     _pauses: dict[str, tuple[float, float]] = field(default_factory=dict)  # until when; how long

@@ -157,10 +157,6 @@ class _Former:
     stands in the version before it, and each expired snapshot in the one that it came with. So few
     of them have to be read. Only what a version of this very table names counts: a table of the
     same name, or in the same folder, may have been another one.
-
-    Attributes:
-        kept: the snapshots that stay.
-        lists: the lists of manifests of the expired snapshots, by their ids.
     """
 
     def __init__(
@@ -171,7 +167,9 @@ class _Former:
         old: Collection[int],
     ) -> None:
         snapshots = table.metadata.document["snapshots"]
+        # The snapshots that stay.
         self.kept = [snapshot for snapshot in snapshots if snapshot["snapshot-id"] not in old]
+        # The lists of manifests of the expired snapshots, by their ids.
         self.lists: dict[int, str] = {}
         self._known = {snapshot["snapshot-id"] for snapshot in self.kept}
         self._here = here

@@ -35,14 +35,11 @@ class Moved(StateError):  # noqa: N818 - it never leaves this room
 
 
 class IcebergChange(TableChange):
-    """A change of an Iceberg table.
-
-    Attributes:
-        writes: number and rows of each write of the run that the commit records.
-    """
+    """A change of an Iceberg table."""
 
     def __init__(self, code: str) -> None:
         self.code = code
+        # Number and rows of each write of the run that the commit records.
         self.writes: list[tuple[int, int]] = []
 
     @abstractmethod
@@ -55,23 +52,16 @@ class IcebergChange(TableChange):
 
 
 class Pending(IcebergChange):
-    """The writes of a run into one table that are not committed yet.
-
-    Attributes:
-        io: reads and writes its files.
-        operation: APPEND, OVERWRITE or HISTORY.
-        added: files that come.
-        removed: the paths of live files that go, by the path of their manifest.
-        base: the sequence number that a history was read at.
-    """
+    """The writes of a run into one table that are not committed yet."""
 
     def __init__(self, code: str, io: FileIO) -> None:
         super().__init__(code)
-        self.io = io
-        self.operation = "APPEND"
-        self.added: list[DataFile] = []
+        self.io = io  # reads and writes its files
+        self.operation = "APPEND"  # APPEND, OVERWRITE or HISTORY
+        self.added: list[DataFile] = []  # files that come
+        # The paths of live files that go, by the path of their manifest.
         self.removed: dict[str, set[str]] = {}
-        self.base: int | None = None
+        self.base: int | None = None  # the sequence number that a history was read at
 
     @property
     def changes(self) -> bool:

@@ -32,15 +32,11 @@ class Metadata:
 
     What every format version has in common can be asked of each. Columns, partitions, manifests and
     the next version are refused (`LakeTableUnreadable`) for any but format version 2.
-
-    Attributes:
-        file: where it is written; "" before.
-        document: the JSON.
     """
 
     def __init__(self, document: Mapping[str, Any], file: str = "", version: int = 0) -> None:
-        self.document = document
-        self.file = file
+        self.document = document  # the JSON
+        self.file = file  # where it is written; "" before
         self._version = version_of(file) if file else version
 
     @classmethod

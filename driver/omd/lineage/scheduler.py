@@ -40,29 +40,18 @@ _PATIENCE = timedelta(minutes=1)  # so long a step waits for a database that res
 
 @dataclass
 class Scheduler:
-    """Runs steps until it is stopped.
+    """Runs steps until it is stopped."""
 
-    Attributes:
-        connect: opens a connection.
-        program: the command that performs a step in a process of its own, without the topic.
-        dsn: the database of such a process; empty where libpq's own settings name it.
-        workers: how many steps may run at once.
-        poll: seconds between two polls of the sources.
-        topics: patterns of the topics to run; without any, all topics are run.
-        once: run the topics that are ready now, and stop.
-        until_quiet: stop when no topic is ready and no step runs.
-        grace: seconds that running steps have to end after SIGTERM.
-    """
-
-    connect: Callable[[], Connection]
+    connect: Callable[[], Connection]  # opens a connection
+    # The command that performs a step in a process of its own, without the topic.
     program: Sequence[str]
-    dsn: str
-    workers: int = 1
-    poll: float = 10
-    topics: Sequence[str] = ()
-    once: bool = False
-    until_quiet: bool = False
-    grace: float = 20
+    dsn: str  # the database of such a process; empty where libpq's own settings name it
+    workers: int = 1  # how many steps may run at once
+    poll: float = 10  # seconds between two polls of the sources
+    topics: Sequence[str] = ()  # patterns of the topics to run; without any, all topics are run
+    once: bool = False  # run the topics that are ready now, and stop
+    until_quiet: bool = False  # stop when no topic is ready and no step runs
+    grace: float = 20  # seconds that running steps have to end after SIGTERM
     _running: dict[str, Call[StepOutcome] | Child] = field(default_factory=dict)
     # Topics whose step here was not DONE wait for the next poll, or until what they read moves: a
     # topic that is reported as ready and does not run must not be tried without a pause.

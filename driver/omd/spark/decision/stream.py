@@ -90,15 +90,12 @@ class Stream:
     Args:
         shape: the stage.
         batches: the records, as `RECORDS` or `CLUSTERED` says.
-
-    Attributes:
-        head: the next piece; None before the first `read`, and at the end.
-        at: the sort key of the group that is decided, which an error goes out with.
     """
 
     def __init__(self, shape: Shape, batches: Iterable[pa.RecordBatch]) -> None:
+        # The next piece; None before the first `read`, and at the end.
         self.head: Piece | None = None
-        self.at = ""
+        self.at = ""  # the sort key of the group that is decided, which an error goes out with
         self._shape = shape
         self._places = {link.number: place for place, link in enumerate(shape.links)}
         self._pieces = self._all(batches)

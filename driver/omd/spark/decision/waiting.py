@@ -34,9 +34,6 @@ class Waiting:
 
     What is taken next is in memory, and so is what came last; what is between is in a file. Both
     parts in memory take `limit` bytes, or one segment.
-
-    Attributes:
-        count: how many wait.
     """
 
     __slots__ = (
@@ -53,7 +50,7 @@ class Waiting:
     )
 
     def __init__(self, limit: int) -> None:
-        self.count = 0
+        self.count = 0  # how many wait
         self._limit = limit
         self._front: deque[Segment] = deque()
         self._front_bytes = 0

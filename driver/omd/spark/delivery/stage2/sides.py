@@ -27,11 +27,6 @@ class Sides:
         spark: its session.
         plan: the plan of stage 2.
         checked: the delivered entities after stage 1.
-
-    Attributes:
-        keeper: keeps their frames until `release`.
-        planned: the entities of the plan, in its order.
-        delivered: those of them of which rows were delivered.
     """
 
     def __init__(
@@ -44,14 +39,15 @@ class Sides:
         self._run = run
         self.spark = spark
         self.plan = plan
-        self.keeper = Keeper()
+        self.keeper = Keeper()  # keeps their frames until `release`
         self._by_name: dict[str, Side] = {
             name: Side(
                 name, entity.key, self._current(name), entity, checked.get(name), kept(entity)
             )
             for name, entity in plan.entities.items()
         }
-        self.planned = list(self._by_name.values())
+        self.planned = list(self._by_name.values())  # the entities of the plan, in its order
+        # Those of them of which rows were delivered.
         self.delivered = [side for side in self.planned if side.is_delivered]
 
     def _current(self, name: str) -> Current:
