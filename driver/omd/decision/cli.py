@@ -15,7 +15,16 @@ import click
 
 from omd._rooms import ENGINES
 from omd._terminal.commands import ExitCode, Sections
-from omd._terminal.options import document_option, instant, json_value, limit_option, output_option
+from omd._terminal.options import (
+    document_option,
+    files_argument,
+    format_option,
+    instant,
+    json_value,
+    limit_option,
+    output_option,
+    page_option,
+)
 from omd._terminal.tables import show, show_document, show_pairs, tell_more, titled
 from omd._terminal.text import row_dict, short
 from omd.cli.common import add_call, add_view, dsn_option, open_control
@@ -46,13 +55,6 @@ def decision() -> None:
     """
 
 
-_files = click.argument(
-    "files",
-    metavar="FILE...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-)
 _activate = click.option(
     "--activate", is_flag=True, help="Activate the versions of the rulesets from now on."
 )
@@ -85,7 +87,7 @@ decision.section("Stages and rulesets")
 
 
 @decision.command()
-@_files
+@files_argument
 @dsn_option
 @output_option
 @_activate
@@ -114,7 +116,7 @@ def define(files: tuple[Path, ...], dsn: str, output: str, activate: bool, dry_r
 
 
 @decision.command()
-@_files
+@files_argument
 @dsn_option
 @output_option
 def diff(files: tuple[Path, ...], dsn: str, output: str) -> int:
@@ -162,13 +164,7 @@ def _json(value: Any) -> str | None:
 @decision.command("show")
 @click.argument("stage")
 @dsn_option
-@click.option(
-    "--output",
-    type=click.Choice(["yaml", "json"]),
-    default="yaml",
-    show_default=True,
-    help="Format of what is printed to stdout.",
-)
+@format_option("yaml", "json")
 def show_stage(stage: str, dsn: str, output: str) -> None:
     """Print the document of a stage, with its defaults; defining it changes nothing."""
     from omd.decision.document import stage_as_yaml
@@ -404,13 +400,7 @@ def rejects(
 )
 @_wave
 @_instance
-@click.option(
-    "--html",
-    "html_file",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    metavar="FILE",
-    help="Write it to this file too, as a page for people.",
-)
+@page_option("--html", "Write it to this file too, as a page for people.")
 def explain(
     stage: str,
     dsn: str,
@@ -418,7 +408,7 @@ def explain(
     key: Any,
     wave: str | None,
     instance: int | None,
-    html_file: Path | None,
+    page: Path | None,
 ) -> None:
     """Explain a decision: what the rules were given, which applied, what they said, what was left.
 
@@ -436,14 +426,14 @@ def explain(
         raise click.BadParameter("--key is an object of the key columns")
     with _open(dsn) as room:
         explanation = read_explanation(room, stage, key, wave, instance)
-    if html_file is not None:
-        html_file.write_text(as_page(explanation), encoding="utf-8")
+    if page is not None:
+        page.write_text(as_page(explanation), encoding="utf-8")
     if output == "json":
         show_document(explanation.document)
     else:
         print_explanation(explanation)
-    if html_file is not None:
-        click.echo(f"The explanation is in {html_file}.", err=True)
+    if page is not None:
+        click.echo(f"The explanation is in {page}.", err=True)
 
 
 # What there is ----------------------------------------------------------------------------------

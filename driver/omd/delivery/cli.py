@@ -21,9 +21,11 @@ from omd._terminal.options import (
     call_arguments,
     call_options,
     document_option,
+    format_option,
     instant,
     limit_option,
     output_option,
+    page_option,
 )
 from omd._terminal.tables import show, show_document, show_pairs, tell_more, titled
 from omd._terminal.text import row_dict, short
@@ -209,13 +211,7 @@ def _has_query(model: Mapping[str, Any]) -> bool:
 @model.command("show")
 @click.argument("code")
 @dsn_option
-@click.option(
-    "--output",
-    type=click.Choice(["yaml", "json"]),
-    default="yaml",
-    show_default=True,
-    help="Format of what is printed to stdout.",
-)
+@format_option("yaml", "json")
 @click.option("--agreements", is_flag=True, help="With its tenants and agreements.")
 def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
     """Print the model of the interface CODE as a document; applying it changes nothing."""
@@ -272,12 +268,8 @@ _wait = click.option(
     metavar="S",
     help="Seconds to wait for another delivery of the interface.",
 )
-_receipt_file = click.option(
-    "--receipt",
-    "page",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    metavar="FILE.html",
-    help="Write the receipt to this file too, as a page for people.",
+_receipt_file = page_option(
+    "--receipt", "Write the receipt to this file too, as a page for people."
 )
 
 
@@ -648,13 +640,7 @@ def show_delivery(delivery_id: int, dsn: str, output: str) -> None:
 @click.argument("delivery_id", metavar="ID", type=int)
 @dsn_option
 @document_option
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    metavar="FILE",
-    help="Write it to this file too, as a page for people.",
-)
+@page_option("--html", "Write it to this file too, as a page for people.")
 def receipt(delivery_id: int, dsn: str, output: str, page: Path | None) -> None:
     """Print the receipt of a delivery: the verdict, why, and the counts; no row of its data."""
     from omd.delivery.receipt import read_receipt

@@ -15,6 +15,7 @@ from omd._core.engines import SPARK
 from omd._terminal.commands import ExitCode, Sections
 from omd._terminal.options import (
     document_option,
+    format_option,
     grace_option,
     instant,
     is_chosen,
@@ -122,13 +123,7 @@ _add_view(
 @facts.command()
 @_interface
 @dsn_option
-@click.option(
-    "--output",
-    type=click.Choice(["mermaid", "svg"]),
-    default="mermaid",
-    show_default=True,
-    help="Format of what is printed to stdout.",
-)
+@format_option("mermaid", "svg")
 def diagram(interface: str, dsn: str, output: str) -> None:
     """Draw the anchors and contexts of INTERFACE, and which anchor names which."""
     from omd.facts.diagram import as_mermaid, as_svg, read_model

@@ -13,6 +13,7 @@ import click
 from omd._core.engines import SPARK
 from omd._terminal.commands import ExitCode, Group
 from omd._terminal.options import (
+    files_argument,
     grace_option,
     instant,
     is_chosen,
@@ -95,18 +96,11 @@ add_call(
 
 # Topics in files --------------------------------------------------------------------------------
 
-_files = click.argument(
-    "files",
-    metavar="FILE...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)
 _CHANGE = {"topic": "topic", "key": "key", "registered": "registered", "file": "file"}
 
 
 @lineage.command("apply")
-@_files
+@files_argument
 @dsn_option
 @output_option
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
@@ -136,7 +130,7 @@ def apply_files(files: tuple[Path, ...], dsn: str, output: str, dry_run: bool) -
 
 
 @lineage.command("diff")
-@_files
+@files_argument
 @dsn_option
 @output_option
 def diff_files(files: tuple[Path, ...], dsn: str, output: str) -> int:
