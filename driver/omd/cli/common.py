@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from omd.doors import Control
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 # The command `omd`, wherever it is installed.
@@ -225,6 +227,17 @@ def open_control(dsn: str) -> Control:
 
     # A person waits for the command, so a lost connection is reported at once.
     return omd.connect(dsn or None, application_name="omd-cli", patience=timedelta(0))
+
+
+def opener(door: Callable[[Control], T]) -> Callable[[str], AbstractContextManager[T]]:
+    """Return what opens a room for one command."""
+
+    @contextmanager
+    def opened(dsn: str) -> Iterator[T]:
+        with open_control(dsn) as control:
+            yield door(control)
+
+    return opened
 
 
 def report_error(error: Exception) -> ExitCode:

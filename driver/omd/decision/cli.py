@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -27,19 +26,14 @@ from omd._terminal.options import (
 )
 from omd._terminal.tables import show, show_document, show_pairs, tell_more, titled
 from omd._terminal.text import row_dict, short
-from omd.cli.common import add_call, add_view, dsn_option, open_control
+from omd.cli.common import add_call, add_view, dsn_option, opener
 from omd.decision.calls import DecisionCalls
 
 if TYPE_CHECKING:
     from omd.decision.document import Change
-    from omd.decision.room import Decision
 
 
-@contextmanager
-def _open(dsn: str) -> Iterator[Decision]:
-    """Open the room for one command."""
-    with open_control(dsn) as control:
-        yield control.decision
+_open = opener(lambda control: control.decision)
 
 
 @click.group(cls=Sections)

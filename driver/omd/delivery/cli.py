@@ -6,7 +6,6 @@ import dataclasses
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from importlib.util import find_spec
@@ -29,7 +28,7 @@ from omd._terminal.options import (
 )
 from omd._terminal.tables import show, show_document, show_pairs, tell_more, titled
 from omd._terminal.text import row_dict, short
-from omd.cli.common import add_call, add_view, dsn_option, open_control
+from omd.cli.common import add_call, add_view, dsn_option, open_control, opener
 from omd.cli.model_facts import Followers
 from omd.delivery.calls import DeliveryCalls
 
@@ -39,11 +38,7 @@ if TYPE_CHECKING:
     from omd.delivery.room import Delivery
 
 
-@contextmanager
-def _open(dsn: str) -> Iterator[Delivery]:
-    """Open the room for one command."""
-    with open_control(dsn) as control:
-        yield control.delivery
+_open = opener(lambda control: control.delivery)
 
 
 # Models -----------------------------------------------------------------------------------------

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
@@ -30,12 +29,10 @@ from omd._terminal.options import (
 )
 from omd._terminal.tables import render, show, show_document, show_pairs, titled
 from omd._terminal.text import row_dict, short
-from omd.cli.common import add_call, add_view, dsn_option, open_control, report_error
+from omd.cli.common import add_call, add_view, dsn_option, opener, report_error
 from omd.dispatch.calls import DispatchCalls
 
 if TYPE_CHECKING:
-    from omd.dispatch.room import Dispatch
-
     F = TypeVar("F", bound=Callable[..., Any] | click.Command)
 
 
@@ -54,11 +51,7 @@ def dispatch() -> None:
     """
 
 
-@contextmanager
-def _open(dsn: str) -> Iterator[Dispatch]:
-    """Open the room for one command."""
-    with open_control(dsn) as control:
-        yield control.dispatch
+_open = opener(lambda control: control.dispatch)
 
 
 def _criteria(is_list: bool = False) -> click.Argument:

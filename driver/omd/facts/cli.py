@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -25,17 +24,9 @@ from omd._terminal.options import (
 )
 from omd._terminal.tables import render, show, show_document, show_table, titled
 from omd._terminal.text import row_dict, short
-from omd.cli.common import add_view, dsn_option, open_control
+from omd.cli.common import add_view, dsn_option, open_control, opener
 
-if TYPE_CHECKING:
-    from omd.facts.room import Facts
-
-
-@contextmanager
-def _open(dsn: str) -> Iterator[Facts]:
-    """Open the room for one command."""
-    with open_control(dsn) as control:
-        yield control.facts
+_open = opener(lambda control: control.facts)
 
 
 @click.group(cls=Sections)
