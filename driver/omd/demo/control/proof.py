@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
-from omd.demo.files import MISSING, YEAR, Source
+from omd.demo.files import MISSING, YEAR, Source, day_of, fields
 from omd.demo.stage import Screen, tell_verdict
 
 _SQL = Path(__file__).with_name("proof.sql")
@@ -147,21 +147,8 @@ def _shortest(text: str) -> str:
 
 
 def _link(row: list[str]) -> list[str]:
-    day = date(*map(int, row[:3])).isoformat()
     cancelled = "1" if row[3] == MISSING else "0"
-    return [
-        day,
-        row[9],
-        row[10],
-        row[12],
-        row[4],
-        row[13],
-        row[11],
-        cancelled,
-        row[5],
-        row[8],
-        row[15],
-    ]
+    return [day_of(row), *fields(row, 9, 10, 12, 4, 13, 11), cancelled, *fields(row, 5, 8, 15)]
 
 
 def _satellite(flights: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -20,7 +20,7 @@ from omd.demo.delivery import story as delivery
 from omd.demo.delivery.story import QUICK, YEAR_LONG  # noqa: F401 - the command asks for both
 from omd.demo.facts import proof
 from omd.demo.facts.proof import Moment
-from omd.demo.stage import Screen, as_role, connect, install_omd, start_spark, tell_verdict
+from omd.demo.stage import Screen, Story, as_role, connect, install_omd, start_spark, tell_verdict
 from omd.facts.errors import ChildrenExist
 from omd.facts.rows import FactsLoadsRow, FactsMapRow, FactsRemovalsRow, FactsStateRow
 
@@ -57,12 +57,12 @@ def play(
             assert interface is not None  # noqa: S101 - what is accepted is queued
         with (
             omd.connect(as_role("omd_admin", dsn), application_name="omd demo") as admin,
-            omd.connect(as_role("omd_runner", dsn), application_name="omd demo") as runner,
+            omd.connect(as_role("omd_runner", dsn), application_name="omd demo") as loader,
             omd.connect(as_role("omd_data_writer", dsn), application_name="omd demo") as writer,
         ):
             spark = start_spark(folder, master, screen)
             lake = str(folder / "lake")
-            story = _Story(interface, admin, runner, writer, connection, dsn, spark, lake, screen)
+            story = _Story(dsn, connection, screen, interface, admin, loader, writer, spark, lake)
             for act in (
                 story.deploy,
                 story.load,
@@ -88,16 +88,13 @@ def _queued(control: omd.Control) -> str | None:
 
 
 @dataclass
-class _Story:
+class _Story(Story):
     interface: str
     admin: omd.Control
-    runner: omd.Control
+    loader: omd.Control
     writer: omd.Control
-    connection: psycopg.Connection[dict[str, Any]]
-    dsn: str
     spark: SparkSession
     lake: str
-    screen: Screen
     moments: list[Moment] = field(default_factory=list)
     seen: set[tuple[Any, int]] = field(default_factory=set)
 
@@ -109,7 +106,7 @@ class _Story:
         with self.screen.step(f"omd facts deploy {self.interface}") as step:
             answer = self.admin.facts.deploy(self.interface)
             step.done(f"{answer.statements} statements")
-        rows = self.runner.facts.report(
+        rows = self.loader.facts.report(
             FactsMapRow, interface_code=self.interface, order_by=["anchor_table", "context_code"]
         )
         self.screen.table(
@@ -163,7 +160,7 @@ class _Story:
     def undo(self) -> None:
         """Undo the newest load, and load it again."""
         self.screen.title("A load is taken back, and done again")
-        [newest] = self.runner.facts.report(
+        [newest] = self.loader.facts.report(
             FactsLoadsRow,
             interface_code=self.interface,
             order_by=["module_instance_id"],
@@ -174,7 +171,7 @@ class _Story:
             f"omd facts undo {self.interface} {newest.module_instance_id}"
         ) as step:
             undone = self.admin.facts.undo(self.interface, newest.module_instance_id)
-            now = self.runner.facts.traveling_now(self.interface)
+            now = self.loader.facts.traveling_now(self.interface)
             assert now is not None  # noqa: S101 - others are loaded
             step.done(f"{len(undone)} load undone, the facts are as of {now:%Y-%m-%d}")
         last = self.moments.pop()
@@ -235,7 +232,7 @@ class _Story:
                 self._query("DELETE FROM {gdal}.airports WHERE faa = %s"), _PERSON[:1]
             )
             step.done("its history is gone too")
-        proofs = self.runner.facts.report(FactsRemovalsRow, delivery_id=desk.delivery_id)
+        proofs = self.loader.facts.report(FactsRemovalsRow, delivery_id=desk.delivery_id)
         self.screen.table(
             [
                 {
@@ -289,11 +286,11 @@ class _Story:
     def _load(self) -> str:
         """Load the next delivery, and remember what is current then."""
         with self.screen.step(f"omd facts load {self.interface}") as step:
-            answer = self.runner.facts.load(self.interface)
+            answer = self.loader.facts.load(self.interface)
             if answer.outcome != "PERSISTED":
                 step.done("the queue is empty" if answer.outcome == "NOTHING" else answer.outcome)
                 return answer.outcome
-            [load] = self.runner.facts.report(
+            [load] = self.loader.facts.report(
                 FactsLoadsRow, module_instance_id=answer.module_instance_id
             )
             at = load.transaction_datetime
@@ -334,7 +331,7 @@ class _Story:
         """Export all entities. This is all that a job needs of OMD."""
         agreement = self._agreement("lake", "EXPORT")
         with self.screen.step(f"omd facts export {mode}") as step:
-            receipt = self.runner.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
+            receipt = self.loader.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
             entities = receipt.manifest["entities"]
             files = sum(len(entity["files"]) for entity in entities)
             counted = ", ".join(f"{e['rows']:,} {e['entity_code']}" for e in entities if e["rows"])
@@ -360,8 +357,7 @@ class _Story:
         return sql.SQL(text).format(**schemas, one_flight=one_flight)  # type: ignore[arg-type, unused-ignore]
 
     def _row(self, query: str, *values: Any) -> dict[str, Any]:
-        row = self.connection.execute(self._query(query), values).fetchone()
-        assert row is not None  # noqa: S101
+        [row] = self.connection.execute(self._query(query), values).fetchall()
         return row
 
     def _tell_history(self, columns: str, key: dict[str, Any]) -> None:
