@@ -34,32 +34,42 @@ def kept(entity: EntityPlan) -> tuple[str, ...]:
 class Side:
     """An entity as stage 2 sees it.
 
-        * the key;
-        * ``n_…`` and ``o_…``: the delivered and the current values of what is in ``kept``;
-        * ``_delivered``, ``_delete``, ``_skipped`` (in stage 1), ``_place``: of the delivered
-          row;
-        * ``_current``: there is a current row;
-        * ``_ended``: it was logically deleted before; only where that matters;
-        * ``_same``: the hashes are equal;
-        * ``_in_new`` and ``_in_old``: it is in the context by these values;
-        * ``_implicit``: it is deleted implicitly.
-    is_complete: ``joined`` has all current rows.
-    marks: the keys that violate constraints, and in ``_codes`` the numbers of these.
-    counts: how many rows violate each constraint.
-    rows: how many rows of ``joined`` are new, changed …, before there are marks.
-    skipped: how many rows the marks skip.
-    existing: how many existing rows the delivery breaks, by constraint.
-    existing_rows: their keys, and in ``_code`` the number of the constraint.
+    Attributes:
+        name: its name.
+        key: its primary key.
+        current: its current rows.
+        plan: the entity in the plan; None where it is only looked up.
+        checked: its rows after stage 1; None where it is not delivered.
+        kept: the attributes that stage 2 needs beside the key.
+        readable: the narrow rows of stage 1 that have a key.
+        joined: one row per key, delivered or current, with these columns:
+
+            * the key;
+            * ``n_…`` and ``o_…``: the delivered and the current values of what is in ``kept``;
+            * ``_delivered``, ``_delete``, ``_skipped`` (in stage 1), ``_place``: of the delivered
+              row;
+            * ``_current``: there is a current row;
+            * ``_ended``: it was logically deleted before; only where that matters;
+            * ``_same``: the hashes are equal;
+            * ``_in_new`` and ``_in_old``: it is in the context by these values;
+            * ``_implicit``: it is deleted implicitly.
+        is_complete: ``joined`` has all current rows.
+        marks: the keys that violate constraints, and in ``_codes`` the numbers of these.
+        counts: how many rows violate each constraint.
+        rows: how many rows of ``joined`` are new, changed …, before there are marks.
+        skipped: how many rows the marks skip.
+        existing: how many existing rows the delivery breaks, by constraint.
+        existing_rows: their keys, and in ``_code`` the number of the constraint.
     """
 
-    name: str  # its name
-    key: tuple[str, ...]  # its primary key
-    current: Current  # its current rows
-    plan: EntityPlan | None = None  # the entity in the plan; None where it is only looked up
-    checked: Checked | None = None  # its rows after stage 1; None where it is not delivered
-    kept: tuple[str, ...] = ()  # the attributes that stage 2 needs beside the key
-    readable: DataFrame | None = None  # the narrow rows of stage 1 that have a key
-    joined: DataFrame | None = None  # one row per key, delivered or current, with these columns:
+    name: str
+    key: tuple[str, ...]
+    current: Current
+    plan: EntityPlan | None = None
+    checked: Checked | None = None
+    kept: tuple[str, ...] = ()
+    readable: DataFrame | None = None
+    joined: DataFrame | None = None
     is_complete: bool = False
     marks: DataFrame | None = None
     counts: dict[str, int] = field(default_factory=dict)

@@ -23,19 +23,12 @@ _BATCH = 10_000
 
 @dataclass(frozen=True)
 class Records:
-    """How the records of files are written.
+    """How the records of files are written."""
 
-    Args:
-        field: what is between fields.
-        quote: what is around fields, or nothing.
-        row: what is between records.
-        has_header: whether the first record of a file is none of its rows.
-    """
-
-    field: str
-    quote: str
-    row: str
-    has_header: bool
+    field: str  # what is between fields
+    quote: str  # what is around fields, or nothing
+    row: str  # what is between records
+    has_header: bool  # whether the first record of a file is none of its rows
 
     @property
     def between(self) -> str:

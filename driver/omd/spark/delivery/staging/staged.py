@@ -20,6 +20,10 @@ class Staged:
     A staged row is ``_raw``, a struct of the staged columns. They stay in it, because a tenant
     names its columns as it likes. Beside it are the columns of `ABOUT`.
 
+    Attributes:
+        entity: its name.
+        frame: the rows, with these columns:
+
             * ``_raw``: the struct of the staged columns;
             * ``_from``: the file or the table;
             * ``_bad``: the row can't be read, or has another number of fields;
@@ -42,8 +46,8 @@ class Staged:
         size: how many bytes of text it has at most; None where nobody knows before it is read.
     """
 
-    entity: str  # its name
-    frame: DataFrame  # the rows, with these columns:
+    entity: str
+    frame: DataFrame
     values: DataFrame
     columns: tuple[str, ...]
     findings: Mapping[str, int] = field(default_factory=dict)
