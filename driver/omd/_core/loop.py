@@ -218,7 +218,6 @@ class Child:
     Args:
         name: of the work, for messages.
         command: the program and its arguments.
-        env: its environment.
         stdout: the file descriptor to which it prints.
         stdin: the one from which it reads; nothing by default.
         keeps: further file descriptors that it gets.

@@ -132,7 +132,6 @@ def apply_model(
     """Deploy the model and register tenants and agreements, all in one transaction.
 
     Args:
-        room: the room.
         file: what `read_model` returned.
         dry_run: nothing is changed. Where the file has agreements they are registered, and that is
             rolled back.

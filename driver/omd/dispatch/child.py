@@ -35,7 +35,6 @@ class TaskProcess:
     """The process of a task, as the worker has it.
 
     Args:
-        task: the task.
         kind: its type.
         dsn: the database; empty where libpq's own settings name it.
         ttl: seconds of silence of the worker after which the process ends itself.

@@ -74,7 +74,6 @@ class Exchanger:
     """Makes exchanges, one after the other.
 
     Args:
-        link: its connection.
         loop: is woken when one is done.
     """
 

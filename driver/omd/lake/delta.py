@@ -126,7 +126,6 @@ class Delta:
     """A Delta table in a folder, as it was when this object was made.
 
     Args:
-        location: the folder.
         version: one of its versions; by default the newest.
     """
 

@@ -40,8 +40,6 @@ def expire(
 
     Args:
         run: the run; None: nothing is changed.
-        code: the table.
-        location: its folder.
         keep: for how long versions are kept; longer where the table says so.
 
     Returns:
@@ -130,8 +128,6 @@ def compact(
     Args:
         run: the run; None: nothing is changed.
         spark: returns the session that joins them.
-        code: the table.
-        location: its folder.
         column: the insert instance column.
         settled: returns which of some runs ended long ago.
     """

@@ -172,7 +172,6 @@ class DeltaRollback(DeltaPending):
 
     Args:
         catalogue: what the database knows.
-        code: the table.
         table: the table as it is now.
         instances: the runs.
         rewrite: writes the rows of mixed files that stay, and returns the new files.

@@ -59,7 +59,6 @@ def plan_delta_undo(
     """Return what has to happen so that the table holds no row of these runs.
 
     Args:
-        table: the table.
         column: the insert instance column.
         instances: the runs.
         commits: what the database has recorded of them; the log may tell more, or have expired.

@@ -130,7 +130,6 @@ class Elsewhere:
         """Return the snapshot that was the current one at an instant; None if it is not kept.
 
         Args:
-            instant: the instant.
             recorded: when snapshots were committed, as far as the database knows it; of others the
                 time is that of their writer's clock.
         """
@@ -242,7 +241,6 @@ def commit_elsewhere(
     staged again.
 
     Args:
-        code: the table.
         instance: the run.
         writes: the number and the rows of each of its writes, by which the commit is found again.
         change_of: returns what is to be done with the table as it is now; None for nothing.

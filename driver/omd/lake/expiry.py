@@ -36,9 +36,7 @@ def expire(
     """Commit a version without old snapshots, and delete what only expired ones need.
 
     Args:
-        control: the connection.
         instance: the run; None: nothing is changed.
-        code: the table.
         keep: for how long snapshots are kept.
 
     Returns:
@@ -132,7 +130,6 @@ def within(location: str, code: str, files: Mapping[str, int]) -> dict[str, int]
 
     Args:
         location: where the table lies, as the database knows it.
-        code: the table.
         files: the files, with their sizes.
     """
     inside = {
@@ -239,7 +236,6 @@ def _needed_only_by(
 
     Args:
         io: reads the manifests.
-        metadata: the table.
         lists: of expired snapshots. Where one of their files is gone, so is all that it names.
         kept: the snapshots that stay.
     """

@@ -124,7 +124,6 @@ def filesystem(location: str, settings: Mapping[str, str] | None = None) -> tupl
     """Return the file system of a location, and its path in there.
 
     Args:
-        location: the location.
         settings: the credentials; by default those of the catalogue in the database.
     """
     options = properties() if settings is None else dict(settings)

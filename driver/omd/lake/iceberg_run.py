@@ -140,7 +140,6 @@ class IcebergUndo(IcebergChange):
 
     Args:
         catalogue: what the database knows.
-        table: the table.
         commits: what the runs have committed to it, as far as it is recorded.
         instances: the runs.
         rewrite: writes the rows of mixed files that stay, and returns the new files.

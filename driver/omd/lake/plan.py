@@ -50,7 +50,6 @@ def plan_read(
 
     Args:
         io: reads the manifests.
-        metadata: the table.
         snapshot: one of its snapshots; None for no rows.
         instances: an instance column and Module Instance IDs: only files that may hold such rows.
 

@@ -157,7 +157,6 @@ class LakeRun(MomentReads):
         """Announce a write, unless that has happened; return its number and its folder.
 
         Args:
-            code: the table.
             location: where it lies.
             begun: what `omd_lake.begin_write` has answered; it knows no folder in another
                 catalogue.
@@ -289,7 +288,6 @@ class LakeRun(MomentReads):
         run, so that its heartbeats go on. What is visible at once comes last.
 
         Args:
-            link: the connection.
             tables: the changes.
             fence: called before the first commit that is visible at once.
         """

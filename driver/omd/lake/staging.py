@@ -87,7 +87,6 @@ def stage(io: FileIO, metadata: Metadata, change: Change) -> Staged:
     Args:
         io: writes the files.
         metadata: the version that the change is made on.
-        change: the change.
     """
     after, snapshot_id, counts = stage_snapshot(io, metadata, change)
     return Staged(after.write(io), snapshot_id, counts)

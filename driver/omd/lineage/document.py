@@ -73,7 +73,6 @@ def apply_topics(
     """Register all topics in one transaction, or nothing; returns what has changed.
 
     Args:
-        lineage: the room.
         topics: the arguments of each topic, as `read_topics` returns them.
         dry_run: roll back what was registered.
     """

@@ -181,9 +181,6 @@ def read(
     """Return a Delta table as a DataFrame, of the moment at which this run reads everything.
 
     Args:
-        run: the run.
-        spark: the session.
-        code: the table.
         as_of: an instant, or a version.
         columns: read only these.
         window: only the live rows that the runs in the load window have stamped.

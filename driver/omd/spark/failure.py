@@ -51,7 +51,6 @@ def server_failure(error: Exception, table: str, given: Collection[str]) -> Task
 
     Args:
         error: the exception of psycopg or of the ADBC driver.
-        table: the target.
         given: the columns that the write fills.
     """
     said = _diagnostics(error)

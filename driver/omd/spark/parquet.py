@@ -109,9 +109,7 @@ def read_files(spark: SparkSession, schema: dict[str, Any], paths: Sequence[str]
     """Return the rows of some files, whose columns are found by their field ids.
 
     Args:
-        spark: the session.
         schema: the columns as JSON, with field ids.
-        paths: the files.
     """
     wanted = StructType.fromJson(schema)
     if not paths:
@@ -147,7 +145,6 @@ def joined(rows: DataFrame, column: str, group: Group[Any]) -> DataFrame:
     """Return the rows of small files so that they are written into few, those of a run together.
 
     Args:
-        rows: the rows.
         column: the insert instance column.
         group: the files.
     """

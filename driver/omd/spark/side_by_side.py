@@ -28,7 +28,6 @@ def side_by_side(
 
     Args:
         run: the run that does it; the first failure cancels it.
-        spark: its session.
         at_once: how many calls there are at the same time.
         things: what it is called with.
         work: the function.

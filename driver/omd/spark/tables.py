@@ -53,7 +53,6 @@ def write(
     """Write stamped rows into files that the commit of the run makes visible; return their number.
 
     Args:
-        run: the run.
         stamped: the rows.
         begun: what `omd_lake.begin_write` has answered for the table.
         mode: append, overwrite or history.
@@ -213,9 +212,6 @@ def read(
     """Return a lake table as a DataFrame, of the moment at which this run reads everything.
 
     Args:
-        run: the run.
-        spark: the session.
-        code: the table.
         as_of: an instant, or the id of a snapshot.
         columns: read only these.
         window: only the live rows that the runs in the load window have stamped.

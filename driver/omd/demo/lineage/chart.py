@@ -58,7 +58,6 @@ def chart(sampler: LagSampler, topics: Sequence[str], width: int = 11, height: i
     takes longer than all other steps together.
 
     Args:
-        sampler: the samples.
         topics: the topics from the top; each has a scale of its own.
         width: columns per mark.
         height: lines per topic.

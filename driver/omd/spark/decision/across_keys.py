@@ -22,9 +22,7 @@ def decide(shape: Shape, stream: Stream, wave: Wave, limit: int) -> Iterator[Cal
     """Return what becomes of the records of a wave.
 
     Args:
-        shape: the stage.
         stream: the records.
-        wave: the wave.
         limit: the bytes that the records of a link may take in memory.
     """
     links = _Links(shape, stream, wave, limit)

@@ -68,9 +68,7 @@ def groups_of(shape: Shape, stream: Stream, wave: Wave, limit: int) -> Iterator[
     """Read the groups of a wave.
 
     Args:
-        shape: the stage.
         stream: the records.
-        wave: the wave.
         limit: the bytes that the records of a link may take in memory.
     """
     while (head := stream.head_of(wave)) is not None:

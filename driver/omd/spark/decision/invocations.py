@@ -25,7 +25,6 @@ class Invocations:
     """Calls that wait until they are made together.
 
     Args:
-        shape: the stage.
         answers: calls the ruleset: documents of JSON, to an answer and a trace each.
         most: how many calls are made together, at most.
         most_bytes: after how many characters of them they are made, too.

@@ -44,7 +44,6 @@ class Links:
 
     Args:
         run: the open run.
-        spark: its session.
     """
 
     def __init__(self, run: StageRun, spark: SparkSession) -> None:

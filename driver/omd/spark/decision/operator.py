@@ -71,7 +71,6 @@ def decided(
     """Return what becomes of the records of a partition, as batches of `RESULTS`.
 
     Args:
-        shape: the stage.
         answers: calls the ruleset: documents of JSON, to an answer and a trace each.
         batches: the records, as `RECORDS` says, sorted by sort key, link and arrival; or as
             `CLUSTERED` says.

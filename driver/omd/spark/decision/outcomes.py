@@ -68,7 +68,6 @@ def calls_of(
     """Call the rules as often as a link that is no array has a next record (C5, 3).
 
     Args:
-        shape: the stage.
         first: the first call of the cycle.
         follow: takes the next record that belongs to the cycle, of the link at a place; what it
             rejects on the way comes first.

@@ -53,7 +53,6 @@ class Results:
     """Rows that wait until they fill a batch.
 
     Args:
-        shape: the stage.
         most: how many rows are held, at most.
         most_bytes: after how many characters of rejected records they go out, too.
     """

@@ -103,7 +103,6 @@ def results_of(
 
     Args:
         records: in the columns of `RECORDS`.
-        shape: the stage.
         rules: the ruleset.
         parallelism: into how many partitions they are cut; by default as many as the session has
             for a shuffle, since the rules may cost more than the bytes tell.

@@ -88,7 +88,6 @@ class Stream:
     """The pieces of sorted records.
 
     Args:
-        shape: the stage.
         batches: the records, as `RECORDS` or `CLUSTERED` says.
     """
 
@@ -131,7 +130,6 @@ class Stream:
         """Cut a batch into pieces, and refuse records that are unfit.
 
         Args:
-            batch: the batch.
             before: the arrival of the record before it, if that belongs to its first piece.
         """
         sort_keys, links, arrivals, records = _columns(batch)

@@ -14,7 +14,6 @@ class Wave:
     """A wave of a partition.
 
     Args:
-        shape: the stage.
         key: its sort key.
         record: its first record.
 

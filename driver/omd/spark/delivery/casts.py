@@ -107,7 +107,6 @@ def fitting(attribute: Attribute, column: Column, read: DataType) -> Column:
     """Return the typed value of an attribute from what Arrow has read of a `regular` text.
 
     Args:
-        attribute: the attribute.
         column: of the type that `regular` says, or a text that is not empty and without U+0000.
         read: the type of the column.
     """
@@ -131,7 +130,6 @@ def typed(attribute: Attribute, column: Column, staged: DataType, place: str) ->
     """Return the typed value of an attribute; NULL where there is none, or none that fits.
 
     Args:
-        attribute: the attribute.
         column: its staged column.
         staged: the type of that column.
         place: the name of the staged column, for an error.

@@ -77,7 +77,6 @@ def _full_rows(
     """Return the rows that are new or changed, whole, with their operation.
 
     Args:
-        side: the entity.
         usual: the operation that is assumed of all delivered rows, but for
         others: the keys that have another one, or of which columns were emptied.
         new: how many rows are new.

@@ -27,7 +27,6 @@ class Keeper:
         """Compute a frame and keep it; return it, and aggregates over its rows.
 
         Args:
-            frame: the frame.
             counts: what is aggregated.
             by: the columns by which it is grouped.
         """

@@ -40,7 +40,6 @@ class Current:
 
     Args:
         run: the run that reads.
-        spark: its session.
         table: ``schema.entity`` in the Logical Validation Layer.
     """
 

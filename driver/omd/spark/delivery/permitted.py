@@ -106,7 +106,6 @@ def require_expression(
     """Require that an expression reads nothing but columns of its row; see `require_query`.
 
     Args:
-        spark: the session.
         text: the expression.
         place: what it is in the model, for an error.
         columns: the columns of the row, where they are known.
@@ -120,7 +119,6 @@ def require_query(spark: SparkSession, text: str, place: str, entities: Collecti
     """Require that a query reads entities and nothing else, and calls what may be called.
 
     Args:
-        spark: the session.
         text: the query.
         place: what it is in the model, for an error.
         entities: the views that it may read.
@@ -172,7 +170,6 @@ class _Look:
     """A look at what Spark has parsed.
 
     Args:
-        spark: the session.
         entities: the views that may be read.
     """
 

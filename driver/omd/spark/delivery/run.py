@@ -55,7 +55,6 @@ def delivered_in(folder: str, spark: SparkSession | None) -> list[str]:
     """Return the entities of which a folder has files, by the names of these.
 
     Args:
-        folder: the folder.
         spark: the session; a new one where there is none.
     """
     return names_in(spark or session(), folder)

@@ -28,12 +28,7 @@ _NULL, _UNKNOWN = "\x00", "\ufffd"
 
 
 class Samples:
-    """The samples of a run.
-
-    Args:
-        run: the run.
-        plan: its plan.
-    """
+    """The samples of a run."""
 
     def __init__(self, run: DeliveryRun, plan: Plan) -> None:
         self._run = run

@@ -111,7 +111,6 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
 
     Args:
         entity: the entity in the plan of stage 1.
-        staged: its rows.
         keep: attributes that the narrow frame has beside the key.
 
     Raises:
@@ -195,7 +194,6 @@ class _Rules:
 
         Args:
             staged: what was staged.
-            frame: the rows.
         """
         source, computed, lacking = self._computed(replace(staged, frame=frame))
         cast = self._cast(source, computed)

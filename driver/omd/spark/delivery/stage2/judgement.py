@@ -23,8 +23,6 @@ class Judgement:
     """Stage 2 of a run.
 
     Args:
-        run: the run.
-        spark: its session.
         plan: the plan of stage 2.
         checked: the delivered entities after stage 1.
     """

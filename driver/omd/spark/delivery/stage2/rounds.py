@@ -46,8 +46,6 @@ def _may_break(
     """Return whether more rows may violate a constraint than before a round.
 
     Args:
-        side: the entity.
-        constraint: its constraint.
         skipped: the entities of which the round has skipped rows.
         emptied: those of which it has emptied columns.
     """

@@ -23,8 +23,6 @@ class Sides:
     """The entities of a run: those of the plan, and those that are only looked up.
 
     Args:
-        run: the run.
-        spark: its session.
         plan: the plan of stage 2.
         checked: the delivered entities after stage 1.
     """
@@ -78,7 +76,6 @@ class Sides:
         """Return current rows that are not among those joined, by the values of columns.
 
         Args:
-            side: the entity.
             names: the columns.
             wanted: their values.
             columns: the columns that are returned.

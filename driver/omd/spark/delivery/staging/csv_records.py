@@ -62,7 +62,6 @@ class Records:
         """Return whether a line ends within quotes.
 
         Args:
-            line: the line.
             was_open: whether the line before does.
         """
         quote, field = self.quote.encode(), self.field.encode()

@@ -69,7 +69,6 @@ def _readers(
     """Return what reads each entity.
 
     Args:
-        spark: the session.
         plan: the plan of stage 1.
         own: the entities in it that are handed over; the others are derived.
         source: what was handed over.

@@ -58,7 +58,6 @@ class Files:
         """Return the files of a path, which is a file or a folder.
 
         Args:
-            spark: the session.
             root: the path.
             options: those of the agreement, of which ``allow_symbolic_links`` counts.
         """

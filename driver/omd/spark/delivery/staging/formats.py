@@ -43,8 +43,6 @@ def in_folder(
     """Return the paths of the entities of which a folder has a file, or a folder of files.
 
     Args:
-        spark: the session.
-        folder: the folder.
         entities: the names of entities.
         options: those of the agreement.
     """

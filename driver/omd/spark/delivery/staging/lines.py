@@ -31,7 +31,6 @@ class LineReader(FileReader):
         """Return the rows that are made of lines.
 
         Args:
-            lines: the lines.
             parse: makes rows of lines, and puts the number of a line next to what is made of it.
         """
         return _from_path(parse(lines, F.monotonically_increasing_id().alias(PLACE)))
@@ -45,7 +44,6 @@ class LineReader(FileReader):
         """Return those rows that `rows_of` makes of the lines at some places.
 
         Args:
-            lines: the lines.
             parse: makes rows of lines, as that of `rows_of` does.
             places: ``_place`` of the rows; each task has all of them.
         """

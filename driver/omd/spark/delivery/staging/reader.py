@@ -53,7 +53,6 @@ class Reader(ABC):
         """Return the staged rows of a frame whose columns have types; they are no lines.
 
         Args:
-            frame: the rows.
             origin: the file or the table of a row.
             about: what else is known of them: further attributes of `Staged`.
         """
@@ -82,7 +81,6 @@ class FileReader(Reader):
         spark: a session of `working_session`.
         plan: the plan of stage 1.
         entity: the entity in it.
-        files: its files.
     """
 
     def __init__(self, spark: SparkSession, plan: Plan, entity: EntityPlan, files: Files) -> None:
@@ -114,8 +112,6 @@ def _typed_rows(entity: EntityPlan, frame: DataFrame, origin: Column) -> DataFra
     """Return staged rows that are made of a frame whose columns have types; they are no lines.
 
     Args:
-        entity: the entity.
-        frame: its rows.
         origin: the file or the table of a row.
     """
     columns = frame.columns
