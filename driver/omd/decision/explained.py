@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 class Explanation:
     """What a run has kept about a key."""
 
-    run: DecisionRunLogRow  # the run
+    run: DecisionRunLogRow
     key: Mapping[str, Any] | None  # the key; None for all that it has kept
     wave: str | None  # the wave; None for all
     primary: str  # the first link of the stage

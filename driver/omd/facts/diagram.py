@@ -23,7 +23,7 @@ class Context:
 
     title: str  # its name, after that of the entity where another entity feeds it
     kind: str  # standard, immutable, alternate_key, multi_active or bitemporal
-    table: str  # its table
+    table: str
     attributes: Sequence[Attribute]  # what it stores
 
 
@@ -31,8 +31,8 @@ class Context:
 class Anchor:
     """The keys of an entity."""
 
-    entity: str  # the entity
-    table: str  # its table
+    entity: str
+    table: str
     key: Sequence[Attribute]  # its attributes
     # Its contexts, also those that other entities feed.
     contexts: list[Context] = field(default_factory=list)

@@ -42,7 +42,7 @@ class SizedFile(Protocol):
 class Group(Generic[File]):
     """Small files of one partition that become one."""
 
-    files: tuple[File, ...]  # the files
+    files: tuple[File, ...]
     sequence_number: int | None  # that of all of them, if they are of one run; None if of several
 
     @property

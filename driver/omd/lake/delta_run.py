@@ -34,8 +34,8 @@ class DeltaPending(TableChange):
 
     is_outside: ClassVar[bool] = True
 
-    code: str  # the table
-    location: str  # its folder
+    code: str
+    location: str
     operation: str = "APPEND"  # as in omd_lake.table_commit
     writes: list[tuple[int, int]] = field(default_factory=list)  # number and rows of each write
     added: list[DeltaFile] = field(default_factory=list)  # files that come

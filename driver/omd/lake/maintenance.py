@@ -44,7 +44,7 @@ _SETTLED = timedelta(days=30)
 class Done:
     """What maintenance did, or would do."""
 
-    table_code: str  # the table
+    table_code: str
     # REMOVE_FOLDER, EXPIRE or COMPACT; PASSED_OVER: the table, or a folder of it, could not be
     # read or may not be deleted.
     action: str

@@ -39,7 +39,7 @@ _FOR_NEW_TOPICS = ("start_pos", "start_id")
 class Change:
     """One difference between a file and what is registered."""
 
-    topic: str  # the topic
+    topic: str
     key: str  # the argument of register_topic; NEW for a topic that is not registered
     registered: Any  # its value in the database; None when there is none
     file: Any  # its value when the file is applied; None when there is none

@@ -24,7 +24,7 @@ _PARTS = 4
 class Month:
     """The values that the jobs of one run share."""
 
-    spark: SparkSession  # the session
+    spark: SparkSession
     source: Source  # the supplier's deliveries
     number: int  # the month, 1 to 12
     breaks: bool = False  # whether the HSTG Module fails half-way through its write

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Month:
     """The values that the jobs of one run share."""
 
-    spark: SparkSession  # the session
+    spark: SparkSession
     source: Source  # the supplier's deliveries
     namespace: str  # the one of the tables
     number: int  # the month, 1 to 12

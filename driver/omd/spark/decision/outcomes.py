@@ -41,7 +41,7 @@ class Reject(NamedTuple):
     """
 
     place: int  # the place of its link
-    record: Record  # the record
+    record: Record
     code: str | None = None  # why, if that is known already
     cycle_no: int | None = None  # the attempt that has taken it
     cause: int | None = None  # the place of the link for which that attempt has failed

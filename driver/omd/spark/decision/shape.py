@@ -42,8 +42,8 @@ class Buffers:
 class Shape:
     """A stage as the operator needs it."""
 
-    stage: str  # the stage
-    ruleset: str  # the ruleset
+    stage: str
+    ruleset: str
     is_key: bool  # whether its mode is KEY
     size: int  # the batch size that is used
     most: int  # how many records an array may have

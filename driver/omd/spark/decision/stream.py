@@ -71,7 +71,7 @@ class Piece(NamedTuple):
     inputs: str  # likewise, the list of their arrivals
     start: int  # where in the batch the first one is
     end: int  # where in the batch the last one is, and one more
-    batch: _Batch  # the batch
+    batch: _Batch
 
     def segment(self) -> Segment:
         """Return the records one by one."""

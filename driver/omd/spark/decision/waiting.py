@@ -15,7 +15,7 @@ class Record(NamedTuple):
     """A record that waits."""
 
     sort_key: str  # the sort key of wave and keys, or of wave and batch
-    arrival: int  # its arrival
+    arrival: int
     text: str  # the record as JSON
 
 

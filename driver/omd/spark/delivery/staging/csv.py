@@ -50,7 +50,7 @@ class Layout:
     """Files whose records have the same fields."""
 
     names: tuple[str, ...]  # the names of the fields, in order
-    paths: list[str] = field(default_factory=list)  # the files
+    paths: list[str] = field(default_factory=list)
     # The header of each file, as it is written; files without one have none.
     headers: set[str] = field(default_factory=set)
 
