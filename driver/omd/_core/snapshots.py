@@ -6,8 +6,6 @@ import json
 
 from psycopg import sql
 
-__all__ = ["showing", "taking_over"]
-
 
 def taking_over(snapshot_id: str, access: str = "READ ONLY") -> tuple[str, str]:
     """Return the first statements of a transaction that reads from a held snapshot.

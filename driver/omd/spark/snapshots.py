@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 
 from omd._core.conninfo import resolve_conninfo
 from omd._core.errors import OmdError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = ["HeldSnapshot", "SnapshotGone", "snapshot", "snapshot_error"]
 
 # The SQLSTATEs for a snapshot whose holder has ended: there is no such snapshot (before and since
 # PostgreSQL 16), or no such process.
