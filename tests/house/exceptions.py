@@ -337,7 +337,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM004 OM007 OM101 OM102",
         "the run is its own, of this moment, and proceeds",
-        ["omd_lineage.undo_failed > omd.module_success"],
+        ["omd_lineage.undo_failed > omd.succeed_rollback"],
     ),
     (
         "OM101 OM112 OM201 OM202 OM205",

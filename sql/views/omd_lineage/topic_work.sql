@@ -24,7 +24,9 @@ COMMENT ON COLUMN omd_lineage.topic_work.module_id IS 'The Module.';
 COMMENT ON COLUMN omd_lineage.topic_work.state IS
 'RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.';
 COMMENT ON COLUMN omd_lineage.topic_work.reason IS 'Why, as omd_lineage.ready_list says.';
-COMMENT ON COLUMN omd_lineage.topic_work.waits_for IS 'What it waits for; NULL: nothing that has a name.';
+COMMENT ON COLUMN omd_lineage.topic_work.waits_for IS
+'What it waits for; NULL: nothing that has a name.';
 COMMENT ON COLUMN omd_lineage.topic_work.since IS 'Since when; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.topic_work.not_before IS 'When its pause ends; NULL: it has none.';
-COMMENT ON COLUMN omd_lineage.topic_work.detail IS 'How far a step may read; NULL: it is not ready.';
+COMMENT ON COLUMN omd_lineage.topic_work.detail IS
+'How far a step may read; NULL: it is not ready.';
