@@ -277,6 +277,14 @@ def test_the_lag_is_the_age_of_the_oldest_change_that_is_not_read(shop: Store) -
     assert shop.one("SELECT repeat = '0' FROM omd_lineage.topic WHERE topic = 'app.f'")
 
 
+def test_keys_are_kept_for_a_topic_until_it_is_removed(shop: Store) -> None:
+    topic(shop)
+    readers = "SELECT table_code, module_code FROM omd.source_readers('facts.shop')"
+    assert shop.rows(readers) == [{"table_code": "gdal_shop.orders", "module_code": "app.f"}]
+    Flow.call(shop, "omd_lineage.remove_topic", topic="app.f")
+    assert shop.rows(readers) == []
+
+
 def test_a_reload_reads_as_of_the_end_of_its_block(shop: Store) -> None:
     shop.conn.execute(
         "CREATE OR REPLACE VIEW app.whole AS SELECT o.nbr, o.amount FROM asof_shop.orders AS o"
