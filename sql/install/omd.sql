@@ -119,7 +119,7 @@
 \ir ../../migrations/V064__back_off.sql
 \endif
 
-\set checksum '91d83bb04f79d985842d6339c8755de3d04c09c5e68031d4f7c13f40b12d25df'
+\set checksum 'a86ad7aaa83a86bfed37aaf38d36fb71dee2c0d7cba0905664dd6869887f4f6a'
 \set migration 'V066__sources'
 \ir ../setup/claim.psql
 \if :pending
