@@ -5,7 +5,7 @@ The database performs what it can, and says what needs a worker; that is perform
 
 from __future__ import annotations
 
-from collections.abc import Callable  # noqa: TC003 - the type of _WORK is evaluated
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from omd.control.rows import BatchMembersRow
     from omd.control.run import Batch
-
-__all__ = ["Performed", "Performing"]
 
 _OF_STEP = {
     StepResult.DONE: ExecutionStatus.SUCCEEDED,

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from omd.doors import Control
 
 _WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
-__all__ = ["perform", "refresh"]
 
 _OUTCOMES = {
     ExecutionStatus.SUCCEEDED: "S",

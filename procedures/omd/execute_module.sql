@@ -98,7 +98,16 @@ BEGIN
             v_message := coalesce(v_message, SQLERRM);
     END;
 
-    IF p_execution_status_code OPERATOR(pg_catalog.=) 'F' THEN
+    -- What the run was to read is not there any more as it was planned: no failure of the run.
+    IF v_sqlstate OPERATOR(pg_catalog.=) 'OM114' THEN
+        BEGIN
+            CALL omd.module_abort(p_module_instance_id, v_message);
+            p_execution_status_code := 'A';
+        EXCEPTION
+            WHEN SQLSTATE 'OM101' THEN
+                NULL;
+        END;
+    ELSIF p_execution_status_code OPERATOR(pg_catalog.=) 'F' THEN
         BEGIN
             CALL omd.module_failure(
                 p_module_instance_id,
@@ -124,7 +133,8 @@ $execute_module$;
 
 COMMENT ON PROCEDURE omd.execute_module IS
 'For rooms: Executes the SQL p_executable for a Module Instance that may proceed, ends the '
-'instance with S and the rows that it wrote, or with F and one event, and commits. The SQL reads '
+'instance with S and the rows that it wrote, or with F and one event, or with A where it finds '
+'its block taken back (omd.open_block), and commits. The SQL reads '
 'current_setting(''omd.module_instance_id'') and may call omd.tell_row_counts. What it sets with '
 'SET is reset. p_keeps_settings: the caller knows that it sets nothing. p_is_cancelled: the '
 'statement was cancelled. Locks: what the executable takes.';

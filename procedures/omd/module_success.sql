@@ -1,4 +1,5 @@
--- The success is one statement on one row, since every run passes here.
+-- The success is one statement on one row, since every run passes here. Whether somebody reads what
+-- the Module writes stands in the row of the Module that the statement reads for its code.
 
 CREATE OR REPLACE PROCEDURE omd.module_success(
     p_module_instance_id bigint,
@@ -16,6 +17,9 @@ AS $module_success$
 DECLARE
     v_is_sent boolean;
     v_has_state integer;
+    v_is_source boolean;
+    v_module_id integer;
+    v_end_datetime timestamptz;
 BEGIN
     IF least(
         p_rows_input, p_rows_inserted, p_rows_updated, p_rows_deleted, p_rows_discarded,
@@ -45,14 +49,16 @@ BEGIN
         rows_deleted = coalesce(p_rows_deleted, 0),
         rows_discarded = coalesce(p_rows_discarded, 0),
         rows_rejected = coalesce(p_rows_rejected, 0)
+    FROM omd.module AS m
     WHERE mi.module_instance_id = p_module_instance_id
+        AND mi.module_id = m.module_id
         AND mi.execution_status_code = 'E'
         AND mi.processing_indicator = 'P'
     RETURNING
         omd._notify_event(
             'Module Instance',
             mi.module_instance_id,
-            (SELECT m.module_code FROM omd.module AS m WHERE m.module_id = mi.module_id),
+            m.module_code,
             mi.batch_instance_id,
             'S',
             'P',
@@ -60,13 +66,22 @@ BEGIN
             NULL,
             mi.end_datetime
         ),
-        (SELECT s.module_id FROM omd.module_state AS s WHERE s.module_id = mi.module_id)
-    INTO v_is_sent, v_has_state;
+        (SELECT s.module_id FROM omd.module_state AS s WHERE s.module_id = mi.module_id),
+        m.is_source,
+        mi.module_id,
+        mi.end_datetime
+    INTO v_is_sent, v_has_state, v_is_source, v_module_id, v_end_datetime;
     IF v_is_sent IS NULL THEN
         PERFORM omd._raise_module_instance_state(p_module_instance_id, 'succeed');
     END IF;
     IF v_has_state IS NOT NULL THEN
         PERFORM omd.clear_failures(v_has_state);
+    END IF;
+    IF v_is_source THEN
+        PERFORM omd._move_run_source(
+            v_module_id, p_module_instance_id, v_end_datetime,
+            ARRAY[p_rows_inserted, p_rows_updated, p_rows_deleted]
+        );
     END IF;
 END
 $module_success$;
@@ -75,8 +90,9 @@ COMMENT ON PROCEDURE omd.module_success IS
 'Ends a Module Instance with status S. The row counts are numbers of rows; NULL counts as 0. It '
 'is accepted from E with indicator P only, so a run that was declared dead can''t report success '
 'later. The failures of the Module in a row are forgotten. Errors: OM004, OM005, OM007, OM101, '
-'OM102. Locks: the instance row; then the state of the Module. DIRECT, "Module '
-'Success event". Call again when the answer was lost; OM101 with execution_status_code S says '
+'OM102. Locks: the instance row; then the state of the Module; then the position of its runs, '
+'where somebody reads them. DIRECT, "Module Success event". Call again when the answer was lost; '
+'OM101 with execution_status_code S says '
 'that it is done.';
 REVOKE ALL ON PROCEDURE omd.module_success FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_success TO omd_runner;

@@ -196,6 +196,14 @@ BEGIN
         END IF;
     END IF;
 
+    -- Somebody reads the table by the times at which its rows were written.
+    IF v_new.platform_code = 'POSTGRES' AND EXISTS (
+        SELECT FROM omd.source_position AS s
+        WHERE s.table_code = v_new.table_code AND s.source_kind_code = 'RUNS'
+    ) THEN
+        PERFORM omd.declare_runs_of(v_new.table_code);
+    END IF;
+
     -- One rollback is executed on one platform.
     SELECT other.module_code, other.platform_code INTO v_stranger
     FROM omd.module_companion AS c

@@ -60,9 +60,16 @@ BEGIN
     WHERE (o.execution_status_code = 'E' OR o.is_rollback_pending)
         AND o.start_datetime <= p_until
         AND m.platform_code = 'POSTGRES'
-        -- The target may be a view over the table.
+        -- The target may be a view over the table, and a Module may write other tables too.
         AND EXISTS (
-            SELECT FROM omd.relations_under(omd.target_relation(m.table_code)) AS r
+            SELECT
+            FROM (
+                SELECT m.table_code
+                UNION ALL
+                SELECT t.table_code FROM omd.source_table AS t
+                WHERE m.is_source AND t.source_code = 'runs.' || m.module_id
+            ) AS w
+            CROSS JOIN LATERAL omd.relations_under(omd.target_relation(w.table_code)) AS r
             WHERE r.relation_id = ANY(v_tables)
         )
     ORDER BY o.start_datetime

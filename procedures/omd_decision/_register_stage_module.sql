@@ -31,6 +31,16 @@ BEGIN
     );
     PERFORM set_config('client_min_messages', v_messages, TRUE);
     v_insert_column := omd.insert_column(p_module_id);
+    -- A stage has several outputs, and its Module one target. Whoever reads one of them goes by its
+    -- runs.
+    PERFORM omd.declare_runs(
+        p_module_id,
+        ARRAY(
+            SELECT DISTINCT o.item ->> 'table'
+            FROM omd.json_items(p_definition -> 'outputs') AS o
+            WHERE o.item ->> 'table' IS NOT NULL
+        )
+    );
     v_where := format(' WHERE %I = ANY ({instance_array})', v_insert_column);
 
     FOR v_table IN

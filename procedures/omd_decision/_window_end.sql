@@ -36,11 +36,6 @@ BEGIN
             p_end_value := v_seen.p_until;
             v_who := coalesce(v_seen.p_who, 'it is now');
         END IF;
-        v_seen := omd_decision._executing_output(v_source);
-        IF v_seen.p_until < p_end_value THEN
-            p_end_value := v_seen.p_until;
-            v_who := v_seen.p_who;
-        END IF;
     END LOOP;
     -- An end that was asked for and lies before the start is an error, as everywhere.
     IF p_end_value < p_start_value AND (p_asked_value >= p_start_value) IS NOT FALSE THEN

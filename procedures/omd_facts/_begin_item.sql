@@ -31,6 +31,9 @@ BEGIN
     ELSIF v_queue_id IS NULL AND omd.pending_rollback(v_interface.module_id) = '{}' THEN
         p_outcome := 'NOTHING';
         RETURN;
+    ELSIF omd_facts._waits_for_readers(v_interface.interface_id, v_interface.module_id) THEN
+        p_outcome := 'RUNNING';
+        RETURN;
     END IF;
     CALL omd.begin_in_database_run(
         'facts.' || p_interface_code, p_batch_instance_id, p_executable, p_module_instance_id,

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION omd_facts._deletes_physically(
 )
 RETURNS boolean
 LANGUAGE plpgsql
-STABLE
+VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -24,5 +24,6 @@ $deletes_physically$;
 
 COMMENT ON FUNCTION omd_facts._deletes_physically IS
 'Returns whether the session deletes rows of the interface p_interface_id physically. Errors: '
-'OM063: the setting has another word, OM156: the delivery does not allow it. Locks: none.';
+'OM063: the setting has another word, OM156: the delivery does not allow it, OM159. Locks: the '
+'position, against readers, if so.';
 REVOKE ALL ON FUNCTION omd_facts._deletes_physically FROM PUBLIC;

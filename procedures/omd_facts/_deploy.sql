@@ -66,6 +66,10 @@ BEGIN
         p_interface_code, ARRAY(SELECT s FROM omd_facts._view_statements(v_interface_id) AS s)
     );
     v_statements := v_statements || omd_facts._execute_all(
+        p_interface_code, ARRAY(SELECT s FROM omd_facts._changes_statements(v_interface_id) AS s)
+    );
+    PERFORM omd_facts._switch_changes(v_interface_id);
+    v_statements := v_statements || omd_facts._execute_all(
         p_interface_code, ARRAY(SELECT s FROM omd_facts._fill_shared(v_interface_id) AS s)
     );
     v_statements := v_statements || omd_facts._execute_all(

@@ -1,8 +1,8 @@
--- $1 delivery, $2 T, $3 Module Instance, $4 physical. Each statement is about all rows of the
--- delta, and of the contexts it reads open rows by their keys alone. The anti join comes before
--- DISTINCT, so that only keys that are new are sorted. A table that is empty is not searched before
--- it is filled: the planner could take it for small while it grows. (SELECT $2) keeps the planner
--- from looking for T among the values that it knows, of which none is so new.
+-- $1 delivery, $2 T, $3 Module Instance, $4 physical, $5 change. Each statement is about all rows
+-- of the delta, and of the contexts it reads open rows by their keys alone. The anti join comes
+-- before DISTINCT, so that only keys that are new are sorted. A table that is empty is not searched
+-- before it is filled: the planner could take it for small while it grows. (SELECT $2) keeps the
+-- planner from looking for T among the values that it knows, of which none is so new.
 
 CREATE OR REPLACE FUNCTION omd_facts._entity_statements(
     p_entity_id integer
@@ -71,6 +71,29 @@ WITH added AS ({insert}
 
 INSERT INTO {members} (member_entity_id, member_id)
 SELECT {entity_id}, a.acm_id FROM added AS a ORDER BY a.acm_id$sql$;
+    v_noted_anchor CONSTANT text := $sql$
+WITH added AS ({insert}
+    RETURNING acm_id
+){noted_members}
+
+INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_there)
+SELECT $5, {entity_id}, a.acm_id, FALSE, TRUE FROM added AS a ORDER BY a.acm_id$sql$;
+    v_noted_members CONSTANT text := $sql$,
+
+members AS (
+    INSERT INTO {members} (member_entity_id, member_id)
+    SELECT {entity_id}, a.acm_id FROM added AS a ORDER BY a.acm_id
+)$sql$;
+    v_noted_dates CONSTANT text := $sql$
+WITH touched AS ({dates}
+    RETURNING a.acm_id, a.acm_exists_ind, a.acm_last_created_dt
+)
+
+INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_there)
+SELECT $5, {entity_id}, t.acm_id,
+    t.acm_exists_ind = 0 OR t.acm_last_created_dt IS DISTINCT FROM $2, t.acm_exists_ind = 1
+FROM touched AS t
+ORDER BY t.acm_id$sql$;
 BEGIN
     SELECT
         e.*,
@@ -119,6 +142,13 @@ BEGIN
             20, 'anchor', NULL::integer,
             omd_facts._fill(
                 CASE
+                    WHEN v_entity.keeps_changes
+                        THEN
+                            replace(
+                                replace(v_noted_anchor, '{insert}', v_anchor),
+                                '{noted_members}',
+                                CASE WHEN v_pieces ? 'members' THEN v_noted_members ELSE '' END
+                            )
                     WHEN v_pieces ? 'members' THEN replace(v_members, '{insert}', v_anchor)
                     ELSE v_anchor
                 END,
@@ -156,7 +186,11 @@ SELECT count(DISTINCT g.acm_id), count(*) FROM gone AS g$sql$,
         'dates'::text,
         NULL::integer,
         omd_facts._fill(
-            CASE v_entity.entity_kind WHEN 'CONTEXT' THEN v_touch ELSE v_dates END,
+            CASE
+                WHEN v_entity.entity_kind = 'CONTEXT' THEN v_touch
+                WHEN v_entity.keeps_changes THEN replace(v_noted_dates, '{dates}', v_dates)
+                ELSE v_dates
+            END,
             v_pieces || jsonb_build_object(
                 'changed',
                 (
@@ -174,6 +208,8 @@ SELECT count(DISTINCT g.acm_id), count(*) FROM gone AS g$sql$,
                 )
             )
         );
+    RETURN QUERY SELECT s.place, s.step, NULL::integer, s.statement
+    FROM omd_facts._change_statements(p_entity_id, v_pieces) AS s;
     RETURN QUERY SELECT 60, s.step, s.context_id, s.statement
     FROM omd_facts._supertype_statements(p_entity_id, v_pieces) AS s
     ORDER BY s.place;
@@ -185,5 +221,6 @@ $entity_statements$;
 
 COMMENT ON FUNCTION omd_facts._entity_statements IS
 'Returns the statements that load a delta of the entity p_entity_id, in order. Parameters: $1 '
-'the delivery, $2 T, $3 the Module Instance, $4 whether it deletes physically. Locks: none.';
+'the delivery, $2 T, $3 the Module Instance, $4 whether it deletes physically, $5 the change. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts._entity_statements FROM PUBLIC;

@@ -17,6 +17,7 @@ DECLARE
     v_setting text := current_setting('omd_facts.delivery_id', TRUE);
     v_unfinished_id bigint;
     v_at timestamptz;
+    v_change_id bigint;
 BEGIN
     PERFORM omd.require_read_committed();
     SELECT i.* INTO v_interface FROM omd_facts.interface AS i WHERE i.interface_id = p_interface_id;
@@ -63,11 +64,19 @@ BEGIN
         writer_transaction = pg_current_xact_id(),
         writer_delivery_id = v_delivery.delivery_id,
         writer_instance_id = v_delivery.module_instance_id,
+        writer_change_id = NULL,
         writer_terms = omd_delivery.write_terms(v_delivery.delivery_id)
     WHERE i.interface_id = p_interface_id
     RETURNING i.traveling_now INTO v_at;
     INSERT INTO omd_facts.transaction_log (interface_id, transaction_datetime, delivery_id)
     VALUES (p_interface_id, v_at, v_delivery.delivery_id);
+    v_change_id := omd_facts._begin_change(
+        p_interface_id, 'CRUD', v_at, v_delivery.module_instance_id, v_delivery.delivery_id, '{}'
+    );
+    IF v_change_id IS NOT NULL THEN
+        UPDATE omd_facts.interface AS i SET writer_change_id = v_change_id
+        WHERE i.interface_id = p_interface_id;
+    END IF;
 END
 $hold$;
 

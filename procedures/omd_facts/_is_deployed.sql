@@ -33,6 +33,7 @@ BEGIN
             OR EXISTS (SELECT FROM omd_facts._table_statements(v_interface_id))
             OR EXISTS (SELECT FROM omd_facts._missing_indexes(v_interface_id))
             OR EXISTS (SELECT FROM omd_facts._view_statements(v_interface_id))
+            OR EXISTS (SELECT FROM omd_facts._changes_statements(v_interface_id))
         );
         RAISE EXCEPTION USING ERRCODE = 'raise_exception', MESSAGE = v_token;
     EXCEPTION

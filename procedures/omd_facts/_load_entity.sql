@@ -37,6 +37,7 @@ DECLARE
     v_anchors bigint := 0::bigint;
     v_touched bigint := 0::bigint;
     v_removed bigint := 0::bigint;
+    v_change_id bigint;
     v_former jsonb := omd_facts._removed_anchors(p_entity_id, p_delivery_id);
 BEGIN
     SELECT
@@ -48,6 +49,16 @@ BEGIN
     FROM omd_facts.entity AS e
     INNER JOIN omd_facts.interface AS i USING (interface_id)
     WHERE e.entity_id = p_entity_id;
+    -- Its change, if it has one, is the newest of the interface.
+    SELECT c.change_id INTO v_change_id
+    FROM (
+        SELECT c.change_id, c.module_instance_id
+        FROM omd_facts.change AS c
+        WHERE c.interface_id = v_entity.interface_id
+        ORDER BY c.change_id DESC
+        LIMIT 1
+    ) AS c
+    WHERE c.module_instance_id = p_module_instance_id;
     v_rows := omd_delivery.require_delta(p_delivery_id, p_entity_id);
     PERFORM omd_facts._analyze_grown(
         v_entity.work_schema, 'delta_' || v_entity.entity_code, v_rows
@@ -71,13 +82,14 @@ BEGIN
             CONTINUE WHEN v_step.step = 'key' AND v_missing = 0;
             CONTINUE WHEN v_step.step IN ('change', 'close', 'take') AND v_left = 0;
             CONTINUE WHEN v_step.step = 'dates' AND v_anchors = v_rows;
-            CONTINUE WHEN v_step.step IN ('remove', 'removed') AND NOT p_is_physical;
+            CONTINUE WHEN v_step.step IN ('remove', 'removed', 'erased') AND NOT p_is_physical;
             IF v_step.step = 'missing' THEN
                 EXECUTE v_statement INTO v_count USING p_delivery_id;
                 v_missing := v_missing + v_count;
             ELSIF v_step.step IN ('change', 'exchange') THEN
                 EXECUTE v_statement INTO v_n, v_a, v_r
-                USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
+                USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical,
+                    v_change_id;
                 v_count := v_n;
                 v_new := v_new + v_n;
                 v_changed := v_changed + v_a;
@@ -87,7 +99,8 @@ BEGIN
                 END IF;
             ELSIF v_step.step = 'remove' THEN
                 EXECUTE v_statement INTO v_n, v_count
-                USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
+                USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical,
+                    v_change_id;
                 v_removed := v_removed + v_count;
                 IF v_count > 0 THEN
                     PERFORM omd_delivery.log_removal(
@@ -102,7 +115,8 @@ BEGIN
                 END IF;
             ELSE
                 EXECUTE v_statement
-                USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical;
+                USING p_delivery_id, p_snapshot_datetime, p_module_instance_id, p_is_physical,
+                    v_change_id;
                 GET DIAGNOSTICS v_count = ROW_COUNT;
                 CASE v_step.step
                     WHEN 'anchor' THEN
@@ -170,6 +184,6 @@ $load_entity$;
 
 COMMENT ON FUNCTION omd_facts._load_entity IS
 'Loads the delta of p_delivery_id in the entity p_entity_id at p_snapshot_datetime for '
-'p_module_instance_id, and returns what it wrote. Errors: OM158: a context does not take a row. '
+'p_module_instance_id, and returns what it wrote. Errors: OM161: a context does not take a row. '
 'Locks: the rows.';
 REVOKE ALL ON FUNCTION omd_facts._load_entity FROM PUBLIC;

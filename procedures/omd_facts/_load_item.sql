@@ -38,6 +38,9 @@ BEGIN
             )
         );
     END IF;
+    IF v_item.delete_type = 'PHYSICAL' THEN
+        PERFORM omd_facts._take_position(v_item.interface_id);
+    END IF;
     -- T rises per entity, except that a subtype may have written its supertype at a later one.
     SELECT
         greatest(
@@ -66,6 +69,10 @@ BEGIN
     PERFORM omd_delivery.require_delta(v_item.delivery_id, e.entity_id)
     FROM unnest(v_item.delivered_entity_ids) AS e (entity_id)
     WHERE NOT e.entity_id = ANY(v_item.entity_ids);
+    PERFORM omd_facts._begin_change(
+        v_item.interface_id, 'LOAD', v_at, p_module_instance_id, v_item.delivery_id,
+        omd_facts._with_supertypes(v_item.entity_ids || v_item.delivered_entity_ids)
+    );
     PERFORM omd_facts._load_roots(v_item.interface_id, v_item.delivery_id);
     FOR v_entity IN
         SELECT e.entity_id, e.entity_code
@@ -90,7 +97,8 @@ $load_item$;
 COMMENT ON FUNCTION omd_facts._load_item IS
 'Loads the item p_queue_id of the queue for p_module_instance_id; the caller ends the instance in '
 'the same transaction. Errors: OM004, OM101, OM102, OM107, OM130, OM135: the rows of a delta are '
-'not those that were accepted, OM251: the item is of a newer model than is deployed. Locks: the '
-'interface in this room, the rows, the item, the delivery.';
+'not those that were accepted, OM159: it deletes physically, and readers are at work, OM251: the '
+'item is of a newer model than is deployed. Locks: the interface in this room, the rows, the item, '
+'the delivery.';
 REVOKE ALL ON FUNCTION omd_facts._load_item FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._load_item TO omd_runner;

@@ -17,7 +17,7 @@ BEGIN
     INNER JOIN pg_namespace AS n
         ON n.nspname IN (
             'gdal_' || i.interface_code, 'asof_' || i.interface_code,
-            'history_' || i.interface_code, 'gdal'
+            'history_' || i.interface_code, 'changes_' || i.interface_code, 'gdal'
         )
     INNER JOIN pg_class AS c ON n.oid = c.relnamespace AND c.relkind = 'v'
     WHERE i.interface_id = p_interface_id

@@ -21,7 +21,7 @@ DECLARE
     );
 BEGIN
     PERFORM omd.raise_error(
-        'OM158',
+        'OM161',
         jsonb_build_object(
             'interface_code', i.interface_code,
             'entity_code', e.entity_code,
@@ -46,6 +46,6 @@ END
 $raise_refused$;
 
 COMMENT ON FUNCTION omd_facts._raise_refused IS
-'Raises OM158: the context p_context_id (NULL: the anchor) of the entity p_entity_id does not take '
+'Raises OM161: the context p_context_id (NULL: the anchor) of the entity p_entity_id does not take '
 'a row of the delta of p_delivery_id, for p_problem, of p_sqlstate. Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts._raise_refused FROM PUBLIC;

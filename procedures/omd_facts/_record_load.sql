@@ -66,6 +66,15 @@ BEGIN
         v_traveling_now,
         v_anchors
     );
+    PERFORM omd_facts._end_change(c.change_id)
+    FROM (
+        SELECT c.change_id, c.module_instance_id
+        FROM omd_facts.change AS c
+        WHERE c.interface_id = p_interface_id
+        ORDER BY c.change_id DESC
+        LIMIT 1
+    ) AS c
+    WHERE c.module_instance_id = p_module_instance_id;
     PERFORM omd.tell_row_counts(
         coalesce(sum((c.value -> 'rows')::bigint), 0)::bigint,
         coalesce(sum(

@@ -15,7 +15,7 @@ SET search_path = pg_catalog, pg_temp
 AS $refuse_export$
 BEGIN
     PERFORM omd.raise_error(
-        'OM159',
+        'OM162',
         jsonb_build_object(
             'entity_code', p_entity_code, 'attribute', p_attribute_code, 'value', p_value
         )
@@ -25,7 +25,7 @@ END
 $refuse_export$;
 
 COMMENT ON FUNCTION omd_facts._refuse_export IS
-'Raises OM159 for the value p_value of the attribute p_attribute_code of p_entity_code. Locks: '
+'Raises OM162 for the value p_value of the attribute p_attribute_code of p_entity_code. Locks: '
 'none.';
 REVOKE ALL ON FUNCTION omd_facts._refuse_export FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._refuse_export TO omd_data_reader;

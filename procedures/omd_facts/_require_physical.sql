@@ -1,11 +1,11 @@
--- A session asks for it, and the delivery must allow it.
+-- A session asks for it, and the delivery must allow it. Who reads by changes is waited for.
 
 CREATE OR REPLACE FUNCTION omd_facts._require_physical(
     p_interface_id integer
 )
 RETURNS void
 LANGUAGE plpgsql
-STABLE
+VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -20,10 +20,12 @@ BEGIN
     IF FOUND THEN
         PERFORM omd.raise_error('OM156', jsonb_build_object('delivery_id', v_delivery_id));
     END IF;
+    PERFORM omd_facts._take_position(p_interface_id);
 END
 $require_physical$;
 
 COMMENT ON FUNCTION omd_facts._require_physical IS
-'Raises OM156 where the delivery of the writer at work does not allow to delete physically. '
-'Locks: none.';
+'Raises OM156 where the delivery of the writer at work does not allow to delete physically, and '
+'takes the position of the interface p_interface_id. Errors: OM159. Locks: the position, against '
+'readers.';
 REVOKE ALL ON FUNCTION omd_facts._require_physical FROM PUBLIC;

@@ -24,7 +24,7 @@ BEGIN
     FROM jsonb_each(v_facts) AS f
     WHERE f.key NOT IN (
         'contexts', 'context_of', 'kind', 'valid_end', 'subtype_of', 'generalization', 'key_root',
-        'indexes'
+        'indexes', 'changes'
     )
     ORDER BY f.key
     LIMIT 1;
@@ -33,12 +33,14 @@ BEGIN
             CASE f.key
                 WHEN 'contexts' THEN 'contexts must be a list'
                 WHEN 'indexes' THEN 'indexes must be a list of lists of attributes'
+                WHEN 'changes' THEN 'changes must be true or false'
                 ELSE format('%s must be a text', f.key)
             END
         INTO v_problem
         FROM jsonb_each(v_facts) AS f
         WHERE CASE
             WHEN f.key IN ('contexts', 'indexes') THEN jsonb_typeof(f.value) <> 'array'
+            WHEN f.key = 'changes' THEN jsonb_typeof(f.value) <> 'boolean'
             ELSE jsonb_typeof(f.value) <> 'string'
         END
         LIMIT 1;

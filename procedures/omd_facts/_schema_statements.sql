@@ -31,6 +31,16 @@ BEGIN
             ) AS v (prefix, description)
             WHERE i.interface_id = p_interface_id
             UNION ALL
+            SELECT
+                'changes_' || i.interface_code,
+                format('Changes of the facts of the interface %s.', i.interface_code)
+            FROM omd_facts.interface AS i
+            WHERE i.interface_id = p_interface_id
+                AND EXISTS (
+                    SELECT FROM omd_facts.entity AS e
+                    WHERE e.interface_id = p_interface_id AND e.keeps_changes
+                )
+            UNION ALL
             SELECT v.*
             FROM (
                 VALUES

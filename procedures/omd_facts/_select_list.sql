@@ -14,7 +14,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $select_list$
 DECLARE
-    v_moment CONSTANT text := omd_facts._moment_sql();
+    v_moment CONSTANT text := omd_facts._moment_sql(p_entity_id);
     v_ends text;
     v_audits text;
 BEGIN

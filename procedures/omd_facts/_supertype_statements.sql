@@ -56,6 +56,16 @@ FROM {delta} AS d
 INNER JOIN {anchor} AS a ON {d_match}
 WHERE d.delivery_id = $1 AND d.acm_record_ind <> 'R' AND a.acm_last_created_dt = (SELECT $2)
     AND s.acm_id = a.acm_id AND s.acm_exists_ind = 0$sql$;
+    v_noted_dates CONSTANT text := $sql$
+WITH touched AS ({dates}
+    RETURNING s.acm_id
+)
+
+INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_there)
+SELECT $5, {super_id}, t.acm_id, FALSE, TRUE
+FROM touched AS t
+ORDER BY t.acm_id
+ON CONFLICT (entity_id, change_id, acm_id) DO UPDATE SET is_there = TRUE$sql$;
 BEGIN
     SELECT s.* INTO v_supertype
     FROM omd_facts.entity AS e
@@ -98,7 +108,13 @@ BEGIN
             (2, 'super_delete', v_delete),
             (3, 'super_revive', v_revive),
             (4, 'super_return', v_return),
-            (5, 'super_dates', v_dates)
+            (
+                5, 'super_dates', CASE
+                    WHEN v_supertype.keeps_changes
+                        THEN replace(v_noted_dates, '{dates}', v_dates)
+                    ELSE v_dates
+                END
+            )
         ) AS t (place, step, template);
         v_place := v_place + 10;
         SELECT s.* INTO v_supertype

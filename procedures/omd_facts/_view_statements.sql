@@ -18,7 +18,7 @@ DECLARE
     v_writer text;
     v_type text;
     v_query text;
-    v_moment CONSTANT text := omd_facts._moment_sql();
+    v_moment text;
 BEGIN
     FOR v_view IN
         SELECT w.*, e.entity_id, i.interface_code, x.context_kind, x.valid_end,
@@ -33,6 +33,7 @@ BEGIN
             ON x.context_id = s.context_id AND s.key_position IS NOT NULL
     LOOP
         v_name := format('%I.%I', v_view.schema_name, v_view.view_name);
+        v_moment := omd_facts._moment_sql(v_view.entity_id);
         v_writer := CASE
             WHEN split_part(v_view.schema_name, '_', 1) = 'gdal'
                 THEN omd_facts._writer_sql(v_view.entity_id)

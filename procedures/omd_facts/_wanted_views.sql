@@ -49,7 +49,7 @@ BEGIN
             e.*,
             v.*,
             format('LEFT JOIN %I.%I AS a ON p.acm_id = a.acm_id', e.cfl, e.anchor_table) AS anchor,
-            omd_facts._moment_sql() AS moment
+            omd_facts._moment_sql(e.entity_id) AS moment
         FROM entity AS e
         CROSS JOIN (
             VALUES ('gdal_'), ('asof_'), ('history_')

@@ -75,7 +75,7 @@ BEGIN
     END;
     INSERT INTO omd_facts.entity (
         entity_id, interface_id, entity_code, entity_kind, anchor_entity_id, anchor_table,
-        supertype_id, generalization_code, key_root_code, load_order
+        supertype_id, generalization_code, key_root_code, load_order, keeps_changes
     )
     VALUES (
         v_id,
@@ -91,7 +91,8 @@ BEGIN
         CASE WHEN v_facts ? 'subtype_of' THEN v_parent.entity_id END,
         v_facts ->> 'generalization',
         v_facts ->> 'key_root',
-        p_load_order
+        p_load_order,
+        coalesce((v_facts ->> 'changes')::boolean, FALSE)
     )
     ON CONFLICT (entity_id) DO UPDATE SET
         entity_kind = excluded.entity_kind,
@@ -100,7 +101,8 @@ BEGIN
         supertype_id = excluded.supertype_id,
         generalization_code = excluded.generalization_code,
         key_root_code = excluded.key_root_code,
-        load_order = excluded.load_order;
+        load_order = excluded.load_order,
+        keeps_changes = excluded.keeps_changes;
     PERFORM FROM omd_facts.entity AS e
     WHERE e.key_root_code = v_facts ->> 'generalization'
         OR e.generalization_code = v_facts ->> 'key_root';

@@ -40,6 +40,7 @@ BEGIN
     LOOP
         PERFORM omd_facts._write_links(p_registry, v_entity.item);
     END LOOP;
+    PERFORM omd_facts._require_unread(v_interface_id);
     -- A context that has lost its last attribute keeps no row of its own mapping.
     DELETE FROM omd_facts.context AS c USING omd_facts.entity AS e
     WHERE c.entity_id = e.entity_id
@@ -74,6 +75,6 @@ END
 $write_mapping$;
 
 COMMENT ON FUNCTION omd_facts._write_mapping IS
-'Writes the mapping of p_registry. Errors: OM250: the facts of a model say what can''t be. '
-'Locks: the rows of the interface.';
+'Writes the mapping of p_registry. Errors: OM250: the facts of a model say what can''t be, OM252: '
+'somebody reads the changes of an entity that is to keep none. Locks: the rows of the interface.';
 REVOKE ALL ON FUNCTION omd_facts._write_mapping FROM PUBLIC;

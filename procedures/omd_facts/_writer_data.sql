@@ -36,6 +36,13 @@ BEGIN
         'entity_id', p_entity_id,
         'interface_id', v_entity.interface_id,
         'has_anchor', v_entity.entity_kind <> 'CONTEXT',
+        -- Its keys are noted for readers of changes, or its rows beside them.
+        'keeps_keys', v_entity.keeps_changes AND v_entity.entity_kind <> 'CONTEXT',
+        'keeps_slices', v_entity.keeps_changes AND v_entity.entity_kind = 'CONTEXT',
+        'notes_erased', v_entity.entity_kind <> 'CONTEXT' AND EXISTS (
+            SELECT FROM omd_facts.entity AS e
+            WHERE e.anchor_entity_id = p_entity_id AND e.keeps_changes
+        ),
         'anchor', v_anchor -> 'anchor',
         'anchor_name', quote_literal(v_entity.cfl || '.' || v_entity.anchor_table),
         'anchor_columns', concat(v_anchor ->> 'id', v_anchor ->> 'keys', v_anchor ->> 'links'),

@@ -40,6 +40,9 @@ DECLARE
     v_wrote boolean := FALSE;
     v_is_made boolean := FALSE;
     v_is_controlled boolean;
+    {if keeps_slices}
+    v_former_ind text;
+    {end}
     {for contexts}
     {open} {now}%ROWTYPE;
     {end}
@@ -171,6 +174,9 @@ BEGIN
     {else}
     SELECT o.acm_record_ind, o.acm_start_dt INTO v_former, v_start FROM {existence} AS o
     WHERE o.acm_id = v_id{for own_keys} AND o.{column} = v_row.{column}{end};
+    {if keeps_slices}
+    v_former_ind := v_former;
+    {end}
     IF TG_OP = 'INSERT' AND v_former <> 'R' THEN
         PERFORM omd.raise_error(
             'OM051', jsonb_build_object('entity_code', {entity}, 'key', v_key)
@@ -246,12 +252,27 @@ BEGIN
         END IF;
         {end}
         IF omd_facts._deletes_physically({interface_id}) THEN
+            {if notes_erased}
+            PERFORM omd_facts._note_erased({entity_id}, v_id, TRUE);
+            {end}
+            {if keeps_slices}
+            PERFORM omd_facts._note_slice(
+                {interface_id}, {entity_id}, v_id,
+                jsonb_build_object({for own_keys ", "}{attribute}, v_row.{column}{end}), TRUE, FALSE
+            );
+            {end}
             {for contexts}
             DELETE FROM {context} AS o
             WHERE o.acm_id = v_id{for own_keys} AND o.{column} = v_row.{column}{end};
             GET DIAGNOSTICS v_count = ROW_COUNT;
             PERFORM omd_facts._log_removal(
                 {interface_id}, {context_entity_id}, 'CONTEXT', {context_name}, v_count
+            );
+            {end}
+            {if keeps_slices}
+            PERFORM omd_facts._note_key(
+                {interface_id}, {entity_id}, v_id, TRUE,
+                EXISTS (SELECT FROM {existence} AS o WHERE o.acm_id = v_id AND o.acm_record_ind <> 'R')
             );
             {end}
             {if contexts_beside}
@@ -308,6 +329,19 @@ BEGIN
         WHERE a.acm_id = v_id;
         {else}
         UPDATE {anchor} AS a SET acm_latest_start_dt = v_at WHERE a.acm_id = v_id;
+        {end}
+        {if keeps_keys}
+        PERFORM omd_facts._note_key({interface_id}, {entity_id}, v_id, TRUE, FALSE);
+        {end}
+        {if keeps_slices}
+        PERFORM omd_facts._note_slice(
+            {interface_id}, {entity_id}, v_id,
+            jsonb_build_object({for own_keys ", "}{attribute}, v_row.{column}{end}), TRUE, FALSE
+        );
+        PERFORM omd_facts._note_key(
+            {interface_id}, {entity_id}, v_id, TRUE,
+            EXISTS (SELECT FROM {existence} AS o WHERE o.acm_id = v_id AND o.acm_record_ind <> 'R')
+        );
         {end}
         IF v_is_controlled THEN
             PERFORM omd_facts._run_controls({entity_id}, TG_OP, 'AFTER', to_jsonb(OLD), NULL);
@@ -451,9 +485,29 @@ BEGIN
         WHERE a.acm_id = v_id
         RETURNING a.acm_exists_ind, a.acm_latest_start_dt, a.acm_last_created_dt
         INTO v_row.acm_exists_ind, v_row.acm_latest_start_dt, v_row.acm_last_created_dt;
+        {if keeps_keys}
+        PERFORM omd_facts._note_key(
+            {interface_id}, {entity_id}, v_id, coalesce(v_anchor.acm_exists_ind, 0) = 1, TRUE
+        );
+        {end}
     END IF;
     {else}
     IF v_wrote THEN
+        {if keeps_slices}
+        PERFORM omd_facts._note_slice(
+            {interface_id}, {entity_id}, v_id,
+            jsonb_build_object({for own_keys ", "}{attribute}, v_row.{column}{end}),
+            coalesce(v_former_ind, 'R') <> 'R', TRUE
+        );
+        PERFORM omd_facts._note_key(
+            {interface_id}, {entity_id}, v_id,
+            coalesce(v_former_ind, 'R') <> 'R' OR EXISTS (
+                SELECT FROM {existence} AS o
+                WHERE o.acm_id = v_id AND o.acm_record_ind <> 'R' AND o.acm_start_dt < v_at
+            ),
+            TRUE
+        );
+        {end}
         UPDATE {anchor} AS a SET acm_latest_start_dt = v_at WHERE a.acm_id = v_id
         RETURNING a.acm_exists_ind, a.acm_latest_start_dt, a.acm_last_created_dt
         INTO v_row.acm_exists_ind, v_row.acm_latest_start_dt, v_row.acm_last_created_dt;

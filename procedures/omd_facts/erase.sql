@@ -97,6 +97,9 @@ BEGIN
     IF v_exists = 1 THEN
         PERFORM set_config('omd_facts.delete_type', 'PHYSICAL', TRUE);
     END IF;
+    IF v_exists <> 1 THEN
+        PERFORM omd_facts._note_erased(v_entity.entity_id, v_id, FALSE);
+    END IF;
     FOR v_context IN
         SELECT
             c.entity_id,
@@ -147,7 +150,8 @@ COMMENT ON PROCEDURE omd_facts.erase IS
 'argument is NULL; OM013; OM014; OM031; OM036: there is no such entity with keys of its own, or '
 'p_key is no key of it; OM062: the agreement does not name it; OM069: the delivery belongs to '
 'another login; OM150: the session names no open delivery; OM151: an LVL delivery is not at an '
-'end; OM156: the delivery does not allow it; OM251. Locks: the interface in both rooms, the rows; '
-'the tables, against DDL. Call again when the answer was lost.';
+'end; OM156: the delivery does not allow it; OM159: readers are at work; OM251. Locks: the '
+'interface in both rooms, its position, the rows; the tables, against DDL. Call again when the '
+'answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.erase FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.erase TO omd_runner, omd_data_writer;

@@ -30,7 +30,8 @@ BEGIN
     WHERE i.interface_code = p_interface_code;
     LOOP
         BEGIN
-            -- LOCK takes the tables of a view too.
+            -- LOCK takes the tables of a view too, but those of changes are of all interfaces: an ALTER
+            -- that alters nothing takes such a view alone.
             v_names := ARRAY(
                 SELECT v.name FROM omd_facts._present_views(v_interface_id) AS v
                 ORDER BY v.name IS DISTINCT FROM v_lacking, v.name
@@ -46,7 +47,13 @@ BEGIN
                     )::integer::text,
                     TRUE
                 );
-                EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', v_name);
+                EXECUTE format(
+                    CASE
+                        WHEN v_name ~ '^"?changes_' THEN 'ALTER VIEW %s OWNER TO omd_owner'
+                        ELSE 'LOCK TABLE %s IN ACCESS EXCLUSIVE MODE'
+                    END,
+                    v_name
+                );
             END LOOP;
             PERFORM set_config('lock_timeout', v_former, TRUE);
             RETURN;
@@ -67,7 +74,8 @@ BEGIN
             INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
             WHERE n.nspname IN (
                 'cfl_' || p_interface_code, 'gdal_' || p_interface_code,
-                'asof_' || p_interface_code, 'history_' || p_interface_code
+                'asof_' || p_interface_code, 'history_' || p_interface_code,
+                'changes_' || p_interface_code
             )
                 AND l.database = (
                     SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()

@@ -55,7 +55,8 @@ $load$;
 COMMENT ON PROCEDURE omd_facts.load IS
 'Loads the oldest item of the queue of the interface p_interface_code that is not persisted, in '
 'one transaction. Returns p_outcome: PERSISTED, p_module_instance_id has loaded p_delivery_id; '
-'NOTHING, there was no item; RUNNING, another session loads; SKIPPED, the Module '
+'NOTHING, there was no item; RUNNING, another session loads, or '
+'readers are at work of what is to be undone first, and no new one begins; SKIPPED, the Module '
 'facts.<interface> is inactive or skipped; FAILED, nothing was changed, p_detail says why. '
 'It commits, so call it outside a transaction block. Errors: OM112, OM135, OM201, OM202, OM205, '
 'OM005, OM013, OM014, OM018: it is called in a transaction block, OM031, OM251: the interface is '

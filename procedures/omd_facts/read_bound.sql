@@ -24,7 +24,7 @@ BEGIN
     SELECT coalesce(i.traveling_now, '-infinity') INTO v_traveling_now
     FROM omd_facts.interface AS i
     WHERE i.interface_code = substring(
-        (parse_ident(p_table_code))[1] FROM '^(?:gdal|asof|history|cfl)_(.*)$'
+        (parse_ident(p_table_code))[1] FROM '^(?:gdal|asof|history|changes|cfl)_(.*)$'
     );
     RETURN v_traveling_now;
 END

@@ -104,6 +104,10 @@ BEGIN
     IF v_indicator <> 'P' THEN
         p_outcome := CASE v_indicator WHEN 'A' THEN 'RUNNING' ELSE 'SKIPPED' END;
     ELSE
+        PERFORM omd_facts._begin_change(
+            v_interface.interface_id, 'RESYNC', v_at, p_module_instance_id, NULL,
+            omd_facts._with_supertypes(v_ids)
+        );
         PERFORM omd_facts._load_roots(v_interface.interface_id, v_number);
         FOR v_entity IN
             SELECT e.entity_id, e.entity_code
@@ -140,7 +144,7 @@ COMMENT ON PROCEDURE omd_facts.resync IS
 'goes. p_dry_run: it only counts. Returns p_outcome: PERSISTED by p_module_instance_id, NOTHING, '
 'RUNNING or SKIPPED, and p_differences, {entity: {"N", "A", "R"}}. Attributes of immutable '
 'contexts are not compared. Errors: OM112, OM201, OM202, OM205, OM005, OM013, OM014, OM031, OM036: '
-'there is no such entity, OM135, OM158, OM154: an LVL delivery is not at an end, OM251: the '
+'there is no such entity, OM135, OM161, OM154: an LVL delivery is not at an end, OM251: the '
 'interface is not deployed. Locks: the interface in both rooms, the Module row, the rows. May be '
 'NULL: p_module_instance_id.';
 REVOKE ALL ON PROCEDURE omd_facts.resync FROM PUBLIC;

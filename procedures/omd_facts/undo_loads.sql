@@ -20,6 +20,7 @@ DECLARE
     v_first_id bigint;
     v_from timestamptz;
     v_entity_ids integer[] := '{}'::integer[];
+    v_undone bigint[] := '{}'::bigint[];
 BEGIN
     IF p_interface_id IS NULL OR p_instance_array IS NULL THEN
         PERFORM omd.raise_error(
@@ -40,6 +41,7 @@ BEGIN
     ) THEN
         RETURN v_count;
     END IF;
+    PERFORM omd_facts._take_position(p_interface_id);
     PERFORM omd_delivery.hold_interface(v_interface_code);
     PERFORM FROM omd_facts.interface AS i
     WHERE i.interface_id = p_interface_id
@@ -84,10 +86,13 @@ BEGIN
         UPDATE omd_facts.load_log AS l SET undone_by = coalesce(v_undone_by, 0::bigint)
         WHERE l.module_instance_id = v_load.module_instance_id;
         v_count := v_count + 1;
+        v_undone := v_undone || v_load.module_instance_id;
         v_first_id := v_load.module_instance_id;
         v_from := least(v_from, v_load.transaction_datetime);
         v_entity_ids := v_entity_ids || v_load.entity_ids;
     END LOOP;
+    PERFORM omd_facts._undo_change(p_interface_id, coalesce(v_undone_by, 0::bigint), v_undone);
+    PERFORM omd.close_source(omd_facts._source_code(p_interface_id), interval '0');
     -- Views over these tables are found from them.
     PERFORM omd.tell_undo(
         ARRAY(
@@ -106,11 +111,12 @@ END
 $undo_loads$;
 
 COMMENT ON FUNCTION omd_facts.undo_loads IS
-'Undoes the loads of the interface p_interface_id by the instances p_instance_array, which are '
-'all that stand since the oldest of them, and returns how many there were; their items are queued '
+'Undoes the loads of the interface p_interface_id by the instances p_instance_array, which are all '
+'that stand since the oldest of them, and returns how many there were; their items are queued '
 'again, and those who have read their rows are warned. It is the rollback of the Module '
 'facts.<interface>. Errors: OM034, OM005: an argument is NULL; OM130; OM153: a load deleted '
-'physically, its delta is purged, or a later one stands. Locks: the interface in both rooms, the '
-'items, the rows.';
+'physically, its delta is purged, or a later one stands; OM159: readers are at work for longer '
+'than a minute. Locks: the position of the interface, against readers; the interface in both '
+'rooms, the items, the rows.';
 REVOKE ALL ON FUNCTION omd_facts.undo_loads FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.undo_loads TO omd_runner;

@@ -145,6 +145,26 @@ BEGIN
             DO UPDATE SET commit_id = excluded.commit_id;
         END LOOP;
     END LOOP;
+    -- Last, in the order of their codes: another commit may move the same ones.
+    FOR v_commit IN
+        SELECT
+            'lake.' || t.table_code AS source_code,
+            t.table_code,
+            t.commit_datetime,
+            t.sequence_number
+        FROM omd_lake.table_commit AS t
+        WHERE t.commit_id = ANY(p_commit_ids)
+        ORDER BY t.table_code COLLATE "C", t.commit_datetime, t.sequence_number
+    LOOP
+        IF omd.source_of(v_commit.table_code, 'LAKE') IS NULL THEN
+            PERFORM omd.declare_source(
+                v_commit.source_code, 'LAKE', ARRAY[v_commit.table_code]
+            );
+        END IF;
+        PERFORM omd.move_source(
+            v_commit.source_code, v_commit.commit_datetime, v_commit.sequence_number
+        );
+    END LOOP;
 END
 $commit_tables$;
 
@@ -161,6 +181,7 @@ COMMENT ON PROCEDURE omd_lake.commit_tables IS
 ' Call module_success or commit_step after it in the same transaction, and confirm_rollback before'
 ' it. Errors: OM004, OM005, OM014, OM022: it is no such array, a table was not opened, or only '
 'some writes are committed, OM101, OM102, OM107, OM120: from is not current any more. Locks: the '
-'instance row FOR SHARE; the rows of the tables, or, outside of this catalogue, their names.';
+'instance row FOR SHARE; the rows of the tables, or, outside of this catalogue, their names; last '
+'their positions.';
 REVOKE ALL ON PROCEDURE omd_lake.commit_tables FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.commit_tables TO omd_runner, omd_admin;

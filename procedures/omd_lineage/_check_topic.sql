@@ -22,8 +22,8 @@ BEGIN
             'p_engine', p_new.engine, 'POSTGRES or SPARK', p_new.engine IN ('POSTGRES', 'SPARK')
         ),
         (
-            'p_source_offset', p_new.source_offset, 'PROBE, CLOCK, TRIGGER, HAND or LAKE',
-            p_new.source_offset IN ('PROBE', 'CLOCK', 'TRIGGER', 'HAND', 'LAKE')
+            'p_source_offset', p_new.source_offset, 'PROBE, CLOCK, TRIGGER, HAND, LAKE or RUNS',
+            p_new.source_offset IN ('PROBE', 'CLOCK', 'TRIGGER', 'HAND', 'LAKE', 'FACTS', 'RUNS')
         ),
         (
             'p_reload_method', p_new.reload_method, 'DELETE, TRUNCATE or SWAP',

@@ -1,6 +1,7 @@
 -- The caller holds the offset. A block of a topic that inserts is taken alone. A topic that
 -- replaces rows by key goes back to the start of the range: what a later block has replaced is not
--- there any more, so all blocks from there on are undone and taken again, in order.
+-- there any more, so all blocks from there on are undone and taken again, in order. So does one
+-- whose block ends between a change of facts and its undo, since the next block has read both.
 
 CREATE OR REPLACE FUNCTION omd_lineage._claim_restatement(
     p_topic_id integer,
@@ -53,7 +54,8 @@ BEGIN
     p_end_id := v_block.p_end_id;
     p_former_array := v_block.p_former_array;
     v_start := ROW(p_start_pos, p_start_id);
-    p_goes_back := num_nonnulls(v_topic.merge_key, v_topic.recompute_key) > 0;
+    p_goes_back := num_nonnulls(v_topic.merge_key, v_topic.recompute_key) > 0
+        OR NOT omd_lineage._block_stands(p_topic_id, p_end_id);
     IF p_goes_back THEN
         v_end := (SELECT o.last FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id);
         UPDATE omd_lineage.restatement AS r SET resume_position = v_end

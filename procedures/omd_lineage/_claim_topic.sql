@@ -75,6 +75,10 @@ BEGIN
         p_outcome := 'SKIPPED';
         p_detail := 'inactive';
         RETURN;
+    ELSIF omd_lineage._is_closed(p_topic_id) THEN
+        p_outcome := 'NOJOBS';
+        p_detail := 'rows of its base table are being taken back';
+        RETURN;
     END IF;
 
     -- The topic was released by hand while its run executed, and that run can neither write nor
@@ -138,6 +142,11 @@ BEGIN
     p_end_pos := (v_offset.next).pos;
     p_end_id := (v_offset.next).id;
     p_is_planned := v_offset.next IS NOT NULL;
+    -- An undo has reached over the end of the block since, so it is planned anew.
+    IF p_is_planned AND NOT omd_lineage._block_stands(p_topic_id, p_end_id) THEN
+        UPDATE omd_lineage.offsets AS o SET next = NULL WHERE o.topic_id = p_topic_id;
+        p_is_planned := FALSE;
+    END IF;
 END
 $claim_topic$;
 

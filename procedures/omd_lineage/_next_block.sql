@@ -71,6 +71,7 @@ BEGIN
         t.processor, t.maxstep, o.last, o.quiet_start,
         t.pos_column IS NOT NULL OR t.id_column IS NOT NULL AS has_own_columns,
         t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column, b.is_lake,
+        b.source_kind_code,
         lag.blocker, t.depends_on[lag.blocker] AS blocker_name, lag.base_id,
         omd_lineage._horizon(
             CASE WHEN lag.is_complete THEN lag.least_pos END, lag.base_pos, t.delay, t.max_wait,
@@ -86,7 +87,11 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT
             count(*) = count(d.pos) AS is_complete,
-            min(d.pos) AS least_pos,
+            -- What a base table has of its own says no clock: its block is found below.
+            coalesce(
+                min(d.pos) FILTER (WHERE coalesce(d.source_kind_code NOT IN ('FACTS', 'RUNS'), TRUE)),
+                'infinity'
+            ) AS least_pos,
             min(d.pos) FILTER (WHERE d.ordinal = 1) AS base_pos,
             min(d.id) FILTER (WHERE d.ordinal = 1) AS base_id,
             (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST, d.ordinal))[1] AS blocker
@@ -137,6 +142,35 @@ BEGIN
             END IF;
         END LOOP;
     END IF;
+    -- A join that misses rows which a run has still to bring would stay wrong.
+    FOR v_source IN
+        SELECT d.table_code
+        FROM omd_lineage.dependency AS d
+        WHERE d.topic_id = p_topic_id AND d.source_kind_code = 'RUNS'
+        GROUP BY d.table_code
+    LOOP
+        v_seen := omd.visible_until(v_source.table_code);
+        IF v_seen.p_until < p_upto THEN
+            p_upto := v_seen.p_until + interval '1 microsecond';
+            p_detail := coalesce(v_seen.p_who, p_detail);
+        END IF;
+        -- A reload reads all rows at once, so it waits for every writer.
+        IF v_source.table_code = v_topic.table_code THEN
+            v_who := v_seen.p_who;
+        END IF;
+    END LOOP;
+    IF v_topic.source_kind_code = 'FACTS' THEN
+        v_block := omd_lineage._next_changes(p_topic_id, p_start_pos, p_start_id, p_upto);
+        p_end_pos := v_block.p_end_pos;
+        p_end_id := v_block.p_end_id;
+        p_row_count := v_block.p_key_count;
+        p_is_full := v_block.p_is_full;
+        p_min_ts := v_block.p_min_pos;
+        p_max_id := v_block.p_end_id;
+        p_is_quiet := p_end_pos IS NOT NULL AND p_row_count = 0;
+        p_detail := v_block.p_detail;
+        RETURN;
+    END IF;
     IF v_topic.is_lake THEN
         IF v_topic.processor = 'RELOAD' THEN
             p_end_pos := CASE WHEN p_upto > (v_topic.last).pos THEN p_upto END;
@@ -162,7 +196,10 @@ BEGIN
         END IF;
         RETURN;
     END IF;
-    IF v_safe IS NULL OR v_topic.has_own_columns OR (v_who IS NULL AND p_upto > v_safe.pos) THEN
+    IF v_topic.source_kind_code = 'RUNS' THEN
+        -- Nobody but our Modules writes it, and p_upto lies before each of their runs at work.
+        v_safe := (p_upto, 9223372036854775807);
+    ELSIF v_safe IS NULL OR v_topic.has_own_columns OR (v_who IS NULL AND p_upto > v_safe.pos) THEN
         v_guard := omd_lineage._safe_position(
             v_topic.table_code, v_topic.pos_column, v_topic.id_column, NOT p_is_preview
         );
@@ -172,7 +209,13 @@ BEGIN
     IF v_who IS NOT NULL THEN
         p_detail := format('%s writes to %s', v_who, v_topic.base);
     END IF;
-    v_uncounted := omd_lineage._uncounted_instances(v_topic.table_code);
+    IF v_topic.source_kind_code = 'RUNS' THEN
+        SELECT '{}'::bigint[] AS p_instance_array, NULL::text AS p_insert_instance_column,
+            NULL::text AS p_who
+        INTO v_uncounted;
+    ELSE
+        v_uncounted := omd_lineage._uncounted_instances(v_topic.table_code);
+    END IF;
     IF v_uncounted.p_instance_array <> '{}' THEN
         p_detail := format('%s has not succeeded in %s', v_uncounted.p_who, v_topic.base);
     END IF;
@@ -201,7 +244,7 @@ BEGIN
     END IF;
 
     -- A run on Spark may have stamped rows that it has not written yet.
-    IF v_topic.pos_column = 'omd_insert_datetime' THEN
+    IF v_topic.pos_column = 'omd_insert_datetime' AND v_topic.source_kind_code IS NULL THEN
         p_upto := least(
             p_upto,
             (omd.visible_until(v_topic.table_code)).p_until + interval '1 microsecond'
@@ -234,7 +277,22 @@ BEGIN
         v_topic.table_code, v_topic.pos_column, v_topic.id_column, v_range,
         ROW(p_start_pos, p_start_id), v_safe, p_upto, v_stop, v_topic.maxstep
     );
-    IF v_block.p_row_count = 0 THEN
+    IF v_topic.source_kind_code = 'RUNS' AND v_block.p_row_count < v_topic.maxstep THEN
+        -- No row can come before p_upto any more, so the block ends there and not at its last row.
+        p_end_pos := p_upto - interval '1 microsecond';
+        p_end_id := 9223372036854775807;
+        p_row_count := v_block.p_row_count;
+        p_max_id := v_block.p_max_id;
+        p_min_ts := nullif(v_block.p_min_ts, '-infinity');
+        p_is_quiet := p_row_count = 0;
+        IF (p_end_pos, p_end_id) <= (p_start_pos, p_start_id) THEN
+            p_end_pos := NULL;
+            p_is_quiet := FALSE;
+        ELSIF NOT p_is_quiet THEN
+            p_detail := NULL;
+        END IF;
+        RETURN;
+    ELSIF v_block.p_row_count = 0 THEN
         -- A writer that has ended since the first look has rows which the walk did not look for.
         p_is_quiet := v_who IS NULL
             AND v_uncounted.p_instance_array = '{}'
@@ -257,9 +315,11 @@ COMMENT ON FUNCTION omd_lineage._next_block IS
 'transaction that is still writing, and holds no rows of runs that have not succeeded. '
 'p_row_count is the number of its rows, p_is_full tells whether it holds maxstep of them, '
 'p_min_ts is its first time and p_max_id its greatest id. When there is no block, p_end_pos is '
-'NULL, p_detail says why, and p_is_quiet tells whether nothing is on its way. p_blocker is the '
-'dependency that limits p_upto, and p_waited_for the one that is not waited for after max_wait. '
-'With p_is_preview nothing is remembered. Errors: OM206: the base table, or a source of the '
-'topic, can''t be read by blocks; OM212: it is locked. Locks: the offsets of its sources.';
+'NULL, p_detail says why, and p_is_quiet tells whether nothing is on its way; with p_is_quiet and '
+'p_end_pos there is nothing to read up to p_end_pos and p_end_id, which the offset passes. '
+'p_blocker is the dependency that limits p_upto, and p_waited_for the one that is not waited for '
+'after max_wait. With p_is_preview nothing is remembered. Errors: OM206: the base table, or a '
+'source of the topic, can''t be read by blocks; OM212: it is locked. Locks: the offsets of its '
+'sources.';
 REVOKE ALL ON FUNCTION omd_lineage._next_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._next_block TO omd_runner, omd_admin;

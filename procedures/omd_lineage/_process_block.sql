@@ -24,6 +24,9 @@ DECLARE
     v_base_table oid;
     v_method text;
     v_reported jsonb;
+    v_block_view text;
+    v_start omd_lineage.row_position;
+    v_end omd_lineage.row_position;
 BEGIN
     SELECT
         t.*, o.last, o.quiet_start, o.next, o.rows,
@@ -32,6 +35,7 @@ BEGIN
             SELECT min(d.table_code) FROM omd_lineage.dependency AS d
             WHERE d.topic_id = t.topic_id AND d.ordinal = 1
         ) AS base_table,
+        omd_lineage._block_source(t.topic_id) AS source_code,
         r.restatement_id, r.block_start, r.block_end, r.former_array
     INTO v_step
     FROM omd_lineage.offsets AS o
@@ -44,6 +48,20 @@ BEGIN
         PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
     END IF;
 
+    -- The source is held before all else, until the rows of the step are committed.
+    IF v_step.source_code IS NOT NULL THEN
+        v_block_view := omd.block_view(v_step.base_table);
+        v_start := coalesce(
+            CASE WHEN v_step.block_end IS NOT NULL THEN v_step.block_start END,
+            v_step.quiet_start, v_step.last
+        );
+        v_end := coalesce(v_step.block_end, v_step.next);
+        -- A RELOAD reads all rows as of the end of the block, and none of the block alone.
+        IF v_step.processor = 'RELOAD' THEN
+            v_start := v_end;
+        END IF;
+        CALL omd.open_block(v_step.source_code, v_start.pos, v_start.id, v_end.id);
+    END IF;
     -- A block that is taken again is another one than the planned block, whose rows these are.
     IF v_step.block_end IS NOT NULL THEN
         v_step.rows := NULL;
@@ -72,7 +90,8 @@ BEGIN
         v_method := v_inserted.p_method;
     ELSIF v_step.processor = 'STEP' THEN
         v_base_table := omd_lineage._require_block_views(
-            v_step.topic, v_step.base_table, v_step.transforms, v_step.recompute_key IS NOT NULL
+            v_step.topic, v_step.base_table, v_step.transforms, v_step.recompute_key IS NOT NULL,
+            v_block_view
         );
         IF num_nonnulls(v_step.merge_key, v_step.recompute_key) > 0 THEN
             v_replaced := omd_lineage._replace_block(
@@ -104,6 +123,7 @@ BEGIN
                     'topic', v_step.topic,
                     'transform', v_step.transforms[1],
                     'table_code', v_step.base_table,
+                    'next_command', format('CALL omd_lineage.step(%L);', v_step.topic),
                     'problem', format('%s was renamed during the step', v_step.base_table)
                 )
             );
@@ -148,7 +168,8 @@ $process_block$;
 COMMENT ON PROCEDURE omd_lineage._process_block IS
 'Runs the statements and transforms of the block of the step p_module_instance_id of p_topic and '
 'moves the offset, under the fence p_plan_number, in the transaction of the caller. Errors: OM004:'
-' there is no such instance of a topic; OM108: the step does not hold its topic any more; OM112: '
+' there is no such instance of a topic; OM108: the step does not hold its topic any more; OM114: '
+'rows of its block of facts are taken back; OM112: '
 'former rows of the block can''t be undone; OM117: several rows of a transform have one key; '
 'OM118: rows refer to what a RELOAD would remove; OM207: a transform does not fit the destination;'
 ' OM213: it does not read the base table by blocks; those of the SQL. Locks: what the SQL takes; '

@@ -10,7 +10,11 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT coalesce(jsonb_object_agg(b.topic_id, to_jsonb(b) - 'topic_id'), '{}')
+    SELECT
+        coalesce(
+            jsonb_object_agg(b.topic_id, to_jsonb(b) - '{topic_id,source_kind_code}'::text[]),
+            '{}'
+        )
     FROM omd_lineage.base_table AS b
     INNER JOIN omd_lineage.offsets AS o ON b.topic_id = o.topic_id
     WHERE

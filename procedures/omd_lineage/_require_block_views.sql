@@ -8,7 +8,8 @@ CREATE OR REPLACE FUNCTION omd_lineage._require_block_views(
     p_topic text,
     p_base_table text,
     p_transforms text[],
-    p_is_recompute boolean
+    p_is_recompute boolean,
+    p_block_view text DEFAULT NULL
 )
 RETURNS oid
 LANGUAGE plpgsql
@@ -20,6 +21,7 @@ SET plan_cache_mode = force_generic_plan
 AS $require_block_views$
 DECLARE
     v_base_table oid := omd.target_relation(p_base_table);
+    v_read CONSTANT oid := coalesce(omd.target_relation(p_block_view), v_base_table);
     v_view oid;
     v_reads_base_table boolean;
     v_reads_block boolean;
@@ -50,7 +52,7 @@ BEGIN
         )
 
         SELECT
-            bool_or(o.class_id = 'pg_class'::regclass AND o.object_id = v_base_table),
+            bool_or(o.class_id = 'pg_class'::regclass AND o.object_id = v_read),
             bool_or(
                 o.class_id = 'pg_proc'::regclass AND EXISTS (
                     SELECT FROM pg_proc AS p
@@ -61,7 +63,10 @@ BEGIN
             )
         INTO v_reads_base_table, v_reads_block
         FROM object AS o;
-        -- The second view of a recompute reads the whole base table.
+        -- The second view of a recompute reads the whole base table, and that of facts has another
+        -- name.
+        CONTINUE WHEN p_block_view IS NOT NULL
+            AND (v_reads_base_table OR (p_is_recompute AND v_n > 1));
         IF NOT v_reads_base_table OR NOT (v_reads_block OR (p_is_recompute AND v_n > 1)) THEN
             PERFORM omd.raise_error(
                 'OM213',
@@ -69,7 +74,18 @@ BEGIN
                     'topic', p_topic,
                     'transform', p_transforms[v_n],
                     'table_code', p_base_table,
+                    'next_command', format(
+                        'CREATE OR REPLACE VIEW %s AS SELECT … FROM %s AS t%s;',
+                        p_transforms[v_n], coalesce(p_block_view, p_base_table),
+                        CASE
+                            WHEN p_block_view IS NULL
+                                THEN ' WHERE omd_lineage.in_block(t.pos, t.id)'
+                            ELSE ''
+                        END
+                    ),
                     'problem', CASE
+                        WHEN p_block_view IS NOT NULL
+                            THEN format('it does not read %s', p_block_view)
                         WHEN v_reads_base_table THEN 'it has no condition in_block'
                         ELSE format('it does not read the table that is %s now', p_base_table)
                     END
@@ -82,9 +98,10 @@ END
 $require_block_views$;
 
 COMMENT ON FUNCTION omd_lineage._require_block_views IS
-'Requires that each view of p_transforms that exists reads the table p_base_table, and reads it by '
-'the block of a step; with p_is_recompute only the first one needs the block. Returns the OID of '
-'the table; NULL when there is none. p_topic is for the error. Errors: OM213: a view does not. '
-'Locks: none.';
+'Requires that each view of p_transforms that exists reads the table p_base_table, and reads it '
+'by the block of a step; with p_is_recompute only the first one needs the block. p_block_view: '
+'the view that has only the rows of the block, so each reads that one; NULL: there is none. '
+'Returns the OID of the table; NULL when there is none. p_topic is for the error. Errors: OM213: '
+'a view does not. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._require_block_views FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._require_block_views TO omd_runner;

@@ -17,7 +17,7 @@ BEGIN
     WHERE d.topic_id = p_topic_id;
 
     INSERT INTO omd_lineage.dependency (
-        topic_id, ordinal, source_topic_id, is_single, depends_on, table_code
+        topic_id, ordinal, source_topic_id, is_single, depends_on, table_code, source_kind_code
     )
     SELECT
         t.topic_id,
@@ -25,7 +25,13 @@ BEGIN
         s.topic_id,
         count(*) OVER (PARTITION BY d.ordinal) = 1,
         d.depends_on,
-        n.p_table_code
+        n.p_table_code,
+        omd_lineage._source_kind(
+            n.p_table_code, d.ordinal = 1, t.pos_column,
+            CASE WHEN s.processor IS NULL THEN s.source_offset END,
+            CASE WHEN s.processor IS NULL THEN s.pos_column END,
+            s.processor IS NOT NULL
+        )
     FROM omd_lineage.topic AS t
     CROSS JOIN LATERAL unnest(t.depends_on) WITH ORDINALITY AS d (depends_on, ordinal)
     CROSS JOIN LATERAL omd_lineage._topic_parts(d.depends_on) AS n

@@ -24,6 +24,8 @@ DECLARE
     v_old omd_lineage.topic;
     v_new omd_lineage.topic;
     v_is_new boolean;
+    v_kind text;
+    v_block_view text;
     v_start omd_lineage.row_position;
     v_positions jsonb;
     v_changed record;
@@ -82,7 +84,29 @@ BEGIN
         );
     END IF;
     v_new.delay := coalesce(v_new.delay, interval '0');
-    v_new.repeat := coalesce(v_new.repeat, interval '1 hour');
+    SELECT omd_lineage._source_kind(
+        n.p_table_code, TRUE, v_new.pos_column,
+        CASE WHEN s.processor IS NULL THEN s.source_offset END,
+        CASE WHEN s.processor IS NULL THEN s.pos_column END,
+        s.processor IS NOT NULL
+    )
+    INTO v_kind
+    FROM omd_lineage._topic_parts(coalesce(v_new.depends_on[1], v_new.topic)) AS n
+    LEFT JOIN LATERAL (
+        SELECT t.processor, t.source_offset, t.pos_column
+        FROM omd_lineage.topic AS t
+        WHERE t.table_code = n.p_table_code AND v_new.depends_on <> '{}'
+        ORDER BY t.topic_id
+        LIMIT 1
+    ) AS s ON TRUE;
+    v_new.source_offset := omd_lineage._settle_source_offset(
+        p_given.source_offset, v_new.source_offset, v_kind, v_new.depends_on = '{}'
+    );
+    -- Changes and runs say when there is news, so nothing is won by a pause.
+    v_new.repeat := coalesce(
+        v_new.repeat,
+        CASE WHEN v_kind IN ('FACTS', 'RUNS') THEN interval '0' ELSE interval '1 hour' END
+    );
     v_new.maxstep := coalesce(v_new.maxstep, 1000000);
     IF p_given.run_window IS NOT NULL THEN
         v_new.run_window := nullif(omd_lineage._normal_run_window(p_given.run_window), '');
@@ -91,7 +115,6 @@ BEGIN
     v_new.max_age := nullif(v_new.max_age, interval '0');
     v_new.merge_key := nullif(v_new.merge_key, '{}');
     v_new.recompute_key := nullif(v_new.recompute_key, '{}');
-    v_new.source_offset := coalesce(v_new.source_offset, 'PROBE');
     v_new.reload_method := coalesce(v_new.reload_method, 'DELETE');
     v_new.advance_when_quiet := coalesce(v_new.advance_when_quiet, TRUE);
     v_new.inactive_indicator := coalesce(
@@ -182,7 +205,24 @@ BEGIN
         );
     END IF;
     PERFORM omd_lineage._require_one_kind(p_topic_id);
+    PERFORM omd.declare_reader(
+        v_new.module_id,
+        coalesce(b.source_code, ''),
+        ARRAY(
+            SELECT s.table_code
+            FROM omd_lineage.dependency AS d
+            INNER JOIN omd.source_position AS s USING (table_code)
+            WHERE d.topic_id = p_topic_id AND s.source_code = b.source_code
+        )
+    )
+    FROM (SELECT omd_lineage._block_source(p_topic_id) AS source_code) AS b
+    WHERE v_new.module_id IS NOT NULL;
     -- A topic whose view is broken can still be switched off.
+    IF v_kind = 'FACTS' AND v_new.processor IS NOT NULL AND v_new.inactive_indicator = 'N' THEN
+        v_block_view := omd.block_view(
+            (omd_lineage._topic_parts(v_new.depends_on[1])).p_table_code
+        );
+    END IF;
     IF v_new.processor = 'STEP' AND v_new.engine = 'POSTGRES'
         AND v_new.inactive_indicator = 'N'
     THEN
@@ -190,7 +230,8 @@ BEGIN
             v_new.topic,
             (omd_lineage._topic_parts(v_new.depends_on[1])).p_table_code,
             v_new.transforms,
-            v_new.recompute_key IS NOT NULL
+            v_new.recompute_key IS NOT NULL,
+            v_block_view
         );
     END IF;
 
@@ -238,7 +279,7 @@ BEGIN
 
     FOR v_text IN
         SELECT d.depends_on FROM omd_lineage.dependency AS d
-        WHERE d.topic_id = p_topic_id AND d.source_topic_id IS NULL
+        WHERE d.topic_id = p_topic_id AND d.source_topic_id IS NULL AND d.source_kind_code IS NULL
         ORDER BY d.ordinal
     LOOP
         RAISE WARNING USING

@@ -20,7 +20,7 @@ BEGIN ATOMIC
         s.is_read
     FROM omd_lineage.source_list AS s
     LEFT JOIN omd_lineage.source_probe AS p ON s.source = p.source
-    WHERE s.inactive_indicator = 'N'
+    WHERE s.inactive_indicator = 'N' AND coalesce(s.source_offset NOT IN ('FACTS', 'RUNS'), TRUE)
     ORDER BY
         coalesce(p.probe_duration > interval '1 second', FALSE),
         s.topic_id ASC NULLS LAST,
@@ -28,6 +28,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage._sources_to_probe IS
-'Returns every active source, in the order in which they are probed. Locks: none.';
+'Returns every active source that does not say itself how far it has come, in the order in which '
+'they are probed. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._sources_to_probe FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._sources_to_probe TO omd_runner;

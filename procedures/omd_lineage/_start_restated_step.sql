@@ -37,7 +37,8 @@ BEGIN
     RETURNING o.plan_number INTO v_plan_number;
 
     PERFORM omd.record_load_window(
-        p_module_instance_id, t.module_id, p_start_pos, p_start_id, p_end_pos, p_end_id
+        p_module_instance_id, t.module_id, p_start_pos, p_start_id, p_end_pos, p_end_id,
+        omd_lineage._block_source(p_topic_id)
     )
     FROM omd_lineage.topic AS t
     WHERE t.topic_id = p_topic_id;

@@ -45,7 +45,8 @@ BEGIN
     WHERE o.topic_id = p_topic_id AND t.topic_id = p_topic_id
     RETURNING o.plan_number, t.module_id INTO v_plan_number, v_module_id;
     PERFORM omd.record_load_window(
-        p_module_instance_id, v_module_id, p_start_pos, p_start_id, p_end_pos, p_end_id
+        p_module_instance_id, v_module_id, p_start_pos, p_start_id, p_end_pos, p_end_id,
+        omd_lineage._block_source(p_topic_id)
     );
     RETURN v_plan_number;
 END

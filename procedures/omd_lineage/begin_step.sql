@@ -48,7 +48,8 @@ BEGIN
     IF v_claim.p_is_planned THEN
         PERFORM omd_lineage._newest_row(b.table_code, b.pos_column, b.id_column)
         FROM omd_lineage.base_table AS b
-        WHERE b.topic_id = v_claim.p_topic_id AND NOT b.is_lake;
+        WHERE b.topic_id = v_claim.p_topic_id
+            AND coalesce(b.source_kind_code NOT IN ('FACTS', 'LAKE'), TRUE);
         SELECT
             v_claim.p_start_pos, v_claim.p_start_id, v_claim.p_end_pos, v_claim.p_end_id,
             NULL::bigint AS p_row_count, NULL::boolean AS p_is_full,
@@ -56,7 +57,13 @@ BEGIN
         INTO v_block;
     ELSE
         v_block := omd_lineage._next_block(v_claim.p_topic_id, FALSE);
-        IF v_block.p_end_pos IS NULL THEN
+        IF v_block.p_end_pos IS NULL OR v_block.p_is_quiet THEN
+            IF v_block.p_end_pos IS NOT NULL THEN
+                PERFORM omd_lineage._pass_rows(
+                    v_claim.p_topic_id, v_block.p_end_pos, v_block.p_end_id
+                );
+                v_block.p_is_quiet := FALSE;
+            END IF;
             PERFORM omd_lineage._note_no_jobs(
                 v_claim.p_topic_id, v_block.p_upto, v_block.p_is_quiet, v_block.p_detail
             );

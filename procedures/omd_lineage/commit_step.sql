@@ -37,6 +37,7 @@ BEGIN
     IF FOUND THEN
         RETURN;
     END IF;
+    PERFORM omd_lineage._require_standing_block(p_module_instance_id);
     v_rows_input := omd_lineage._advance_offset(
         p_module_instance_id, p_plan_number, p_rows_inserted, p_nulls, p_query_id
     );
@@ -54,7 +55,8 @@ COMMENT ON PROCEDURE omd_lineage.commit_step IS
 'changes nothing. Errors: OM004: there is no such instance of a topic; OM005: p_module_instance_id'
 ' or p_plan_number is NULL; OM007: p_rows_inserted is negative; OM013: p_nulls is not an object; '
 'OM101: the instance has ended; OM102: it may not proceed; OM108: the step does not hold its topic'
-' any more. Locks: the offset, the instance row. Call again when the answer was lost; OM101 with '
+' any more; OM114: rows of facts that it read are taken back. Locks: what it read of facts, beside '
+'readers; the offset; the instance row. Call again when the answer was lost; OM101 with '
 'execution_status_code S says that it is done.';
 REVOKE ALL ON PROCEDURE omd_lineage.commit_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.commit_step TO omd_runner;

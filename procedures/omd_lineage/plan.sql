@@ -34,7 +34,8 @@ BEGIN
     FROM omd_lineage.offsets AS o
     WHERE o.topic_id = v_topic_id;
     topic := v_offset.topic;
-    is_planned := v_offset.next IS NOT NULL;
+    is_planned := v_offset.next IS NOT NULL
+        AND omd_lineage._block_stands(v_topic_id, (v_offset.next).id);
     v_block := omd_lineage._undo_preview(v_topic_id);
     IF v_block.p_detail IS NOT NULL THEN
         is_planned := FALSE;
@@ -77,6 +78,10 @@ BEGIN
         detail := 'it is a source, which has no steps';
     ELSE
         v_block := omd_lineage._next_block(v_topic_id, TRUE);
+        IF v_block.p_is_quiet THEN
+            v_block.p_end_pos := NULL;
+            v_block.p_end_id := NULL;
+        END IF;
         start_pos := v_block.p_start_pos;
         start_id := v_block.p_start_id;
         end_pos := v_block.p_end_pos;

@@ -83,14 +83,15 @@ BEGIN
     END IF;
     PERFORM omd_lineage._require_position(b.table_code, b.pos_column, b.id_column)
     FROM omd_lineage.base_table AS b
-    WHERE b.topic_id = p_topic_id AND NOT b.is_lake;
+    WHERE b.topic_id = p_topic_id
+        AND coalesce(b.source_kind_code NOT IN ('FACTS', 'LAKE'), TRUE);
     SELECT p.p_error INTO v_problem
     FROM omd_lineage.source_list AS s
     CROSS JOIN LATERAL omd_lineage._try_probe(
         s.source, s.topic_id, s.table_code, s.pos_column, s.id_column, s.is_read,
         'REGISTRATION'
     ) AS p
-    WHERE s.topic_id = p_topic_id;
+    WHERE s.topic_id = p_topic_id AND s.source_offset NOT IN ('FACTS', 'RUNS');
     IF v_problem IS NOT NULL THEN
         RAISE WARNING USING MESSAGE = v_problem;
     END IF;
@@ -124,36 +125,40 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'and its dependencies; a NULL argument keeps the present value. p_depends_on: tables or topics; '
 'the first is the base table. p_processor: STEP (the default with p_transforms), RELOAD, or a '
 'procedure schema.procedure of yours, which is called with the topic; NULL: a source. '
-'p_transforms: in order, views or, on Spark, SQL texts or module:function. p_engine: POSTGRES (the '
-'default) or SPARK. p_delay: rows younger than this wait. p_repeat: least time between steps (1 '
-'hour). p_maxstep: most rows per block (1,000,000). p_run_window: ''22:00-06:00'', with a time '
-'zone or in that of the session; '''': none. p_max_wait: after this time a step no longer waits '
-'for dependencies that lag; 0: it always waits. p_before_sql, p_after_sql: statements before and '
-'after the transforms, with qualified names. p_pos_column, p_id_column: the columns of the '
-'position (pos, id) in the base table; p_pos_column '''': the position is the id alone. '
-'p_source_offset: PROBE, CLOCK, TRIGGER or HAND; LAKE: the source is a lake table, and its commits '
-'are its positions. p_reload_method: DELETE (the default), TRUNCATE or SWAP. p_advance_when_quiet: '
-'the offset moves on when there is nothing new. p_inactive_indicator: Y skips each step, N does '
-'not. p_comment: what the topic is. p_module_code: its Module, which is named like the topic when '
-'none is given. p_area_code: area of its Module (PRES). p_table_type_code: table type of its '
-'Module. p_platform_code: platform of its Module, POSTGRES or SPARK. p_start_pos, p_start_id: rows '
-'up to this position are not read (by the id alone: p_start_pos -infinity); -infinity reads all '
-'rows. p_merge_key: columns of the destination; rows of a block replace those with the same '
-'values. p_recompute_key: columns of the destination; the first view of p_transforms names the '
-'values that a block touches, and the second computes their rows anew from the whole base table. '
+'p_transforms: in order, views or, on Spark, SQL texts or module:function. p_engine: POSTGRES '
+'(the default) or SPARK. p_delay: rows younger than this wait. p_repeat: least time between steps '
+'(1 hour; 0 where the base table is read by changes of facts or by runs). p_maxstep: most rows '
+'per block (1,000,000). p_run_window: ''22:00-06:00'', with a time zone or in that of the '
+'session; '''': none. p_max_wait: after this time a step no longer waits for dependencies that '
+'lag; 0: it always waits. p_before_sql, p_after_sql: statements before and after the transforms, '
+'with qualified names. p_pos_column, p_id_column: the columns of the position (pos, id) in the '
+'base table; p_pos_column '''': the position is the id alone. p_source_offset: PROBE, CLOCK, '
+'TRIGGER or HAND; LAKE: the source is a lake table, and its commits are its positions; RUNS: the '
+'runs of the Modules that write it are, which is the default where p_pos_column is '
+'omd_insert_datetime. A view that an interface offers is read by its changes, whoever registers '
+'it. p_reload_method: DELETE (the default), TRUNCATE or SWAP. p_advance_when_quiet: the offset '
+'moves on when there is nothing new. p_inactive_indicator: Y skips each step, N does not. '
+'p_comment: what the topic is. p_module_code: its Module, which is named like the topic when none '
+'is given. p_area_code: area of its Module (PRES). p_table_type_code: table type of its Module. '
+'p_platform_code: platform of its Module, POSTGRES or SPARK. p_start_pos, p_start_id: rows up to '
+'this position are not read (by the id alone: p_start_pos -infinity); -infinity reads all rows. '
+'p_merge_key: columns of the destination; rows of a block replace those with the same values. '
+'p_recompute_key: columns of the destination; the first view of p_transforms names the values '
+'that a block touches, and the second computes their rows anew from the whole base table. '
 'p_max_age: how old the newest row of a source may be; 0: nothing is promised. p_backoff: how long '
 'it waits after a failure (10 seconds), twice as long after each further one in a row. '
 'p_backoff_limit: the longest such wait (1 hour). p_max_failures: after so many failures in a row '
-'it waits for omd.retry (10); 0: never. Returns p_topic_id. Errors: OM005: p_topic is NULL; OM006: '
-'a code is unknown; OM009: the table is no name on the platform; OM013: an argument has a value '
-'that is not allowed; OM016: p_topic, or a dependency, is no name of a topic; OM017: it would '
-'depend on itself; OM111: another target while a rollback is pending; OM204: another platform than '
-'that of a companion; OM205: its destination lacks the column that tells the run; OM206: the '
-'columns of the position are no timestamptz and integer; OM208: p_start_pos while the topic is '
-'held, a block is planned, or a step waits for its rollback; OM209: nothing is known that would '
-'undo a load of its table format; OM210: a destination in a schema of OMD or PostgreSQL; OM211: an '
-'argument or a dependency needs a time, and the position is the id alone; OM213: a view of a STEP '
-'does not read its base table by blocks; OM215: another base table or other columns of the '
+'it waits for omd.retry (10); 0: never. Returns '
+'p_topic_id. Errors: OM005: p_topic is NULL; OM006: a code is unknown; OM009: the table is no '
+'name on the platform; OM013: an argument has a value that is not allowed; OM016: p_topic, or a '
+'dependency, is no name of a topic; OM017: it would depend on itself; OM111: another target while '
+'a rollback is pending; OM204: another platform than that of a companion; OM205: its destination '
+'lacks the column that tells the run; OM206: the columns of the position are no timestamptz and '
+'integer; OM208: p_start_pos while the topic is held, a block is planned, or a step waits for its '
+'rollback; OM209: nothing is known that would undo a load of its table format; OM210: a '
+'destination in a schema of OMD or PostgreSQL; OM211: an argument or a dependency needs a time, '
+'and the position is the id alone; OM213: a view of a STEP does not read its base table by '
+'blocks, or the view of changes of facts; OM215: another base table or other columns of the '
 'position, without p_start_pos; OM216: a destination that holds rows, without p_start_pos. Locks: '
 'other registrations; the Module row. See docs/explanation/lineage.md. Call again when the answer '
 'was lost.';

@@ -59,6 +59,10 @@ BEGIN
     END IF;
 
     DELETE FROM omd_lineage.dependency AS d WHERE d.source_topic_id = v_topic_id;
+    -- Its Module stays, and nothing is kept for it any more.
+    PERFORM omd.declare_reader(t.module_id, '', '{}')
+    FROM omd_lineage.topic AS t
+    WHERE t.topic_id = v_topic_id AND t.module_id IS NOT NULL;
     DELETE FROM omd_lineage.topic AS t
     WHERE t.topic_id = v_topic_id
     RETURNING t.table_code, t.module_id INTO v_table_code, v_module_id;

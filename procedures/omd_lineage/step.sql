@@ -38,6 +38,11 @@ BEGIN
             );
             RETURN;
         END IF;
+        IF v_status OPERATOR(pg_catalog.=) 'A' THEN
+            p_outcome := 'ABORTED';
+            p_detail := 'what it was to read is being taken back; the next step plans its block anew';
+            RETURN;
+        END IF;
         p_outcome := 'ERROR';
     ELSE
         v_is_cancelled := p_outcome OPERATOR(pg_catalog.=) 'ERROR'

@@ -4,3 +4,6 @@
 
 GRANT USAGE ON SCHEMA omd_facts TO omd_reader, omd_data_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA omd_facts, omd_report TO omd_reader;
+
+-- An own key is a value of business rows.
+CALL omd.hide_columns('omd_facts.change_slice', '{own_key}');

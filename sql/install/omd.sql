@@ -112,7 +112,7 @@
 \ir ../../migrations/V061__module_kinds.sql
 \endif
 
-\set checksum 'fb22cdae496803c2f4533e3b0234a8fbc8a46eee35262f17f5b68c5cc2c56fa8'
+\set checksum '0e08476a3e9690107f03ebabf5f65fa859828a412cfd94be6e7a6217489d102a'
 \set migration 'V064__back_off'
 \ir ../setup/claim.psql
 \if :pending
@@ -126,9 +126,31 @@
 \ir ../../migrations/V075__failures_of_tasks.sql
 \endif
 
+\set checksum 'a86ad7aaa83a86bfed37aaf38d36fb71dee2c0d7cba0905664dd6869887f4f6a'
+\set migration 'V066__sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V066__sources.sql
+\endif
+
+\set checksum 'c1e135934b9c3a1b96c6f0e54b579e5add96ec0228b13ad975de237813a714f7'
+\set migration 'V068__source_readers'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V068__source_readers.sql
+\endif
+
+\set checksum '76e098f4094a14e62d31fe06aaf6e107265ee7c0efb7fde93e45f3d43bc816e1'
+\set migration 'V069__read_sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V069__read_sources.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
+\ir ../reference/omd/source_kinds.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 
@@ -319,6 +341,27 @@
 \ir ../../procedures/omd/module_active_instance_control.sql
 \ir ../../procedures/omd/previous_module_instance.sql
 \ir ../../procedures/omd/record_load_window.sql
+\ir ../../procedures/omd/declare_source.sql
+\ir ../../procedures/omd/move_source.sql
+\ir ../../procedures/omd/hold_source.sql
+\ir ../../procedures/omd/close_source.sql
+\ir ../../procedures/omd/take_source.sql
+\ir ../../procedures/omd/_move_run_source.sql
+\ir ../../procedures/omd/declare_runs.sql
+\ir ../../procedures/omd/declare_runs_of.sql
+\ir ../../procedures/omd/source_of.sql
+\ir ../../procedures/omd/block_view.sql
+\ir ../../procedures/omd/plan_block.sql
+\ir ../../procedures/omd/next_run.sql
+\ir ../../procedures/omd/next_position.sql
+\ir ../../procedures/omd/block_stands.sql
+\ir ../../procedures/omd/block_routine.sql
+\ir ../../procedures/omd/show_block.sql
+\ir ../../procedures/omd/open_block.sql
+\ir ../../procedures/omd/abort_written.sql
+\ir ../../procedures/omd/declare_reader.sql
+\ir ../../procedures/omd/source_readers.sql
+\ir ../../procedures/omd/source_reads.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/create_load_window.sql
@@ -382,6 +425,7 @@
 \ir ../views/omd/open_instance.sql
 \ir ../views/omd/module_pause.sql
 \ir ../../procedures/omd/running_modules.sql
+\ir ../views/omd/source_position.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/table_family.sql

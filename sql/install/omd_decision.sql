@@ -12,6 +12,12 @@
 \if :pending
 \ir ../../migrations/V060__link_records.sql
 \endif
+\set checksum '767fe358293b94d846e76ff40d3aa8f682b73a883b06128010d26f6cb095b68e'
+\set migration 'V071__stage_sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V071__stage_sources.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
@@ -74,7 +80,6 @@
 \ir ../../procedures/omd_decision/_buffers_sql.sql
 \ir ../../procedures/omd_decision/_buffers.sql
 \ir ../../procedures/omd_decision/_cycles.sql
-\ir ../../procedures/omd_decision/_executing_output.sql
 \ir ../../procedures/omd_decision/_window_end.sql
 \ir ../../procedures/omd_decision/_is_time_of_writing.sql
 \ir ../../procedures/omd_decision/_note_positions.sql

@@ -31,12 +31,30 @@
 \ir ../../migrations/V073__exports_by_themselves.sql
 \endif
 
+\set checksum 'b6fda4508ef2300aab8e71c644bcd563261cc672d74b81110e23b2eb6a20a7b2'
+\set migration 'V067__changes'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V067__changes.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
 \ir ../reference/omd_facts/module_kinds.sql
 \ir ../reference/omd_facts/delivery_statuses.sql
 \ir ../reference/omd_facts/read_bounds.sql
 \ir ../reference/omd_facts/listeners.sql
+\ir ../reference/omd_facts/source_kinds.sql
+
+-- Changes
+\ir ../../procedures/omd_facts/_source_code.sql
+\ir ../../procedures/omd_facts/_begin_change.sql
+\ir ../../procedures/omd_facts/_end_change.sql
+\ir ../../procedures/omd_facts/_end_written_change.sql
+\ir ../../procedures/omd_facts/_note_key.sql
+\ir ../../procedures/omd_facts/_note_slice.sql
+\ir ../../procedures/omd_facts/_take_position.sql
+\ir ../triggers/omd_facts/change_end.sql
 
 -- Mapping
 \ir ../../procedures/omd_facts/_open_end.sql
@@ -52,6 +70,7 @@
 \ir ../../procedures/omd_facts/_write_indexes.sql
 \ir ../../procedures/omd_facts/_write_entity.sql
 \ir ../../procedures/omd_facts/_write_links.sql
+\ir ../../procedures/omd_facts/_require_unread.sql
 \ir ../../procedures/omd_facts/_write_mapping.sql
 \ir ../../procedures/omd_facts/_stored_mapping.sql
 \ir ../../procedures/omd_facts/_raise_not_deployed.sql
@@ -73,6 +92,7 @@
 \ir ../../procedures/omd_facts/_select_list.sql
 \ir ../../procedures/omd_facts/_history_from.sql
 \ir ../../procedures/omd_facts/_bounded_sql.sql
+\ir ../../procedures/omd_facts/_block_sql.sql
 \ir ../../procedures/omd_facts/_moment_sql.sql
 \ir ../../procedures/omd_facts/_wanted_views.sql
 \ir ../../procedures/omd_facts/_odd_value_sql.sql
@@ -86,6 +106,12 @@
 \ir ../../procedures/omd_facts/_view_statements.sql
 \ir ../../procedures/omd_facts/_views_shrink.sql
 \ir ../../procedures/omd_facts/_present_views.sql
+\ir ../../procedures/omd_facts/_context_pieces.sql
+\ir ../../procedures/omd_facts/_change_pieces.sql
+\ir ../../procedures/omd_facts/_as_of_block.sql
+\ir ../../procedures/omd_facts/_changes_sql.sql
+\ir ../../procedures/omd_facts/_changes_statements.sql
+\ir ../../procedures/omd_facts/_switch_changes.sql
 \ir ../../procedures/omd_facts/_drop_views.sql
 \ir ../../procedures/omd_facts/_kept_grants.sql
 \ir ../../procedures/omd_facts/_execute_all.sql
@@ -110,8 +136,8 @@
 \ir ../../procedures/omd_facts/_key_pieces.sql
 \ir ../../procedures/omd_facts/_root_statements.sql
 \ir ../../procedures/omd_facts/_load_roots.sql
-\ir ../../procedures/omd_facts/_context_pieces.sql
 \ir ../../procedures/omd_facts/_context_statements.sql
+\ir ../../procedures/omd_facts/_change_statements.sql
 \ir ../../procedures/omd_facts/_supertype_statements.sql
 \ir ../../procedures/omd_facts/_entity_statements.sql
 \ir ../../procedures/omd_facts/build_load_sql.sql
@@ -124,6 +150,7 @@
 \ir ../../procedures/omd_facts/_with_supertypes.sql
 \ir ../../procedures/omd_facts/_record_load.sql
 \ir ../../procedures/omd_facts/_load_item.sql
+\ir ../../procedures/omd_facts/_waits_for_readers.sql
 \ir ../../procedures/omd_facts/_begin_item.sql
 \ir ../../procedures/omd_facts/_interface_of.sql
 \ir ../../procedures/omd_facts/begin_run.sql
@@ -146,6 +173,7 @@
 \ir ../../procedures/omd_facts/register_control.sql
 \ir ../../procedures/omd_facts/_run_controls.sql
 \ir ../../procedures/omd_facts/_log_removal.sql
+\ir ../../procedures/omd_facts/_note_erased.sql
 \ir ../../procedures/omd_facts/_require_physical.sql
 \ir ../../procedures/omd_facts/_deletes_physically.sql
 \ir ../../procedures/omd_facts/_after_delete.sql
@@ -154,8 +182,13 @@
 -- Undo
 \ir ../../procedures/omd_facts/_raise_not_undone.sql
 \ir ../../procedures/omd_facts/_undo_load.sql
+\ir ../../procedures/omd_facts/_undo_change.sql
 \ir ../../procedures/omd_facts/undo_loads.sql
 \ir ../../procedures/omd_facts/_revert_undone.sql
+\ir ../../procedures/omd_facts/_require_load.sql
+\ir ../../procedures/omd_facts/_close_position.sql
+\ir ../../procedures/omd_facts/_open_position.sql
+\ir ../../procedures/omd_facts/_undo.sql
 \ir ../../procedures/omd_facts/undo.sql
 \ir ../../procedures/omd_facts/_difference_sql.sql
 \ir ../../procedures/omd_facts/resync.sql
@@ -165,6 +198,14 @@
 \ir ../../procedures/omd_facts/as_of.sql
 \ir ../../procedures/omd_facts/traveling_now.sql
 \ir ../../procedures/omd_facts/read_bound.sql
+\ir ../../procedures/omd_facts/show_changes.sql
+\ir ../../procedures/omd_facts/show_block.sql
+\ir ../../procedures/omd_facts/change_at.sql
+\ir ../../procedures/omd_facts/next_change.sql
+\ir ../../procedures/omd_facts/plan_changes.sql
+\ir ../../procedures/omd_facts/changes_view.sql
+\ir ../../procedures/omd_facts/may_end.sql
+\ir ../../procedures/omd_facts/purge_changes.sql
 
 -- Export
 \ir ../../procedures/omd_facts/_raise_export.sql
@@ -194,6 +235,7 @@
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/export_work.sql
+\ir ../views/omd_facts/undone_reads.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

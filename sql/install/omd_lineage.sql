@@ -119,6 +119,13 @@
 \ir ../../migrations/V065__back_off_lineage.sql
 \endif
 
+\set checksum '94527245c30cf5447ad07c43fcd31075473c5b61fddaf85c005e3c4c6281f046'
+\set migration 'V070__lineage_sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V070__lineage_sources.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 \ir ../reference/omd_lineage/module_kinds.sql
@@ -137,6 +144,11 @@
 \ir ../../procedures/omd_lineage/until_block_end.sql
 \ir ../../procedures/omd_lineage/id_in_block.sql
 \ir ../../procedures/omd_lineage/_holder_lives.sql
+\ir ../../procedures/omd_lineage/_source_kind.sql
+\ir ../../procedures/omd_lineage/_settle_source_offset.sql
+\ir ../../procedures/omd_lineage/_block_source.sql
+\ir ../../procedures/omd_lineage/_block_stands.sql
+\ir ../../procedures/omd_lineage/_is_closed.sql
 \ir ../views/omd_lineage/dependency_offsets.sql
 \ir ../views/omd_lineage/base_table.sql
 \ir ../views/omd_lineage/source_list.sql
@@ -202,6 +214,7 @@
 
 -- Steps
 \ir ../../procedures/omd_lineage/_walk_block.sql
+\ir ../../procedures/omd_lineage/_next_changes.sql
 \ir ../../procedures/omd_lineage/_next_block.sql
 \ir ../../procedures/omd_lineage/_may_be_swapped.sql
 \ir ../../procedures/omd_lineage/_reload_way.sql
@@ -214,6 +227,8 @@
 \ir ../../procedures/omd_lineage/_claim_topic.sql
 \ir ../../procedures/omd_lineage/_note_no_jobs.sql
 \ir ../../procedures/omd_lineage/_note_unreadable.sql
+\ir ../../procedures/omd_lineage/_pass_rows.sql
+\ir ../../procedures/omd_lineage/_require_standing_block.sql
 \ir ../../procedures/omd_lineage/_start_step.sql
 \ir ../../procedures/omd_lineage/_start_restated_step.sql
 \ir ../../procedures/omd_lineage/_end_restated_step.sql

@@ -4,7 +4,7 @@
 -- the installation, which holds nothing else. It waits in turns of a moment, so that other steps go
 -- on meanwhile. Each installation runs this script; it does nothing where lineage is not installed,
 -- or is up to date. A new database gets the columns from migrations/V013__lineage_columns.sql, and
--- the check from migrations/V035__lake_sources.sql.
+-- the check from migrations/V035__lake_sources.sql and migrations/V070__lineage_sources.sql.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 
@@ -17,7 +17,7 @@ BEGIN
     INNER JOIN pg_namespace AS n ON c.connamespace = n.oid
     WHERE n.nspname = 'omd_lineage'
         AND c.conname = 'ck_topic_source_offset'
-        AND pg_get_constraintdef(c.oid) NOT LIKE '%LAKE%'; -- it is the newest of them
+        AND pg_get_constraintdef(c.oid) NOT LIKE '%RUNS%'; -- it is the newest of them
     IF NOT FOUND THEN
         RETURN;
     END IF;
@@ -26,7 +26,8 @@ BEGIN
     PERFORM set_config('lock_timeout', '200ms', TRUE);
     WHILE NOT v_is_locked LOOP
         BEGIN
-            LOCK TABLE omd_lineage.topic, omd_lineage.offsets, omd_lineage.log
+            LOCK TABLE omd_lineage.topic, omd_lineage.offsets, omd_lineage.log,
+            omd_lineage.dependency
             IN ACCESS EXCLUSIVE MODE;
             v_is_locked := TRUE;
         EXCEPTION
@@ -57,7 +58,8 @@ BEGIN
     ALTER TABLE omd_lineage.topic
     DROP CONSTRAINT IF EXISTS ck_topic_source_offset,
     ADD CONSTRAINT ck_topic_source_offset CHECK (
-        source_offset IN ('PROBE', 'CLOCK', 'TRIGGER', 'HAND', 'LAKE')
+        source_offset IN ('PROBE', 'CLOCK', 'TRIGGER', 'HAND', 'LAKE', 'FACTS', 'RUNS')
     );
+    ALTER TABLE omd_lineage.dependency ADD COLUMN IF NOT EXISTS source_kind_code text;
 END
 $do$;

@@ -200,7 +200,7 @@ def test_an_output_that_is_not_the_target_of_its_module_holds_back_too(room: Roo
     assert run["processing_indicator"] == "P"
     room.fill("a", (1, 1))
     assert decided(room) == 0
-    assert "stage w" in said(room)[0]
+    assert "of w executes" in said(room)[0]
     room.call("omd.module_failure", module_instance_id=run["module_instance_id"], event_detail="x")
     assert decided(room) == 0
 

@@ -75,7 +75,7 @@ def test_what_no_delivery_may_bring_is_refused_at_the_view(
     if column != "size":
         export = store.call("omd_facts.create_export", agreement_code="x", target_uri="/out")
         run = store.call("omd_facts.begin_export", delivery_id=export["delivery_id"])
-        told = refused(store, "OM159", run["plan"][0]["query"])
+        told = refused(store, "OM162", run["plan"][0]["query"])
         assert told["attribute"] == column
 
 
@@ -238,7 +238,7 @@ def test_a_load_that_fails_names_the_row_and_can_be_reverted(store: Store) -> No
         " WHERE module_instance_id = %s",
         answer["module_instance_id"],
     )
-    assert told["event_return_code_details"] == "OM158"
+    assert told["event_return_code_details"] == "OM161"
     for word in ('"shop"', "thing", '{"nbr": 3}', '"by"'):
         assert word in answer["detail"]
     assert "taken" not in str(told)

@@ -28,6 +28,7 @@ CONTROLS_TRANSACTIONS = {
     "omd_dispatch.purge_partition",
     "omd_facts.load",
     "omd_facts.load_all",
+    "omd_facts.undo",
     "omd_lineage.step",
     "omd_lineage.probe_sources",
     "omd_lineage.restate",
@@ -40,7 +41,13 @@ CONTROLS_TRANSACTIONS = {
 # those of the interfaces, by the codes of the registry; a check of a model is written anew by its
 # parser.
 OVER_GENERATED_TABLES = {
+    "omd.block_routine",
+    "omd.block_stands",
+    "omd.block_view",
     "omd.hide_columns",
+    "omd.next_position",
+    "omd.plan_block",
+    "omd.show_block",
     "omd_delivery._apply_entity",
     "omd_delivery._check_delta",
     "omd_delivery._check_problem",
@@ -74,9 +81,11 @@ OVER_GENERATED_TABLES = {
     "omd_facts._lacks_roots",
     "omd_facts._load_entity",
     "omd_facts._load_roots",
+    "omd_facts._note_erased",
     "omd_facts._refused_key",
     "omd_facts._removed_anchors",
     "omd_facts._run_controls",
+    "omd_facts._switch_changes",
     "omd_facts._undo_load",
     "omd_facts.erase",
     "omd_facts.hold_views",
@@ -367,6 +376,16 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_lineage.fail_step > omd.module_failure"],
     ),
     (
+        "OM004 OM005 OM102",
+        "it has seen the instance execute",
+        ["omd_lineage.fail_step > omd.abort_written"],
+    ),
+    (
+        "OM004 OM005",
+        "it has seen the instance execute",
+        ["omd.execute_module > omd.module_abort"],
+    ),
+    (
         "OM004 OM005 OM101",
         "the run is its own and has failed",
         ["omd_lineage.end_run > omd_lineage.fail_step"],
@@ -602,7 +621,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
-        "OM005 OM034 OM130 OM153",
+        "OM005 OM034 OM130 OM153 OM159",
         "it only names the rollback",
         ["omd_facts._register_module > omd_facts.undo_loads"],
     ),
@@ -612,7 +631,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd_facts._begin_item > omd.begin_in_database_run",
             "omd_facts.resync > omd.begin_in_database_run",
-            "omd_facts.undo > omd.begin_in_database_run",
+            "omd_facts._undo > omd.begin_in_database_run",
         ],
     ),
     (
@@ -636,7 +655,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd_facts._begin_item > omd.module_success",
             "omd_facts.resync > omd.module_success",
-            "omd_facts.undo > omd.module_success",
+            "omd_facts._undo > omd.module_success",
         ],
     ),
     (
@@ -647,7 +666,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM003 OM006",
         "it names a Module Instance and an indicator that there is",
-        ["omd_facts.undo > omd.set_next_run_indicator"],
+        ["omd_facts._undo > omd.set_next_run_indicator"],
     ),
     (
         "OM013 OM031",
@@ -716,7 +735,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_facts._writer_sql > omd_facts._run_controls"],
     ),
     (
-        "OM063 OM156",
+        "OM063 OM156 OM159",
         "it only writes the text of a function",
         ["omd_facts._writer_sql > omd_facts._deletes_physically"],
     ),
@@ -736,7 +755,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
 HOLDS_ROWS = re.compile(
     r"omd\.event_log|omd_decision\.(cycle|reject|ruleset_test_result)|omd_delivery\.(quarantine|sample)"
     r"|omd_dispatch\.task_(schedule|source)|omd_dispatch\.(old_)?task_data_\w+"
-    r"|omd_lineage\.(offsets|replaced_row|source_probe)"
+    r"|omd_lineage\.(offsets|replaced_row|source_probe)|omd_facts\.change_slice"
 )
 # The schemas that a room may name besides omd.
 KNOWS = {

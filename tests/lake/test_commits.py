@@ -72,6 +72,15 @@ def test_a_commit_exchanges_the_metadata_files_and_is_recorded_with_its_run(room
         10,
     )
     assert table["metadata_location"] == "a.1"
+    # Readers see the newest commit without a look into the lake.
+    positions = (
+        "SELECT table_code, pos, id FROM omd.source_position WHERE source_kind_code = 'LAKE'"
+        " ORDER BY table_code"
+    )
+    assert [tuple(row.values()) for row in room.rows(positions)] == [
+        ("lake.a", a["commit_datetime"], a["sequence_number"]),
+        ("lake.b", b["commit_datetime"], b["sequence_number"]),
+    ]
 
 
 def test_a_second_call_with_the_same_writes_answers_what_the_first_did(room: Room) -> None:

@@ -52,6 +52,9 @@ EMPTY = """
         DELETE FROM omd.source_control;
         DELETE FROM omd.write_ledger;
         DELETE FROM omd.undone_read;
+        DELETE FROM omd.source_reader;
+        DELETE FROM omd.source_table;
+        DELETE FROM omd.source;
         FOR v_name IN
             SELECT oid::regclass FROM pg_class
             WHERE relnamespace IN (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from psycopg import sql
 
-__all__ = ["taking_over"]
-
 
 def taking_over(snapshot_id: str, access: str = "READ ONLY") -> tuple[str, str]:
     """Return the first statements of a transaction that reads from a held snapshot.

@@ -32,6 +32,7 @@ __all__ = [
     "BatchAborted",
     "BatchNotComplete",
     "BatchSkipped",
+    "BlockUndone",
     "CyclicHierarchy",
     "DirectEditRefused",
     "ForeignSchema",
@@ -179,6 +180,10 @@ class RollbackIncomplete(StateError, code="OM112"):
 
 class NotAtRest(StateError, code="OM113"):
     """A Batch or Module was to retire while it executes or waits for a rollback."""
+
+
+class BlockUndone(StateError, code="OM114"):
+    """Rows of the block that a run was to read are taken back: it ends with A."""
 
 
 class NoRollbackTemplate(ConfigurationError, code="OM201"):

@@ -228,6 +228,7 @@ class FactsCalls(Calls):
             NoOpenDelivery: OM150.
             WritesBlocked: OM151.
             PhysicalDeleteRefused: OM156.
+            ReadersAtWork: OM159.
             FactsNotDeployed: OM251.
         """
         answer: int = self._value(_ERASE, interface_code, entity_code, key)
@@ -290,9 +291,10 @@ class FactsCalls(Calls):
         persisted, in one transaction.
 
         Returns ``outcome``: PERSISTED, ``module_instance_id`` has loaded ``delivery_id``; NOTHING,
-        there was no item; RUNNING, another session loads; SKIPPED, the Module facts.<interface> is
-        inactive or skipped; FAILED, nothing was changed, ``detail`` says why. It commits, so call
-        it outside a transaction block.
+        there was no item; RUNNING, another session loads, or readers are at work of what is to be
+        undone first, and no new one begins; SKIPPED, the Module facts.<interface> is inactive or
+        skipped; FAILED, nothing was changed, ``detail`` says why. It commits, so call it outside a
+        transaction block.
 
         Raises:
             RollbackIncomplete: OM112.
@@ -364,6 +366,19 @@ class FactsCalls(Calls):
         answer: int = self._value(_OPEN_DELIVERY, agreement_code, physical_delete_allowed)
         return answer
 
+    def purge_changes(self, keep: timedelta | str) -> int:
+        """Removes the keys of changes that are older than ``keep`` and that every reader has
+        passed, and returns how many (``purged``).
+
+        A block that begins before them is refused, but for one from the beginning.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        answer: int = self._value(_PURGE_CHANGES, keep)
+        return answer
+
     def register_control(
         self,
         interface_code: str,
@@ -431,13 +446,37 @@ class FactsCalls(Calls):
             UnknownInterface: OM031.
             DeliveryArgumentInvalid: OM036.
             QueueItemNotReady: OM135.
-            ItemRefused: OM158.
+            ItemRefused: OM161.
             ResyncBlocked: OM154.
             FactsNotDeployed: OM251.
         """
         from omd.facts.rows import ResyncAnswer
 
         return self._answer(_RESYNC, ResyncAnswer, interface_code, entity_code, dry_run)
+
+    def show_changes(self, interface_code: str, after: int | None, upto: int | None) -> None:
+        """Shows a block of changes of the interface ``interface_code`` until the transaction ends:
+        the views changes_<interface> have the keys that it touched, and the views asof_<interface>
+        are as of its end.
+
+        Outside of a transaction block it ends at once. One of more than 50,000 keys raises work_mem
+        to maintenance_work_mem as long.
+
+        Args:
+            after: the change that it begins after; 0 or NULL: it begins at the beginning, and
+                has what exists at its end.
+            upto: the change that it ends at; NULL: the newest.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            UnknownInterface: OM031.
+            DeliveryArgumentInvalid: OM036.
+            ChangesPurged: OM158.
+            FactsNotDeployed: OM251.
+            ChangesNotKept: OM254.
+        """
+        self._do(_SHOW_CHANGES, interface_code, after, upto)
 
     def traveling_now(self, interface_code: str) -> datetime | None:
         """Returns the greatest transaction time that is persisted for the interface
@@ -460,7 +499,8 @@ class FactsCalls(Calls):
         may take their deliveries back.
 
         Those who have read the rows are warned. Returns ``undone``, the Module Instances that were
-        undone; none when it was undone before.
+        undone; none when it was undone before. It lets no new reader begin, and commits that where
+        it may: call it outside of a transaction block.
 
         Args:
             revert_reason: revert the delivery of ``module_instance_id`` in the same
@@ -482,6 +522,7 @@ class FactsCalls(Calls):
             WrongDeliveryState: OM130.
             NotReverted: OM133.
             LoadNotUndone: OM153.
+            ReadersAtWork: OM159.
             FactsNotDeployed: OM251.
         """
         answer: list[int] = self._value(_UNDO, interface_code, module_instance_id, revert_reason)
@@ -499,6 +540,7 @@ class FactsCalls(Calls):
             MissingArgument: OM005.
             WrongDeliveryState: OM130.
             LoadNotUndone: OM153.
+            ReadersAtWork: OM159.
         """
         answer: int = self._value(_UNDO_LOADS, interface_id, instance_array)
         return answer
@@ -582,6 +624,9 @@ _OPEN_DELIVERY = Routine(
     {"p_agreement_code": "text", "p_physical_delete_allowed": "boolean"},
     required=1,
 )
+_PURGE_CHANGES = Routine(
+    "omd_facts.purge_changes", {"p_keep": "interval"}, required=1, repeat=Repeat()
+)
 _REGISTER_CONTROL = Routine(
     "omd_facts.register_control",
     {
@@ -601,6 +646,12 @@ _RESYNC = Routine(
     "omd_facts.resync",
     {"p_interface_code": "text", "p_entity_code": "text", "p_dry_run": "boolean"},
     required=1,
+)
+_SHOW_CHANGES = Routine(
+    "omd_facts.show_changes",
+    {"p_interface_code": "text", "p_after": "bigint", "p_upto": "bigint"},
+    required=3,
+    repeat=Repeat(),
 )
 _TRAVELING_NOW = Routine(
     "omd_facts.traveling_now",

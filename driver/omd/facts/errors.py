@@ -12,6 +12,8 @@ from omd._core.errors import (
 
 __all__ = [
     "AlternateKeyTaken",
+    "ChangesNotKept",
+    "ChangesPurged",
     "ChildrenExist",
     "ControlAnswerUnknown",
     "DeleteTypeUnknown",
@@ -32,6 +34,7 @@ __all__ = [
     "NoOpenDelivery",
     "ParentMissing",
     "PhysicalDeleteRefused",
+    "ReadersAtWork",
     "ResyncBlocked",
     "RowNotAgreed",
     "SystemColumnSet",
@@ -131,16 +134,24 @@ class FactOvertaken(StateError, code="OM157"):
     """The row was changed since the statement read it."""
 
 
-class ItemRefused(StateError, code="OM158"):
-    """A row of an item breaks what the facts must hold; the detail names its key."""
+class ChangesPurged(StateError, code="OM158"):
+    """A block of changes needs keys that are purged."""
 
 
-class ValueNotExported(StateError, code="OM159"):
-    """No file can hold a value."""
+class ReadersAtWork(StateError, code="OM159"):
+    """Runs that read the facts keep rows from being taken back."""
 
 
 class ViewsNotHeld(StateError, code="OM160"):
     """Readers or writers keep the views of an interface from being changed."""
+
+
+class ItemRefused(StateError, code="OM161"):
+    """A row of an item breaks what the facts must hold; the detail names its key."""
+
+
+class ValueNotExported(StateError, code="OM162"):
+    """No file can hold a value."""
 
 
 class InvalidFacts(ConfigurationError, code="OM250"):
@@ -157,3 +168,7 @@ class FactsWouldChange(ConfigurationError, code="OM252"):
 
 class InvalidControl(ConfigurationError, code="OM253"):
     """A control is no SECURITY DEFINER function of the right signature."""
+
+
+class ChangesNotKept(ConfigurationError, code="OM254"):
+    """The entities of an interface do not keep their changes."""

@@ -111,6 +111,7 @@ class LineageCalls(Calls):
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             StepFenced: OM108.
+            BlockUndone: OM114.
         """
         self._do(_COMMIT_STEP, module_instance_id, plan_number, rows_inserted, nulls, query_id)
 
@@ -122,7 +123,8 @@ class LineageCalls(Calls):
         event_return_code_details: str | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` as failed, with the event ``event_detail`` and the
-        code ``event_return_code_details``, as module_failure does.
+        code ``event_return_code_details``, as module_failure does; with BlockUndone, since its
+        block was taken back, it ends with A, and its rows go with the next begin.
 
         It releases the topic, whose next step takes the same block. A second call changes nothing.
 
@@ -289,7 +291,8 @@ class LineageCalls(Calls):
         """Inserts or updates the topic ``topic`` (schema.table[#tag][:shard]), with its Module, its
         offset and its dependencies; a NULL argument keeps the present value.
 
-        Returns ``topic_id``. See docs/explanation/lineage.md.
+        A view that an interface offers is read by its changes, whoever registers it. Returns
+        ``topic_id``. See docs/explanation/lineage.md.
 
         Args:
             depends_on: tables or topics; the first is the base table.
@@ -298,7 +301,8 @@ class LineageCalls(Calls):
             transforms: in order, views or, on Spark, SQL texts or module:function.
             engine: POSTGRES (the default) or SPARK.
             delay: rows younger than this wait.
-            repeat: least time between steps (1 hour).
+            repeat: least time between steps (1 hour; 0 where the base table is read by changes
+                of facts or by runs).
             maxstep: most rows per block (1,000,000).
             run_window: '22:00-06:00', with a time zone or in that of the session; '': none.
             max_wait: after this time a step no longer waits for dependencies that lag; 0: it
@@ -310,7 +314,8 @@ class LineageCalls(Calls):
             id_column: the columns of the position (pos, id) in the base table; ``pos_column``
                 '': the position is the id alone.
             source_offset: PROBE, CLOCK, TRIGGER or HAND; LAKE: the source is a lake table, and
-                its commits are its positions.
+                its commits are its positions; RUNS: the runs of the Modules that write it are,
+                which is the default where ``pos_column`` is omd_insert_datetime.
             reload_method: DELETE (the default), TRUNCATE or SWAP.
             advance_when_quiet: the offset moves on when there is nothing new.
             inactive_indicator: Y skips each step, N does not.
@@ -521,7 +526,9 @@ class LineageCalls(Calls):
 
     def topic_definition(self, topic: str) -> TopicDefinitionRow:
         """One row: how the topic ``topic`` is made, and of which tables. base_table is read by
-        blocks (pos_column, id_column); tables are its other dependencies.
+        blocks (pos_column, id_column); tables are its other dependencies. source_code: the source
+        whose changes are its blocks, and block_view the view that has the rows of one; NULL: its
+        blocks are rows of base_table.
 
         Raises:
             MissingArgument: OM005.

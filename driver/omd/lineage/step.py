@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from omd._core.errors import one_line, recorded_instance
+from omd._core.link import Link
 from omd.control.codes import ProcessingIndicator
 from omd.control.connection import C
 from omd.control.engine_block import LoadWindow
@@ -20,16 +25,9 @@ from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import timedelta
-    from types import EllipsisType
-
     from pyspark.sql import SparkSession
 
-    from omd._core.link import Link
     from omd.lineage.rows import BeginStepAnswer, TopicDefinitionRow
-
-__all__ = ["StepOutcome", "StepRun", "hostid", "step_in_database"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +119,8 @@ class StepRun(ModuleRun[C]):
         self.module_instance_id = begun.module_instance_id or 0
         if begun.outcome is not StepResult.RUN:
             raise StepNotStarted(self.topic, self.module_instance_id, begun.outcome.value)
+        if self.definition.source_code is not None:
+            self.block = self._block_of(self.definition.source_code, begun)
         if self.definition.pos_column:
             self.load_window = LoadWindow(
                 begun.start_pos, begun.start_id, begun.end_pos, begun.end_id
@@ -133,6 +133,13 @@ class StepRun(ModuleRun[C]):
             begun.instance_array or [],
             begun.reason,
         )
+
+    def _block_of(self, source_code: str, begun: BeginStepAnswer) -> str:
+        """Return the block of changes that all reads of this step show."""
+        if self.definition.processor == "RELOAD":  # all rows as of its end, and none of it alone
+            return json.dumps([source_code, None, begun.end_id, begun.end_id])
+        pos = None if begun.start_pos is None else begun.start_pos.isoformat()
+        return json.dumps([source_code, pos, begun.start_id, begun.end_id])
 
     def _prepare(self) -> None:
         # Spark is started only after the begin: its start takes seconds, and most begins find that

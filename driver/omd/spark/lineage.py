@@ -9,14 +9,16 @@ import functools
 import importlib
 import re
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError, ConnectionFailed, one_line
 from omd._core.names import parts
+from omd.control.connection import Connection
 from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted, TransformUnfit
 from omd.lineage.step import StepOutcome, StepRun
@@ -25,14 +27,7 @@ from omd.spark.sessions import session
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql import SparkSession
-
-    from omd.control.connection import Connection
     from omd.lineage.rows import TopicDefinitionRow
-
-__all__ = ["BLOCK", "step", "transform", "view_name"]
 
 BLOCK = "block"
 
@@ -117,8 +112,12 @@ def _views(run: StepRun, spark: SparkSession) -> Iterator[None]:
     assert topic.base_table is not None  # noqa: S101 - a topic with a processor has one
     # Where the position is the id alone, the name of the other column is empty.
     window = None if topic.processor == "RELOAD" else (topic.pos_column or None, topic.id_column)
-    base = run.read(spark, topic.base_table, window=window)
-    views: dict[str, DataFrame] = {BLOCK: base, view_name(topic.base_table): base}
+    table = topic.base_table
+    if topic.block_view is not None:  # it has the rows of the block and no others
+        window = None
+        table = table if topic.processor == "RELOAD" else topic.block_view
+    base = run.read(spark, table, window=window)
+    views: dict[str, DataFrame] = {BLOCK: base, view_name(table): base}
     for table in topic.tables:
         name = view_name(table)
         if name in views:

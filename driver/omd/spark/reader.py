@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -44,11 +45,7 @@ from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import SEVERAL_DIMENSIONS, UnsupportedType, read_array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from omd.spark.window import Window
-
-__all__ = ["Reader", "Split", "converted"]
 
 _BLOCKS_PER_PARTITION = 2048  # 16 MB
 _MAX_PARTITIONS = 8  # without numPartitions; each partition needs a connection
@@ -76,17 +73,12 @@ _SPLITS = (ShortType, IntegerType, LongType, DateType, TimestampType, TimestampN
 
 @dataclass(frozen=True)
 class Split:
-    """The way in which a read is cut into partitions.
+    """The way in which a read is cut into partitions."""
 
-    Attributes:
-        column: cut it into ranges of this column.
-        number: the number of parts; None for a number that suits the size.
-        predicates: cut it by these conditions, which must cover each row once; the other two
-            attributes are not used then.
-    """
-
-    column: str | None = None
-    number: int | None = None
+    column: str | None = None  # cut it into ranges of this column
+    number: int | None = None  # the number of parts; None for a number that suits the size
+    # Cut it by these conditions, which must cover each row once; the other two attributes are not
+    # used then.
     predicates: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -106,12 +98,14 @@ class Reader(DataSourceReader):
         split: Split,
         window: Window | None,
         snapshot: str | None,
+        block: str | None = None,
     ) -> None:
         self.url = url
         self.relation = relation
         self.split = split
         self.window = window
         self.snapshot = snapshot
+        self.block = block
         self.where: list[sql.Composable] = [] if window is None else [window.condition(relation)]
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
@@ -153,7 +147,7 @@ class Reader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one partition, on an executor."""
         schema = to_arrow_schema(self.relation.schema(), timezone="UTC")
-        connection = mover(self.url, self.snapshot)
+        connection = mover(self.url, self.snapshot, self.block)
         try:
             with connection.cursor() as cursor:
                 cursor.adbc_statement.set_options(
@@ -235,7 +229,7 @@ class Reader(DataSourceReader):
         bounds = sql.SQL(
             "SELECT pg_catalog.min({0}), pg_catalog.max({0}) FROM {1} AS q WHERE {2}"
         ).format(key, self.relation.source, _all_of([_ALL, *self.where]))
-        with catalogue(self.url, self.snapshot) as connection:
+        with catalogue(self.url, self.snapshot, self.block) as connection:
             try:
                 low, high = connection.execute(bounds).fetchone() or (None, None)
             except psycopg.DataError as error:  # Python has no such value

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import adbc_driver_manager
 import adbc_driver_postgresql
 import adbc_driver_postgresql.dbapi as adbc
 import psycopg
-from psycopg import sql
+from psycopg import Column, sql
 from pyspark.sql.types import StructField, StructType
 
 from omd._core.conninfo import resolve_conninfo
 from omd._core.errors import CallerError, OmdError
 from omd._core.snapshots import taking_over
 from omd.control.errors import TargetNotFound
-from omd.spark.snapshots import snapshot_error
+from omd.spark.snapshots import showing, snapshot_error
 from omd.spark.types import ColumnType, Described, column_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from psycopg import Column
-
-__all__ = ["Relation", "Rewritten", "catalogue", "mover"]
 
 
 class Rewritten(OmdError):  # noqa: N818 - named like the other errors of OMD
@@ -35,25 +29,30 @@ class Rewritten(OmdError):  # noqa: N818 - named like the other errors of OMD
 
 
 @contextmanager
-def catalogue(url: str, snapshot: str | None = None) -> Iterator[psycopg.Connection[Any]]:
-    """Open a connection for queries about tables, as of the snapshot; it never moves data."""
+def catalogue(
+    url: str, snapshot: str | None = None, block: str | None = None
+) -> Iterator[psycopg.Connection[Any]]:
+    """Open a connection for queries about tables, as of the snapshot; it never moves data.
+
+    The block is one of changes that views show, as omd._core.snapshots has it.
+    """
     conninfo = resolve_conninfo(url)
     with psycopg.connect(
         conninfo, application_name="omd spark", prepare_threshold=None
     ) as connection:
         if snapshot is not None:
-            _take_over(connection, snapshot)
+            _take_over(connection, snapshot, block)
         yield connection
 
 
-def mover(url: str, snapshot: str | None = None) -> Any:
+def mover(url: str, snapshot: str | None = None, block: str | None = None) -> Any:
     """Open a connection that moves Arrow batches, in a transaction from its first statement."""
     database = _database(resolve_conninfo(url) or "postgresql://")
     connection: Any = adbc.Connection(_Kept(), adbc_driver_manager.AdbcConnection(database))
     if snapshot is not None:
         try:
             with connection.cursor() as cursor:
-                _take_over(cursor, snapshot)
+                _take_over(cursor, snapshot, block)
         except BaseException:
             connection.close()
             raise
@@ -77,42 +76,39 @@ class _Kept:
         pass
 
 
-def _take_over(session: Any, snapshot: str) -> None:
+def _take_over(session: Any, snapshot: str, block: str | None) -> None:
     try:
         for statement in taking_over(snapshot):
             session.execute(statement)
+        if block is not None:
+            session.execute(showing(block))
     except (psycopg.Error, adbc.Error) as error:
         raise snapshot_error(error) from error
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A table or a query with its columns.
+    """A table or a query with its columns."""
 
-    Attributes:
-        source: the SQL text: a quoted table name, or a query in brackets.
-        schema_name: the schema of a table; None for a query.
-        table_name: the name of a table; None for a query.
-        blocks: the size of a table in blocks; 0 where blocks can't be read one by one.
-        columns: the columns by name, in order.
-        described: the columns as the server has described them.
-        selected: the columns that a read returns; None for all.
-    """
-
-    source: sql.Composable
-    schema_name: str | None
-    table_name: str | None
-    blocks: int
-    columns: dict[str, ColumnType]
-    described: tuple[Described, ...] = ()
-    selected: tuple[str, ...] | None = None
+    source: sql.Composable  # the SQL text: a quoted table name, or a query in brackets
+    schema_name: str | None  # the schema of a table; None for a query
+    table_name: str | None  # the name of a table; None for a query
+    blocks: int  # the size of a table in blocks; 0 where blocks can't be read one by one
+    columns: dict[str, ColumnType]  # the columns by name, in order
+    described: tuple[Described, ...] = ()  # the columns as the server has described them
+    selected: tuple[str, ...] | None = None  # the columns that a read returns; None for all
 
     def __str__(self) -> str:
         return f"{self.schema_name}.{self.table_name}" if self.table_name else "the query"
 
     @classmethod
     def describe(
-        cls, url: str, table: str | None, query: str | None, snapshot: str | None = None
+        cls,
+        url: str,
+        table: str | None,
+        query: str | None,
+        snapshot: str | None = None,
+        block: str | None = None,
     ) -> Relation:
         """Ask the server for the description.
 
@@ -122,7 +118,7 @@ class Relation:
             Rewritten: the table's rows as of the snapshot are lost.
             UnsupportedType: a column has a type that Spark does not support.
         """
-        with catalogue(url, snapshot) as connection:
+        with catalogue(url, snapshot, block) as connection:
             source: sql.Composable
             if table is not None:
                 schema_name, table_name, blocks = _find(connection, table)

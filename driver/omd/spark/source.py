@@ -15,6 +15,7 @@ Options (the case of their names does not matter):
         must cover each row once.
     snapshot: (read) read from this exported snapshot; without it each partition sees its own
         moment.
+    block: (read) what a step reads of a view of changes; `ModuleRun.read` sets it.
     windowTimeColumn, windowIdColumn, windowStart, windowStartId, windowEnd, windowEndId: (read)
         read only the rows of this load window, whose start is exclusive and whose end is inclusive:
         (time, id) > (start, start id) AND (time, id) <= (end, end id). Instants have a zone. A
@@ -33,24 +34,19 @@ Options (the case of their names does not matter):
 from __future__ import annotations
 
 import json
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader
+from pyspark.sql.types import StructType
 
 from omd._core.errors import CallerError
 from omd.spark.reader import Reader, Split
 from omd.spark.relation import Relation, catalogue
 from omd.spark.window import Window
 from omd.spark.writer import Ledger, Writer
-
-if TYPE_CHECKING:
-    from collections.abc import MutableMapping
-
-    from pyspark.sql.types import StructType
-
-__all__ = ["OmdDataSource"]
 
 _OPTIONS = {
     "url": "url",
@@ -61,6 +57,7 @@ _OPTIONS = {
     "numpartitions": "partitions",
     "predicates": "predicates",
     "snapshot": "snapshot",
+    "block": "block",
     "pushfilters": "push_filters",
     "windowtimecolumn": "window_time_column",
     "windowidcolumn": "window_id_column",
@@ -97,6 +94,7 @@ class Options:
     partitions: int | None = None
     predicates: tuple[str, ...] = ()
     snapshot: str | None = None
+    block: str | None = None
     push_filters: bool = False
     window_time_column: str | None = None
     window_id_column: str | None = None
@@ -191,7 +189,7 @@ class OmdDataSource(DataSource):
         given = self._options
         split = Split(given.partition_column, given.partitions, given.predicates)
         relation = self.relation().only(schema)
-        reader = Reader(given.url, relation, split, given.window, given.snapshot)
+        reader = Reader(given.url, relation, split, given.window, given.snapshot, given.block)
         if not (given.push_filters and self.may_push_filters):
             # Where Spark allows no pushdown it refuses a reader whose method is not its own one.
             vars(reader)["pushFilters"] = MethodType(DataSourceReader.pushFilters, reader)
@@ -212,7 +210,7 @@ class OmdDataSource(DataSource):
     def relation(self) -> Relation:
         """Return the table or query as the server describes it."""
         given = self._options
-        return Relation.describe(given.url, given.table, given.query, given.snapshot)
+        return Relation.describe(given.url, given.table, given.query, given.snapshot, given.block)
 
 
 def next_write_number(url: str) -> int:

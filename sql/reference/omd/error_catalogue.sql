@@ -104,6 +104,12 @@ VALUES
     'Start a new run: {next_command}'
 ),
 (
+    -- Rows of the block that a run was to read are taken back: it ends with A.
+    'OM114', 'BlockUndone',
+    'the block of {source_code} can''t be read: {problem}',
+    'Nothing of this run is committed. The next run plans its block anew.'
+),
+(
     -- The instance may not proceed.
     'OM102', 'NotProceeding',
     '{instance_type} {instance_id} of "{code}" can''t {action}: its Processing Indicator is '

@@ -123,14 +123,32 @@ VALUES
     'Repeat the statement.'
 ),
 (
+    -- A block of changes needs keys that are purged.
+    'OM158', 'ChangesPurged',
+    'the changes of interface "{interface_code}" after {after} are purged up to {purged}',
+    'Read from the beginning, p_after 0: a topic by RELOAD, a stage with another window.'
+),
+(
+    -- Runs that read the facts keep rows from being taken back.
+    'OM159', 'ReadersAtWork',
+    'the facts of interface "{interface_code}" are being read by {readers}',
+    'Wait for them to end, then call again.'
+),
+(
+    -- The entities of an interface do not keep their changes.
+    'OM254', 'ChangesNotKept',
+    'no changes are kept: {object} of interface "{interface_code}"',
+    'Add "changes": true to the facts of the entity in the model, and deploy both.'
+),
+(
     -- A row of an item breaks what the facts must hold; the detail names its key.
-    'OM158', 'ItemRefused',
+    'OM161', 'ItemRefused',
     'interface "{interface_code}", {entity_code} {key}, context "{context}": {problem}',
     'CALL omd_delivery.revert_delivery({delivery_id}, …); or mend what is in the way, and load.'
 ),
 (
     -- No file can hold a value.
-    'OM159', 'ValueNotExported',
+    'OM162', 'ValueNotExported',
     '{entity_code}: "{attribute}" is {value}, which no file can hold',
     'UPDATE the row, then resume the export.'
 ),

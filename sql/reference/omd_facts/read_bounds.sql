@@ -5,5 +5,6 @@ VALUES
 ('gdal\_%', 'omd_facts.read_bound'),
 ('asof\_%', 'omd_facts.read_bound'),
 ('history\_%', 'omd_facts.read_bound'),
+('changes\_%', 'omd_facts.read_bound'),
 ('cfl\_%', 'omd_facts.read_bound')
 ON CONFLICT (schema_pattern) DO UPDATE SET routine = excluded.routine;

@@ -98,8 +98,7 @@ VALUES
     -- A view of a STEP does not read its base table by blocks, or reads one that was renamed.
     'OM213', 'BaseTableUnread',
     'the transform {transform} of topic "{topic}" does not read {table_code} by blocks: {problem}',
-    'CREATE OR REPLACE VIEW {transform} AS SELECT … FROM {table_code} AS t WHERE '
-    'omd_lineage.in_block(t.pos, t.id); A function that the view calls is looked into only when it '
+    '{next_command} A function that the view calls is looked into only when it '
     'is in SQL with BEGIN ATOMIC.'
 ),
 (

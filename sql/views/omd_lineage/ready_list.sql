@@ -11,7 +11,12 @@ lag AS (
         min(d.pos) FILTER (WHERE d.ordinal = 1) AS base_pos,
         min(d.id) FILTER (WHERE d.ordinal = 1) AS base_id,
         (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST))[1] AS blocker,
-        max(d.moved_at) AS moved_at
+        max(d.moved_at) AS moved_at,
+        min(d.source_kind_code) FILTER (WHERE d.ordinal = 1) AS base_kind,
+        min(d.former_pos) AS former_pos,
+        min(d.former_id) AS former_id,
+        bool_or(d.is_closed) AS is_closed,
+        min(d.source_table_code) AS source_table_code
     FROM omd_lineage.dependency_offsets AS d
     GROUP BY d.topic_id
 ),
@@ -41,6 +46,18 @@ topics AS (
         s.not_before,
         s.failed_since,
         s.looked_datetime >= coalesce(g.moved_at, '-infinity') AS is_looked_at,
+        coalesce(g.base_kind IN ('FACTS', 'RUNS'), FALSE) AS has_source,
+        coalesce(g.is_closed, FALSE) AS is_closed,
+        -- The oldest change, or end of a run, that is not read yet. Most topics miss the newest one
+        -- alone.
+        CASE
+            WHEN g.base_kind NOT IN ('FACTS', 'RUNS') THEN NULL
+            WHEN g.base_kind = 'FACTS' AND (g.base_pos, g.base_id) <= (o.last_ts, (o.last).id)
+                THEN NULL
+            WHEN g.base_pos <= o.last_ts THEN NULL
+            WHEN g.former_pos <= o.last_ts THEN g.base_pos
+            ELSE omd.next_position(g.source_table_code, o.last_ts, (o.last).id)
+        END AS unread_pos,
         CASE
             WHEN g.is_complete THEN t.depends_on[g.blocker]
             ELSE 'no offset: ' || t.depends_on[g.blocker]
@@ -89,11 +106,14 @@ reasoned AS (
                     WHEN t.pause = 'FAILED' THEN 'FAILED'
                     WHEN NOT omd_lineage._in_run_window(t.run_window, now()) THEN 'RUN_WINDOW'
                     WHEN t.pause = 'BACK_OFF' THEN 'BACK_OFF'
+                    WHEN t.is_closed THEN 'UNDO'
                     WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
                     WHEN t.is_to_be_undone THEN 'ROLLBACK'
                     WHEN t.is_to_be_restated THEN 'RESTATE'
                     WHEN t.upto IS NULL OR t.last_pos IS NULL THEN 'NO_OFFSET'
                     WHEN t.is_full THEN 'FULL'
+                    WHEN t.has_source AND coalesce(t.unread_pos > t.upto, TRUE)
+                        THEN 'DEPENDENCY'
                     -- Without a time all positions are at -infinity, and the ids tell.
                     WHEN
                         NOT (
@@ -143,6 +163,7 @@ SELECT
     r.upto,
     r.blocker,
     CASE
+        WHEN r.has_source THEN greatest(coalesce(now() - r.unread_pos, '0'), interval '0')
         WHEN isfinite(r.last_pos) AND isfinite(r.base_pos)
             THEN greatest(r.base_pos - r.last_pos, interval '0')
     END AS lag,
@@ -185,15 +206,17 @@ COMMENT ON COLUMN omd_lineage.ready_list.reason IS
 'has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another step holds it), '
 'FAILED (it has failed too often in a row), RUN_WINDOW (it is outside its hours), BACK_OFF (it '
 'waits after a failure, or for news because there was nothing to do), NO_OFFSET (a dependency has '
-'no offset), DEPENDENCY (the blocker has not moved) and REPEAT (its last step is too recent).';
+'no offset), DEPENDENCY (the blocker has not moved), UNDO (rows of its base table are '
+'being taken back) and REPEAT (its last step is too recent).';
 COMMENT ON COLUMN omd_lineage.ready_list.upto IS
 'The instant before which the topic may read; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
 'The dependency that limits upto; "no offset: …" names one that has no offset; NULL when the topic'
 ' has no dependency.';
 COMMENT ON COLUMN omd_lineage.ready_list.lag IS
-'How far the offset is behind the base table, in the time of the rows; NULL when the topic has not'
-' begun, or when that is not known.';
+'How far the offset is behind the base table, in the time of the rows; NULL when the topic has '
+'not begun, or when that is not known. Of a base table that is read by changes or by runs it is '
+'the age of the oldest one that is not read, 0 when all are.';
 COMMENT ON COLUMN omd_lineage.ready_list.processor IS
 'How the topic is made: STEP, RELOAD or a procedure.';
 COMMENT ON COLUMN omd_lineage.ready_list.engine IS 'POSTGRES or SPARK.';

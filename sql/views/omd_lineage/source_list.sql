@@ -1,6 +1,7 @@
 -- This view is the one place of the rule what a source is. A table that no topic reads by blocks is
 -- itself read only where its offset is its newest row: a role that takes steps need not have the
--- right to read the others. A lake table is not in this database, but its commits are.
+-- right to read the others. A lake table is not in this database, but its commits are; facts and
+-- runs say themselves how far they have come.
 
 CREATE OR REPLACE VIEW omd_lineage.source_list AS
 SELECT
@@ -12,7 +13,7 @@ SELECT
     t.source_offset,
     t.max_age,
     t.inactive_indicator,
-    t.source_offset <> 'LAKE' AND (
+    t.source_offset NOT IN ('LAKE', 'FACTS', 'RUNS') AND (
         t.source_offset = 'PROBE' OR EXISTS (
             SELECT FROM omd_lineage.dependency AS d
             WHERE d.source_topic_id = t.topic_id AND d.ordinal = 1
@@ -28,10 +29,10 @@ SELECT
     d.table_code,
     coalesce(min(t.pos_column) FILTER (WHERE d.ordinal = 1), 'pos') AS pos_column,
     coalesce(min(t.id_column) FILTER (WHERE d.ordinal = 1), 'id') AS id_column,
-    NULL AS source_offset,
+    min(d.source_kind_code) AS source_offset,
     NULL AS max_age,
     'N' AS inactive_indicator,
-    bool_or(d.ordinal = 1) AS is_read
+    bool_or(d.ordinal = 1) AND min(d.source_kind_code) IS NULL AS is_read
 FROM omd_lineage.dependency AS d
 INNER JOIN omd_lineage.topic AS t ON d.topic_id = t.topic_id
 WHERE d.source_topic_id IS NULL
@@ -46,7 +47,7 @@ COMMENT ON COLUMN omd_lineage.source_list.table_code IS 'Its table.';
 COMMENT ON COLUMN omd_lineage.source_list.pos_column IS 'The time column.';
 COMMENT ON COLUMN omd_lineage.source_list.id_column IS 'The id column.';
 COMMENT ON COLUMN omd_lineage.source_list.source_offset IS
-'Where its offset comes from; NULL when it is no topic.';
+'Where its offset comes from, of a name that is no topic FACTS or RUNS; NULL when nobody makes it.';
 COMMENT ON COLUMN omd_lineage.source_list.max_age IS
 'How old its newest row may be; NULL when nothing is promised.';
 COMMENT ON COLUMN omd_lineage.source_list.inactive_indicator IS 'Y: it is not probed.';

@@ -39,7 +39,16 @@ newest AS (
         p.ahead_pos,
         coalesce(p.is_read, TRUE) AS is_read,
         coalesce(p.null_rows, 0) AS null_rows,
+        s.source_offset,
         CASE
+            WHEN s.source_offset IN ('FACTS', 'RUNS')
+                THEN (
+                    SELECT ROW(k.pos, k.id)::omd_lineage.row_position
+                    FROM omd.source_position AS k
+                    WHERE k.table_code = s.table_code AND k.source_kind_code = s.source_offset
+                    ORDER BY k.pos DESC
+                    LIMIT 1
+                )
             WHEN s.source_offset IN ('PROBE', 'TRIGGER', 'LAKE') AND o.last > p.newest THEN o.last
             WHEN p.newest IS NULL AND s.source_offset <> 'CLOCK' THEN o.last
             ELSE p.newest
@@ -83,7 +92,7 @@ SELECT
         concat_ws(
             ' ',
             CASE
-                WHEN j.topic_id IS NULL
+                WHEN j.topic_id IS NULL AND j.source_offset IS NULL
                     THEN format(
                         'It is not registered, and %s waits for it.',
                         array_to_string(r.topics[1:3], ', ')

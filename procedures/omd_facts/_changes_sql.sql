@@ -1,0 +1,322 @@
+-- Where no key of the entity has changed after the block, the open rows are what was there at its
+-- end: the statement finds out in its own snapshot, as (SELECT …) that gates a branch. What a key
+-- was before the block is what it was before its first change in it. Else a row is the open one,
+-- or, where that is too young, the closed one, which is looked for by its key: to join all closed
+-- ones took 17 times a join of 1,000 keys. What comes out of several changes has no statistics, and
+-- a plan for a few keys costs 60 times when there are many: so the keys come with the rows of a
+-- function, which never gives any, since the planner takes their number from the setting. The
+-- bounds are settings too, so that it knows which of the two parts has none: in a block from the
+-- beginning {after} is behind all changes, in others {first} is behind all keys.
+
+CREATE OR REPLACE FUNCTION omd_facts._changes_sql(
+    p_entity_id integer
+)
+RETURNS text
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $changes_sql$
+DECLARE
+    v_entity record;
+    v_pieces jsonb;
+    v_number CONSTANT text := 'nullif(current_setting(%L, TRUE), '''')::bigint';
+    v_block CONSTANT text := $sql$
+WITH block AS MATERIALIZED (
+    SELECT
+        k.acm_id,
+        max(k.change_id) AS change_id,
+        min(k.change_id * 2 + k.was_there::integer) % 2 = 1 AS was_there,
+        FALSE AS is_all,
+        (SELECT {mark}) AS mark
+    FROM omd_facts.change_key AS k
+    WHERE k.entity_id = {entity_id}
+        AND k.change_id > {after}
+        AND k.change_id <= {upto}
+    GROUP BY k.acm_id
+    UNION ALL
+    SELECT {distinct}p.acm_id, coalesce(k.change_id, (SELECT {upto})), FALSE, TRUE, (SELECT {mark})
+    FROM {existence} AS p
+    LEFT JOIN (
+        SELECT k.acm_id, max(k.change_id) AS change_id
+        FROM omd_facts.change_key AS k
+        WHERE k.entity_id = {entity_id} AND k.change_id <= {all_upto}
+        GROUP BY k.acm_id
+    ) AS k ON p.acm_id = k.acm_id
+    WHERE p.acm_record_ind <> 'R'
+        AND p.acm_start_dt <= (SELECT {mark})
+        AND p.acm_end_dt > (SELECT {mark})
+        AND p.acm_id > {first}
+    UNION ALL
+    SELECT NULL, NULL, NULL, NULL, NULL
+    FROM generate_series(1, ({block} #>> '{keys,{entity_id}}')::bigint)
+    WHERE (SELECT FALSE)
+){slices}
+$sql$;
+    v_newest CONSTANT text := $sql$
+SELECT
+{newest_columns}
+FROM block AS b
+INNER JOIN {anchor} AS a ON b.acm_id = a.acm_id
+{newest_joins}
+WHERE (
+    SELECT coalesce(max(k.change_id), 0) <= {upto}
+    FROM omd_facts.change_key AS k
+    WHERE k.entity_id = {entity_id}
+){newest_where}$sql$;
+    v_earlier CONSTANT text := $sql$
+UNION ALL
+SELECT
+{earlier_columns}
+FROM block AS b
+INNER JOIN {anchor} AS a ON b.acm_id = a.acm_id
+{earlier_joins}
+WHERE (
+    SELECT max(k.change_id) > {upto}
+    FROM omd_facts.change_key AS k
+    WHERE k.entity_id = {entity_id}
+){newest_where}$sql$;
+    v_slices CONSTANT text := $sql$,
+
+slice AS MATERIALIZED (
+    SELECT
+        s.acm_id,
+        s.own_key,
+        max(s.change_id) AS change_id,
+        min(s.change_id * 2 + s.was_there::integer) % 2 = 1 AS was_there
+    FROM omd_facts.change_slice AS s
+    WHERE s.entity_id = {entity_id}
+        AND s.change_id > CASE WHEN {first} < 0 THEN 0 ELSE {after} END
+        AND s.change_id <= {upto}
+    GROUP BY s.acm_id, s.own_key
+)$sql$;
+    v_vanished CONSTANT text := $sql$
+UNION ALL
+SELECT
+{vanished_columns}
+FROM slice AS s
+INNER JOIN block AS b ON s.acm_id = b.acm_id
+INNER JOIN {anchor} AS a ON s.acm_id = a.acm_id
+WHERE NOT b.is_all AND NOT EXISTS (
+    SELECT FROM {existence} AS o
+    WHERE o.acm_id = s.acm_id
+        AND {own_json} = s.own_key
+        AND o.acm_start_dt <= b.mark
+        AND o.acm_end_dt > b.mark
+)$sql$;
+BEGIN
+    SELECT
+        e.*,
+        i.interface_code,
+        'cfl_' || i.interface_code AS cfl,
+        x.context_id AS existence_id,
+        x.context_table AS existence_table,
+        e.entity_kind = 'CONTEXT' AS is_context
+    INTO v_entity
+    FROM omd_facts.entity AS e
+    INNER JOIN omd_facts.interface AS i USING (interface_id)
+    INNER JOIN omd_facts.context AS x
+        ON e.entity_id = x.entity_id
+            AND (e.entity_kind = 'CONTEXT' OR x.context_code = 'properties')
+    WHERE e.entity_id = p_entity_id;
+    v_pieces := jsonb_build_object(
+        'entity_id', p_entity_id,
+        'block', omd_facts._block_sql(v_entity.interface_code),
+        'after', format(v_number, 'omd_facts.after_' || v_entity.interface_code),
+        'upto', format(v_number, 'omd_facts.upto_' || v_entity.interface_code),
+        'first', format(v_number, 'omd_facts.first_' || v_entity.interface_code),
+        'all_upto', format(v_number, 'omd_facts.all_' || v_entity.interface_code),
+        'mark', format(
+            '(%s #>> ''{marks,%s}'')::timestamptz',
+            omd_facts._block_sql(v_entity.interface_code), p_entity_id
+        ),
+        'anchor', format('%I.%I', v_entity.cfl, v_entity.anchor_table),
+        'existence', format('%I.%I', v_entity.cfl, v_entity.existence_table),
+        'own_json', omd_facts._change_pieces(p_entity_id) -> 'own_json',
+        'distinct', CASE WHEN v_entity.is_context THEN 'DISTINCT ON (p.acm_id) ' ELSE '' END
+    );
+    -- The columns. In an earlier block a value is that of the open row, or of r<context>.
+    SELECT
+        v_pieces || jsonb_build_object(
+            'newest_columns', string_agg(
+                format('    %s AS %I', i.newest, i.name), E',\n'
+                ORDER BY i.attnum, i.place, i.name
+            ),
+            'earlier_columns', string_agg(
+                format('    %s AS %I', i.earlier, i.name), E',\n'
+                ORDER BY i.attnum, i.place, i.name
+            ),
+            'vanished_columns', string_agg(
+                format('    %s AS %I', i.vanished, i.name), E',\n'
+                ORDER BY i.attnum, i.place, i.name
+            )
+        )
+    INTO v_pieces
+    FROM (
+        SELECT
+            c.attnum,
+            n.place,
+            n.name,
+            CASE n.name
+                WHEN 'acm_id' THEN 'b.acm_id'
+                WHEN 'acm_change_id'
+                    THEN CASE WHEN v_entity.is_context THEN 'coalesce(s.change_id, b.change_id)' ELSE 'b.change_id' END
+                WHEN 'acm_record_ind'
+                    THEN
+                        CASE
+                            WHEN v_entity.is_context
+                                THEN
+                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN NOT b.is_all'
+                                    ' AND coalesce(s.was_there, TRUE) THEN ''A'' ELSE ''N'' END'
+                            ELSE
+                                'CASE WHEN p.acm_record_ind = ''R'' OR p.acm_id IS NULL THEN ''R'''
+                                ' WHEN b.was_there THEN ''A'' ELSE ''N'' END'
+                        END
+                ELSE n.expression
+            END AS newest,
+            CASE n.name
+                WHEN 'acm_id' THEN 'b.acm_id'
+                WHEN 'acm_change_id'
+                    THEN CASE WHEN v_entity.is_context THEN 'coalesce(s.change_id, b.change_id)' ELSE 'b.change_id' END
+                WHEN 'acm_record_ind'
+                    THEN
+                        CASE
+                            WHEN v_entity.is_context
+                                THEN
+                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN NOT b.is_all'
+                                    ' AND coalesce(s.was_there, TRUE) THEN ''A'' ELSE ''N'' END'
+                            ELSE
+                                format(
+                                    'CASE WHEN coalesce(%s, ''R'') = ''R'' THEN ''R'''
+                                    ' WHEN b.was_there THEN ''A'' ELSE ''N'' END',
+                                    omd_facts._as_of_block('p', 'acm_record_ind')
+                                )
+                        END
+                ELSE
+                    CASE
+                        WHEN n.expression LIKE 'a.%' OR v_entity.is_context THEN n.expression
+                        WHEN n.expression LIKE 'p.%'
+                            THEN omd_facts._as_of_block('p', n.name)
+                        ELSE
+                            format(
+                                'CASE WHEN %1$s <> ''R'' OR (%2$s = ''R'' AND %3$s >= %4$s) THEN %5$s END',
+                                omd_facts._as_of_block(split_part(n.expression, '.', 1), 'acm_record_ind'),
+                                omd_facts._as_of_block('p', 'acm_record_ind'),
+                                omd_facts._as_of_block(split_part(n.expression, '.', 1), 'acm_start_dt'),
+                                omd_facts._as_of_block('p', 'acm_start_dt'),
+                                omd_facts._as_of_block(split_part(n.expression, '.', 1), n.name)
+                            )
+                    END
+            END AS earlier,
+            CASE
+                WHEN n.name = 'acm_id' THEN 's.acm_id'
+                WHEN n.name = 'acm_change_id' THEN 's.change_id'
+                WHEN n.name = 'acm_record_ind' THEN '''R'''
+                WHEN n.expression LIKE 'a.%' THEN n.expression
+                WHEN t.key_position IS NOT NULL
+                    THEN format('(s.own_key ->> %L)::%s', n.name, t.data_type)
+                ELSE 'NULL'
+            END AS vanished
+        FROM (
+            SELECT i.place, i.name, i.expression
+            FROM omd_facts._view_items(p_entity_id) AS i
+            WHERE i.name NOT IN (
+                'acm_end_dt', 'acm_exists_ind', 'acm_latest_start_dt', 'acm_last_created_dt'
+            )
+            UNION ALL
+            SELECT 30010, 'acm_change_id', ''
+        ) AS n
+        LEFT JOIN omd_facts.attribute AS t
+            ON t.entity_id = p_entity_id AND n.name = t.attribute_code
+        LEFT JOIN pg_attribute AS c
+            ON c.attrelid = to_regclass(
+                format('%I.%I', 'changes_' || v_entity.interface_code, v_entity.entity_code)
+            )
+                AND n.name = c.attname
+    ) AS i;
+    IF v_entity.is_context THEN
+        v_pieces := v_pieces || jsonb_build_object(
+            'slices', v_slices,
+            'newest_where', E'\n    AND (p.acm_record_ind <> ''R'' OR (s.acm_id IS NOT NULL AND NOT b.is_all))',
+            'newest_joins', format(
+                E'INNER JOIN %s_now AS p ON b.acm_id = p.acm_id\n{slice_join}',
+                format('%I.%I', v_entity.cfl, v_entity.existence_table)
+            ),
+            'earlier_joins', E'INNER JOIN {existence} AS p ON b.acm_id = p.acm_id'
+            ' AND p.acm_start_dt <= b.mark AND p.acm_end_dt > b.mark\n{slice_join}',
+            'slice_join', 'LEFT JOIN slice AS s ON p.acm_id = s.acm_id AND s.own_key = '
+            || replace(v_pieces ->> 'own_json', ' o.', ' p.')
+        );
+        v_pieces := v_pieces || jsonb_build_object(
+            'newest_joins', replace(
+                replace(
+                    v_pieces ->> 'newest_joins',
+                    format('%I.%I', v_entity.cfl, v_entity.existence_table) || '_now',
+                    format('%I.%I', v_entity.cfl, v_entity.existence_table || '_now')
+                ),
+                '{slice_join}', v_pieces ->> 'slice_join'
+            ),
+            'earlier_joins', replace(
+                replace(v_pieces ->> 'earlier_joins', '{slice_join}', v_pieces ->> 'slice_join'),
+                '{existence}', v_pieces ->> 'existence'
+            )
+        );
+    ELSE
+        SELECT
+            v_pieces || jsonb_build_object(
+                'slices', '',
+                'newest_where', '',
+                'newest_joins', string_agg(
+                    format(
+                        'LEFT JOIN %I.%I AS %s ON b.acm_id = %s.acm_id%s',
+                        v_entity.cfl, c.context_table || '_now', c.alias, c.alias,
+                        CASE
+                            WHEN c.alias <> 'p'
+                                THEN format(
+                                    ' AND (%1$s.acm_record_ind <> ''R'' OR (p.acm_record_ind = ''R'''
+                                    ' AND %1$s.acm_start_dt >= p.acm_start_dt))',
+                                    c.alias
+                                )
+                            ELSE ''
+                        END
+                    ),
+                    E'\n' ORDER BY c.alias <> 'p', c.context_id
+                ),
+                'earlier_joins', string_agg(
+                    format(
+                        E'LEFT JOIN %1$I.%2$I AS %4$s ON b.acm_id = %4$s.acm_id\n'
+                        'LEFT JOIN LATERAL (SELECT x.* FROM %1$I.%3$I AS x'
+                        ' WHERE x.acm_id = b.acm_id AND x.acm_start_dt <= b.mark'
+                        ' AND %4$s.acm_start_dt > b.mark'
+                        ' ORDER BY x.acm_start_dt DESC LIMIT 1) AS r%4$s ON TRUE',
+                        v_entity.cfl, c.context_table || '_now', c.context_table || '_past', c.alias
+                    ),
+                    E'\n' ORDER BY c.alias <> 'p', c.context_id
+                )
+            )
+        INTO v_pieces
+        FROM (
+            SELECT
+                c.context_id,
+                c.context_table,
+                CASE c.context_id WHEN v_entity.existence_id THEN 'p' ELSE 'c' || c.context_id END
+                    AS alias
+            FROM omd_facts.context AS c
+            WHERE c.entity_id = p_entity_id
+        ) AS c;
+    END IF;
+    RETURN omd_facts._fill(
+        replace(
+            v_block || v_newest || v_earlier
+            || CASE WHEN v_entity.is_context THEN v_vanished ELSE '' END,
+            '{slices}', v_pieces ->> 'slices'
+        ),
+        v_pieces - 'slices'
+    );
+END
+$changes_sql$;
+
+COMMENT ON FUNCTION omd_facts._changes_sql IS
+'Returns the query of the view of changes of the entity p_entity_id. Locks: none.';
+REVOKE ALL ON FUNCTION omd_facts._changes_sql FROM PUBLIC;

@@ -1,0 +1,35 @@
+-- A begin that has to undo a load does not wait for readers: it would keep others from their
+-- Modules. It lets no new one begin, its caller commits that, and the next call finds none at work.
+
+CREATE OR REPLACE FUNCTION omd_facts._waits_for_readers(
+    p_interface_id integer,
+    p_module_id integer
+)
+RETURNS boolean
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $waits_for_readers$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM omd_facts.load_log AS l
+        WHERE l.interface_id = p_interface_id
+            AND l.module_instance_id = ANY(omd.pending_rollback(p_module_id))
+            AND l.undone_by IS NULL
+    ) OR (
+        omd.take_source(omd_facts._source_code(p_interface_id), interval '1 millisecond')
+    ).p_is_taken THEN
+        RETURN FALSE;
+    END IF;
+    PERFORM omd.close_source(omd_facts._source_code(p_interface_id), interval '90 seconds');
+    RETURN TRUE;
+END
+$waits_for_readers$;
+
+COMMENT ON FUNCTION omd_facts._waits_for_readers IS
+'Returns whether the next load of the interface p_interface_id, whose Module is p_module_id, '
+'undoes loads whose facts are being read: no run begins to read them then. Else it holds their '
+'position. Locks: the position.';
+REVOKE ALL ON FUNCTION omd_facts._waits_for_readers FROM PUBLIC;

@@ -1,0 +1,23 @@
+-- Rooms know a source and no interface.
+
+CREATE OR REPLACE FUNCTION omd_facts.show_block(
+    p_source_code text,
+    p_after bigint,
+    p_upto bigint
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $show_block$
+BEGIN
+    CALL omd_facts.show_changes(substr(p_source_code, 7), p_after, p_upto);
+END
+$show_block$;
+
+COMMENT ON FUNCTION omd_facts.show_block IS
+'For rooms: Shows a block of the source p_source_code, as show_changes does. Errors: OM005, OM013, '
+'OM031, OM036, OM158, OM251, OM254. Locks: none.';
+REVOKE ALL ON FUNCTION omd_facts.show_block FROM PUBLIC;
