@@ -236,7 +236,7 @@ def test_the_placeholders_appear_in_no_report(flow: Flow) -> None:
     assert reports
     definitions = (
         "batch_list", "module_list", "batch_module_list", "audit_columns", "work",
-        "dispatch_sources",
+        "work_states", "dispatch_sources",
     )  # fmt: skip
     for report in reports:
         if report["viewname"] not in definitions:
