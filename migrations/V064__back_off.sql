@@ -2,14 +2,24 @@
 -- Modules have a row in the state at a time: those that have failed since their last success, or
 -- that were looked at in vain.
 
-ALTER TABLE omd.module
-ADD COLUMN backoff interval NOT NULL DEFAULT interval '10 seconds',
-ADD COLUMN backoff_limit interval NOT NULL DEFAULT interval '1 hour',
-ADD COLUMN max_failures integer NOT NULL DEFAULT 10,
-ADD CONSTRAINT ck_module_backoff CHECK (
-    backoff >= interval '0' AND backoff_limit >= interval '0'
-),
-ADD CONSTRAINT ck_module_max_failures CHECK (max_failures >= 0);
+-- An upgrade has added the columns before (sql/prepare/module_columns.sql).
+DO $do$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_attribute AS a
+        WHERE a.attrelid = 'omd.module'::regclass AND a.attname = 'backoff'
+    ) THEN
+        ALTER TABLE omd.module
+        ADD COLUMN backoff interval NOT NULL DEFAULT interval '10 seconds',
+        ADD COLUMN backoff_limit interval NOT NULL DEFAULT interval '1 hour',
+        ADD COLUMN max_failures integer NOT NULL DEFAULT 10,
+        ADD CONSTRAINT ck_module_backoff CHECK (
+            backoff >= interval '0' AND backoff_limit >= interval '0'
+        ),
+        ADD CONSTRAINT ck_module_max_failures CHECK (max_failures >= 0);
+    END IF;
+END
+$do$;
 COMMENT ON COLUMN omd.module.backoff IS
 'How long work waits after the first failure; it doubles with each further one in a row.';
 COMMENT ON COLUMN omd.module.backoff_limit IS 'The longest such wait.';

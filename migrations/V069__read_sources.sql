@@ -1,7 +1,17 @@
 -- V069: a Module whose runs are read says so in its own row, which its end reads anyway; and rooms
 -- say how a block of their sources is planned. Applied once.
 
-ALTER TABLE omd.module ADD COLUMN is_source boolean NOT NULL DEFAULT FALSE;
+-- An upgrade has added the column before (sql/prepare/module_columns.sql).
+DO $do$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_attribute AS a
+        WHERE a.attrelid = 'omd.module'::regclass AND a.attname = 'is_source'
+    ) THEN
+        ALTER TABLE omd.module ADD COLUMN is_source boolean NOT NULL DEFAULT FALSE;
+    END IF;
+END
+$do$;
 COMMENT ON COLUMN omd.module.is_source IS
 'TRUE: a topic or a stage reads a table that it writes, so the end of each run that wrote rows '
 'moves the position of its source (runs.<module_code>).';

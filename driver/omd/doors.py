@@ -6,6 +6,7 @@ Nothing below imports this module, for type checkers neither.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,7 @@ from omd._rooms import ENGINES
 from omd.performing import Performing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark.sql import SparkSession
-
-__all__ = ["Control", "connect"]
 
 
 class Control(Performing):

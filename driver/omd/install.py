@@ -12,21 +12,18 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from omd._core.errors import MigrationChanged, NewerInstalled, OmdError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 logger = logging.getLogger("omd.install")
 

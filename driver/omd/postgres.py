@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import POSTGRES, Engine
+from omd._core.lazy import forwarded
 
 if TYPE_CHECKING:
     from omd.control.connection import Connection
-    from omd.control.engine_block import LoadWindow
-    from omd.control.run import ModuleRun
     from omd.decision.run import DecisionOutcome
     from omd.lineage.rows import TopicDefinitionRow
     from omd.lineage.step import StepOutcome
-    from omd.spark.snapshots import HeldSnapshot
-
-__all__ = ["PostgresEngine", "engine"]
 
 
 class PostgresEngine(Engine):
@@ -24,17 +20,8 @@ class PostgresEngine(Engine):
     name = POSTGRES
     needs_process = False
 
-    def snapshot(self, dsn: str) -> HeldSnapshot:
-        """See `omd.spark.snapshots.HeldSnapshot`, which is a connection to PostgreSQL."""
-        from omd.spark.snapshots import HeldSnapshot
-
-        return HeldSnapshot(dsn)
-
-    def window(self, run: ModuleRun, table: str) -> LoadWindow:
-        """See `omd.lake.window.window`."""
-        from omd.lake.window import window
-
-        return window(run, table)
+    snapshot = forwarded("omd.spark.snapshots.HeldSnapshot")  # a connection to PostgreSQL
+    window = forwarded("omd.lake.window.window")
 
     def step(
         self, connection: Connection, definition: TopicDefinitionRow, **_options: Any

@@ -5,7 +5,6 @@ The database says which Modules are ready, and what a failure means; here a run 
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
@@ -13,7 +12,6 @@ from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus
 from omd.delivery import arrivals
 from omd.delivery.folders import local_path
-from omd.delivery.own_errors import DeliveryWaits
 from omd.delivery.room import Delivery
 from omd.delivery.rows import ArrivalLocationsRow
 from omd.lineage.calls import LineageCalls
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from omd.dispatch.task import Task
     from omd.doors import Control
 
-_WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
-__all__ = ["perform", "refresh"]
 
 _OUTCOMES = {
     ExecutionStatus.SUCCEEDED: "S",
@@ -55,14 +51,6 @@ def perform(task: Task) -> str:
     def session() -> Any:
         return control.engines[SPARK].session(task.master)
 
-    if task.criteria["KIND"] == "DELIVERY":
-        _, _, agreement = code.partition(".")
-        control.spark = session()
-        try:
-            if arrivals.perform(control, control.spark, agreement, wait=_WAIT) is not None:
-                return "S"
-        except DeliveryWaits:
-            return "A"
     done = control.perform(code, session=session)
     return _outcome(code, done.status, done.detail, done.error)
 

@@ -112,14 +112,21 @@
 \ir ../../migrations/V061__module_kinds.sql
 \endif
 
-\set checksum 'fb22cdae496803c2f4533e3b0234a8fbc8a46eee35262f17f5b68c5cc2c56fa8'
+\set checksum '0e08476a3e9690107f03ebabf5f65fa859828a412cfd94be6e7a6217489d102a'
 \set migration 'V064__back_off'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V064__back_off.sql
 \endif
 
-\set checksum '91d83bb04f79d985842d6339c8755de3d04c09c5e68031d4f7c13f40b12d25df'
+\set checksum '63926fefe7f451dcae84a3e73a2c0e1e6c54da28d198f48fe1eb2ab4e72fceb3'
+\set migration 'V075__failures_of_tasks'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V075__failures_of_tasks.sql
+\endif
+
+\set checksum 'a86ad7aaa83a86bfed37aaf38d36fb71dee2c0d7cba0905664dd6869887f4f6a'
 \set migration 'V066__sources'
 \ir ../setup/claim.psql
 \if :pending
@@ -133,18 +140,11 @@
 \ir ../../migrations/V068__source_readers.sql
 \endif
 
-\set checksum '4fff6371dea6608666889c1cfd2469f58866087a06884873743ef2889712a25e'
+\set checksum '76e098f4094a14e62d31fe06aaf6e107265ee7c0efb7fde93e45f3d43bc816e1'
 \set migration 'V069__read_sources'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V069__read_sources.sql
-\endif
-
-\set checksum '63926fefe7f451dcae84a3e73a2c0e1e6c54da28d198f48fe1eb2ab4e72fceb3'
-\set migration 'V075__failures_of_tasks'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/V075__failures_of_tasks.sql
 \endif
 
 -- Reference rows

@@ -3,7 +3,7 @@
 -- adds to the Modules are added here, in a transaction before the installation, which holds nothing
 -- else. It waits in turns of a moment, so that others begin meanwhile. Each installation runs this
 -- script; it does nothing where process control is not installed, or is up to date. A new database
--- gets the columns from migrations/V061__module_kinds.sql.
+-- gets the columns from migrations V061, V064 and V069.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 
@@ -38,7 +38,15 @@ BEGIN
     ALTER TABLE omd.module
     ADD COLUMN module_kind_code text NOT NULL DEFAULT 'SPARK',
     ADD COLUMN engine_code text DEFAULT 'SPARK',
-    ADD COLUMN job text;
+    ADD COLUMN job text,
+    ADD COLUMN backoff interval NOT NULL DEFAULT interval '10 seconds',
+    ADD COLUMN backoff_limit interval NOT NULL DEFAULT interval '1 hour',
+    ADD COLUMN max_failures integer NOT NULL DEFAULT 10,
+    ADD COLUMN is_source boolean NOT NULL DEFAULT FALSE,
+    ADD CONSTRAINT ck_module_backoff CHECK (
+        backoff >= interval '0' AND backoff_limit >= interval '0'
+    ),
+    ADD CONSTRAINT ck_module_max_failures CHECK (max_failures >= 0);
     -- A change of the type fires no trigger, so that no Module gets an event for it. SQL of blanks
     -- never ran.
     ALTER TABLE omd.module

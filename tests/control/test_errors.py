@@ -171,6 +171,9 @@ RAISED: dict[str, Callable[[Flow], object]] = {
     ],
     "OM112": kept_by_a_rule,
     "OM113": retire_what_executes,
+    "OM114": lambda flow: flow.call(
+        "open_block", source_code="facts.s", start_pos=None, start_id=0, end_id=1
+    ),
     "OM201": no_template,
     "OM202": no_target,
     "OM204": lambda flow: flow.call("rollback_module", module_instance_id=spark(flow)),

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from omd._core.errors import StateError
     from omd._core.link import Link
 
-__all__ = ["AS_TEXT", "Calls", "Repeat", "Routine"]
-
 T = TypeVar("T")
 
 AS_TEXT = "as text"
@@ -41,18 +39,13 @@ _dumps = json.JSONEncoder(default=_plain).encode
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """That a call is made again when its answer was lost.
+    """That a call is made again when its answer was lost."""
 
-    Attributes:
-        sqlstate: of the error with which the second call is refused when the first one was
-            executed; None: it does the same once more.
-        name: what of the DETAIL of that error says so,
-        value: and its value.
-    """
-
+    # Of the error with which the second call is refused when the first one was executed; None: it
+    # does the same once more.
     sqlstate: str | None = None
-    name: str = ""
-    value: str = ""
+    name: str = ""  # what of the DETAIL of that error says so,
+    value: str = ""  # and its value
 
     def is_done(self, refusal: StateError) -> bool:
         """Whether the refusal of a call made again shows that the first one was executed."""
@@ -61,21 +54,15 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True, eq=False)  # compared by identity: its statements are kept
 class Routine:
-    """A routine of the database, as the catalog has it.
+    """A routine of the database, as the catalog has it."""
 
-    Attributes:
-        name: with its schema.
-        parameters: those that take a value, in order, and their types.
-        required: so many of them, the first ones, have no default.
-        repeat: whether and how it is called again when the answer was lost; None: it is not.
-        is_function: SELECT calls it, not CALL.
-    """
-
-    name: str
+    name: str  # with its schema
+    # Those that take a value, in order, and their types.
     parameters: Mapping[str, str] = field(default_factory=dict)
-    required: int = 0
+    required: int = 0  # so many of them, the first ones, have no default
+    # Whether and how it is called again when the answer was lost; None: it is not.
     repeat: Repeat | None = None
-    is_function: bool = False
+    is_function: bool = False  # SELECT calls it, not CALL
 
 
 @dataclass(frozen=True, slots=True)

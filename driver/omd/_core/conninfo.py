@@ -15,8 +15,6 @@ from psycopg.conninfo import conninfo_to_dict
 
 from omd._core.errors import ConnectionFailed
 
-__all__ = ["read_conninfo", "resolve_conninfo"]
-
 _SCHEMES = ("postgresql://", "postgres://")
 
 

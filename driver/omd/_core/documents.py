@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "child", "odd_character", "problem_of"]
-
 MAX_BYTES = 10_000_000
 """The size of a document as a text."""
 

@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-__all__ = ["POSTGRES", "SPARK", "Engine", "Engines", "Snapshot", "WriteResult"]
+from typing import Any, NoReturn, Protocol
 
 POSTGRES, SPARK = "POSTGRES", "SPARK"
 

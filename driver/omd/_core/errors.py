@@ -18,26 +18,6 @@ from typing import Any
 
 import psycopg
 
-__all__ = [
-    "AnswerLost",
-    "CallerError",
-    "ConfigurationError",
-    "ConnectionFailed",
-    "ForeignSchema",
-    "InstallationHeld",
-    "InstallerLacksRight",
-    "InternalError",
-    "InvalidModel",
-    "MigrationChanged",
-    "MissingArgument",
-    "NewerInstalled",
-    "NotInstalled",
-    "OmdError",
-    "StateError",
-    "one_line",
-    "recorded_instance",
-]
-
 
 class OmdError(psycopg.DatabaseError):
     """An error of OMD: it has `sqlstate`, `message`, `detail` and `hint`, the next command."""

@@ -11,8 +11,6 @@ from omd._core.errors import one_line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["function_named"]
-
 
 @functools.cache
 def function_named(target: str) -> Callable[[Any], Any]:

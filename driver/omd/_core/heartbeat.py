@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from omd._core.periodic import Periodic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import timedelta
-
     from omd._core.link import Link
 
 

@@ -1,15 +1,11 @@
-"""The names of a package that are imported on first use."""
+"""What is imported on first use: the names of a package, and what methods forward to."""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-__all__ = ["lazily"]
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 
 def lazily(
@@ -33,3 +29,17 @@ def lazily(
         return value
 
     return sorted(home), get, lambda: sorted({*vars(sys.modules[package]), *home})
+
+
+def forwarded(function: str) -> Any:
+    """Return a method that is a function of a module, which its first call imports.
+
+    Args:
+        function: the module and the name, as in ``omd.spark.job.read``.
+    """
+    module, _, name = function.rpartition(".")
+
+    def method(_self: object, *arguments: Any, **options: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*arguments, **options)
+
+    return method

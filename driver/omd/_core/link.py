@@ -7,13 +7,15 @@ import random
 import select
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import sql
+from psycopg.abc import AdaptContext, Buffer
 from psycopg.adapt import Loader
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Format, TransactionStatus
@@ -25,12 +27,6 @@ from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateEr
 from omd._core.rows import rows_of
 from omd._core.session import Session
 from omd._core.texts import loads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import timedelta
-
-    from psycopg.abc import AdaptContext, Buffer
 
 T = TypeVar("T")
 

@@ -12,8 +12,6 @@ from omd._core.errors import ConnectionFailed
 if TYPE_CHECKING:
     from omd._core.link import Link
 
-__all__ = ["Listener"]
-
 
 class Listener:
     """Listens to channels; `fileno` becomes readable when a notification has arrived.

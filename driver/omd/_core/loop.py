@@ -13,20 +13,16 @@ import socket
 import subprocess
 import threading
 import time
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from omd._core.errors import ConnectionFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
     from omd._core.link import Link
 
 T = TypeVar("T")
-
-__all__ = ["Call", "Child", "Links", "Loop", "Work", "signal_name"]
 
 _LONGEST_PAUSE = 30.0
 
@@ -60,16 +56,11 @@ W = TypeVar("W", bound=Work)
 
 
 class Loop:
-    """Waits for what comes first: a signal, a notification, the end of some work, a point in time.
-
-    Attributes:
-        stop: how many signals have asked the program to stop.
-        tell: prints one line for people.
-    """
+    """Waits for what comes first: a signal, a notification, the end of work, a point in time."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
-        self.stop = 0
-        self.tell = tell
+        self.stop = 0  # how many signals have asked the program to stop
+        self.tell = tell  # prints one line for people
         self._woken, self._waker = socket.socketpair()
         self._woken.setblocking(False)
         self._waker.setblocking(False)
@@ -227,7 +218,6 @@ class Child:
     Args:
         name: of the work, for messages.
         command: the program and its arguments.
-        env: its environment.
         stdout: the file descriptor to which it prints.
         stdin: the one from which it reads; nothing by default.
         keeps: further file descriptors that it gets.
@@ -285,16 +275,12 @@ class Call(Generic[T]):
     """A call of the database in a thread of its own.
 
     The thread ends with the process, which need not wait for it.
-
-    Attributes:
-        answer: what the call returned; None before, and after an exception.
-        error: the exception that it raised.
     """
 
     def __init__(self, name: str, loop: Loop, links: Links, call: Callable[[Link], T]) -> None:
         self.name = name
-        self.answer: T | None = None
-        self.error: Exception | None = None
+        self.answer: T | None = None  # what the call returned; None before, and after an exception
+        self.error: Exception | None = None  # the exception that it raised
         self._loop = loop
         self._links = links
         self._call = call

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["operator", "parts", "qualified"]
-
 # The grammar resolves these itself, and takes no schema before them.
 _KEYWORDS = frozenset(
     {

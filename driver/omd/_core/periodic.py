@@ -5,16 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from omd._core.errors import StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from omd._core.link import Link
-
-__all__ = ["Periodic"]
 
 _log = logging.getLogger("omd.periodic")
 

@@ -2,8 +2,6 @@
 
 import sys
 
-__all__ = ["python"]
-
 
 def python(code: str) -> tuple[str, ...]:
     """Return the command that runs some code; it does not search the working folder for modules."""

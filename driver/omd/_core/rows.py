@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import enum
 import functools
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-__all__ = ["Code", "rows_of"]
+from typing import Any, TypeVar, get_args, get_type_hints
 
 T = TypeVar("T")
 

@@ -7,38 +7,29 @@ the difference, once where it is created and once where it is claimed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+import psycopg
 from psycopg import generators
+from psycopg.abc import PQGen
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import psycopg
-    from psycopg.abc import PQGen
-    from psycopg.pq.abc import PGresult
-
-__all__ = ["Session"]
+from psycopg.pq.abc import PGresult
 
 _Statement: TypeAlias = tuple[bytes, tuple[int, ...]]
 _MOST = 200  # so many statements are prepared at most, and so many that came once are remembered
 
 
 class Session:
-    """One connection, which one thread uses at a time.
-
-    Attributes:
-        connection: it is in autocommit.
-    """
+    """One connection, which one thread uses at a time."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self.connection = connection
+        self.connection = connection  # it is in autocommit
         self._pgconn = connection.pgconn
         self._adapter = Transformer.from_context(connection)
         # By text and types of parameters. Both forget what has not come for the longest time; those

@@ -6,8 +6,6 @@ import functools
 import json
 from decimal import Decimal
 
-__all__ = ["exact", "loads", "storable"]
-
 
 def exact(text: str) -> float | Decimal:
     """Return a number of JSON or YAML; one with more digits than a float keeps is a Decimal."""

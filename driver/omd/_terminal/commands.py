@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-__all__ = ["ExitCode", "Group", "Sections", "entry"]
-
 
 class ExitCode(IntEnum):
     """Exit codes of every command."""

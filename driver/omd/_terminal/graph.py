@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -12,28 +13,17 @@ from omd._terminal.layout import TIP, after_each, layered
 from omd._terminal.text import as_text, short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from omd._terminal.layout import Edge
-
-__all__ = ["FORMATS", "Node"]
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What stands in the graph, such as a topic.
+    """What stands in the graph, such as a topic."""
 
-    Attributes:
-        name: its name, which no other one has.
-        kind: the class that gives its colour; see _COLOURS.
-        lag: how far it is behind.
-        note: the reason why it runs, or why it does not.
-    """
-
-    name: str
-    kind: str
-    lag: timedelta | None = None
-    note: str = ""
+    name: str  # its name, which no other one has
+    kind: str  # the class that gives its colour; see _COLOURS
+    lag: timedelta | None = None  # how far it is behind
+    note: str = ""  # the reason why it runs, or why it does not
 
     @property
     def label(self) -> str:

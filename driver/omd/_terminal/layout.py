@@ -5,16 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     Edge = tuple[str, str]
     Place = str | tuple[str, str, int]  # a box, or where an edge passes a column
-
-__all__ = ["TIP", "Layout", "after_each", "layered"]
 
 _GAP, _SPACE, _EDGE = 18, 80, 24
 

@@ -4,45 +4,52 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from omd._core.texts import loads
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-__all__ = [
-    "call_arguments",
-    "call_options",
-    "document_option",
-    "grace_option",
-    "instant",
-    "is_chosen",
-    "json_value",
-    "limit_option",
-    "output_option",
-    "poll_option",
-    "singular",
-    "workers_option",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def output_option(command: F) -> F:
-    """Add ``--output``; the command gets it as ``output`` and hands it to `render`."""
+def format_option(*formats: str) -> Callable[[F], F]:
+    """Add ``--output``; the command gets it as ``output``, by default the first of the formats."""
     return click.option(
         "--output",
-        type=click.Choice(["table", "json", "csv"]),
-        default="table",
+        type=click.Choice(formats),
+        default=formats[0],
         show_default=True,
         help="Format of what is printed to stdout.",
-    )(command)
+    )
+
+
+# A command hands its ``output`` to `render`; a document has more than one table.
+output_option = format_option("table", "json", "csv")
+document_option = format_option("table", "json")
+
+files_argument = click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
+)
+
+
+def page_option(name: str, text: str) -> Callable[[F], F]:
+    """Add an option for the file of a page for people; the command gets it as ``page``."""
+    return click.option(
+        name,
+        "page",
+        type=click.Path(dir_okay=False, writable=True, path_type=Path),
+        metavar="FILE" if name == "--html" else "FILE.html",
+        help=text,
+    )
 
 
 def workers_option(what: str) -> Callable[[F], F]:
@@ -87,17 +94,6 @@ def limit_option(most: int | None = None) -> Callable[[F], F]:
         show_default=True,
         help="How many rows.",
     )
-
-
-def document_option(command: F) -> F:
-    """Add ``--output`` for a document of more than one table."""
-    return click.option(
-        "--output",
-        type=click.Choice(["table", "json"]),
-        default="table",
-        show_default=True,
-        help="Format of what is printed to stdout.",
-    )(command)
 
 
 def call_options(

@@ -6,19 +6,13 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from omd._terminal.text import as_json, as_text, printable, row_dict, short
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-__all__ = ["render", "show", "show_document", "show_pairs", "show_table", "tell_more"]
-
 
 Row = Mapping[str, Any]
 
@@ -75,6 +69,22 @@ def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
             click.echo("  ".join("-" * width for width in widths))
     if not rows:
         click.echo("(none)", err=True)
+
+
+def titled(select: str, **titles: str) -> dict[str, str]:
+    """Return the columns of a table by their titles, of a list as in SELECT: ``code AS title``.
+
+    A title may also be given by the name of its column. Without one a column has its own name, with
+    blanks and without an end that says what it is.
+    """
+    entries = (entry.partition(" AS ") for entry in select.split(", "))
+    return {
+        title or titles.get(name) or _END.sub("", name).replace("_", " "): name
+        for name, _, title in entries
+    }
+
+
+_END = re.compile("_(code|id|datetime)$")
 
 
 def show(

@@ -10,8 +10,6 @@ from datetime import date, datetime, timedelta
 from enum import Enum
 from typing import Any
 
-__all__ = ["as_json", "as_text", "printable", "row_dict", "short"]
-
 
 def row_dict(row: Any) -> dict[str, Any]:
     """Return the fields of a row class by name; the values stay as they are."""

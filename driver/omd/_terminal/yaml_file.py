@@ -9,9 +9,11 @@ from __future__ import annotations
 import functools
 import json
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 import yaml
@@ -29,20 +31,6 @@ from omd._core.documents import (
 )
 from omd._core.errors import InvalidModel
 from omd._core.texts import exact, storable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-__all__ = [
-    "AnyLoader",
-    "as_yaml",
-    "bounded_text",
-    "in_order",
-    "read_document",
-    "read_json",
-    "within_bounds",
-]
 
 _LONGEST_PATH = 200
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,17 +21,16 @@ from omd._terminal.options import (
     output_option,
     singular,
 )
-from omd._terminal.tables import show, tell_more
+from omd._terminal.tables import show, tell_more, titled
 from omd._terminal.text import as_text, short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     import psycopg
 
     from omd.doors import Control
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 # The command `omd`, wherever it is installed.
@@ -66,7 +66,6 @@ def add_call(
     *,
     about: str,
     done: str,
-    room: str | None = None,
     negations: Mapping[str, str] | None = None,
     without: Sequence[str] = (),
     names: Mapping[str, str] | None = None,
@@ -83,7 +82,6 @@ def add_call(
         call: the method.
         about: its help.
         done: what is printed; {argument} stands for a value, {answer} for what the call answers.
-        room: the door of `omd.Control` to the method; None for its own methods.
         negations: see `call_options`.
         without: see `call_options`.
         names: see `call_options`.
@@ -91,6 +89,7 @@ def add_call(
     """
     signature = inspect.signature(call).parameters.values()
     needed = [p for p in signature if p.default is p.empty and p.name != "self"]
+    room = call.__module__.split(".")[1]
     removing = {p.name for p in needed if str(p.annotation).endswith("| None")}
 
     @group.command(name, help=about)
@@ -102,8 +101,7 @@ def add_call(
             raise click.UsageError("Give either a value or --remove.")
         values = call_arguments(given)
         with open_control(dsn) as control:
-            calls = control if room is None else getattr(control, room)
-            answer = getattr(calls, call.__name__)(**values)
+            answer = getattr(_door(control, room), call.__name__)(**values)
         shown = {argument: as_text(short(value)) for argument, value in values.items()}
         what = "Removed." if is_removed else done.format(answer=short(answer), **shown)
         click.echo(what, err=True)
@@ -128,12 +126,12 @@ def add_view(
     group: click.Group,
     name: str,
     about: str,
-    columns: Mapping[str, str],
+    select: str,
     order_by: Sequence[str],
     *,
     room: str,
-    view: str,
-    filters: Iterable[click.Option] = (),
+    view: str | None = None,
+    filters: Mapping[str, str] | None = None,
     newest: str | None = None,
     arranged: Callable[[list[Any], str], list[Any]] | None = None,
     judged: Callable[[list[Any]], ExitCode] | None = None,
@@ -144,24 +142,26 @@ def add_view(
         group: it gets the command.
         name: of the command.
         about: its help.
-        columns: those of the table, by their titles.
+        select: the columns of the table; see `titled`.
         order_by: columns.
         room: the door of `omd.Control` to the report.
-        view: the view, after the name of the room.
-        filters: options that choose rows, named like their columns.
+        view: the view, after the name of the room; without it that of the command.
+        filters: the options that choose rows by columns, as far as the table has them.
         newest: there may be many rows, so the newest ones are shown, the newest FIRST or LAST.
         arranged: changes the rows for an output.
         judged: tells more about the rows, and returns the exit code.
     """
+    columns = titled(select)
+    of_room = "" if room == "control" else f"{room}_"
 
     @group.command(name, help=about)
     @dsn_option
     @output_option
     def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> ExitCode:
         row_classes = importlib.import_module(f"omd.{room}.rows")
-        row = getattr(row_classes, f"{room}_{view}_row".title().replace("_", ""))
+        row = getattr(row_classes, f"{of_room}{view or name}_row".title().replace("_", ""))
         with open_control(dsn) as control:
-            rows = getattr(control, room).report(
+            rows = _door(control, room).report(
                 row, order_by=order_by, descending=newest is not None, limit=limit, **equal
             )
         shown = rows[::-1] if newest == "LAST" else rows
@@ -169,9 +169,27 @@ def add_view(
         tell_more(rows, limit)
         return ExitCode.OK if judged is None else judged(rows)
 
-    command.params += filters
+    for column, option in (filters or {}).items():
+        if column in columns.values():
+            command.params.append(_filter(column, option))
     if newest is not None:
         limit_option()(command)
+
+
+def _door(control: Control, room: str) -> Any:
+    return control if room == "control" else getattr(control, room)
+
+
+def _filter(column: str, option: str) -> click.Option:
+    """Return the option that shows only the rows with a value."""
+    metavar = {"id": "ID", "status": "STATUS"}.get(column.rpartition("_")[2], "CODE")
+    return click.Option(
+        [f"--{option}", column],
+        type=int if metavar == "ID" else str,
+        metavar=metavar,
+        help=f"Only this {option}.",
+        callback=lambda _c, _p, v: v.upper() if metavar == "STATUS" and v else v,
+    )
 
 
 _LIBPQ = ("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE")
@@ -209,6 +227,17 @@ def open_control(dsn: str) -> Control:
 
     # A person waits for the command, so a lost connection is reported at once.
     return omd.connect(dsn or None, application_name="omd-cli", patience=timedelta(0))
+
+
+def opener(door: Callable[[Control], T]) -> Callable[[str], AbstractContextManager[T]]:
+    """Return what opens a room for one command."""
+
+    @contextmanager
+    def opened(dsn: str) -> Iterator[T]:
+        with open_control(dsn) as control:
+            yield door(control)
+
+    return opened
 
 
 def report_error(error: Exception) -> ExitCode:

@@ -10,16 +10,14 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from omd._terminal.commands import ExitCode, Group
 from omd._terminal.tables import render
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 class _Step:
@@ -108,13 +106,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
         }
         return ExitCode.OK  # the subcommand plays its own demo
 
-    def play(database: str, folder: Path) -> bool:
-        from omd.demo.control import story
-
-        months = story.QUICK if quick else story.YEAR_LONG
-        return story.play(database, folder, _Terminal(), months=months, master=master)
-
-    return _play(dsn, play, "TABLE omd_report.module_execution_log", "docs/tutorial/control.md")
+    return _play("control", dsn, quick, master=master)
 
 
 @demo.command()
@@ -131,13 +123,7 @@ def lineage(dsn: str | None, master: str | None) -> int:
     It creates its tables again in the schemas feed, etl, fact and dash, which must be its own, and
     may be repeated. It takes about a minute, and needs what omd demo needs.
     """
-
-    def play(database: str, folder: Path) -> bool:
-        from omd.demo.lineage import story
-
-        return story.play(database, folder, _Terminal(), master=master)
-
-    return _play(dsn, play, "TABLE omd_report.lineage_lag", "docs/tutorial/lineage.md")
+    return _play("lineage", dsn, master=master)
 
 
 @demo.command()
@@ -153,20 +139,7 @@ def dispatch(dsn: str | None) -> int:
     It creates its tables again in the schema night, which must be its own, and may be repeated. It
     takes less than a minute, and needs the extra demo (pip install 'pgomd[demo]'), but no Java.
     """
-
-    def play(database: str, folder: Path) -> bool:
-        from omd.demo.dispatch import story
-
-        return story.play(database, folder, _Terminal())
-
-    return _play(
-        dsn,
-        play,
-        "TABLE omd_dispatch.task_data_night",
-        "docs/tutorial/dispatch.md",
-        needs="omd.demo.files",
-        on_spark=False,
-    )
+    return _play("dispatch", dsn)
 
 
 @demo.command()
@@ -184,14 +157,7 @@ def delivery(dsn: str | None, quick: bool, master: str | None) -> int:
     It makes an interface nyc, or nyc_2 and so on where there is one, with its schemas. It takes
     about a minute, and needs what omd demo needs.
     """
-
-    def play(database: str, folder: Path) -> bool:
-        from omd.demo.delivery import story
-
-        extent = story.QUICK if quick else story.YEAR_LONG
-        return story.play(database, folder, _Terminal(), extent=extent, master=master)
-
-    return _play(dsn, play, "TABLE omd_report.delivery_log", "docs/tutorial/delivery.md")
+    return _play("delivery", dsn, quick, master=master)
 
 
 @demo.command()
@@ -209,15 +175,7 @@ def facts(dsn: str | None, quick: bool, master: str | None) -> int:
     It makes the schemas cfl_nyc, gdal_nyc, asof_nyc and history_nyc (or those of nyc_2 and so on),
     and needs what omd demo needs.
     """
-
-    def play(database: str, folder: Path) -> bool:
-        from omd.demo.delivery import story as delivery
-        from omd.demo.facts import story
-
-        extent = delivery.QUICK if quick else delivery.YEAR_LONG
-        return story.play(database, folder, _Terminal(), extent=extent, master=master)
-
-    return _play(dsn, play, "TABLE omd_report.facts_state", "docs/tutorial/facts.md")
+    return _play("facts", dsn, quick, master=master)
 
 
 @demo.command()
@@ -235,14 +193,7 @@ def decision(dsn: str | None, quick: bool, master: str | None) -> int:
     It creates its tables again in the schema care, which must be its own, and may be repeated. It
     takes about a minute, and needs what omd demo needs.
     """
-
-    def play(database: str, folder: Path) -> bool:
-        from omd.demo.decision import story
-
-        months = story.QUICK if quick else story.YEAR_LONG
-        return story.play(database, folder, _Terminal(), months=months, master=master)
-
-    return _play(dsn, play, "TABLE omd_report.decision_run_log", "docs/tutorial/decision.md")
+    return _play("decision", dsn, quick, master=master)
 
 
 @demo.command()
@@ -266,58 +217,94 @@ def lake(dsn: str | None, quick: bool, folder: Path | None, master: str | None) 
     It makes a namespace nyc_lake, or nyc_lake_2 and so on where there is one. The tables stay. It
     takes a minute or two, and needs what omd demo needs.
     """
+    from omd import embedded
 
-    def play(database: str, work: Path) -> bool:
-        from omd import embedded
-        from omd.demo.lake import story
-
-        months = story.QUICK if quick else story.YEAR_LONG
-        tables = (folder or embedded.default_home() / "lake").absolute()
-        return story.play(database, work, _Terminal(), tables, months=months, master=master)
-
-    return _play(
-        dsn,
-        play,
-        "TABLE omd_report.lake_commits",
-        "docs/tutorial/control.md",
-        needs="omd.demo.lake.story",
-    )
+    tables = (folder or embedded.default_home() / "lake").absolute()
+    return _play("lake", dsn, quick, lake=tables, master=master)
 
 
-def _play(
-    dsn: str | None,
-    play: Callable[[str, Path], bool],
-    query: str,
-    tutorial: str,
-    *,
-    needs: str = "omd.demo.control.story",
-    on_spark: bool = True,
-) -> int:
+def _play(name: str, dsn: str | None, quick: bool | None = None, **given: Any) -> int:
     from omd import embedded
     from omd.errors import OmdError
 
+    on_spark = "master" in given
     if on_spark and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise OmdError("Spark needs Java 17 or newer, and there is none.", hint="omd doctor")
     try:
-        importlib.import_module(needs)
+        if on_spark:
+            importlib.import_module("pyspark")
+        story = importlib.import_module(f"omd.demo.{name}.story")
     except ModuleNotFoundError as error:
         raise OmdError(
             f"{error.name} is not installed.", hint="pip install 'pgomd[demo]'"
         ) from error
+    from omd.demo.stage import without_strangers
 
+    if quick is not None:
+        given["months"] = story.QUICK if quick else story.YEAR_LONG
     start = time.monotonic()
     named = dsn or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or None
     with tempfile.TemporaryDirectory(prefix="omd-demo-") as folder:
         if not named:
             click.echo(f"Starting the embedded server in {embedded.default_home()}.", err=True)
             embedded.start()
-        from omd.demo.stage import without_strangers
-
-        holds = play(without_strangers(named or embedded.dsn()), Path(folder))
+        database = without_strangers(named or embedded.dsn())
+        holds = story.play(database, Path(folder), _Terminal(), **given)
     click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
-    for command, about in _next(dsn, query, tutorial, embedded=_is_embedded(named)):
-        click.echo(f"  {command:<66} {about}")
+    psql, omd, options = _programs(dsn, embedded=_is_embedded(named))
+    key = '{"origin": "JFK", "hour": "2013-01-13T13:00:00+00:00"}'
+    tutorial = "docs/tutorial/" + ("control" if name == "lake" else name) + ".md"
+    for command, about in (*_NEXT[name], (tutorial, "this demo, explained step by step")):
+        shown = command.format(psql=psql, omd=omd, options=options, key=key)
+        click.echo(f"  {shown:<66} {about}")
     return ExitCode.OK if holds else ExitCode.FAILURE
+
+
+# What one may do after each demo.
+_NEXT = {
+    "control": (
+        ("{psql} -c 'TABLE omd_report.module_execution_log'", "every run, in SQL"),
+        ("{omd} status {options}", "what runs, has failed, is pending"),
+        ("{omd} demo lake {options}", "the same year into Iceberg tables"),
+        ("{omd} demo lineage {options}", "the next demo: topics"),
+        ("{omd} demo dispatch {options}", "the third demo: tasks and workers"),
+        ("{omd} demo delivery {options}", "the fourth demo: deliveries"),
+        ("{omd} demo decision {options}", "the fifth demo: rules"),
+    ),
+    "lineage": (
+        ("{psql} -c 'TABLE omd_report.lineage_lag'", "how far each topic is, in SQL"),
+        ("{omd} lineage graph {options}", "what feeds what"),
+    ),
+    "dispatch": (
+        ("{psql} -c 'TABLE omd_dispatch.task_data_night'", "every task, in SQL"),
+        ("{omd} report {options}", "what ran and what waits, as a page"),
+    ),
+    "delivery": (
+        ("{psql} -c 'TABLE omd_report.delivery_log'", "every delivery, in SQL"),
+        ("{omd} delivery receipt 3 --html r.html {options}", "why the third was rejected"),
+        ("{omd} demo facts {options}", "the next demo: facts"),
+    ),
+    "facts": (
+        ("{psql} -c 'TABLE omd_report.facts_state'", "how far the facts are, in SQL"),
+        (
+            "{omd} facts diagram nyc --output svg > nyc.svg {options}",
+            "a picture of the tables",
+        ),
+    ),
+    "decision": (
+        ("{psql} -c 'TABLE omd_report.decision_run_log'", "every run, in SQL"),
+        (
+            "{omd} decision explain flight_care --key '{key}' --html why.html {options}",
+            "why there was no money, as a page",
+        ),
+        ("{omd} decision rejects flight_care {options}", "the weather of no decision"),
+    ),
+    "lake": (
+        ("{psql} -c 'TABLE omd_report.lake_commits'", "every commit and its run, in SQL"),
+        ("{psql} -c 'TABLE omd_report.lake_folders'", "every write, and its folder"),
+        ("{omd} lake list {options}", "the tables"),
+    ),
+}
 
 
 def _is_embedded(named: str | None) -> bool:
@@ -329,9 +316,8 @@ def _is_embedded(named: str | None) -> bool:
     return False
 
 
-def _next(
-    dsn: str | None, query: str, tutorial: str, *, embedded: bool
-) -> Iterator[tuple[str, str]]:
+def _programs(dsn: str | None, *, embedded: bool) -> tuple[str, str, str]:
+    """Return psql and omd as one calls them here, and the options of omd."""
     program = "omd"
     if shutil.which("omd") is None:  # the environment is not activated
         program = os.path.relpath(Path(sys.executable).with_name("omd"))
@@ -339,42 +325,7 @@ def _next(
     psql = f"{program} embedded psql"
     if not embedded:
         psql = f"psql {where or ('$OMD_DSN' if os.environ.get('OMD_DSN') else '$DATABASE_URL')}"
-    options = f"--dsn {where}" if where else ""
-    if "lineage" in query:
-        yield f"{psql} -c '{query}'", "how far each topic is, in SQL"
-        yield f"{program} lineage graph {options}", "what feeds what"
-    elif "delivery" in query:
-        yield f"{psql} -c '{query}'", "every delivery, in SQL"
-        yield f"{program} delivery receipt 3 --html r.html {options}", "why the third was rejected"
-        yield f"{program} demo facts {options}", "the next demo: facts"
-    elif "facts" in query:
-        yield f"{psql} -c '{query}'", "how far the facts are, in SQL"
-        yield (
-            f"{program} facts diagram nyc --output svg > nyc.svg {options}",
-            "a picture of the tables",
-        )
-    elif "decision" in query:
-        yield f"{psql} -c '{query}'", "every run, in SQL"
-        key = '{"origin": "JFK", "hour": "2013-01-13T13:00:00+00:00"}'
-        explain = f"explain flight_care --key '{key}' --html why.html"
-        yield f"{program} decision {explain} {options}", "why there was no money, as a page"
-        yield f"{program} decision rejects flight_care {options}", "the weather of no decision"
-    elif "lake" in query:
-        yield f"{psql} -c '{query}'", "every commit and its run, in SQL"
-        yield f"{psql} -c 'TABLE omd_report.lake_folders'", "every write, and its folder"
-        yield f"{program} lake list {options}", "the tables"
-    elif "dispatch" in query:
-        yield f"{psql} -c '{query}'", "every task, in SQL"
-        yield f"{program} report {options}", "what ran and what waits, as a page"
-    else:
-        yield f"{psql} -c '{query}'", "every run, in SQL"
-        yield f"{program} status {options}", "what runs, has failed, is pending"
-        yield f"{program} demo lake {options}", "the same year into Iceberg tables"
-        yield f"{program} demo lineage {options}", "the next demo: topics"
-        yield f"{program} demo dispatch {options}", "the third demo: tasks and workers"
-        yield f"{program} demo delivery {options}", "the fourth demo: deliveries"
-        yield f"{program} demo decision {options}", "the fifth demo: rules"
-    yield tutorial, "this demo, explained step by step"
+    return psql, program, f"--dsn {where}" if where else ""
 
 
 def _without_password(dsn: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,11 +22,7 @@ from omd._terminal.text import row_dict, short
 from omd.cli.common import connect, dsn_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import psycopg
-
-__all__ = ["doctor"]
 
 _ROLES = (
     "omd_owner",

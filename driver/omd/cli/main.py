@@ -7,16 +7,14 @@ import importlib.util
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from omd._rooms import ROOMS
 from omd._terminal.commands import ExitCode, entry
 from omd.cli.common import report_error
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # The sections of `omd --help`. Each module has a list `commands`, and imports little besides click.
 _SECTIONS = {

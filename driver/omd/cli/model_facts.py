@@ -9,8 +9,6 @@ import click
 if TYPE_CHECKING:
     from omd import Control
 
-__all__ = ["Followers"]
-
 
 class Followers:
     """The facts of an interface follow its model, where they are deployed, in one transaction.

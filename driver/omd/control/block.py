@@ -13,9 +13,10 @@ import socket
 import time
 import traceback
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from datetime import timedelta
 from types import EllipsisType, TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from omd._core import signals
 from omd._core.engines import SPARK
@@ -24,11 +25,6 @@ from omd._core.heartbeat import Heartbeat
 from omd.control.calls import ControlCalls
 from omd.control.connection import C
 from omd.control.errors import InstanceNotExecuting, LeaseExpired, LeaseLost, MembersFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["Block", "describe"]
 
 B = TypeVar("B", bound="Block")
 

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from typing_extensions import Self
 
 from omd.control.connection import Connection
 from omd.control.run import (
     BATCH_VARIABLE,
     Batch,
     ModuleRun,
+    Outcome,
     call_job,
     make_decorator,
     with_checksum,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import timedelta
-    from types import EllipsisType
-
     from pyspark.sql import SparkSession
-    from typing_extensions import Self
 
-    from omd.control.run import Outcome
-
-__all__ = ["Blocks"]
 
 P = ParamSpec("P")
 T = TypeVar("T")

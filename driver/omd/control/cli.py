@@ -11,9 +11,9 @@ import click
 from omd._core.engines import SPARK
 from omd._terminal.commands import ExitCode, Group
 from omd._terminal.options import document_option, json_value, output_option
-from omd._terminal.tables import render, show, show_document, show_pairs
+from omd._terminal.tables import render, show, show_document, show_pairs, titled
 from omd._terminal.text import as_text, row_dict, short
-from omd.cli.common import add_call, dsn_option, open_control, resolve_dsn
+from omd.cli.common import add_call, add_view, dsn_option, open_control, resolve_dsn
 from omd.control.calls import ControlCalls
 from omd.control.logs import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
 
@@ -36,27 +36,17 @@ def batch() -> None:
     """Show Batches."""
 
 
-@batch.command("list")
-@dsn_option
-@output_option
-def batch_list(dsn: str, output: str) -> None:
-    """List all Batches with their last run."""
-    from omd.control import rows as t
-
-    with open_control(dsn) as control:
-        show(
-            control.report(t.BatchListRow, order_by=["batch_code"]),
-            {
-                "batch": "batch_code",
-                "frequency": "frequency_code",
-                "inactive": "inactive_indicator",
-                "modules": "module_count",
-                "last": "last_batch_instance_id",
-                "status": "last_execution_status_code",
-                "started": "last_start_datetime",
-            },
-            output,
-        )
+add_view(
+    batch,
+    "list",
+    "List all Batches with their last run.",
+    "batch_code, frequency_code, inactive_indicator AS inactive, module_count AS modules,"
+    " last_batch_instance_id AS last, last_execution_status_code AS status,"
+    " last_start_datetime AS started",
+    ["batch_code"],
+    room="control",
+    view="batch_list",
+)
 
 
 @batch.command("show")
@@ -82,12 +72,7 @@ def batch_show(code: str, dsn: str, output: str, limit: int) -> None:
     click.secho("\nHolds", bold=True)
     show(
         holds,
-        {
-            "sequence": "sequence",
-            "module": "module_code",
-            "batch": "child_batch_code",
-            "inactive": "inactive_indicator",
-        },
+        titled("sequence, module_code, child_batch_code AS batch, inactive_indicator AS inactive"),
         "table",
     )
     click.secho("\nLast runs", bold=True)
@@ -114,16 +99,11 @@ def module_list(dsn: str, output: str, batch_code: str | None) -> None:
                 for row in control.report(t.ModuleListRow, order_by=["module_code"])
                 if batch_code is None or batch_code in row.batch_codes
             ],
-            {
-                "module": "module_code",
-                "area": "area_code",
-                "target": "table_code",
-                "platform": "platform_code",
-                "inactive": "inactive_indicator",
-                "last": "last_module_instance_id",
-                "status": "last_execution_status_code",
-                "started": "last_start_datetime",
-            },
+            titled(
+                "module_code, area_code, table_code AS target, platform_code,"
+                " inactive_indicator AS inactive, last_module_instance_id AS last,"
+                " last_execution_status_code AS status, last_start_datetime AS started"
+            ),
             output,
         )
 
@@ -635,12 +615,7 @@ def parameter_list(dsn: str, output: str, batch_code: str | None, module_code: s
                 batch_code=batch_code,
                 module_code=module_code,
             ),
-            {
-                "parameter": "parameter_code",
-                "batch": "batch_code",
-                "module": "module_code",
-                "value": "parameter_value",
-            },
+            titled("parameter_code, batch_code, module_code, parameter_value AS value"),
             output,
         )
 

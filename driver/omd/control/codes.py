@@ -2,8 +2,6 @@
 
 from omd._core.rows import Code
 
-__all__ = ["ExecutionStatus", "NextRunIndicator", "ProcessingIndicator"]
-
 
 class ExecutionStatus(Code):
     """The status of an instance."""

@@ -7,10 +7,14 @@ routines are in `omd.control.calls`, which is generated.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
+import psycopg
 from psycopg.pq import TransactionStatus
+from typing_extensions import Self, TypeVar
 
 from omd._core import signals
 from omd._core.calls import Calls
@@ -19,12 +23,7 @@ from omd._core.link import Link
 from omd.control.calls import ControlCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import timedelta
-
-    import psycopg
     from pyspark.sql import SparkSession
-    from typing_extensions import Self, TypeVar
 
     from omd._core.engines import Engines
 

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from omd._core.engines import SPARK
+from omd._core.engines import SPARK, Engine, Snapshot
 from omd._core.errors import CallerError
+from omd._core.link import Link
 from omd.control.block import Block
 from omd.control.connection import C
 from omd.control.errors import LeaseLost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime, timedelta
-    from types import EllipsisType
-
     from pyspark.sql import DataFrame, SparkSession
 
-    from omd._core.engines import Engine, Snapshot
-    from omd._core.link import Link
-
-__all__ = ["EngineBlock", "LoadWindow", "Uncommitted"]
 
 _log = logging.getLogger("omd.run")
 

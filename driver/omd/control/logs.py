@@ -4,40 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from omd._terminal.tables import titled
+
 if TYPE_CHECKING:
     from omd.control.connection import Connection
 
-__all__ = ["BATCH_RUN", "EVENT", "MODULE_RUN", "batch_runs", "events", "module_runs"]
-
-BATCH_RUN = {
-    "instance": "batch_instance_id",
-    "batch": "batch_code",
-    "status": "execution_status_code",
-    "told": "processing_indicator",
-    "next": "next_run_indicator",
-    "reason": "reason_code",
-    "started": "start_datetime",
-    "took": "duration",
-}
-MODULE_RUN = {
-    "instance": "module_instance_id",
-    "module": "module_code",
-    "in": "batch_instance_id",
-    "status": "execution_status_code",
-    "next": "next_run_indicator",
-    "reason": "reason_code",
-    "started": "start_datetime",
-    "took": "duration",
-    "inserted": "rows_inserted",
-}
-EVENT = {
-    "event": "event_id",
-    "at": "event_datetime",
-    "type": "event_type_description",
-    "batch": "batch_code",
-    "module": "module_code",
-    "detail": "event_detail",
-}
+BATCH_RUN = titled(
+    "batch_instance_id AS instance, batch_code, execution_status_code AS status,"
+    " processing_indicator, next_run_indicator AS next, reason_code,"
+    " start_datetime AS started, duration AS took",
+    processing_indicator="told",
+)
+MODULE_RUN = titled(
+    "module_instance_id AS instance, module_code, batch_instance_id AS in,"
+    " execution_status_code AS status, next_run_indicator AS next, reason_code,"
+    " start_datetime AS started, duration AS took, rows_inserted AS inserted"
+)
+EVENT = titled(
+    "event_id, event_datetime AS at, event_type_description AS type, batch_code, module_code,"
+    " event_detail AS detail"
+)
 
 
 def batch_runs(control: Connection, limit: int | None, **conditions: Any) -> list[Any]:

@@ -8,18 +8,6 @@ from __future__ import annotations
 
 from omd._core.errors import OmdError
 
-__all__ = [
-    "BatchAborted",
-    "BatchSkipped",
-    "LeaseLost",
-    "MembersFailed",
-    "ModuleAborted",
-    "ModuleSkipped",
-    "NoRollbackExecutor",
-    "NotStarted",
-    "WriteFailed",
-]
-
 
 class LeaseLost(OmdError):
     """The run outlived its lease: it was declared dead, or the database was not reached in time.

@@ -8,10 +8,15 @@ import inspect
 import logging
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
+from omd._core.engines import WriteResult
 from omd._core.errors import CallerError, ConnectionFailed
+from omd._core.link import Link
 from omd.control.block import Block
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus, ProcessingIndicator
@@ -27,17 +32,9 @@ from omd.control.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import date, datetime, timedelta
-    from types import EllipsisType
-
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from omd._core.engines import WriteResult
-    from omd._core.link import Link
     from omd.control.rows import BeginModuleAnswer, ModuleDefinitionRow, RollbackStepsRow
-
-__all__ = ["Batch", "ModuleRun", "Outcome"]
 
 P = ParamSpec("P")
 T = TypeVar("T")

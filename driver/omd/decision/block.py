@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from omd.control.codes import ProcessingIndicator
+from omd.control.connection import Connection
 from omd.control.rows import BeginModuleAnswer, TraceRow
 from omd.control.run import Batch, ModuleRun
 from omd.decision.calls import DecisionCalls
 from omd.decision.run import raise_error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
     from pyspark.sql import DataFrame, SparkSession
-
-    from omd.control.connection import Connection
-
-__all__ = ["StageRun"]
 
 
 class StageRun(ModuleRun):
     """A run of a stage on Spark as a block.
 
     Like `ModuleRun`, it has a lease, handles signals and rolls back. Its success writes the counts.
-
-    Attributes:
-        calls: the routines of the room.
-        stage: the stage.
-        links: DataFrames instead of the sources of links.
-        parallelism: into how many partitions the records are cut; None: as Spark does.
-        definition: the document of the stage that the run has pinned.
-        ruleset: the version of the ruleset that it has pinned.
-        counts: what success reports.
     """
 
     _kind = "stage"
@@ -52,7 +39,7 @@ class StageRun(ModuleRun):
         effective_at: datetime | None = None,
         parallelism: int | None = None,
     ) -> None:
-        self.links = dict(links or {})
+        self.links = dict(links or {})  # DataFrames instead of the sources of links
         if spark is None and self.links:
             spark = next(iter(self.links.values())).sparkSession
         super().__init__(
@@ -62,12 +49,13 @@ class StageRun(ModuleRun):
             batch_instance_id=None if isinstance(batch, Batch) else batch,
             spark=spark,
         )
-        self.calls = DecisionCalls(connection._link)
-        self.stage = stage
+        self.calls = DecisionCalls(connection._link)  # the routines of the room
+        self.stage = stage  # the stage
+        # Into how many partitions the records are cut; None: as Spark does.
         self.parallelism = parallelism
-        self.definition: dict[str, Any] = {}
-        self.ruleset: dict[str, Any] = {}
-        self.counts: dict[str, Any] = {}
+        self.definition: dict[str, Any] = {}  # the document of the stage that the run has pinned
+        self.ruleset: dict[str, Any] = {}  # the version of the ruleset that it has pinned
+        self.counts: dict[str, Any] = {}  # what success reports
         self._end_value = end_value
         self._end_id = end_id
         self._effective_at = effective_at

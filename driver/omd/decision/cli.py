@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from contextlib import contextmanager
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,25 +14,26 @@ import click
 
 from omd._rooms import ENGINES
 from omd._terminal.commands import ExitCode, Sections
-from omd._terminal.options import document_option, instant, json_value, limit_option, output_option
-from omd._terminal.tables import show, show_document, show_pairs, tell_more
+from omd._terminal.options import (
+    document_option,
+    files_argument,
+    format_option,
+    instant,
+    json_value,
+    limit_option,
+    output_option,
+    page_option,
+)
+from omd._terminal.tables import show, show_document, show_pairs, tell_more, titled
 from omd._terminal.text import row_dict, short
-from omd.cli.common import add_call, add_view, dsn_option, open_control
+from omd.cli.common import add_call, add_view, dsn_option, opener
 from omd.decision.calls import DecisionCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
-
     from omd.decision.document import Change
-    from omd.decision.room import Decision
 
 
-@contextmanager
-def _open(dsn: str) -> Iterator[Decision]:
-    """Open the room for one command."""
-    with open_control(dsn) as control:
-        yield control.decision
+_open = opener(lambda control: control.decision)
 
 
 @click.group(cls=Sections)
@@ -46,13 +49,6 @@ def decision() -> None:
     """
 
 
-_files = click.argument(
-    "files",
-    metavar="FILE...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-)
 _activate = click.option(
     "--activate", is_flag=True, help="Activate the versions of the rulesets from now on."
 )
@@ -76,13 +72,7 @@ _end_value = click.option(
     help="Up to where a stage with a window reads, by default now less its delay.",
 )
 _wave = click.option("--wave", metavar="TEXT", help="Only this wave.")
-_CHANGE = {
-    "document": "document",
-    "version": "version",
-    "path": "path",
-    "defined": "old",
-    "file": "new",
-}
+_CHANGE = titled("document, version, path, old AS defined, new AS file")
 
 
 # Documents --------------------------------------------------------------------------------------
@@ -91,7 +81,7 @@ decision.section("Stages and rulesets")
 
 
 @decision.command()
-@_files
+@files_argument
 @dsn_option
 @output_option
 @_activate
@@ -120,7 +110,7 @@ def define(files: tuple[Path, ...], dsn: str, output: str, activate: bool, dry_r
 
 
 @decision.command()
-@_files
+@files_argument
 @dsn_option
 @output_option
 def diff(files: tuple[Path, ...], dsn: str, output: str) -> int:
@@ -168,13 +158,7 @@ def _json(value: Any) -> str | None:
 @decision.command("show")
 @click.argument("stage")
 @dsn_option
-@click.option(
-    "--output",
-    type=click.Choice(["yaml", "json"]),
-    default="yaml",
-    show_default=True,
-    help="Format of what is printed to stdout.",
-)
+@format_option("yaml", "json")
 def show_stage(stage: str, dsn: str, output: str) -> None:
     """Print the document of a stage, with its defaults; defining it changes nothing."""
     from omd.decision.document import stage_as_yaml
@@ -192,7 +176,6 @@ add_call(
     decision,
     "activate",
     DecisionCalls.activate_ruleset,
-    room="decision",
     about="Activate a version of a ruleset, which must have passed every test case.\n\n"
     "Of several, a run takes the one with the latest --effective-from, then the highest"
     " version.\n\n"
@@ -204,7 +187,6 @@ add_call(
     decision,
     "deactivate",
     DecisionCalls.deactivate_ruleset,
-    room="decision",
     about="Deactivate a version of a ruleset: no run takes it any more.",
     done="Version {version} of ruleset {ruleset_code} is not active.",
 )
@@ -224,13 +206,7 @@ def test_ruleset(ruleset: str, dsn: str, output: str, version: int | None) -> in
     """
     with _open(dsn) as room:
         rows = room.test_ruleset(ruleset, version)
-    columns = {
-        "test": "test_name",
-        "passed": "passed",
-        "expected": "expected",
-        "actual": "actual",
-        "error": "error",
-    }
+    columns = titled("test_name AS test, passed, expected, actual, error")
     show(_for_output(rows, output), columns, output)
     failed = sum(not row.passed for row in rows)
     click.echo(f"Test cases: {len(rows):,}; failed: {failed:,}.", err=True)
@@ -274,17 +250,10 @@ def cycles(
     tell_more(rows[:limit], limit)
 
 
-_CYCLE = {
-    "wave": "wave",
-    "key": "key",
-    "cycle": "cycle_no",
-    "call": "invocation_no",
-    "inputs": "inputs",
-    "rejected from": "link",
-    "record": "arrival",
-    "code": "code",
-    "for want of": "cause_link",
-}
+_CYCLE = titled(
+    "wave, key, cycle_no AS cycle, invocation_no AS call, inputs, link AS rejected from,"
+    " arrival AS record, code, cause_link AS for want of"
+)
 
 
 def _cycle_columns(rows: list[Any]) -> Mapping[str, str]:
@@ -363,85 +332,19 @@ def run(
     return _EXIT_CODES[result.status.value]
 
 
-def _add_view(
-    name: str,
-    about: str,
-    view: str,
-    columns: Mapping[str, str],
-    order_by: list[str],
-    filters: Mapping[str, str],
-    **more: Any,
-) -> None:
-    """Add a command that shows a report; ``filters``: columns by options. See `add_view`."""
-    options = [
-        click.Option([f"--{option}", column], metavar="CODE", help=f"Only this {option}.")
-        for option, column in filters.items()
-    ]
-    add_view(
-        decision,
-        name,
-        about,
-        columns,
-        order_by,
-        room="decision",
-        view=view,
-        filters=options,
-        arranged=_for_output,
-        **more,
-    )
+_add_view = partial(add_view, decision, room="decision", arranged=_for_output)
 
-
-_STAGES = {
-    "stage": "stage_code",
-    "version": "version",
-    "mode": "mode",
-    "ruleset": "ruleset_code",
-    "module": "module_code",
-    "defined": "defined_at",
-    "by": "defined_by",
-}
-_RULESETS = {
-    "ruleset": "ruleset_code",
-    "kind": "kind",
-    "version": "version",
-    "state": "state",
-    "from": "effective_from",
-    "to": "effective_to",
-    "tests": "tests",
-    "passed": "passed",
-    "defined": "defined_at",
-}
-_TESTS = {
-    "ruleset": "ruleset_code",
-    "version": "version",
-    "test": "test_name",
-    "input": "input",
-    "expected": "expected",
-    "passed": "passed",
-    "error": "error",
-}
-_RUNS = {
-    "run": "module_instance_id",
-    "stage": "stage_code",
-    "version": "stage_version",
-    "ruleset": "ruleset_code",
-    "of it": "ruleset_version",
-    "begun": "begun_at",
-    "status": "execution_status_code",
-    "cycles": "cycles",
-    "calls": "invocations",
-    "read": "rows_input",
-    "written": "rows_inserted",
-    "rejected": "rows_rejected",
-}
 
 _add_view(
     "runs",
     "Show the runs of stages, the newest last.",
-    "run_log",
-    _RUNS,
+    "module_instance_id AS run, stage_code, stage_version AS version, ruleset_code,"
+    " ruleset_version AS of it, begun_at AS begun, execution_status_code AS status, cycles,"
+    " invocations AS calls, rows_input AS read, rows_inserted AS written,"
+    " rows_rejected AS rejected",
     ["module_instance_id"],
-    {"stage": "stage_code", "ruleset": "ruleset_code"},
+    view="run_log",
+    filters={"stage_code": "stage", "ruleset_code": "ruleset"},
     newest="LAST",
 )
 
@@ -499,13 +402,7 @@ def rejects(
 )
 @_wave
 @_instance
-@click.option(
-    "--html",
-    "html_file",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    metavar="FILE",
-    help="Write it to this file too, as a page for people.",
-)
+@page_option("--html", "Write it to this file too, as a page for people.")
 def explain(
     stage: str,
     dsn: str,
@@ -513,7 +410,7 @@ def explain(
     key: Any,
     wave: str | None,
     instance: int | None,
-    html_file: Path | None,
+    page: Path | None,
 ) -> None:
     """Explain a decision: what the rules were given, which applied, what they said, what was left.
 
@@ -531,14 +428,14 @@ def explain(
         raise click.BadParameter("--key is an object of the key columns")
     with _open(dsn) as room:
         explanation = read_explanation(room, stage, key, wave, instance)
-    if html_file is not None:
-        html_file.write_text(as_page(explanation), encoding="utf-8")
+    if page is not None:
+        page.write_text(as_page(explanation), encoding="utf-8")
     if output == "json":
         show_document(explanation.document)
     else:
         print_explanation(explanation)
-    if html_file is not None:
-        click.echo(f"The explanation is in {html_file}.", err=True)
+    if page is not None:
+        click.echo(f"The explanation is in {page}.", err=True)
 
 
 # What there is ----------------------------------------------------------------------------------
@@ -547,32 +444,32 @@ decision.section("What there is")
 _add_view(
     "list",
     "Show the stages.",
-    "stage_list",
-    _STAGES,
+    "stage_code, version, mode, ruleset_code, module_code, defined_at AS defined, defined_by AS by",
     ["stage_code"],
-    {"ruleset": "ruleset_code"},
+    view="stage_list",
+    filters={"ruleset_code": "ruleset"},
 )
 _add_view(
     "rulesets",
     "Show the versions of rulesets, and how their tests stand.",
-    "ruleset_list",
-    _RULESETS,
+    "ruleset_code, kind, version, state, effective_from AS from, effective_to AS to, tests,"
+    " passed, defined_at AS defined",
     ["ruleset_code", "version"],
-    {"ruleset": "ruleset_code"},
+    view="ruleset_list",
+    filters={"ruleset_code": "ruleset"},
 )
 _add_view(
     "tests",
     "Show the test cases of rulesets, with the newest result of each version.",
-    "test_list",
-    _TESTS,
+    "ruleset_code, version, test_name AS test, input, expected, passed, error",
     ["ruleset_code", "version", "test_name"],
-    {"ruleset": "ruleset_code"},
+    view="test_list",
+    filters={"ruleset_code": "ruleset"},
 )
 add_call(
     decision,
     "purge",
     DecisionCalls.purge_log,
-    room="decision",
     about="Delete what runs have kept that began longer than KEEP ago, such as '90 days'.\n\n"
     "The runs and their counts stay.",
     done="Cycles and rejected records deleted: {answer:,}.",

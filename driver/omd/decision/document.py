@@ -6,7 +6,9 @@ are. To compare only, the definition is rolled back.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,12 +22,7 @@ from omd.decision.rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
     from omd.decision.room import Decision
-
-__all__ = ["Change", "File", "define", "read_files", "stage_as_yaml"]
 
 # What the items of these lists are called in a path.
 _NAMES = {"links": "name", "outputs": "name", "tests": "name", "keys": "column"}
@@ -33,38 +30,23 @@ _NAMES = {"links": "name", "outputs": "name", "tests": "name", "keys": "column"}
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference between a file and what is defined.
+    """One difference between a file and what is defined."""
 
-    Attributes:
-        document: the stage or the ruleset.
-        version: the version that it makes.
-        path: where it differs; a ruleset differs as a whole.
-        old: what is defined; None where there is nothing.
-        new: what the file says; None where it says nothing.
-    """
-
-    document: str
-    version: int
-    path: str
-    old: Any
-    new: Any
+    document: str  # the stage or the ruleset
+    version: int  # the version that it makes
+    path: str  # where it differs; a ruleset differs as a whole
+    old: Any  # what is defined; None where there is nothing
+    new: Any  # what the file says; None where it says nothing
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file and its document.
+    """A file and its document."""
 
-    Attributes:
-        path: the file.
-        kind: stage or ruleset.
-        document: what it holds.
-        lines: the line of each path; none in JSON.
-    """
-
-    path: Path
-    kind: str
-    document: dict[str, Any]
-    lines: Mapping[str, int]
+    path: Path  # the file
+    kind: str  # stage or ruleset
+    document: dict[str, Any]  # what it holds
+    lines: Mapping[str, int]  # the line of each path; none in JSON
 
     def __str__(self) -> str:
         return f"{self.kind} {self.document[self.kind]}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,48 +34,24 @@ from omd._terminal.tables import show_pairs, show_table
 from omd._terminal.text import as_text, printable, row_dict, short
 from omd.control.codes import ExecutionStatus
 from omd.decision.errors import UnknownStage
-from omd.decision.rows import DecisionRunLogRow, DecisionStageListRow
+from omd.decision.rows import DecisionRunLogRow, DecisionStageListRow, ExplainRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from omd.decision.room import Decision
-    from omd.decision.rows import ExplainRow
-
-__all__ = [
-    "BY_THE_RULE",
-    "Explanation",
-    "as_page",
-    "print_explanation",
-    "read_explanation",
-    "results",
-    "rules_hit",
-    "run_of",
-    "stage_of",
-]
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a run has kept about a key.
-
-    Attributes:
-        run: the run.
-        key: the key; None for all that it has kept.
-        wave: the wave; None for all.
-        primary: the first link of the stage.
-        beside: for the parameter of an output, that of the link whose records it is in step with.
-        calls: the calls of the ruleset.
-        rejects: the rejected records.
-    """
+    """What a run has kept about a key."""
 
     run: DecisionRunLogRow
-    key: Mapping[str, Any] | None
-    wave: str | None
-    primary: str
+    key: Mapping[str, Any] | None  # the key; None for all that it has kept
+    wave: str | None  # the wave; None for all
+    primary: str  # the first link of the stage
+    # For the parameter of an output, that of the link whose records it is in step with.
     beside: Mapping[str, str]
-    calls: list[ExplainRow]
-    rejects: list[ExplainRow]
+    calls: list[ExplainRow]  # the calls of the ruleset
+    rejects: list[ExplainRow]  # the rejected records
 
     @property
     def document(self) -> dict[str, Any]:

@@ -7,11 +7,14 @@ The database decides which records form a cycle, which ruleset is in effect and 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import POSTGRES, SPARK
 from omd._core.errors import CallerError
 from omd.control.connection import Door
+from omd.control.run import Batch
 from omd.decision.calls import DecisionCalls
 from omd.decision.errors import WrongEngine
 from omd.decision.rows import DecisionRulesetListRow, DecisionTestListRow, TestRulesetRow
@@ -19,12 +22,7 @@ from omd.decision.rules import rules_of, try_out
 from omd.decision.run import DecisionOutcome, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
     from pyspark.sql import DataFrame, SparkSession
-
-    from omd.control.run import Batch
 
 
 __all__ = ["Decision", "DecisionOutcome", "TestResult"]

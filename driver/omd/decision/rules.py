@@ -6,27 +6,12 @@ import importlib
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from omd._core.errors import CallerError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-__all__ = [
-    "ALLOWED",
-    "NoJson",
-    "answers_of",
-    "odd_character",
-    "read_json",
-    "require_allowed",
-    "rules_of",
-    "try_out",
-    "write_json",
-]
-
 
 ALLOWED = "OMD_RULESET_MODULES"
 """The environment variable with the modules of which a PYTHON ruleset may name a function."""

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from datetime import datetime
+from typing import Any, NoReturn
 
 import psycopg
 
 from omd._core.calls import Routine
 from omd._core.engines import POSTGRES
 from omd._core.errors import one_line, recorded_instance
+from omd._core.link import Link
 from omd.control.codes import ExecutionStatus
 from omd.control.run import Batch
 from omd.decision.calls import DecisionCalls
 from omd.decision.rows import DecisionRunLogRow
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from omd._core.link import Link
-
-__all__ = ["DecisionOutcome", "outcome_of", "raise_error", "run_in_database"]
 
 _RAISE_ERROR = Routine(
     "omd.raise_error", {"p_sqlstate": "text", "p_detail": "jsonb"}, required=2, is_function=True

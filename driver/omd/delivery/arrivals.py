@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from omd.control.connection import Connection
     from omd.delivery.run import Receipt
 
-__all__ = ["Folders", "due", "look", "look_now", "perform"]
-
 
 class Folders(Protocol):
     """The folders of a location, of whatever file system; what can't be read is an OSError."""

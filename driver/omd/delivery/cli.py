@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,29 +20,25 @@ from omd._terminal.options import (
     call_arguments,
     call_options,
     document_option,
+    format_option,
     instant,
     limit_option,
     output_option,
+    page_option,
 )
-from omd._terminal.tables import show, show_document, show_pairs, tell_more
+from omd._terminal.tables import show, show_document, show_pairs, tell_more, titled
 from omd._terminal.text import row_dict, short
-from omd.cli.common import add_call, add_view, dsn_option, open_control
+from omd.cli.common import add_call, add_view, dsn_option, open_control, opener
 from omd.cli.model_facts import Followers
 from omd.delivery.calls import DeliveryCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from omd.delivery.document import Change, ModelFile
     from omd.delivery.receipt import Receipt
     from omd.delivery.room import Delivery
 
 
-@contextmanager
-def _open(dsn: str) -> Iterator[Delivery]:
-    """Open the room for one command."""
-    with open_control(dsn) as control:
-        yield control.delivery
+_open = opener(lambda control: control.delivery)
 
 
 # Models -----------------------------------------------------------------------------------------
@@ -209,13 +206,7 @@ def _has_query(model: Mapping[str, Any]) -> bool:
 @model.command("show")
 @click.argument("code")
 @dsn_option
-@click.option(
-    "--output",
-    type=click.Choice(["yaml", "json"]),
-    default="yaml",
-    show_default=True,
-    help="Format of what is printed to stdout.",
-)
+@format_option("yaml", "json")
 @click.option("--agreements", is_flag=True, help="With its tenants and agreements.")
 def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
     """Print the model of the interface CODE as a document; applying it changes nothing."""
@@ -236,23 +227,15 @@ def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
         click.echo(model_as_yaml(document), nl=False)
 
 
-@model.command("list")
-@dsn_option
-@output_option
-def list_models(dsn: str, output: str) -> None:
-    """Show the interfaces and the versions of their models."""
-    from omd.delivery.rows import DeliveryModelsRow
-
-    with _open(dsn) as room:
-        rows = room.report(DeliveryModelsRow, order_by=["interface_code"])
-    columns = {
-        "interface": "interface_code",
-        "version": "model_version",
-        "entities": "entities",
-        "deployed": "deployed_datetime",
-        "by": "deployed_by",
-    }
-    show(rows, columns, output)
+add_view(
+    model,
+    "list",
+    "Show the interfaces and the versions of their models.",
+    "interface_code, model_version AS version, entities, deployed_datetime, deployed_by AS by",
+    ["interface_code"],
+    room="delivery",
+    view="models",
+)
 
 
 # Deliveries -------------------------------------------------------------------------------------
@@ -280,12 +263,8 @@ _wait = click.option(
     metavar="S",
     help="Seconds to wait for another delivery of the interface.",
 )
-_receipt_file = click.option(
-    "--receipt",
-    "page",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    metavar="FILE.html",
-    help="Write the receipt to this file too, as a page for people.",
+_receipt_file = page_option(
+    "--receipt", "Write the receipt to this file too, as a page for people."
 )
 
 
@@ -560,7 +539,6 @@ add_call(
     delivery,
     "loaded",
     DeliveryCalls.report_loaded,
-    room="delivery",
     about="Report that the data of a delivery is complete.",
     done="Delivery {delivery_id} is {answer}.",
 )
@@ -568,141 +546,27 @@ add_call(
 
 # What there is ----------------------------------------------------------------------------------
 
-_LOG = {
-    "delivery": "delivery_id",
-    "agreement": "agreement_code",
-    "interface": "interface_code",
-    "data of": "snapshot_datetime",
-    "status": "delivery_status",
-    "verdict": "verdict",
-    "since": "status_datetime",
-    "trial": "is_dry_run",
-}
-_STATE = {
-    "delivery": "delivery_id",
-    "agreement": "agreement_code",
-    "data of": "snapshot_datetime",
-    "status": "delivery_status",
-    "since": "status_age",
-    "runs": "is_running",
-    "waits for": "waits_for",
-}
-_FINDINGS = {
-    "delivery": "delivery_id",
-    "entity": "entity_code",
-    "constraint": "constraint_code",
-    "type": "constraint_type",
-    "action": "action",
-    "violations": "violations",
-    "existing": "existing",
-    "threshold": "threshold",
-    "percent": "threshold_percent",
-    "level": "level",
-}
-_METRICS = {
-    "delivery": "delivery_id",
-    "entity": "entity_code",
-    "load": "load_type",
-    "status": "delivery_status",
-    "delivered": "rows_delivered",
-    "skipped": "rows_skipped",
-    "new": "rows_new",
-    "changed": "rows_changed",
-    "deleted": "rows_deleted",
-    "unchanged": "rows_unchanged",
-    "took": "duration",
-}
-_QUEUE = {
-    "item": "queue_id",
-    "interface": "interface_code",
-    "delivery": "delivery_id",
-    "data of": "snapshot_datetime",
-    "deletes": "delete_type",
-    "status": "queue_status",
-    "rows": "row_counts",
-    "queued": "queued_datetime",
-    "persisted": "finished_datetime",
-}
-_MARKS = {
-    "interface": "interface_code",
-    "entity": "entity_code",
-    "data of": "snapshot_datetime",
-    "delivery": "delivery_id",
-}
-_EVENTS = {
-    "at": "event_datetime",
-    "delivery": "delivery_id",
-    "run": "attempt",
-    "event": "event",
-    "status": "to_status",
-    "by": "editor",
-    "reason": "reason",
-}
-_CONSTRAINTS = {
-    "interface": "interface_code",
-    "constraint": "constraint_code",
-    "type": "constraint_type",
-    "stage": "stage",
-    "check": "expression",
-}
-_THRESHOLDS = {
-    "interface": "interface_code",
-    "agreement": "agreement_code",
-    "constraint": "constraint_code",
-    "action": "action",
-    "threshold": "threshold",
-    "percent": "threshold_percent",
-    "warn": "warn",
-    "warn percent": "warn_percent",
-    "enabled": "is_enabled",
-}
-_TENANTS = {"tenant": "tenant_code", "name": "tenant_name", "agreements": "agreement_codes"}
-_AGREEMENTS = {
-    "agreement": "agreement_code",
-    "tenant": "tenant_code",
-    "interface": "interface_code",
-    "from": "effective_from",
-    "to": "effective_to",
-    "entities": "entities",
-    "completeness": "completeness",
-    "inactive": "inactive_indicator",
-}
+_METRICS = (
+    "delivery_id, entity_code, load_type AS load, delivery_status AS status,"
+    " rows_delivered AS delivered, rows_skipped AS skipped, rows_new AS new,"
+    " rows_changed AS changed, rows_deleted AS deleted, rows_unchanged AS unchanged,"
+    " duration AS took"
+)
+_EVENTS = (
+    "event_datetime AS at, delivery_id, attempt AS run, event, to_status AS status, editor AS by,"
+    " reason"
+)
 _FILTERS = {
-    "delivery_id": ("delivery", int, "ID"),
-    "agreement_code": ("agreement", str, "CODE"),
-    "tenant_code": ("tenant", str, "CODE"),
-    "interface_code": ("interface", str, "CODE"),
-    "entity_code": ("entity", str, "CODE"),
-    "delivery_status": ("status", str, "STATUS"),
+    "delivery_id": "delivery",
+    "agreement_code": "agreement",
+    "tenant_code": "tenant",
+    "interface_code": "interface",
+    "entity_code": "entity",
+    "delivery_status": "status",
 }
 
 
-def _add_view(
-    name: str, about: str, view: str, columns: Mapping[str, str], order_by: list[str], **more: Any
-) -> None:
-    """Add a command that shows a report; see `add_view`."""
-    filters = [
-        click.Option(
-            [f"--{option}", column],
-            type=type_,
-            metavar=metavar,
-            help=f"Only this {option}.",
-            callback=lambda _c, p, v: v.upper() if p.name == "delivery_status" and v else v,
-        )
-        for column, (option, type_, metavar) in _FILTERS.items()
-        if column in columns.values()
-    ]
-    add_view(
-        delivery,
-        name,
-        about,
-        columns,
-        order_by,
-        room="delivery",
-        view=view,
-        filters=filters,
-        **more,
-    )
+_add_view = partial(add_view, delivery, room="delivery", filters=_FILTERS)
 
 
 def _queued(items: list[Any], output: str) -> list[Any]:
@@ -796,18 +660,25 @@ add_call(
     delivery,
     "forget",
     DeliveryCalls.forget_arrival,
-    room="delivery",
     about="Forget what became of an arrival, so that its folder is found again.",
     done="Arrival {arrival_id} is forgotten.",
 )
 
 delivery.section("What happened")
-_add_view("list", "Show the deliveries, newest last.", "log", _LOG, ["delivery_id"], newest="LAST")
+_add_view(
+    "list",
+    "Show the deliveries, newest last.",
+    "delivery_id, agreement_code, interface_code, snapshot_datetime AS data of,"
+    " delivery_status AS status, verdict, status_datetime AS since, is_dry_run AS trial",
+    ["delivery_id"],
+    view="log",
+    newest="LAST",
+)
 _add_view(
     "state",
     "Show the deliveries that are not at an end, and what each waits for.",
-    "state",
-    _STATE,
+    "delivery_id, agreement_code, snapshot_datetime AS data of, delivery_status AS status,"
+    " status_age AS since, is_running AS runs, waits_for",
     ["delivery_id"],
 )
 
@@ -841,22 +712,16 @@ def show_delivery(delivery_id: int, dsn: str, output: str) -> None:
     show_pairs(pairs)
     click.secho("\nEntities", bold=True)
     of_all = ("delivery_id", "delivery_status", "duration")
-    show(entities, {t: c for t, c in _METRICS.items() if c not in of_all}, output)
+    show(entities, {t: c for t, c in titled(_METRICS).items() if c not in of_all}, output)
     click.secho("\nEvents", bold=True)
-    show(events, {t: c for t, c in _EVENTS.items() if c != "delivery_id"}, output)
+    show(events, {t: c for t, c in titled(_EVENTS).items() if c != "delivery_id"}, output)
 
 
 @delivery.command()
 @click.argument("delivery_id", metavar="ID", type=int)
 @dsn_option
 @document_option
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    metavar="FILE",
-    help="Write it to this file too, as a page for people.",
-)
+@page_option("--html", "Write it to this file too, as a page for people.")
 def receipt(delivery_id: int, dsn: str, output: str, page: Path | None) -> None:
     """Print the receipt of a delivery: the verdict, why, and the counts; no row of its data."""
     from omd.delivery.receipt import read_receipt
@@ -906,15 +771,10 @@ def quarantine(
             dataclasses.replace(row, staged_from=row.staged_from and row.staged_from.split("/")[-1])
             for row in samples
         ]
-    columns = {
-        "entity": "entity_code",
-        "key": "record_key",
-        "origin": "origin",
-        "constraints": "constraint_codes",
-        "skipped": "is_skipped",
-        "row": "raw",
-        "from": "staged_from",
-    }
+    columns = titled(
+        "entity_code, record_key AS key, origin, constraint_codes AS constraints,"
+        " is_skipped AS skipped, raw AS row, staged_from AS from"
+    )
     show(samples[:limit], columns, output, whole=("constraints",))
     tell_more(samples[:limit], limit)
     if not samples and entity_code is None and constraint is None:
@@ -925,15 +785,14 @@ def quarantine(
 _add_view(
     "findings",
     "Show what the newest run of each delivery found wrong, the newest last.",
-    "findings",
-    _FINDINGS,
+    "delivery_id, entity_code, constraint_code, constraint_type AS type, action, violations,"
+    " existing, threshold, threshold_percent AS percent, level",
     ["delivery_id", "entity_code", "constraint_code"],
     newest="LAST",
 )
 _add_view(
     "metrics",
     "Show how many rows each delivery brought of each entity, the newest last.",
-    "metrics",
     _METRICS,
     ["delivery_id", "entity_code"],
     newest="LAST",
@@ -941,7 +800,6 @@ _add_view(
 _add_view(
     "events",
     "Show what happened to each delivery, the newest last.",
-    "events",
     _EVENTS,
     ["delivery_event_id"],
     newest="LAST",
@@ -949,8 +807,9 @@ _add_view(
 _add_view(
     "queue",
     "Show the accepted deliveries, and how far the facts are, the newest last.",
-    "queue",
-    _QUEUE,
+    "queue_id AS item, interface_code, delivery_id, snapshot_datetime AS data of,"
+    " delete_type AS deletes, queue_status AS status, row_counts AS rows, queued_datetime,"
+    " finished_datetime AS persisted",
     ["queue_id"],
     newest="LAST",
     arranged=_queued,
@@ -958,8 +817,7 @@ _add_view(
 _add_view(
     "marks",
     "Show up to when each entity was delivered; a delivery must be later.",
-    "marks",
-    _MARKS,
+    "interface_code, entity_code, snapshot_datetime AS data of, delivery_id",
     ["interface_code", "entity_code"],
 )
 
@@ -967,33 +825,36 @@ _add_view(
 # Agreements -------------------------------------------------------------------------------------
 
 delivery.section("Tenants and agreements")
-_add_view("tenants", "Show who delivers.", "tenants", _TENANTS, ["tenant_code"])
+_add_view(
+    "tenants",
+    "Show who delivers.",
+    "tenant_code, tenant_name AS name, agreement_codes AS agreements",
+    ["tenant_code"],
+)
 _add_view(
     "agreements",
     "Show what each tenant may deliver to which interface.",
-    "agreements",
-    _AGREEMENTS,
+    "agreement_code, tenant_code, interface_code, effective_from AS from, effective_to AS to,"
+    " entities, completeness, inactive_indicator AS inactive",
     ["agreement_code"],
 )
 _add_view(
     "constraints",
     "Show what each model checks.",
-    "constraints",
-    _CONSTRAINTS,
+    "interface_code, constraint_code, constraint_type AS type, stage, expression AS check",
     ["interface_code", "stage", "constraint_code"],
 )
 _add_view(
     "thresholds",
     "Show the actions and thresholds of each model, and of each agreement.",
-    "thresholds",
-    _THRESHOLDS,
+    "interface_code, agreement_code, constraint_code, action, threshold,"
+    " threshold_percent AS percent, warn, warn_percent, is_enabled AS enabled",
     ["interface_code", "agreement_code", "stage", "constraint_code"],
 )
 add_call(
     delivery,
     "register-tenant",
     DeliveryCalls.register_tenant,
-    room="delivery",
     about="Register a tenant, or change its name.",
     done="Tenant {tenant_code} is registered.",
     names={"tenant_name": "name"},
@@ -1002,7 +863,6 @@ add_call(
     delivery,
     "remove-tenant",
     DeliveryCalls.remove_tenant,
-    room="delivery",
     about="Remove a tenant that has no agreement.",
     done="Tenant {tenant_code} is removed.",
 )
@@ -1010,7 +870,6 @@ add_call(
     delivery,
     "register-agreement",
     DeliveryCalls.register_agreement,
-    room="delivery",
     about="Register an agreement, or change it.\n\n"
     "What is not given keeps its value; a list or an object replaces the whole.\n\n"
     "\b\nExample:\n"

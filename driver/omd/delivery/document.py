@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,49 +18,27 @@ from omd.delivery.calls import DeliveryCalls
 from omd.delivery.rows import DeliveryAgreementsRow, DeliveryTenantsRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from omd.delivery.room import Delivery
-
-__all__ = [
-    "Change",
-    "ModelFile",
-    "apply_model",
-    "model_as_yaml",
-    "read_model",
-    "whole_document",
-]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference between a file and what is deployed or registered.
+    """One difference between a file and what is deployed or registered."""
 
-    Attributes:
-        object: an entity, an attribute, …, a tenant or an agreement.
-        change: what becomes of it.
-    """
-
-    object: str
-    change: str
+    object: str  # an entity, an attribute, …, a tenant or an agreement
+    change: str  # what becomes of it
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """What a file holds.
+    """What a file holds."""
 
-    Attributes:
-        model: the model document.
-        tenants: the names of the tenants, by their codes; None: the present name stays.
-        agreements: the arguments of register_agreement, by the codes.
-        lines: the line of each path of the file.
-    """
-
-    model: dict[str, Any]
+    model: dict[str, Any]  # the model document
+    # The names of the tenants, by their codes; None: the present name stays.
     tenants: dict[str, str | None] = field(default_factory=dict)
+    # The arguments of register_agreement, by the codes.
     agreements: dict[str, dict[str, Any]] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)  # the line of each path of the file
 
     def line(self, path: str) -> int:
         """Return the line of a path; of what is missing, the line of that which lacks it."""
@@ -152,7 +132,6 @@ def apply_model(
     """Deploy the model and register tenants and agreements, all in one transaction.
 
     Args:
-        room: the room.
         file: what `read_model` returned.
         dry_run: nothing is changed. Where the file has agreements they are registered, and that is
             rolled back.

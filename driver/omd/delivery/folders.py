@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["LocalFolders", "local_path", "printable", "with_manifest"]
-
 _LARGEST_MANIFEST = 1 << 26  # bytes
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from omd._core.errors import OmdError
 from omd.control.errors import NotStarted
 
-__all__ = ["ArrivalChanged", "DeliveryAborted", "DeliverySkipped", "DeliveryWaits"]
-
 
 class DeliverySkipped(NotStarted):
     """Process control says that there is no need to run the delivery now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from omd._core.periodic import Periodic
@@ -10,12 +11,8 @@ from omd.delivery.calls import DeliveryCalls
 from omd.delivery.rows import DeliveryEventsRow, DeliveryMetricsRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from omd._core.link import Link
     from omd.control.connection import Connection
-
-__all__ = ["Progress"]
 
 
 class Progress:

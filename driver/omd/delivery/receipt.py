@@ -6,6 +6,7 @@ words. No row of the data is in it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -31,11 +32,7 @@ from omd._terminal.text import as_text, printable, short
 from omd.delivery.rows import DeliveryEventsRow, DeliveryLogRow, DeliveryStateRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from omd.delivery.room import Delivery
-
-__all__ = ["Receipt", "as_page", "print_receipt", "read_receipt", "row_counts"]
 
 
 @dataclass(frozen=True, slots=True)

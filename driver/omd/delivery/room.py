@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd.control.connection import Door
@@ -10,10 +12,6 @@ from omd.delivery.calls import DeliveryCalls
 from omd.delivery.run import DeliveryBlock, Receipt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from types import EllipsisType
-
     from pyspark.sql import SparkSession
 
 

@@ -7,13 +7,17 @@ engine does happens inside. The database decides whether it begins, what it chec
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
+from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
 from omd._core.errors import CallerError, StateError, one_line
+from omd.control.calls import ControlCalls
+from omd.control.connection import Connection
 from omd.control.engine_block import EngineBlock
 from omd.control.errors import LeaseLost
 from omd.delivery.calls import DeliveryCalls
@@ -24,21 +28,12 @@ from omd.delivery.errors import (
     DeliveryWaits,
     WrongDeliveryState,
 )
-from omd.delivery.rows import DeliveryQueueRow
+from omd.delivery.rows import BeginDeliveryAnswer, DeliveryQueueRow
 from omd.delivery.source import SourceFolder, SourceTables, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import timedelta
-    from types import EllipsisType, TracebackType
-
     from pyspark.sql import SparkSession
 
-    from omd.control.calls import ControlCalls
-    from omd.control.connection import Connection
-    from omd.delivery.rows import BeginDeliveryAnswer
-
-__all__ = ["DeliveryBlock", "DeliveryRun", "Receipt"]
 
 _LONGEST_PAUSE = 2.0  # seconds between two questions whether a delivery may begin
 
@@ -225,13 +220,7 @@ class _Later(Exception):  # noqa: N818 - it is an answer
 
 
 class DeliveryRun(EngineBlock):
-    """One attempt at a delivery, as a block. Its end is the verdict, the queue, or the failure.
-
-    Attributes:
-        attempt: its number; 0 before the begin.
-        instances: the Module Instance of each entity.
-        source: what was handed over.
-    """
+    """One attempt at a delivery, as a block. Its end is the verdict, the queue, or the failure."""
 
     _kind = "delivery"
 
@@ -245,10 +234,10 @@ class DeliveryRun(EngineBlock):
         super().__init__(block.control, None, lease=lease, context=None, spark=spark)
         self.calls = block.calls
         self.delivery_id = block.delivery_id
-        self.source = block.source
+        self.source = block.source  # what was handed over
         self._confirm = block.confirm
-        self.attempt = 0
-        self.instances: dict[str, int] = {}
+        self.attempt = 0  # its number; 0 before the begin
+        self.instances: dict[str, int] = {}  # the Module Instance of each entity
         self._refusal: StateError | None = None
 
     def work(self) -> None:

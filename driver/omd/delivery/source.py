@@ -7,17 +7,14 @@ word postgres, or what the values of a mapping are.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from omd._core.errors import CallerError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pyspark.sql import DataFrame
-
-__all__ = ["Source", "SourceByEntity", "SourceFolder", "SourceTables", "source_of"]
 
 _STAGING = "postgres"  # the only staging so far
 

@@ -2,5 +2,5 @@
 
 ``omd demo`` plays them (extra ``demo``). The SQL files hold what a DBA sets up; ``story.py`` runs
 the jobs and lets things go wrong; ``proof.sql`` and ``proof.py`` show that no row was lost or
-doubled.
+doubled. What all stories do is in ``stage.py``.
 """

@@ -8,9 +8,10 @@ from __future__ import annotations
 import csv
 import importlib.util
 import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,11 +19,6 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from omd.errors import OmdError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = ["TABLES", "YEAR", "Gap", "Source", "prepare"]
 
 TABLES = ("flights", "airlines", "airports", "planes", "weather")
 _BY_MONTH = ("flights", "weather")
@@ -89,6 +85,16 @@ def prepare(folder: Path) -> Source:
         ]
         _write(rows, table, folder)
     return Source(csv_folder, folder, tuple(gaps))
+
+
+def day_of(flight: Sequence[str]) -> str:
+    """Return the day of a flight, as a date in ISO form."""
+    return date(*map(int, flight[:3])).isoformat()
+
+
+def fields(row: Sequence[str], *numbers: int) -> tuple[str, ...]:
+    """Return some fields of a row, by their numbers from 0."""
+    return tuple(row[number] for number in numbers)
 
 
 def _write(rows: pa.Table, table: str, folder: Path) -> None:

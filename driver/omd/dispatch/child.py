@@ -17,18 +17,14 @@ import sys
 import threading
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omd._core import signals
 from omd._core.loop import Child
 from omd._core.program import python
+from omd.control.connection import Connection
 from omd.dispatch.handlers import Ending, TaskType, run_in_python, session_of
 from omd.dispatch.task import Claim, Task
-
-if TYPE_CHECKING:
-    from omd.control.connection import Connection
-
-__all__ = ["TaskProcess", "main"]
 
 _COMMAND = python("from omd.dispatch.child import main; main()")
 _PR_SET_PDEATHSIG = 1
@@ -39,7 +35,6 @@ class TaskProcess:
     """The process of a task, as the worker has it.
 
     Args:
-        task: the task.
         kind: its type.
         dsn: the database; empty where libpq's own settings name it.
         ttl: seconds of silence of the worker after which the process ends itself.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
@@ -25,18 +27,12 @@ from omd._terminal.options import (
     poll_option,
     workers_option,
 )
-from omd._terminal.tables import render, show, show_document, show_pairs
+from omd._terminal.tables import render, show, show_document, show_pairs, titled
 from omd._terminal.text import row_dict, short
-from omd.cli.common import add_call, add_view, dsn_option, open_control, report_error
+from omd.cli.common import add_call, add_view, dsn_option, opener, report_error
 from omd.dispatch.calls import DispatchCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
-    from typing import TypeVar
-
-    from omd.dispatch.room import Dispatch
-
     F = TypeVar("F", bound=Callable[..., Any] | click.Command)
 
 
@@ -55,11 +51,7 @@ def dispatch() -> None:
     """
 
 
-@contextmanager
-def _open(dsn: str) -> Iterator[Dispatch]:
-    """Open the room for one command."""
-    with open_control(dsn) as control:
-        yield control.dispatch
+_open = opener(lambda control: control.dispatch)
 
 
 def _criteria(is_list: bool = False) -> click.Argument:
@@ -94,111 +86,13 @@ def _with_criteria(command: click.Command) -> click.Command:
 
 # What waits and runs ----------------------------------------------------------------------------
 
-_QUEUE = {
-    "family": "family_code",
-    "type": "task_type",
-    "lane": "lane",
-    "due": "due",
-    "later": "later",
-    "suspended": "suspended",
-    "claimed": "claimed",
-    "dead": "dead",
-    "oldest due": "oldest_due",
-}
-_RUNNING = {
-    "task": "task_id",
-    "family": "family_code",
-    "type": "task_type",
-    "criteria": "criteria",
-    "attempt": "attempt",
-    "worker": "claimed_by",
-    "since": "claimed_at",
-    "for": "running_for",
-    "to cancel": "cancel_requested",
-}
-_DEAD = {
-    "task": "task_id",
-    "family": "family_code",
-    "type": "task_type",
-    "criteria": "criteria",
-    "attempts": "attempt",
-    "since": "finished_at",
-    "error": "error",
-}
-_BACKENDS = {
-    "group": "backend_type",
-    "worker": "backend_id",
-    "alive": "is_alive",
-    "position": "position",
-    "claimed": "claimed",
-    "renewed": "registration_time",
-    "ttl": "ttl",
-}
-_SUSPENSIONS = {
-    "suspension": "suspension_id",
-    "family": "family_code",
-    "types": "task_types",
-    "criteria": "criteria",
-    "reason": "reason",
-    "since": "suspended_at",
-    "by": "suspended_by",
-    "resumed": "resumed_at",
-}
-_SCHEDULES = {
-    "schedule": "schedule_code",
-    "family": "family_code",
-    "type": "task_type",
-    "criteria": "criteria",
-    "cron": "cron",
-    "every": "every",
-    "off": "inactive_indicator",
-    "next": "next_time",
-    "created": "created_count",
-    "skipped": "skipped_count",
-}
-_SOURCES = {
-    "family": "family_code",
-    "type": "task_type",
-    "source": "source",
-    "every": "every",
-    "off": "inactive_indicator",
-    "last": "last_fired_at",
-    "took": "took",
-    "created": "created_count",
-}
-_TASKS = {
-    "task": "task_id",
-    "type": "task_type",
-    "criteria": "criteria",
-    "status": "status",
-    "outcome": "outcome",
-    "due": "execution_time",
-    "attempt": "attempt",
-    "error": "error",
-}
+_TASKS = titled(
+    "task_id, task_type AS type, criteria, status, outcome, execution_time AS due, attempt, error"
+)
 _FILTERS = {"family_code": "family", "task_type": "type", "backend_type": "group"}
 
 
-def _add_view(
-    name: str, about: str, columns: Mapping[str, str], order_by: list[str], **more: Any
-) -> None:
-    """Add a command that shows the report of the same name; see `add_view`."""
-    filters = [
-        click.Option([f"--{option}", column], metavar="CODE", help=f"Only this {option}.")
-        for column, option in _FILTERS.items()
-        if column in columns.values()
-    ]
-    add_view(
-        dispatch,
-        name,
-        about,
-        columns,
-        order_by,
-        room="dispatch",
-        view=name,
-        filters=filters,
-        **more,
-    )
+_add_view = partial(add_view, dispatch, room="dispatch", filters=_FILTERS)
 
 
 def _problems(rows: list[Any]) -> ExitCode:
@@ -215,23 +109,45 @@ dispatch.section("What waits and runs")
 _add_view(
     "queue",
     "Show how many tasks are due, run and are dead, by family, type and lane.",
-    _QUEUE,
+    "family_code, task_type AS type, lane, due, later, suspended, claimed, dead, oldest_due",
     ["family_code", "task_type", "lane"],
 )
-_add_view("running", "Show the tasks that workers have.", _RUNNING, ["task_id"], newest="FIRST")
 _add_view(
-    "dead",
-    "Show the tasks whose attempts are used up; omd dispatch revive tries them again.",
-    _DEAD,
+    "running",
+    "Show the tasks that workers have.",
+    "task_id, family_code, task_type AS type, criteria, attempt, claimed_by AS worker,"
+    " claimed_at AS since, running_for AS for, cancel_requested AS to cancel",
     ["task_id"],
     newest="FIRST",
 )
-_add_view("backends", "Show the workers.", _BACKENDS, ["backend_type", "backend_id"])
-_add_view("suspensions", "Show the suspensions.", _SUSPENSIONS, ["suspension_id"])
+_add_view(
+    "dead",
+    "Show the tasks whose attempts are used up; omd dispatch revive tries them again.",
+    "task_id, family_code, task_type AS type, criteria, attempt AS attempts,"
+    " finished_at AS since, error",
+    ["task_id"],
+    newest="FIRST",
+)
+_add_view(
+    "backends",
+    "Show the workers.",
+    "backend_type AS group, backend_id AS worker, is_alive AS alive, position, claimed,"
+    " registration_time AS renewed, ttl",
+    ["backend_type", "backend_id"],
+)
+_add_view(
+    "suspensions",
+    "Show the suspensions.",
+    "suspension_id, family_code, task_types AS types, criteria, reason, suspended_at AS since,"
+    " suspended_by AS by, resumed_at AS resumed",
+    ["suspension_id"],
+)
 _add_view(
     "schedules",
     "Show the schedules.\n\nThe exit code is 1 when one has a problem, which stands below in full.",
-    _SCHEDULES,
+    "schedule_code, family_code, task_type AS type, criteria, cron, every,"
+    " inactive_indicator AS off, next_time AS next, created_count AS created,"
+    " skipped_count AS skipped",
     ["schedule_code"],
     judged=_problems,
 )
@@ -239,7 +155,8 @@ _add_view(
     "sources",
     "Show the views whose rows become tasks.\n\n"
     "The exit code is 1 when one has a problem, which stands below in full.",
-    _SOURCES,
+    "family_code, task_type AS type, source, every, inactive_indicator AS off,"
+    " last_fired_at AS last, took, created_count AS created",
     ["family_code", "task_type"],
     judged=_problems,
 )
@@ -466,7 +383,6 @@ add_call(
     dispatch,
     "resume",
     DispatchCalls.resume,
-    room="dispatch",
     about="End a suspension; a task that another one holds too stays suspended.",
     done="Suspension {suspension_id} has ended; tasks that are free now: {answer:,}.",
 )
@@ -479,7 +395,6 @@ add_call(
     dispatch,
     "register-schedule",
     DispatchCalls.register_schedule,
-    room="dispatch",
     about="Register a schedule, which creates tasks, or change it.\n\n"
     "What is not given keeps its value. omd dispatch cron-next shows when a cron occurs.\n\n"
     "\b\nExample:\n"
@@ -494,7 +409,6 @@ add_call(
     dispatch,
     "remove-schedule",
     DispatchCalls.remove_schedule,
-    room="dispatch",
     about="Remove a schedule; the tasks that it has created stay.",
     done="Schedule {schedule_code} is removed.",
 )
@@ -546,7 +460,6 @@ add_call(
     dispatch,
     "register-family",
     DispatchCalls.register_family,
-    room="dispatch",
     about="Register a family of tasks and its criteria (NAME=TYPE), or change it.\n\n"
     "A later call may add criteria. The types are text, bigint, numeric, boolean, date, timestamptz"
     " and uuid.\n\n"
@@ -560,7 +473,6 @@ add_call(
     dispatch,
     "register-type",
     DispatchCalls.register_task_type,
-    room="dispatch",
     about="Register a type of tasks in a family, or change it.\n\n"
     "What is not given keeps its value.\n\n"
     "\b\nExample:\n"
@@ -571,7 +483,6 @@ add_call(
     dispatch,
     "set-custom",
     DispatchCalls.set_custom,
-    room="dispatch",
     about="Say whether a type must not have a criterion (D) or may lack it (O).\n\n"
     "With --remove it must be given again.",
     done="Criterion {criterion} of type {task_type} has mode {mode}.",
@@ -580,7 +491,6 @@ add_call(
     dispatch,
     "set-external-name",
     DispatchCalls.set_external_name,
-    room="dispatch",
     about="Give a criterion of a type a second name, which callers may use.",
     done="Criterion {criterion} of type {task_type} is also {external_name}.",
 )
@@ -588,7 +498,6 @@ add_call(
     dispatch,
     "allow-search",
     DispatchCalls.allow_search,
-    room="dispatch",
     about="Allow searches by some criteria, and create the index for them.\n\n"
     "Writes to the family wait while the index is built.\n\n"
     "\b\nExample:\n"
@@ -604,7 +513,6 @@ add_call(
     dispatch,
     "register-source",
     DispatchCalls.register_source,
-    room="dispatch",
     about="Register a view whose rows become tasks of TYPE in FAMILY, or change it.\n\n"
     "What is not given keeps its value, but --every.\n\n"
     "\b\nExample:\n"
@@ -668,7 +576,6 @@ add_call(
     dispatch,
     "set-migration-status",
     DispatchCalls.set_migration_status,
-    room="dispatch",
     about="Take a family one step of its migration up or down.\n\n"
     "0: the old model alone; 1: the old one is master, the new one is kept in step; 2: and"
     " differences are reported; 3: the new one is master, the old one is kept in step; 4: the new"

@@ -9,16 +9,13 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omd._core.calls import AS_TEXT, Calls, Routine
-from omd.dispatch.handlers import SUCCEEDED
+from omd._core.link import Link
+from omd.dispatch.handlers import SUCCEEDED, Ending
 from omd.dispatch.task import Claim
 
 if TYPE_CHECKING:
-    from omd._core.link import Link
     from omd._core.loop import Loop
-    from omd.dispatch.handlers import Ending
     from omd.dispatch.slots import Ended
-
-__all__ = ["Exchange", "Exchanger", "NewTask"]
 
 _COMPLETE_AND_CLAIM = Routine(
     "omd_dispatch._complete_and_claim",
@@ -54,32 +51,22 @@ class NewTask(NamedTuple):
 
 @dataclass
 class Exchange:
-    """One exchange: the database ends tasks, and claims others, in one transaction.
+    """One exchange: the database ends tasks, and claims others, in one transaction."""
 
-    Attributes:
-        backend_id: who does it.
-        results: what is over, and is reported.
-        limit: how many tasks are claimed at most; 0: none.
-        anew: whether to look for due tasks from the start, since there are new ones.
-        new: a new task, if there is nothing else to look for.
-        claimed: what was claimed, in starting order.
-        refused: the tasks of the results that the backend does not hold any more.
-        types_version: the version of the types of tasks; None when nothing was claimed.
-        error: why there is no answer.
-        begun: is set when its thread has taken it.
-        done: is set when there is an answer, or an error.
-    """
-
-    backend_id: str
-    results: list[Ended]
-    limit: int
-    anew: bool
-    new: NewTask | None = None
-    claimed: list[Claim] = field(default_factory=list)
+    backend_id: str  # who does it
+    results: list[Ended]  # what is over, and is reported
+    limit: int  # how many tasks are claimed at most; 0: none
+    anew: bool  # whether to look for due tasks from the start, since there are new ones
+    new: NewTask | None = None  # a new task, if there is nothing else to look for
+    claimed: list[Claim] = field(default_factory=list)  # what was claimed, in starting order
+    # The tasks of the results that the backend does not hold any more.
     refused: list[int] = field(default_factory=list)
+    # The version of the types of tasks; None when nothing was claimed.
     types_version: int | None = None
-    error: Exception | None = None
+    error: Exception | None = None  # why there is no answer
+    # Is set when its thread has taken it.
     begun: threading.Event = field(default_factory=threading.Event)
+    # Is set when there is an answer, or an error.
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -87,7 +74,6 @@ class Exchanger:
     """Makes exchanges, one after the other.
 
     Args:
-        link: its connection.
         loop: is woken when one is done.
     """
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta  # noqa: TC003 - the types of fields are looked up at run time
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import psycopg
@@ -18,45 +19,27 @@ from omd._core.calls import Calls, Repeat, Routine
 from omd._core.engines import SPARK
 from omd._core.errors import NotInstalled, one_line
 from omd._core.functions import function_named
+from omd._core.link import Link
 from omd._core.texts import storable
 from omd.control.block import describe
 from omd.control.calls import ControlCalls
+from omd.control.connection import Connection
 from omd.control.errors import NeedsWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from omd._core.link import Link
-    from omd.control.connection import Connection
     from omd.dispatch.task import Task
-
-__all__ = [
-    "SUCCEEDED",
-    "Ending",
-    "TaskType",
-    "refresher",
-    "run_in_database",
-    "run_in_python",
-    "session_of",
-    "task_types",
-]
 
 _LONGEST_ERROR = 8000
 
 
 class Ending(NamedTuple):
-    """How a task went.
+    """How a task went."""
 
-    Attributes:
-        outcome: S succeeded, F failed, A later, C skipped; None: that of the instance which the
-            task has begun.
-        error: what went wrong.
-        error_code: its SQLSTATE.
-    """
-
+    # S succeeded, F failed, A later, C skipped; None: that of the instance which the task has
+    # begun.
     outcome: str | None
-    error: str | None = None
-    error_code: str | None = None
+    error: str | None = None  # what went wrong
+    error_code: str | None = None  # its SQLSTATE
 
 
 # That of a function in a thread of the worker that has succeeded: this object, by its identity.

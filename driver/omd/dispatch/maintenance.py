@@ -6,6 +6,7 @@ It settles the claims of dead backends, fires schedules, and goes on with suspen
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import psycopg
@@ -16,11 +17,7 @@ from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import UnknownSchedule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from omd._core.link import Link
-
-__all__ = ["Maintenance", "Round"]
 
 _MOST = 1000  # so many claims, and so many tasks of schedules, in a round at most
 _LONGEST = "30s"  # so long a source may take
@@ -39,17 +36,11 @@ _SETTLE, _DUE, _CLEAN = (
 
 
 class Round(NamedTuple):
-    """What a round has done.
+    """What a round has done."""
 
-    Attributes:
-        reclaimed: so many claims were settled.
-        fired: so many tasks were created.
-        more: there is more to do.
-    """
-
-    reclaimed: int
-    fired: int
-    more: bool
+    reclaimed: int  # so many claims were settled
+    fired: int  # so many tasks were created
+    more: bool  # there is more to do
 
 
 class Maintenance:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from omd.control.connection import Door
 from omd.dispatch.calls import DispatchCalls
 
-__all__ = ["Dispatch"]
-
 
 class Dispatch(Door, DispatchCalls):
     """The room dispatch: ``control.dispatch`` (docs/explanation/dispatch.md).

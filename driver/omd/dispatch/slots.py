@@ -9,67 +9,40 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from omd._core.link import Link
+from omd._core.loop import Links, Loop
+from omd.control.connection import Connection
 from omd.dispatch.child import TaskProcess
 from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python, session_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from omd._core.link import Link
-    from omd._core.loop import Links, Loop
-    from omd.control.connection import Connection
-    from omd.dispatch.task import Claim, Task
-
-__all__ = ["REST", "Claimed", "Ended", "Slot", "Slots"]
+from omd.dispatch.task import Claim, Task
 
 REST = 0.05  # seconds after which a worker is woken for endings, although there is more to do
 
 
 class Claimed(NamedTuple):
-    """A task that waits for a slot.
+    """A task that waits for a slot."""
 
-    Attributes:
-        claim: what was claimed.
-        task: the same, as its handler sees it.
-        kind: its type.
-        backend_id: the backend that has claimed it.
-        since: when, in seconds of `time.monotonic`.
-    """
-
-    claim: Claim
-    task: Task
-    kind: TaskType
-    backend_id: str
-    since: float
+    claim: Claim  # what was claimed
+    task: Task  # the same, as its handler sees it
+    kind: TaskType  # its type
+    backend_id: str  # the backend that has claimed it
+    since: float  # when, in seconds of `time.monotonic`
 
 
 class Ended(NamedTuple):
-    """A task that is over.
+    """A task that is over."""
 
-    Attributes:
-        claimed: the task.
-        ending: how it went; None: it was not started.
-        seconds: how long it took.
-    """
-
-    claimed: Claimed
-    ending: Ending | None
-    seconds: float
+    claimed: Claimed  # the task
+    ending: Ending | None  # how it went; None: it was not started
+    seconds: float  # how long it took
 
 
 class Slots:
     """Threads that take tasks from one queue, each one at a time.
-
-    Attributes:
-        queue: tasks that wait, in starting order.
-        ended: tasks that are over, for the worker.
-        slots: the threads.
-        wake_at: when so many tasks wait, the worker is woken, for there is room for others.
-        backend_id: the backend whose tasks may start.
-        start_until: until when tasks may start, in seconds of `time.monotonic`.
 
     Args:
         number: how many threads.
@@ -90,11 +63,12 @@ class Slots:
         links: Links,
         connect: Callable[[], Connection],
     ) -> None:
-        self.queue: deque[Claimed] = deque()
-        self.ended: deque[Ended] = deque()
+        self.queue: deque[Claimed] = deque()  # tasks that wait, in starting order
+        self.ended: deque[Ended] = deque()  # tasks that are over, for the worker
+        # When so many tasks wait, the worker is woken, for there is room for others.
         self.wake_at = 0
-        self.backend_id = ""
-        self.start_until = 0.0
+        self.backend_id = ""  # the backend whose tasks may start
+        self.start_until = 0.0  # until when tasks may start, in seconds of `time.monotonic`
         self.loop = loop
         self.dsn = dsn
         self.ttl = ttl
@@ -104,7 +78,7 @@ class Slots:
         self._idle = 0
         self._changed = threading.Condition()
         self._closed = threading.Event()
-        self.slots = [Slot(self, n) for n in range(number)]
+        self.slots = [Slot(self, n) for n in range(number)]  # the threads
         threading.Thread(target=self._beat, name="omd-beat", daemon=True).start()
 
     def add(self, claimed: list[Claimed]) -> None:
@@ -173,22 +147,16 @@ class Slots:
 
 
 class Slot:
-    """A thread that runs one task after the other; as `Work` it is the task that it runs now.
-
-    Attributes:
-        claimed: the task that it runs; None: it waits for one.
-        process: the process of that task; None: it has none.
-        deadline: when its time is over, in seconds of `time.monotonic`; None: never.
-        kill_at: when its process is killed, because it was stopped and runs still.
-        is_left: nothing can end it any more.
-    """
+    """A thread that runs one task after the other; as `Work` it is the task that it runs now."""
 
     def __init__(self, slots: Slots, number: int) -> None:
-        self.claimed: Claimed | None = None
-        self.process: TaskProcess | None = None
+        self.claimed: Claimed | None = None  # the task that it runs; None: it waits for one
+        self.process: TaskProcess | None = None  # the process of that task; None: it has none
+        # When its time is over, in seconds of `time.monotonic`; None: never.
         self.deadline: float | None = None
+        # When its process is killed, because it was stopped and runs still.
         self.kill_at: float | None = None
-        self.is_left = False
+        self.is_left = False  # nothing can end it any more
         self._slots = slots
         self._link: Link | None = None
         self._control: Connection | None = None

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
 
-__all__ = ["Sources", "fire_all"]
-
 _LONGEST = "30s"  # so long a source may take
 _SOONEST = 0.005  # seconds between two calls
 _NONE = 5.0  # seconds until the next look when there is no source

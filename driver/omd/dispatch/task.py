@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omd._core.texts import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import datetime
-
     from omd.control.run import Batch, ModuleRun
     from omd.doors import Control
-
-__all__ = ["Claim", "Task"]
 
 _UNREAD = object()
 
 
 class Claim(NamedTuple):
-    """A task as it was claimed, in one piece: from the answer of the database to its handler.
+    """A task as it was claimed, in one piece: from the answer of the database to its handler."""
 
-    Attributes:
-        task_id: its number.
-        family_code: its family.
-        task_type: its type.
-        criteria: its criteria, as JSON.
-        payload: its payload, as JSON; None: it has none.
-        execution_time: when it was due.
-        attempt: which attempt this is, from 1.
-        claim_token: the number of the claim.
-        partition_code: the partition in which it was claimed.
-        types_version: the version of the types of tasks; None: the answer has it elsewhere.
-    """
-
-    task_id: int
-    family_code: str
-    task_type: str
-    criteria: str
-    payload: str | None
-    execution_time: datetime
-    attempt: int
-    claim_token: int
-    partition_code: int
+    task_id: int  # its number
+    family_code: str  # its family
+    task_type: str  # its type
+    criteria: str  # its criteria, as JSON
+    payload: str | None  # its payload, as JSON; None: it has none
+    execution_time: datetime  # when it was due
+    attempt: int  # which attempt this is, from 1
+    claim_token: int  # the number of the claim
+    partition_code: int  # the partition in which it was claimed
+    # The version of the types of tasks; None: the answer has it elsewhere.
     types_version: int | None = None
 
 

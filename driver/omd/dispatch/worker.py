@@ -13,19 +13,21 @@ import re
 import secrets
 import socket
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import click
 import psycopg
 
 from omd._core.errors import ConnectionFailed, one_line
+from omd._core.link import Link
 from omd._core.listener import Listener
 from omd._core.loop import Links, Loop
 from omd._core.periodic import Periodic
 from omd._terminal.text import short
+from omd.control.connection import Connection
 from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
 from omd.dispatch.exchange import Exchange, Exchanger, NewTask
@@ -41,14 +43,6 @@ from omd.dispatch.slots import REST, Claimed, Ended, Slots
 from omd.dispatch.sources import Sources, fire_all
 from omd.dispatch.task import Claim, Task
 from omd.doors import connect
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from omd._core.link import Link
-    from omd.control.connection import Connection
-
-__all__ = ["Worker"]
 
 _SHORT = 0.05  # seconds; tasks of types that take less are claimed ahead
 _AHEAD = 500  # so many at most,

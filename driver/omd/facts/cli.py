@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
 
 import click
 
@@ -12,6 +14,7 @@ from omd._core.engines import SPARK
 from omd._terminal.commands import ExitCode, Sections
 from omd._terminal.options import (
     document_option,
+    format_option,
     grace_option,
     instant,
     is_chosen,
@@ -19,22 +22,11 @@ from omd._terminal.options import (
     poll_option,
     workers_option,
 )
-from omd._terminal.tables import render, show, show_document, show_table
+from omd._terminal.tables import render, show, show_document, show_table, titled
 from omd._terminal.text import row_dict, short
-from omd.cli.common import add_view, dsn_option, open_control
+from omd.cli.common import add_view, dsn_option, open_control, opener
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import datetime
-
-    from omd.facts.room import Facts
-
-
-@contextmanager
-def _open(dsn: str) -> Iterator[Facts]:
-    """Open the room for one command."""
-    with open_control(dsn) as control:
-        yield control.facts
+_open = opener(lambda control: control.facts)
 
 
 @click.group(cls=Sections)
@@ -100,92 +92,21 @@ def sql(interface: str, dsn: str, load: bool) -> None:
                 click.echo(f"{each.statement};\n")
 
 
-_MAP = {
-    "interface": "interface_code",
-    "entity": "entity_code",
-    "anchor": "anchor_table",
-    "context": "context_code",
-    "kind": "context_kind",
-    "table": "context_table",
-    "attributes": "attribute_codes",
-}
-_STATE = {
-    "interface": "interface_code",
-    "traveling now": "traveling_now",
-    "model": "model_version",
-    "deployed": "deployed_version",
-    "queued": "queued_items",
-    "oldest": "oldest_queued",
-    "unfinished delivery": "unfinished_delivery_id",
-}
-_LOADS = {
-    "run": "module_instance_id",
-    "interface": "interface_code",
-    "delivery": "delivery_id",
-    "kind": "load_kind",
-    "data of": "transaction_datetime",
-    "loaded": "loaded_datetime",
-    "undone by": "undone_by",
-    "rows": "row_counts",
-}
-_DELIVERIES = {
-    "delivery": "delivery_id",
-    "agreement": "agreement_code",
-    "interface": "interface_code",
-    "opened": "opened_datetime",
-    "by": "opened_by",
-    "transactions": "transactions",
-    "last": "last_transaction",
-    "physical deletes": "is_physical_delete_allowed",
-}
-_EXPORTS = {
-    "delivery": "delivery_id",
-    "agreement": "agreement_code",
-    "interface": "interface_code",
-    "status": "delivery_status",
-    "mode": "export_mode",
-    "as of": "as_of",
-    "attempt": "attempt",
-    "exported": "exported_datetime",
-    "target": "target_uri",
-}
-_REMOVALS = {
-    "removed": "removed_datetime",
-    "delivery": "delivery_id",
-    "interface": "interface_code",
-    "entity": "entity_code",
-    "layer": "layer",
-    "table": "table_name",
-    "keys": "key_count",
-    "rows": "row_count",
-}
+_STATE = titled(
+    "interface_code, traveling_now, model_version AS model, deployed_version AS deployed,"
+    " queued_items AS queued, oldest_queued AS oldest, unfinished_delivery_id"
+)
 
 
-def _add_view(
-    name: str, about: str, view: str, columns: Mapping[str, str], order_by: list[str], **more: Any
-) -> None:
-    """Add a command that shows a report; see `add_view`."""
-    filters = [
-        click.Option(
-            [f"--{option}", column], type=type_, metavar=metavar, help=f"Only this {option}."
-        )
-        for column, (option, type_, metavar) in {
-            "interface_code": ("interface", str, "CODE"),
-            "entity_code": ("entity", str, "CODE"),
-            "delivery_id": ("delivery", int, "ID"),
-        }.items()
-        if column in columns.values()
-    ]
-    add_view(
-        facts, name, about, columns, order_by, room="facts", view=view, filters=filters, **more
-    )
+_FILTERS = {"interface_code": "interface", "entity_code": "entity", "delivery_id": "delivery"}
+_add_view = partial(add_view, facts, room="facts", filters=_FILTERS)
 
 
 _add_view(
     "map",
     "Show which table stores which attributes.",
-    "map",
-    _MAP,
+    "interface_code, entity_code, anchor_table AS anchor, context_code, context_kind AS kind,"
+    " context_table AS table, attribute_codes AS attributes",
     ["interface_code", "entity_code", "context_code"],
 )
 
@@ -193,13 +114,7 @@ _add_view(
 @facts.command()
 @_interface
 @dsn_option
-@click.option(
-    "--output",
-    type=click.Choice(["mermaid", "svg"]),
-    default="mermaid",
-    show_default=True,
-    help="Format of what is printed to stdout.",
-)
+@format_option("mermaid", "svg")
 def diagram(interface: str, dsn: str, output: str) -> None:
     """Draw the anchors and contexts of INTERFACE, and which anchor names which."""
     from omd.facts.diagram import as_mermaid, as_svg, read_model
@@ -213,13 +128,7 @@ def diagram(interface: str, dsn: str, output: str) -> None:
 
 facts.section("Loads")
 
-_OUTCOME = {
-    "interface": "interface",
-    "outcome": "outcome",
-    "delivery": "delivery_id",
-    "run": "module_instance_id",
-    "detail": "detail",
-}
+_OUTCOME = titled("interface, outcome, delivery_id, module_instance_id AS run, detail")
 _EXIT_CODES = {
     "FAILED": ExitCode.FAILURE,
     "RUNNING": ExitCode.ABORTED,
@@ -315,8 +224,8 @@ def _written(counts: Mapping[str, Mapping[str, int]]) -> str:
 _add_view(
     "loads",
     "Show what was loaded, the newest last.",
-    "loads",
-    _LOADS,
+    "module_instance_id AS run, interface_code, delivery_id, load_kind AS kind,"
+    " transaction_datetime AS data of, loaded_datetime, undone_by, row_counts AS rows",
     ["module_instance_id"],
     newest="LAST",
     arranged=_counted,
@@ -478,8 +387,8 @@ def export(
 _add_view(
     "exports",
     "Show the exports, the newest last.",
-    "exports",
-    _EXPORTS,
+    "delivery_id, agreement_code, interface_code, delivery_status AS status, export_mode AS mode,"
+    " as_of, attempt, exported_datetime, target_uri AS target",
     ["delivery_id"],
     newest="LAST",
 )
@@ -533,15 +442,15 @@ def close(delivery_id: int, dsn: str) -> None:
 _add_view(
     "deliveries",
     "Show the open deliveries, under which rows are written.",
-    "deliveries",
-    _DELIVERIES,
+    "delivery_id, agreement_code, interface_code, opened_datetime, opened_by AS by, transactions,"
+    " last_transaction AS last, is_physical_delete_allowed AS physical deletes",
     ["delivery_id"],
 )
 _add_view(
     "removals",
     "Show the proof of physical deletes, the newest last.",
-    "removals",
-    _REMOVALS,
+    "removed_datetime, delivery_id, interface_code, entity_code, layer, table_name AS table,"
+    " key_count AS keys, row_count AS rows",
     ["removal_id"],
     newest="LAST",
 )

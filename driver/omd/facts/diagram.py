@@ -4,71 +4,48 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from omd._terminal.layout import TIP, layered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from omd._terminal.layout import Edge
     from omd.facts.room import Facts
-
-__all__ = ["Anchor", "Context", "Link", "as_mermaid", "as_svg", "read_model"]
 
 Attribute = tuple[str, str]  # name and type
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known about the keys of an anchor.
+    """What is known about the keys of an anchor."""
 
-    Attributes:
-        title: its name, after that of the entity where another entity feeds it.
-        kind: standard, immutable, alternate_key, multi_active or bitemporal.
-        table: its table.
-        attributes: what it stores.
-    """
-
-    title: str
-    kind: str
+    title: str  # its name, after that of the entity where another entity feeds it
+    kind: str  # standard, immutable, alternate_key, multi_active or bitemporal
     table: str
-    attributes: Sequence[Attribute]
+    attributes: Sequence[Attribute]  # what it stores
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The keys of an entity.
-
-    Attributes:
-        entity: the entity.
-        table: its table.
-        key: its attributes.
-        contexts: its contexts, also those that other entities feed.
-    """
+    """The keys of an entity."""
 
     entity: str
     table: str
-    key: Sequence[Attribute]
+    key: Sequence[Attribute]  # its attributes
+    # Its contexts, also those that other entities feed.
     contexts: list[Context] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One anchor names another.
+    """One anchor names another."""
 
-    Attributes:
-        parent: the entity that is named.
-        child: the entity whose anchor or context names it.
-        name: the relationship.
-        kind: key, where the key of the child holds it; subtype; else context.
-    """
-
-    parent: str
-    child: str
-    name: str
-    kind: str
+    parent: str  # the entity that is named
+    child: str  # the entity whose anchor or context names it
+    name: str  # the relationship
+    kind: str  # key, where the key of the child holds it; subtype; else context
 
 
 def read_model(room: Facts, interface_code: str) -> tuple[list[Anchor], list[Link]]:

@@ -6,13 +6,16 @@ The database fixes the moment, the queries and the folders, and knows which run 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timezone
+from datetime import datetime, timedelta, timezone
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
+from omd.control.calls import ControlCalls
 from omd.control.codes import ProcessingIndicator
-from omd.control.connection import Door
+from omd.control.connection import Connection, Door
 from omd.control.engine_block import EngineBlock
 from omd.control.errors import ModuleAborted, ModuleSkipped
 from omd.facts.calls import FactsCalls
@@ -20,16 +23,7 @@ from omd.facts.errors import ExportEnded
 from omd.facts.rows import FactsExportsRow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime, timedelta
-    from types import EllipsisType
-
     from pyspark.sql import SparkSession
-
-    from omd.control.calls import ControlCalls
-    from omd.control.connection import Connection
-
-__all__ = ["Export", "ExportRun", "Exports"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +155,7 @@ class Exports(Door, FactsCalls):
 
 
 class ExportRun(EngineBlock):
-    """One attempt at an export, as a block.
-
-    Attributes:
-        delivery_id: the export.
-        attempt: its number; 0 before the begin.
-        module_instance_id: the Module Instance of the attempt.
-        plan: what it writes, as ``omd_facts.begin_export`` returns it.
-        options: the options of the export.
-        head: what the manifest says of the export.
-        folder: the folder of the export.
-        manifest: what was published.
-    """
+    """One attempt at an export, as a block."""
 
     _kind = "export"
 
@@ -187,14 +170,15 @@ class ExportRun(EngineBlock):
     ) -> None:
         super().__init__(connection, None, lease=lease, context=None, spark=spark)
         self.calls = calls
-        self.delivery_id = delivery_id
-        self.attempt = 0
-        self.module_instance_id = 0
+        self.delivery_id = delivery_id  # the export
+        self.attempt = 0  # its number; 0 before the begin
+        self.module_instance_id = 0  # the Module Instance of the attempt
+        # What it writes, as ``omd_facts.begin_export`` returns it.
         self.plan: list[dict[str, Any]] = []
-        self.options: dict[str, Any] = {}
-        self.head: dict[str, Any] = {}
-        self.folder = ""
-        self.manifest: dict[str, Any] = {}
+        self.options: dict[str, Any] = {}  # the options of the export
+        self.head: dict[str, Any] = {}  # what the manifest says of the export
+        self.folder = ""  # the folder of the export
+        self.manifest: dict[str, Any] = {}  # what was published
 
     def work(self) -> None:
         """Write and publish the files on the engine."""

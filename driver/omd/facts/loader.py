@@ -8,51 +8,38 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import click
 import psycopg
 
 from omd._core.errors import ConnectionFailed, one_line
+from omd._core.link import Link
+from omd._core.listener import Listener
 from omd._core.loop import Call, Links, Loop
 from omd._terminal.options import is_chosen
 from omd._terminal.text import short
+from omd.control.connection import Connection
 from omd.facts.calls import FactsCalls
 from omd.facts.room import Facts
 from omd.facts.rows import FactsStateRow, LoadAnswer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from omd._core.link import Link
-    from omd._core.listener import Listener
-    from omd.control.connection import Connection
-
-__all__ = ["Loader", "outcome_line"]
 
 _PATIENCE = timedelta(minutes=1)  # so long a load waits for a database that restarts
 
 
 @dataclass
 class Loader:
-    """Loads until it is stopped.
+    """Loads until it is stopped."""
 
-    Attributes:
-        connect: opens a connection.
-        workers: how many interfaces may load at once.
-        poll: seconds between two looks at every interface; a notification comes before.
-        interfaces: patterns of the interfaces to load; without any, all are loaded.
-        grace: seconds that running loads have to end after SIGTERM.
-    """
-
-    connect: Callable[[], Connection]
-    workers: int = 1
-    poll: float = 10
+    connect: Callable[[], Connection]  # opens a connection
+    workers: int = 1  # how many interfaces may load at once
+    poll: float = 10  # seconds between two looks at every interface; a notification comes before
+    # Patterns of the interfaces to load; without any, all are loaded.
     interfaces: Sequence[str] = ()
-    grace: float = 20
+    grace: float = 20  # seconds that running loads have to end after SIGTERM
     _running: dict[str, Call[LoadAnswer]] = field(default_factory=dict)
     _due: dict[str, None] = field(default_factory=dict)  # in the order in which they became due
     # What may be loaded, as of the last look; one that fails waits as long as the database says.

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from omd._core.listener import Listener
 from omd.facts.calls import FactsCalls
 from omd.facts.export import Export, Exports
+from omd.facts.rows import LoadAllAnswer, LoadAnswer, ResyncAnswer
 from omd.facts.run import FactsDelivery
-
-if TYPE_CHECKING:
-    from omd.facts.rows import LoadAllAnswer, LoadAnswer, ResyncAnswer
 
 __all__ = ["Export", "Facts"]
 

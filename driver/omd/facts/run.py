@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+import psycopg
 
 from omd._core.errors import CallerError
 from omd.facts.calls import FactsCalls
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    import psycopg
-
     from omd._core.link import Link
     from omd.control.connection import Connection
-
-__all__ = ["FactsDelivery"]
 
 
 class FactsDelivery:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from pyiceberg.manifest import DataFile
-
-__all__ = ["Share", "bounds_of", "share"]
 
 
 class Share(Enum):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from omd.lake.calls import LakeCalls
 from omd.lake.rows import LakeCommitsRow, LakeTablesRow
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from omd.control.connection import Connection
     from omd.control.rows import ModuleDefinitionRow
     from omd.control.run import ModuleRun
-
-__all__ = ["RunCatalogue", "module_of", "recorded"]
 
 
 def module_of(control: Connection, code: str) -> ModuleDefinitionRow | None:

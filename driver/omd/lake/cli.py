@@ -9,7 +9,7 @@ import click
 
 from omd._terminal.commands import Sections
 from omd._terminal.options import document_option, limit_option, output_option
-from omd._terminal.tables import show, show_document, show_pairs, tell_more
+from omd._terminal.tables import show, show_document, show_pairs, tell_more, titled
 from omd._terminal.text import row_dict
 from omd.cli.common import add_view, dsn_option, open_control
 
@@ -38,16 +38,9 @@ add_view(
     lake,
     "list",
     "Show the lake tables, and the newest commit of each.",
-    {
-        "table": "table_code",
-        "format": "table_format_code",
-        "files": "total_files",
-        "rows": "total_rows",
-        "committed": "commit_datetime",
-        "operation": "operation",
-        "instance": "module_instance_id",
-        "modules": "module_codes",
-    },
+    "table_code, table_format_code AS format, total_files AS files, total_rows AS rows,"
+    " commit_datetime AS committed, operation, module_instance_id AS instance,"
+    " module_codes AS modules",
     ["table_code"],
     room="lake",
     view="tables",
@@ -115,19 +108,11 @@ def _described(table: LakeTable) -> dict[str, Any]:
     }
 
 
-_COMMIT = {
-    "commit": "commit_id",
-    "committed": "commit_datetime",
-    "operation": "operation",
-    "module": "module_code",
-    "instance": "module_instance_id",
-    "status": "execution_status_code",
-    "+files": "added_files",
-    "+rows": "added_rows",
-    "-files": "removed_files",
-    "-rows": "removed_rows",
-    "rows": "total_rows",
-}
+_COMMIT = titled(
+    "commit_id, commit_datetime AS committed, operation, module_code,"
+    " module_instance_id AS instance, execution_status_code AS status, added_files AS +files,"
+    " added_rows AS +rows, removed_files AS -files, removed_rows AS -rows, total_rows AS rows"
+)
 
 
 @lake.command("history")

@@ -8,24 +8,18 @@ to be expected any more.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from pyiceberg.manifest import ManifestContent, ManifestEntry, ManifestEntryStatus
+from pyiceberg.io import FileIO
+from pyiceberg.manifest import DataFile, ManifestContent, ManifestEntry, ManifestEntryStatus
 
 from omd.lake.bounds import bounds_of
 from omd.lake.staging import Change, live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile
-
     from omd.lake.metadata import Metadata
-
-__all__ = ["SMALL", "Group", "Small", "exchange", "groups", "small_files"]
 
 SMALL = 32 * 1024 * 1024
 FEWEST = 5
@@ -46,15 +40,10 @@ class SizedFile(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Group(Generic[File]):
-    """Small files of one partition that become one.
-
-    Attributes:
-        files: the files.
-        sequence_number: that of all of them, if they are of one run; None if of several.
-    """
+    """Small files of one partition that become one."""
 
     files: tuple[File, ...]
-    sequence_number: int | None
+    sequence_number: int | None  # that of all of them, if they are of one run; None if of several
 
     @property
     def bytes(self) -> int:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as compute
+import pyarrow.parquet as pq
 from deltalake import (
     CommitProperties,
     DeltaTable,
@@ -26,6 +28,7 @@ from deltalake import (
 )
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
+from pyiceberg.types import PrimitiveType
 
 from omd._core.errors import CallerError
 from omd.lake.errors import LakeConflict, LakeFilesUnfit, LakeTableUnreadable, NothingKept
@@ -33,14 +36,6 @@ from omd.lake.files import file_io, storage_options
 from omd.lake.footers import Column, read_footers, require_plain
 from omd.lake.schema import UnknownType, iceberg_type, require_distinct
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    import pyarrow.parquet as pq
-    from pyiceberg.types import PrimitiveType
-
-__all__ = ["NUMBER", "Delta", "DeltaChange", "DeltaFile", "delta_files"]
 
 NUMBER = "omd.write-number"
 
@@ -55,25 +50,15 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True, slots=True)
 class DeltaFile:
-    """A file of a table.
+    """A file of a table."""
 
-    Attributes:
-        path: relative to the table.
-        size: in bytes.
-        rows: how many it holds.
-        partition: its values, as the log writes them.
-        low: for the columns with bounds, the least value.
-        high: the greatest value.
-        nulls: for the columns where it is known, how many NULLs.
-    """
-
-    path: str
-    size: int
-    rows: int
-    partition: Mapping[str, str | None]
-    low: Mapping[str, Any]
-    high: Mapping[str, Any]
-    nulls: Mapping[str, int]
+    path: str  # relative to the table
+    size: int  # in bytes
+    rows: int  # how many it holds
+    partition: Mapping[str, str | None]  # its values, as the log writes them
+    low: Mapping[str, Any]  # for the columns with bounds, the least value
+    high: Mapping[str, Any]  # the greatest value
+    nulls: Mapping[str, int]  # for the columns where it is known, how many NULLs
 
     @property
     def record_count(self) -> int:
@@ -141,7 +126,6 @@ class Delta:
     """A Delta table in a folder, as it was when this object was made.
 
     Args:
-        location: the folder.
         version: one of its versions; by default the newest.
     """
 

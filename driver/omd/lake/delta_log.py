@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyarrow.fs import FileSelector
 
 from omd.lake.files import filesystem
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-__all__ = ["DeltaLog", "Version"]
 
 _THREADS = 8
 _DIGITS = 20  # of the number with which the name of each file begins
@@ -24,23 +20,14 @@ _WRITES = ("APPEND", "OVERWRITE", "HISTORY")
 
 @dataclass(slots=True)
 class Version:
-    """What one version of a table says.
+    """What one version of a table says."""
 
-    Attributes:
-        number: the version.
-        written_at: when, in milliseconds since 1970, by the clock of its writer.
-        info: its commit info.
-        added: the paths of the files that came.
-        removed: the paths of those that went.
-        has_other_rows: the table does not hold the same rows as before.
-    """
-
-    number: int
-    written_at: int = 0
-    info: dict[str, Any] = field(default_factory=dict)
-    added: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    has_other_rows: bool = False
+    number: int  # the version
+    written_at: int = 0  # when, in milliseconds since 1970, by the clock of its writer
+    info: dict[str, Any] = field(default_factory=dict)  # its commit info
+    added: list[str] = field(default_factory=list)  # the paths of the files that came
+    removed: list[str] = field(default_factory=list)  # the paths of those that went
+    has_other_rows: bool = False  # the table does not hold the same rows as before
 
     @property
     def operation(self) -> str | None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Collection, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from omd._core.engines import SPARK
 from omd.lake.compaction import SMALL, Group, Small, groups
 from omd.lake.delta import Delta, DeltaFile
-from omd.lake.delta_log import DeltaLog
+from omd.lake.delta_log import DeltaLog, Version
 from omd.lake.delta_run import DeltaPending
 from omd.lake.delta_versions import oldest
 from omd.lake.errors import LakeConflict
@@ -24,15 +26,9 @@ from omd.lake.files import delete_files, lies_within, sizes_of
 from omd.lake.run import LakeRun, lake_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from datetime import timedelta
-
     from pyspark.sql import SparkSession
 
     from omd.control.run import ModuleRun
-    from omd.lake.delta_log import Version
-
-__all__ = ["compact", "expire"]
 
 _log = logging.getLogger("omd.lake")
 
@@ -44,8 +40,6 @@ def expire(
 
     Args:
         run: the run; None: nothing is changed.
-        code: the table.
-        location: its folder.
         keep: for how long versions are kept; longer where the table says so.
 
     Returns:
@@ -134,8 +128,6 @@ def compact(
     Args:
         run: the run; None: nothing is changed.
         spark: returns the session that joins them.
-        code: the table.
-        location: its folder.
         column: the insert instance column.
         settled: returns which of some runs ended long ago.
     """

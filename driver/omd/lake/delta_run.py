@@ -7,10 +7,11 @@ If that transaction fails afterwards, the next begin finds the commit in the log
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from omd.lake.catalogue import recorded
+from omd.lake.catalogue import RunCatalogue, recorded
 from omd.lake.delta import NUMBER, Delta, DeltaChange, DeltaFile
 from omd.lake.delta_log import DeltaLog
 from omd.lake.delta_undo import DeltaUndo, plan_delta_undo
@@ -19,14 +20,9 @@ from omd.lake.formats import Record, Rewritten, TableChange, writes_of
 from omd.lake.undo import INSTANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from omd.control.run import ModuleRun
-    from omd.lake.catalogue import RunCatalogue
 
     RewriteDelta = Callable[[str, DeltaUndo, Sequence[int]], Rewritten[DeltaFile]]
-
-__all__ = ["DeltaPending", "DeltaRollback"]
 
 _ATTEMPTS = 3
 _MARK = "RECORD"  # in the log only: an earlier commit is recorded by this version
@@ -34,35 +30,24 @@ _MARK = "RECORD"  # in the log only: an earlier commit is recorded by this versi
 
 @dataclass
 class DeltaPending(TableChange):
-    """What a run has done to one Delta table and not committed yet.
-
-    Attributes:
-        code: the table.
-        location: its folder.
-        operation: as in omd_lake.table_commit.
-        writes: number and rows of each write.
-        added: files that come.
-        removed: files that go; those of an overwrite are found at the commit.
-        base: the version that `removed` was read from; None: the commit fits on any.
-        has_chains: it depends on all rows of some keys, not only on the files that it replaces.
-        number: under which the commit is found again, where it has no write.
-        undone: the runs that a rollback takes back.
-        landed: the version that it has become; None before.
-    """
+    """What a run has done to one Delta table and not committed yet."""
 
     is_outside: ClassVar[bool] = True
 
     code: str
     location: str
-    operation: str = "APPEND"
-    writes: list[tuple[int, int]] = field(default_factory=list)
-    added: list[DeltaFile] = field(default_factory=list)
+    operation: str = "APPEND"  # as in omd_lake.table_commit
+    writes: list[tuple[int, int]] = field(default_factory=list)  # number and rows of each write
+    added: list[DeltaFile] = field(default_factory=list)  # files that come
+    # Files that go; those of an overwrite are found at the commit.
     removed: list[DeltaFile] = field(default_factory=list)
+    # The version that `removed` was read from; None: the commit fits on any.
     base: int | None = None
+    # It depends on all rows of some keys, not only on the files that it replaces.
     has_chains: bool = False
-    number: int = 0
-    undone: Sequence[int] = ()
-    landed: int | None = None
+    number: int = 0  # under which the commit is found again, where it has no write
+    undone: Sequence[int] = ()  # the runs that a rollback takes back
+    landed: int | None = None  # the version that it has become; None before
 
     @property
     def changes(self) -> bool:
@@ -187,7 +172,6 @@ class DeltaRollback(DeltaPending):
 
     Args:
         catalogue: what the database knows.
-        code: the table.
         table: the table as it is now.
         instances: the runs.
         rewrite: writes the rows of mixed files that stay, and returns the new files.

@@ -6,24 +6,20 @@ What runs did is found in the log: the bounds of its files, and what each versio
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from omd.lake.delta import Delta, DeltaFile
-from omd.lake.delta_log import DeltaLog
+from omd.lake.delta_log import DeltaLog, Version
 from omd.lake.errors import NothingKept
 from omd.lake.files import sizes_of
 from omd.lake.undo import Away
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from omd.lake.delta_log import Version
     from omd.lake.rows import LakeCommitsRow
-
-__all__ = ["DeltaUndo", "plan_delta_undo"]
 
 
 @dataclass(slots=True)
@@ -63,7 +59,6 @@ def plan_delta_undo(
     """Return what has to happen so that the table holds no row of these runs.
 
     Args:
-        table: the table.
         column: the insert instance column.
         instances: the runs.
         commits: what the database has recorded of them; the log may tell more, or have expired.

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from omd.lake.delta import Delta
 from omd.lake.delta_log import DeltaLog
 from omd.lake.errors import NothingKept
 from omd.lake.names import WRITE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-__all__ = ["named_folders", "oldest", "version_to_read"]
 
 
 def version_to_read(

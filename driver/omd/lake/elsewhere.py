@@ -12,10 +12,11 @@ import json
 import logging
 import random
 import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import (
@@ -25,6 +26,10 @@ from pyiceberg.exceptions import (
     NotInstalledError,
     TableAlreadyExistsError,
 )
+from pyiceberg.io import FileIO
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update import (
     AddSnapshotUpdate,
@@ -42,25 +47,6 @@ from omd.lake.metadata import MAIN, Metadata
 from omd.lake.names import WRITE, folder_of, location_of
 from omd.lake.staging import Change, counts_of, live_entries, stage_snapshot
 from omd.lake.undo import INSTANCE, OPERATION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from pyiceberg.io import FileIO
-    from pyiceberg.partitioning import PartitionSpec
-    from pyiceberg.schema import Schema
-    from pyiceberg.table import Table
-
-__all__ = [
-    "Elsewhere",
-    "Mark",
-    "catalog_name",
-    "commit_elsewhere",
-    "folders_elsewhere",
-    "left_by",
-    "locations_elsewhere",
-    "settings_of",
-]
 
 _log = logging.getLogger("omd.lake")
 
@@ -144,7 +130,6 @@ class Elsewhere:
         """Return the snapshot that was the current one at an instant; None if it is not kept.
 
         Args:
-            instant: the instant.
             recorded: when snapshots were committed, as far as the database knows it; of others the
                 time is that of their writer's clock.
         """
@@ -256,7 +241,6 @@ def commit_elsewhere(
     staged again.
 
     Args:
-        code: the table.
         instance: the run.
         writes: the number and the rows of each of its writes, by which the commit is found again.
         change_of: returns what is to be done with the table as it is now; None for nothing.

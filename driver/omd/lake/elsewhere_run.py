@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from omd.lake.elsewhere import Elsewhere, commit_elsewhere
+from omd.lake.formats import Record
 from omd.lake.iceberg_run import IcebergChange, IcebergUndo, Pending
+from omd.lake.staging import Change
 from omd.lake.table import LakeTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from omd.control.run import ModuleRun
     from omd.lake.catalogue import RunCatalogue
-    from omd.lake.formats import Record
     from omd.lake.iceberg_run import Rewrite
     from omd.lake.rows import LakeCommitsRow
-    from omd.lake.staging import Change
-
-__all__ = ["ElsewherePending", "ElsewhereUndo"]
 
 
 class _Elsewhere(IcebergChange):

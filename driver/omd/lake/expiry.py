@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from pyiceberg.manifest import read_manifest_list
+from pyiceberg.io import FileIO
+from pyiceberg.manifest import ManifestFile, read_manifest_list
 
 from omd.lake.calls import LakeCalls
 from omd.lake.errors import LakeTableUnreadable
@@ -18,20 +21,11 @@ from omd.lake.files import delete_files, file_io, lies_within, sizes_in
 from omd.lake.metadata import Metadata
 from omd.lake.names import version_of
 from omd.lake.rows import LakeCommitsRow
-from omd.lake.run import LakeRun
+from omd.lake.run import LakeRun, LakeTable
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from datetime import timedelta
-
-    from pyiceberg.io import FileIO
-    from pyiceberg.manifest import ManifestFile
-
     from omd.control.connection import Connection
-    from omd.lake.run import LakeTable
-
-__all__ = ["expire", "within"]
 
 _log = logging.getLogger("omd.lake")
 
@@ -42,9 +36,7 @@ def expire(
     """Commit a version without old snapshots, and delete what only expired ones need.
 
     Args:
-        control: the connection.
         instance: the run; None: nothing is changed.
-        code: the table.
         keep: for how long snapshots are kept.
 
     Returns:
@@ -138,7 +130,6 @@ def within(location: str, code: str, files: Mapping[str, int]) -> dict[str, int]
 
     Args:
         location: where the table lies, as the database knows it.
-        code: the table.
         files: the files, with their sizes.
     """
     inside = {
@@ -163,10 +154,6 @@ class _Former:
     stands in the version before it, and each expired snapshot in the one that it came with. So few
     of them have to be read. Only what a version of this very table names counts: a table of the
     same name, or in the same folder, may have been another one.
-
-    Attributes:
-        kept: the snapshots that stay.
-        lists: the lists of manifests of the expired snapshots, by their ids.
     """
 
     def __init__(
@@ -177,7 +164,9 @@ class _Former:
         old: Collection[int],
     ) -> None:
         snapshots = table.metadata.document["snapshots"]
+        # The snapshots that stay.
         self.kept = [snapshot for snapshot in snapshots if snapshot["snapshot-id"] not in old]
+        # The lists of manifests of the expired snapshots, by their ids.
         self.lists: dict[int, str] = {}
         self._known = {snapshot["snapshot-id"] for snapshot in self.kept}
         self._here = here
@@ -247,7 +236,6 @@ def _needed_only_by(
 
     Args:
         io: reads the manifests.
-        metadata: the table.
         lists: of expired snapshots. Where one of their files is gone, so is all that it names.
         kept: the snapshots that stay.
     """

@@ -4,32 +4,13 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from pyarrow.fs import FileSelector
-from pyiceberg.io import load_file_io
+from pyarrow.fs import FileSelector, FileSystem
+from pyiceberg.io import FileIO, load_file_io
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.utils.config import Config
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from pyarrow.fs import FileSystem
-    from pyiceberg.io import FileIO
-
-__all__ = [
-    "CATALOG",
-    "delete_files",
-    "file_io",
-    "filesystem",
-    "lies_within",
-    "properties",
-    "remove_folder",
-    "sizes_in",
-    "sizes_of",
-    "storage_options",
-]
 
 CATALOG = "omd"
 
@@ -143,7 +124,6 @@ def filesystem(location: str, settings: Mapping[str, str] | None = None) -> tupl
     """Return the file system of a location, and its path in there.
 
     Args:
-        location: the location.
         settings: the credentials; by default those of the catalogue in the database.
     """
     options = properties() if settings is None else dict(settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from omd._core.errors import ConnectionFailed, OmdError
@@ -12,12 +13,8 @@ from omd.lake.files import lies_within, remove_folder
 from omd.lake.names import location_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from omd.lake.calls import LakeCalls
     from omd.lake.rows import LakeFoldersRow
-
-__all__ = ["line_of", "removals", "remove", "reraise_of_run"]
 
 
 def removals(

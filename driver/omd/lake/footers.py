@@ -6,20 +6,25 @@ A file that would make the table wrong or unreadable is refused here, before any
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.parquet as pq
 from pyiceberg.conversions import to_bytes
+from pyiceberg.io import FileIO
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
 from pyiceberg.typedef import Record
 from pyiceberg.types import (
     BinaryType,
     DecimalType,
     DoubleType,
     FloatType,
+    NestedField,
     PrimitiveType,
     StringType,
 )
@@ -30,16 +35,6 @@ from pyiceberg.utils.truncate import (
 
 from omd.lake.errors import LakeFilesUnfit
 from omd.lake.schema import leaves
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyiceberg.io import FileIO
-    from pyiceberg.partitioning import PartitionSpec
-    from pyiceberg.schema import Schema
-    from pyiceberg.types import NestedField
-
-__all__ = ["Column", "data_files", "read_footers", "require_plain", "require_rows"]
 
 _THREADS = 8
 _SHORT = 16  # of a text, a bound has no more characters

@@ -16,16 +16,13 @@ that has died.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from omd.control.run import ModuleRun
     from omd.lake.undo import Away
-
-__all__ = ["Record", "Rewritten", "TableChange", "Withheld", "writes_of"]
 
 File = TypeVar("File")
 

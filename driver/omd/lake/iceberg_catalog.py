@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -15,29 +15,22 @@ from pyiceberg.exceptions import (
     TableAlreadyExistsError,
 )
 from pyiceberg.io import load_file_io
-from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC
+from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from pyiceberg.serializers import FromInputFile
 from pyiceberg.table import CommitTableResponse, Table
-from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from pyiceberg.typedef import EMPTY_DICT
 
 from omd._core.names import parts
+from omd.control.connection import Connection
 from omd.lake.calls import LakeCalls
 from omd.lake.errors import LakeConflict, UnknownLakeTable, UnknownNamespace
 from omd.lake.files import CATALOG, properties
 from omd.lake.room import Lake
 from omd.lake.rows import LakeTablesRow
 from omd.lake.staging import counts_of
-
-if TYPE_CHECKING:
-    from pyiceberg.partitioning import PartitionSpec
-    from pyiceberg.table.metadata import TableMetadata
-    from pyiceberg.table.snapshots import Snapshot
-    from pyiceberg.table.sorting import SortOrder
-
-    from omd.control.connection import Connection
-
-__all__ = ["catalog"]
 
 
 def catalog(control: Connection) -> OmdCatalog:

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from pyiceberg.io import FileIO
+from pyiceberg.manifest import DataFile
 
 from omd._core.errors import StateError
 from omd.lake.elsewhere import Mark, left_by
 from omd.lake.errors import LakeConflict
 from omd.lake.formats import Record, Rewritten, TableChange, writes_of
-from omd.lake.staging import EVERYTHING, Change, stage
+from omd.lake.metadata import Metadata
+from omd.lake.staging import EVERYTHING, Change, Staged, stage
 from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile
-
     from omd.control.run import ModuleRun
     from omd.lake.catalogue import RunCatalogue
-    from omd.lake.metadata import Metadata
     from omd.lake.rows import LakeCommitsRow
-    from omd.lake.staging import Staged
     from omd.lake.table import LakeTable
 
     Rewrite = Callable[[LakeTable, Undo, Sequence[int]], Rewritten[DataFile]]
-
-__all__ = ["IcebergChange", "IcebergUndo", "Moved", "Pending", "properties", "record_of", "staged"]
 
 _MODULE = "omd.module-code"
 
@@ -39,14 +35,11 @@ class Moved(StateError):  # noqa: N818 - it never leaves this room
 
 
 class IcebergChange(TableChange):
-    """A change of an Iceberg table.
-
-    Attributes:
-        writes: number and rows of each write of the run that the commit records.
-    """
+    """A change of an Iceberg table."""
 
     def __init__(self, code: str) -> None:
         self.code = code
+        # Number and rows of each write of the run that the commit records.
         self.writes: list[tuple[int, int]] = []
 
     @abstractmethod
@@ -59,23 +52,16 @@ class IcebergChange(TableChange):
 
 
 class Pending(IcebergChange):
-    """The writes of a run into one table that are not committed yet.
-
-    Attributes:
-        io: reads and writes its files.
-        operation: APPEND, OVERWRITE or HISTORY.
-        added: files that come.
-        removed: the paths of live files that go, by the path of their manifest.
-        base: the sequence number that a history was read at.
-    """
+    """The writes of a run into one table that are not committed yet."""
 
     def __init__(self, code: str, io: FileIO) -> None:
         super().__init__(code)
-        self.io = io
-        self.operation = "APPEND"
-        self.added: list[DataFile] = []
+        self.io = io  # reads and writes its files
+        self.operation = "APPEND"  # APPEND, OVERWRITE or HISTORY
+        self.added: list[DataFile] = []  # files that come
+        # The paths of live files that go, by the path of their manifest.
         self.removed: dict[str, set[str]] = {}
-        self.base: int | None = None
+        self.base: int | None = None  # the sequence number that a history was read at
 
     @property
     def changes(self) -> bool:
@@ -154,7 +140,6 @@ class IcebergUndo(IcebergChange):
 
     Args:
         catalogue: what the database knows.
-        table: the table.
         commits: what the runs have committed to it, as far as it is recorded.
         instances: the runs.
         rewrite: writes the rows of mixed files that stay, and returns the new files.

@@ -6,14 +6,17 @@ Only files that a snapshot or an announced write names are ever deleted.
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.manifest import DataFile
+
 from omd._core.engines import SPARK
 from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.calls import LakeCalls
-from omd.lake.compaction import groups, small_files
+from omd.lake.compaction import Group, groups, small_files
 from omd.lake.elsewhere import catalog_name, settings_of
 from omd.lake.expiry import expire
 from omd.lake.files import sizes_in
@@ -22,17 +25,11 @@ from omd.lake.rows import LakeFoldersRow, LakeTablesRow
 from omd.lake.run import LakeRun, lake_run, module_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from pyiceberg.manifest import DataFile
     from pyspark.sql import SparkSession
 
     from omd.control.blocks import Blocks
     from omd.control.connection import Connection
     from omd.control.run import ModuleRun
-    from omd.lake.compaction import Group
-
-__all__ = ["Done", "maintain"]
 
 _log = logging.getLogger("omd.lake")
 
@@ -45,22 +42,15 @@ _SETTLED = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What maintenance did, or would do.
-
-    Attributes:
-        table_code: the table.
-        action: REMOVE_FOLDER, EXPIRE or COMPACT; PASSED_OVER: the table, or a folder of it, could
-            not be read or may not be deleted.
-        files: how many files went, or were joined.
-        bytes: their size.
-        problem: why it was passed over.
-    """
+    """What maintenance did, or would do."""
 
     table_code: str
+    # REMOVE_FOLDER, EXPIRE or COMPACT; PASSED_OVER: the table, or a folder of it, could not be
+    # read or may not be deleted.
     action: str
-    files: int
-    bytes: int
-    problem: str | None = None
+    files: int  # how many files went, or were joined
+    bytes: int  # their size
+    problem: str | None = None  # why it was passed over
 
 
 def maintain(

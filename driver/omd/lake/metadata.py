@@ -11,22 +11,16 @@ import json
 import random
 import time
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
-from pyiceberg.manifest import read_manifest_list
+from pyiceberg.io import FileIO
+from pyiceberg.manifest import ManifestFile, read_manifest_list
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 
 from omd.lake.errors import LakeTableUnreadable
 from omd.lake.names import metadata_file, version_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from pyiceberg.io import FileIO
-    from pyiceberg.manifest import ManifestFile
-
-__all__ = ["MAIN", "NONE", "Metadata"]
 
 NONE = -1  # the snapshot of a table that has none
 MAIN = "main"
@@ -38,15 +32,11 @@ class Metadata:
 
     What every format version has in common can be asked of each. Columns, partitions, manifests and
     the next version are refused (`LakeTableUnreadable`) for any but format version 2.
-
-    Attributes:
-        file: where it is written; "" before.
-        document: the JSON.
     """
 
     def __init__(self, document: Mapping[str, Any], file: str = "", version: int = 0) -> None:
-        self.document = document
-        self.file = file
+        self.document = document  # the JSON
+        self.file = file  # where it is written; "" before
         self._version = version_of(file) if file else version
 
     @classmethod

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from omd._core.snapshots import taking_over
@@ -11,18 +13,12 @@ from omd.lake.calls import LakeCalls
 from omd.lake.catalogue import RunCatalogue, recorded
 from omd.lake.elsewhere import Elsewhere, catalog_name
 from omd.lake.errors import NothingKept, UnknownLakeTable
-from omd.lake.rows import LakeCommitsRow, LakeTablesRow
+from omd.lake.rows import FindTableRow, LakeCommitsRow, LakeTablesRow
 from omd.lake.table import LakeTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
     from omd.control.engine_block import LoadWindow
     from omd.control.run import ModuleRun
-    from omd.lake.rows import FindTableRow
-
-__all__ = ["MomentReads"]
 
 
 class MomentReads(RunCatalogue):

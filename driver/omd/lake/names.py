@@ -6,9 +6,6 @@ import re
 import uuid
 from urllib.parse import unquote
 
-__all__ = ["WRITE", "below", "folder_of", "location_of", "metadata_file", "version_of"]
-
-
 WRITE = re.compile(r"(?<![^/])data/omd/\d+/\d+(?=/)")
 """In the path of a file: the folder of one write of a run, below that of its table."""
 

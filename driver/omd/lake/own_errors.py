@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from omd._core.errors import ConfigurationError, StateError
 
-__all__ = ["LakeFilesUnfit", "LakeTableUnreadable", "UnknownCatalog"]
-
 
 class LakeFilesUnfit(StateError):
     """The files that Spark wrote can't become part of the table."""

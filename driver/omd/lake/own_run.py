@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from omd.lake.formats import Record
 from omd.lake.iceberg_run import IcebergChange, IcebergUndo, Pending, staged
 from omd.lake.table import LakeTable
 
 if TYPE_CHECKING:
     from omd.control.run import ModuleRun
-    from omd.lake.formats import Record
-
-__all__ = ["OwnPending", "OwnUndo"]
 
 
 class _Own(IcebergChange):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
-from pyiceberg.manifest import FileFormat, ManifestContent
+from pyiceberg.io import FileIO
+from pyiceberg.manifest import DataFile, FileFormat, ManifestContent
+from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 
 from omd.lake.bounds import Share, share
@@ -16,15 +19,7 @@ from omd.lake.schema import leaves
 from omd.lake.staging import live_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile
-    from pyiceberg.schema import Schema
-
     from omd.lake.metadata import Metadata
-
-__all__ = ["Plan", "plan_read"]
 
 _NAME_MAPPING = "schema.name-mapping.default"
 _THREADS = 8
@@ -55,7 +50,6 @@ def plan_read(
 
     Args:
         io: reads the manifests.
-        metadata: the table.
         snapshot: one of its snapshots; None for no rows.
         instances: an instance column and Module Instance IDs: only files that may hold such rows.
 

@@ -6,8 +6,6 @@ from omd.control.connection import Door
 from omd.control.errors import InvalidArgument
 from omd.lake.calls import LakeCalls
 
-__all__ = ["Lake"]
-
 
 class Lake(Door, LakeCalls):
     """The room lake: ``control.lake`` (docs/explanation/lake.md)."""

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+
+from pyiceberg.manifest import DataFile
 
 from omd._core.errors import AnswerLost, CallerError
 from omd.control.calls import ControlCalls
@@ -23,28 +26,22 @@ from omd.lake.elsewhere_run import ElsewherePending, ElsewhereUndo
 from omd.lake.errors import LakeConflict, LakeTableGone, UnknownLakeTable
 from omd.lake.files import file_io
 from omd.lake.folders import removals, remove
-from omd.lake.formats import Rewritten
+from omd.lake.formats import Record, Rewritten, TableChange
 from omd.lake.iceberg_run import Moved, Pending, properties, staged
 from omd.lake.metadata import Metadata
 from omd.lake.moment import MomentReads
 from omd.lake.names import folder_of, location_of
 from omd.lake.own_run import OwnPending, OwnUndo
 from omd.lake.plan import plan_read
-from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
+from omd.lake.rows import BeginWriteRow, FindTableRow, LakeCommitsRow, LakeFoldersRow
 from omd.lake.schema import iceberg_schema, partition_spec
 from omd.lake.table import LakeTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from pyiceberg.manifest import DataFile
-
     from omd._core.link import Link
     from omd.control.run import ModuleRun
     from omd.lake.delta_run import DeltaPending, DeltaRollback, RewriteDelta
-    from omd.lake.formats import Record, TableChange
     from omd.lake.iceberg_run import Rewrite
-    from omd.lake.rows import BeginWriteRow, FindTableRow
 
 __all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of"]
 
@@ -160,7 +157,6 @@ class LakeRun(MomentReads):
         """Announce a write, unless that has happened; return its number and its folder.
 
         Args:
-            code: the table.
             location: where it lies.
             begun: what `omd_lake.begin_write` has answered; it knows no folder in another
                 catalogue.
@@ -292,7 +288,6 @@ class LakeRun(MomentReads):
         run, so that its heartbeats go on. What is visible at once comes last.
 
         Args:
-            link: the connection.
             tables: the changes.
             fence: called before the first commit that is visible at once.
         """

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyiceberg.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
@@ -17,6 +18,7 @@ from pyiceberg.transforms import (
     HourTransform,
     IdentityTransform,
     MonthTransform,
+    Transform,
     TruncateTransform,
     YearTransform,
 )
@@ -40,22 +42,6 @@ from pyiceberg.types import (
 
 from omd._core.errors import CallerError
 from omd.lake.errors import LakeTableUnreadable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pyiceberg.transforms import Transform
-
-__all__ = [
-    "FIELD_ID",
-    "UnknownType",
-    "iceberg_schema",
-    "iceberg_type",
-    "leaves",
-    "partition_spec",
-    "require_distinct",
-    "spark_schema",
-]
 
 FIELD_ID = "parquet.field.id"
 

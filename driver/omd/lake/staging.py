@@ -6,13 +6,17 @@ Staging writes new files only. Nobody sees them until the catalogue names the me
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from pyiceberg.io import FileIO
 from pyiceberg.manifest import (
+    DataFile,
     ManifestContent,
     ManifestEntry,
     ManifestEntryStatus,
+    ManifestFile,
     write_manifest,
     write_manifest_list,
 )
@@ -20,24 +24,7 @@ from pyiceberg.manifest import (
 from omd.lake.names import metadata_file
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile, ManifestFile
-
     from omd.lake.metadata import Metadata
-
-__all__ = [
-    "EVERYTHING",
-    "Change",
-    "Counts",
-    "Staged",
-    "counts_of",
-    "live_entries",
-    "live_files",
-    "stage",
-    "stage_snapshot",
-]
 
 EVERYTHING: Literal["everything"] = "everything"
 
@@ -57,20 +44,14 @@ _COUNTS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a commit does to a table.
+    """What a commit does to a table."""
 
-    Attributes:
-        operation: APPEND, OVERWRITE, HISTORY, UNDO, COMPACT.
-        added: new files.
-        removed: all that is live, or the paths of live files, by the path of their manifest.
-        restored: files that come back under their old sequence numbers.
-        properties: what the summary says besides the counts.
-    """
-
-    operation: str
-    added: Sequence[DataFile] = ()
+    operation: str  # APPEND, OVERWRITE, HISTORY, UNDO, COMPACT
+    added: Sequence[DataFile] = ()  # new files
+    # All that is live, or the paths of live files, by the path of their manifest.
     removed: Mapping[str, Collection[str]] | Literal["everything"] = field(default_factory=dict)
-    restored: Sequence[ManifestEntry] = ()
+    restored: Sequence[ManifestEntry] = ()  # files that come back under their old sequence numbers
+    # What the summary says besides the counts.
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -106,7 +87,6 @@ def stage(io: FileIO, metadata: Metadata, change: Change) -> Staged:
     Args:
         io: writes the files.
         metadata: the version that the change is made on.
-        change: the change.
     """
     after, snapshot_id, counts = stage_snapshot(io, metadata, change)
     return Staged(after.write(io), snapshot_id, counts)

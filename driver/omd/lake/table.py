@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
+
+from pyiceberg.io import FileIO
 
 from omd.lake.elsewhere import Elsewhere, catalog_name
 from omd.lake.errors import NothingKept, UnknownLakeTable
@@ -11,13 +14,7 @@ from omd.lake.files import file_io
 from omd.lake.metadata import Metadata
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from pyiceberg.io import FileIO
-
     from omd.lake.rows import BeginWriteRow, FindTableRow
-
-__all__ = ["LakeTable"]
 
 
 @dataclass(frozen=True, slots=True)

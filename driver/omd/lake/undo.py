@@ -10,24 +10,25 @@ overwrite removed does not come back after somebody else has removed all that wa
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyiceberg.manifest import ManifestContent, ManifestEntryStatus
+from pyiceberg.io import FileIO
+from pyiceberg.manifest import (
+    DataFile,
+    ManifestContent,
+    ManifestEntry,
+    ManifestEntryStatus,
+    ManifestFile,
+)
 
 from omd.lake.bounds import Share, bounds_of, share
 from omd.lake.errors import LakeTableUnreadable
 from omd.lake.staging import live_entries, live_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from pyiceberg.io import FileIO
-    from pyiceberg.manifest import DataFile, ManifestEntry, ManifestFile
-
     from omd.lake.metadata import Metadata
-
-__all__ = ["INSTANCE", "OPERATION", "UNDONE", "Away", "Undo", "plan_undo"]
 
 INSTANCE = "omd.module-instance-id"
 OPERATION = "omd.operation"
@@ -36,44 +37,33 @@ UNDONE = "omd.undone-instances"
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """Rows that an overwrite removed and that do not come back when it is taken back.
+    """Rows that an overwrite removed and that do not come back when it is taken back."""
 
-    Attributes:
-        instance: the run that overwrote the table.
-        snapshot_id: its snapshot, or its version of Delta.
-        rows: how many rows stay away; of a file that has other rows too, all are counted.
-        because: the later snapshot or version, of no run of OMD, that has left nothing of what was
-            live; None: their files are gone.
-    """
-
-    instance: int
-    snapshot_id: int
-    rows: int
+    instance: int  # the run that overwrote the table
+    snapshot_id: int  # its snapshot, or its version of Delta
+    rows: int  # how many rows stay away; of a file that has other rows too, all are counted
+    # The later snapshot or version, of no run of OMD, that has left nothing of what was live;
+    # None: their files are gone.
     because: int | None = None
 
 
 @dataclass(slots=True)
 class Undo:
-    """What has to happen to a table.
+    """What has to happen to a table."""
 
-    Attributes:
-        removed: the paths of live files that go, by the path of their manifest.
-        mixed: files that hold rows of other runs too, and have to be rewritten without these; a
-            live one is in `removed` as well.
-        restored: files that come back as they were.
-        touched: for a history, the live files with rows that these runs have inserted or ended.
-        expired: how many overwrites can't give back what they removed.
-        away: what overwrites don't give back, since another engine has removed everything later.
-        is_hidden: what these runs wrote has gone with an overwrite of another run. If that one is
-            taken back later, its rollback has to know that these rows don't come back.
-    """
-
+    # The paths of live files that go, by the path of their manifest.
     removed: dict[str, set[str]] = field(default_factory=dict)
+    # Files that hold rows of other runs too, and have to be rewritten without these; a live one
+    # is in `removed` as well.
     mixed: list[DataFile] = field(default_factory=list)
-    restored: list[ManifestEntry] = field(default_factory=list)
+    restored: list[ManifestEntry] = field(default_factory=list)  # files that come back as they were
+    # For a history, the live files with rows that these runs have inserted or ended.
     touched: list[DataFile] = field(default_factory=list)
-    expired: int = 0
+    expired: int = 0  # how many overwrites can't give back what they removed
+    # What overwrites don't give back, since another engine has removed everything later.
     away: list[Away] = field(default_factory=list)
+    # What these runs wrote has gone with an overwrite of another run. If that one is taken back
+    # later, its rollback has to know that these rows don't come back.
     is_hidden: bool = False
 
     @property

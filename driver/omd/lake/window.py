@@ -10,8 +10,6 @@ from omd.lake.calls import LakeCalls
 if TYPE_CHECKING:
     from omd.control.run import ModuleRun
 
-__all__ = ["window"]
-
 
 def window(run: ModuleRun, table: str) -> LoadWindow:
     """Record the load window of a run: from the end of the last one to the newest commit.

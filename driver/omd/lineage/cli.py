@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 from omd._core.engines import SPARK
 from omd._terminal.commands import ExitCode, Group
 from omd._terminal.options import (
+    files_argument,
     grace_option,
     instant,
     is_chosen,
@@ -19,38 +21,26 @@ from omd._terminal.options import (
     poll_option,
     workers_option,
 )
-from omd._terminal.tables import render, show
+from omd._terminal.tables import render, show, titled
 from omd._terminal.text import row_dict, short
 from omd.cli.common import PROGRAM, add_call, dsn_option, open_control
 from omd.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from omd._terminal.graph import Node
     from omd.lineage.document import Change
     from omd.lineage.room import Lineage
     from omd.lineage.rows import ReadyListRow, SourcesRow
 
-_STATUS = {
-    "topic": "topic",
-    "lag": "lag",
-    "told": "reason",
-    "blocker": "blocker",
-    "state": "state",
-    "holder": "hostid",
-    "tries": "attempts",
-}
+_STATUS = titled(
+    "topic, lag, reason, blocker, state, hostid AS holder, attempts AS tries",
+    reason="told",
+)
 
-_SOURCES = {
-    "source": "source",
-    "newest": "newest_pos",
-    "id": "newest_id",
-    "lag": "lag",
-    "at most": "max_age",
-    "probed": "probed_at",
-    "problem": "problem",
-}
+_SOURCES = titled(
+    "source, newest_pos AS newest, newest_id AS id, lag, max_age AS at most, probed_at AS probed,"
+    " problem"
+)
 
 _master = click.option(
     "--master", metavar="URL", help="Spark's master for topics on Spark; local[*] by default."
@@ -66,7 +56,6 @@ add_call(
     lineage,
     "register",
     LineageCalls.register_topic,
-    room="lineage",
     about="Register TOPIC (schema.table[#tag][:shard]), or change it.\n\n"
     "What is not given keeps its value; an empty text empties a list.\n\n"
     "\b\nExamples:\n"
@@ -79,7 +68,6 @@ add_call(
     lineage,
     "remove",
     LineageCalls.remove_topic,
-    room="lineage",
     about="Remove TOPIC; its Module and its table stay.",
     done="Topic {topic} is removed.",
 )
@@ -87,7 +75,6 @@ add_call(
     lineage,
     "undo",
     LineageCalls.undo_failed,
-    room="lineage",
     about="Undo what failed runs of TOPIC have left, without taking a step.",
     done="What failed runs of topic {topic} had left is undone.",
 )
@@ -95,7 +82,6 @@ add_call(
     lineage,
     "retry",
     LineageCalls.retry,
-    room="lineage",
     about="Try TOPIC again at once, however often it has failed.",
     done="Topic {topic} is tried again.",
 )
@@ -103,7 +89,6 @@ add_call(
     lineage,
     "release",
     LineageCalls.release,
-    room="lineage",
     about="Release TOPIC from its holder, whose step can't commit any more.",
     done="Topic {topic} is free.",
 )
@@ -111,18 +96,11 @@ add_call(
 
 # Topics in files --------------------------------------------------------------------------------
 
-_files = click.argument(
-    "files",
-    metavar="FILE...",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)
 _CHANGE = {"topic": "topic", "key": "key", "registered": "registered", "file": "file"}
 
 
 @lineage.command("apply")
-@_files
+@files_argument
 @dsn_option
 @output_option
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
@@ -152,7 +130,7 @@ def apply_files(files: tuple[Path, ...], dsn: str, output: str, dry_run: bool) -
 
 
 @lineage.command("diff")
-@_files
+@files_argument
 @dsn_option
 @output_option
 def diff_files(files: tuple[Path, ...], dsn: str, output: str) -> int:
@@ -250,15 +228,10 @@ def plan(topic: str, dsn: str, output: str) -> None:
     rows = [] if block is None else [block]
     show(
         rows,
-        {
-            "planned": "is_planned",
-            "after": "start_pos",
-            "after id": "start_id",
-            "up to": "end_pos",
-            "up to id": "end_id",
-            "rows": "row_count",
-            "full": "is_full",
-        },
+        titled(
+            "is_planned AS planned, start_pos AS after, start_id AS after id, end_pos AS up to,"
+            " end_id AS up to id, row_count AS rows, is_full AS full"
+        ),
         output,
     )
     for row in rows:
@@ -474,13 +447,7 @@ def readers(instance: int, dsn: str, output: str) -> None:
     with _open(dsn) as room:
         show(
             room.readers_of(instance),
-            {
-                "topic": "topic",
-                "distance": "distance",
-                "steps": "steps",
-                "first": "first_instance_id",
-                "last": "last_instance_id",
-            },
+            titled("topic, distance, steps, first_instance_id AS first, last_instance_id AS last"),
             output,
         )
 
@@ -489,7 +456,6 @@ add_call(
     lineage,
     "cancel-restate",
     LineageCalls.cancel_restate,
-    room="lineage",
     about="Cancel what TOPIC was asked to take again and has not taken yet.",
     done="Topic {topic} takes nothing again.",
 )

@@ -2,8 +2,6 @@
 
 from omd._core.rows import Code
 
-__all__ = ["StepResult"]
-
 
 class StepResult(Code):
     """The outcome of a step of a topic."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,12 +24,7 @@ from omd.lineage.calls import LineageCalls
 from omd.lineage.rows import LineageTopicsRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
     from omd.lineage.room import Lineage
-
-__all__ = ["Change", "apply_topics", "read_topics"]
 
 _TYPES = {
     name: str(parameter.annotation)
@@ -40,19 +37,12 @@ _FOR_NEW_TOPICS = ("start_pos", "start_id")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference between a file and what is registered.
-
-    Attributes:
-        topic: the topic.
-        key: the argument of register_topic; NEW for a topic that is not registered.
-        registered: its value in the database; None when there is none.
-        file: its value when the file is applied; None when there is none.
-    """
+    """One difference between a file and what is registered."""
 
     topic: str
-    key: str
-    registered: Any
-    file: Any
+    key: str  # the argument of register_topic; NEW for a topic that is not registered
+    registered: Any  # its value in the database; None when there is none
+    file: Any  # its value when the file is applied; None when there is none
 
 
 def read_topics(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
@@ -83,7 +73,6 @@ def apply_topics(
     """Register all topics in one transaction, or nothing; returns what has changed.
 
     Args:
-        lineage: the room.
         topics: the arguments of each topic, as `read_topics` returns them.
         dry_run: roll back what was registered.
     """

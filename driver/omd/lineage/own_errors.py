@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from omd.control.errors import NotStarted
 
-__all__ = ["StepNotStarted"]
-
 
 class StepNotStarted(NotStarted):
     """The database decided against this step; `reason` is its outcome (rule L8)."""

@@ -7,6 +7,9 @@ database decides which topic is ready, which block is next and which block a ret
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.listener import Listener
@@ -15,17 +18,10 @@ from omd.lineage.calls import LineageCalls
 from omd.lineage.rows import ReadyListByTopicRow, ReadyListRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import timedelta
-    from types import EllipsisType
-
     from pyspark.sql import SparkSession
 
     from omd.control.run import Batch
     from omd.lineage.step import StepOutcome
-
-
-__all__ = ["Lineage"]
 
 
 class _OfTopics(ReadyListRow):

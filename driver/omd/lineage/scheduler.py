@@ -11,32 +11,26 @@ import os
 import random
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import click
 import psycopg
 
+from omd._core.engines import Engine
 from omd._core.errors import ConnectionFailed, one_line
+from omd._core.listener import Listener
 from omd._core.loop import Call, Child, Links, Loop
 from omd._terminal.commands import ExitCode
 from omd._terminal.options import is_chosen
 from omd._terminal.text import short
+from omd.control.connection import Connection
 from omd.lineage.codes import StepResult
 from omd.lineage.room import Lineage
 from omd.lineage.rows import LineageGraphRow, ReadyListRow
 from omd.lineage.step import StepOutcome, step_in_database
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from omd._core.engines import Engine
-    from omd._core.listener import Listener
-    from omd.control.connection import Connection
-
-__all__ = ["Scheduler"]
 
 # After a read of the whole ready list the next one waits this many times as long as it took; after
 # a read of a few topics, once as long.
@@ -46,29 +40,18 @@ _PATIENCE = timedelta(minutes=1)  # so long a step waits for a database that res
 
 @dataclass
 class Scheduler:
-    """Runs steps until it is stopped.
+    """Runs steps until it is stopped."""
 
-    Attributes:
-        connect: opens a connection.
-        program: the command that performs a step in a process of its own, without the topic.
-        dsn: the database of such a process; empty where libpq's own settings name it.
-        workers: how many steps may run at once.
-        poll: seconds between two polls of the sources.
-        topics: patterns of the topics to run; without any, all topics are run.
-        once: run the topics that are ready now, and stop.
-        until_quiet: stop when no topic is ready and no step runs.
-        grace: seconds that running steps have to end after SIGTERM.
-    """
-
-    connect: Callable[[], Connection]
+    connect: Callable[[], Connection]  # opens a connection
+    # The command that performs a step in a process of its own, without the topic.
     program: Sequence[str]
-    dsn: str
-    workers: int = 1
-    poll: float = 10
-    topics: Sequence[str] = ()
-    once: bool = False
-    until_quiet: bool = False
-    grace: float = 20
+    dsn: str  # the database of such a process; empty where libpq's own settings name it
+    workers: int = 1  # how many steps may run at once
+    poll: float = 10  # seconds between two polls of the sources
+    topics: Sequence[str] = ()  # patterns of the topics to run; without any, all topics are run
+    once: bool = False  # run the topics that are ready now, and stop
+    until_quiet: bool = False  # stop when no topic is ready and no step runs
+    grace: float = 20  # seconds that running steps have to end after SIGTERM
     _running: dict[str, Call[StepOutcome] | Child] = field(default_factory=dict)
     _moved: set[str] = field(default_factory=set)  # topics whose offset has moved: who reads them?
     _stirred: set[str] = field(default_factory=set)  # what they read has moved while they ran

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import socket
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from omd._core.errors import one_line, recorded_instance
+from omd._core.link import Link
 from omd.control.codes import ProcessingIndicator
 from omd.control.connection import C
 from omd.control.engine_block import LoadWindow
@@ -21,16 +25,9 @@ from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import timedelta
-    from types import EllipsisType
-
     from pyspark.sql import SparkSession
 
-    from omd._core.link import Link
     from omd.lineage.rows import BeginStepAnswer, TopicDefinitionRow
-
-__all__ = ["StepOutcome", "StepRun", "hostid", "step_in_database"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,14 @@ Lineage names no room above its own, so the task is known here by what this need
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from omd._core.engines import SPARK
+from omd.control.connection import Connection
 from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
 from omd.lineage.room import Lineage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from omd.control.connection import Connection
-
-__all__ = ["refresh", "run"]
 
 _OUTCOMES = {
     StepResult.DONE: "S",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,11 +13,6 @@ from omd.report.platform import platform
 from omd.report.status import status
 from omd.report.trace import trace
 from omd.report.work import retry, work
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-__all__ = ["commands"]
 
 
 @click.command()

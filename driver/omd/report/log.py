@@ -8,8 +8,9 @@ import json
 import re
 import sys
 import time
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,11 +19,6 @@ from omd._terminal.tables import show
 from omd._terminal.text import as_json, as_text, row_dict, short
 from omd.cli.common import dsn_option, open_control
 from omd.control.logs import BATCH_RUN, EVENT, MODULE_RUN, batch_runs, events, module_runs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-__all__ = ["log", "since"]
 
 
 def since(value: str) -> datetime:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psycopg.conninfo import conninfo_to_dict
@@ -24,15 +26,13 @@ from omd._terminal.markup import (
 )
 from omd._terminal.text import as_text, short
 from omd.control import rows as t
+from omd.control.codes import ExecutionStatus
 from omd.delivery import rows as v
 from omd.delivery.receipt import row_counts
 from omd.dispatch import rows as d
 from omd.lineage.rows import SourcesRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from omd.control.codes import ExecutionStatus
     from omd.doors import Control
 
 MOST_RUNS = 3000  # with more, a browser would not open the page at once
@@ -698,52 +698,4 @@ def _ids(ids: Sequence[int]) -> str:
     return ", ".join(map(str, ids[:10])) + (f", … ({len(ids):,})" if len(ids) > 10 else "")
 
 
-STYLE = """
-nav { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 12px;
-  margin: 20px 0; }
-.tile { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
-  padding: 10px 14px; color: inherit; text-decoration: none; display: block; }
-.tile b { display: block; font-size: 24px; line-height: 1.2; font-variant-numeric: tabular-nums; }
-.tile span { color: var(--soft); font-size: 13px; }
-.tile.F b { color: var(--f); } .tile.A b { color: var(--a); } .tile.E b { color: var(--e); }
-.tile:hover, .tile:focus-visible { border-color: var(--e); }
-.LAST_RUN_FAILED, .LEASE_EXPIRED { background: var(--f-soft); color: var(--f); }
-.RUNNING_LONG, .NOT_RUN { background: var(--a-soft); }
-figure { margin: 0; }
-figcaption { color: var(--soft); font-size: 12px; margin-bottom: 6px; }
-.legend { display: flex; flex-wrap: wrap; gap: 2px 16px; }
-.legend span { display: inline-flex; align-items: center; gap: 6px; }
-.key { width: 14px; height: 10px; border-radius: 2px; display: inline-block; }
-.key.S { background: var(--s); } .key.F { background: var(--f); } .key.E { background: var(--e); }
-.key.A, .key.C { width: 9px; height: 9px; border-radius: 50%; border: 2px solid var(--a); }
-.key.C { border-color: var(--c); }
-.timeline { display: grid; grid-template-columns: minmax(84px, min(24%, 260px)) 1fr;
-  max-height: 80vh; overflow: hidden auto; }
-.axis { position: sticky; top: 0; background: var(--card); z-index: 1; }
-.labels { min-width: 0; }
-.labels div { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; padding-right: 10px;
-  font-size: 12px; line-height: 18px; }
-.labels .batch { font-weight: 600; line-height: 24px; }
-.labels .module { color: var(--soft); }
-.plot { padding-right: 18px; min-width: 0; }
-svg { display: block; overflow: visible; }
-svg text { fill: var(--soft); font-size: 11px; text-anchor: middle; }
-.lane { fill: transparent; } .lane.batch { fill: var(--lane); }
-.tick { stroke: var(--line); } .now { stroke: var(--e); stroke-dasharray: 3 3; }
-/* The outline lies under the bar: it separates two runs, and does not make the bar smaller. */
-.bar { stroke: var(--card); stroke-width: 2; paint-order: stroke; }
-.bar.S { fill: var(--s); } .bar.F { fill: var(--f); } .bar.E { fill: var(--e); }
-.bar.rows { fill: var(--rows); }
-.bar.A { fill: var(--card); stroke: var(--a); } .bar.C { fill: var(--card); stroke: var(--c); }
-circle.bar { paint-order: normal; }
-rect.bar:hover, circle.bar:hover { stroke: var(--ink); }
-.days .bar { stroke: none; } .days .A { fill: var(--a); } .days .C { fill: var(--c); }
-.touch { fill: transparent; } .touch:hover { fill: var(--ink); fill-opacity: .08; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(280px, 1fr)); gap: 24px;
-  margin-bottom: 10px; }
-@media (max-width: 760px) { svg .odd { display: none; } }
-@media print {
-  figure.days { break-inside: avoid; }
-  .timeline { overflow: visible; max-height: none; } .axis { position: static; }
-}
-"""
+STYLE = "\n" + Path(__file__).with_name("page.css").read_text(encoding="utf-8")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     Key = tuple[str, str]  # kind and code
     Arrow = tuple[Key, Key]
 
-__all__ = ["platform"]
 
 _COLOURS = {
     "RUNNING": "running",

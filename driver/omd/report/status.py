@@ -9,12 +9,10 @@ import click
 
 from omd._terminal.commands import ExitCode
 from omd._terminal.options import document_option
-from omd._terminal.tables import show
+from omd._terminal.tables import show, titled
 from omd._terminal.text import as_json, row_dict
 from omd.cli.common import dsn_option, open_control
 from omd.control.logs import BATCH_RUN, EVENT, MODULE_RUN, batch_runs, events, module_runs
-
-__all__ = ["status"]
 
 
 @click.command()
@@ -43,15 +41,12 @@ def status(dsn: str, output: str, limit: int) -> None:
         sections: dict[str, tuple[list[Any], dict[str, str]]] = {
             "Running now": (
                 control.report(t.CurrentProcessingRow, order_by=["start_datetime"]),
-                {
-                    "type": "instance_type",
-                    "instance": "instance_id",
-                    "code": "code",
-                    "started": "start_datetime",
-                    "for": "running_for",
-                    "told": "processing_indicator",
-                    "lease until": "lease_expires_at",
-                },
+                titled(
+                    "instance_type AS type, instance_id, code, start_datetime AS started,"
+                    " running_for AS for, processing_indicator,"
+                    " lease_expires_at AS lease until",
+                    processing_indicator="told",
+                ),
             ),
             "Problems": (
                 problems,
@@ -138,34 +133,24 @@ def status(dsn: str, output: str, limit: int) -> None:
                 control.report(
                     t.ExceptionsRow, order_by=["exception_code", "instance_type", "code"]
                 ),
-                {
-                    "exception": "exception_code",
-                    "type": "instance_type",
-                    "code": "code",
-                    "instance": "instance_id",
-                    "since": "since_datetime",
-                    "detail": "detail",
-                },
+                titled(
+                    "exception_code, instance_type AS type, code, instance_id, since_datetime,"
+                    " detail"
+                ),
             ),
             "Rolled back by the next begin": (
                 control.report(t.PendingRollbacksRow, order_by=["module_code"]),
-                {
-                    "module": "module_code",
-                    "target": "table_code",
-                    "platform": "platform_code",
-                    "instances": "module_instance_ids",
-                    "since": "since_datetime",
-                },
+                titled(
+                    "module_code, table_code AS target, platform_code,"
+                    " module_instance_ids AS instances, since_datetime"
+                ),
             ),
             "Directives for the next run": (
                 control.report(t.DirectivesRow, order_by=["instance_type", "instance_id"]),
-                {
-                    "type": "instance_type",
-                    "instance": "instance_id",
-                    "code": "code",
-                    "next": "next_run_indicator",
-                    "ended": "end_datetime",
-                },
+                titled(
+                    "instance_type AS type, instance_id, code, next_run_indicator AS next,"
+                    " end_datetime AS ended"
+                ),
             ),
             "Last Batch Instances": (
                 batch_runs(control, limit)[::-1],

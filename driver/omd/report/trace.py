@@ -15,8 +15,6 @@ from omd.cli.common import dsn_option, open_control
 if TYPE_CHECKING:
     from omd.control.rows import TraceRow
 
-__all__ = ["trace"]
-
 
 @click.command()
 @click.argument("instance", type=int)

@@ -14,8 +14,6 @@ from omd.report.rows import ReadyWorkRow, WorkRow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["retry", "work"]
-
 _SWITCH = {"on": True, "off": False}
 _READY = {
     "kind": "module_kind_code",

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError, ConfigurationError
 from omd.control.errors import NoRollbackExecutor
+from omd.lake.compaction import Group
 from omd.lake.delta import Delta, DeltaFile, delta_files
 from omd.lake.delta_run import DeltaPending
+from omd.lake.delta_undo import DeltaUndo
 from omd.lake.errors import NothingKept, UnknownLakeTable
 from omd.lake.footers import require_rows
 from omd.lake.names import below
+from omd.lake.rows import BeginWriteRow
 from omd.lake.run import LakeRun, lake_run
 from omd.spark import history
 from omd.spark.names import quote
@@ -20,19 +26,9 @@ from omd.spark.parquet import fitting, joined, read_files, write_files
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.control.engine_block import EngineBlock
     from omd.control.rows import ModuleDefinitionRow
     from omd.control.run import ModuleRun
-    from omd.lake.compaction import Group
-    from omd.lake.delta_undo import DeltaUndo
-    from omd.lake.rows import BeginWriteRow
-
-__all__ = ["join", "read", "rewrite", "write"]
 
 
 def write(
@@ -185,9 +181,6 @@ def read(
     """Return a Delta table as a DataFrame, of the moment at which this run reads everything.
 
     Args:
-        run: the run.
-        spark: the session.
-        code: the table.
         as_of: an instant, or a version.
         columns: read only these.
         window: only the live rows that the runs in the load window have stamped.

@@ -11,31 +11,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK, Engine
+from omd._core.lazy import forwarded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from pyiceberg.manifest import DataFile
-    from pyspark.sql import DataFrame, SparkSession
-
-    from omd._core.engines import WriteResult
-    from omd.control.connection import Connection
-    from omd.control.engine_block import EngineBlock, LoadWindow
-    from omd.control.rows import RollbackStepsRow
-    from omd.control.run import ModuleRun
-    from omd.decision.run import DecisionOutcome
-    from omd.delivery.rows import DeliveryConstraintsRow
-    from omd.delivery.run import DeliveryRun
-    from omd.facts.export import ExportRun
-    from omd.lake.compaction import Group
-    from omd.lake.delta import Delta, DeltaFile
-    from omd.lake.run import LakeTable, Rewritten
-    from omd.lineage.rows import TopicDefinitionRow
-    from omd.lineage.step import StepOutcome
-    from omd.spark.delivery.arrivals import RemoteFolders
-    from omd.spark.snapshots import HeldSnapshot
-
-__all__ = ["SHORT_LIFE", "SparkEngine", "engine"]
+    from pyspark.sql import SparkSession
 
 SHORT_LIFE = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """Settings for a JVM that ends soon: its second compiler would cost more than it saves."""
@@ -100,79 +79,6 @@ class SparkEngine(Engine):
         with suppress(Exception):
             _context(session)._gateway._gateway_client.get_thread_connection().close()
 
-    def roll_back(self, session: SparkSession, step: RollbackStepsRow) -> None:
-        """Execute a step of a rollback; see `omd.spark.lake.execute_rollback`."""
-        from omd.spark.lake import execute_rollback
-
-        execute_rollback(session, step)
-
-    def roll_back_tables(self, run: ModuleRun, instances: Sequence[int]) -> None:
-        """See `omd.spark.tables.roll_back`."""
-        from omd.spark.tables import roll_back
-
-        roll_back(run, instances)
-
-    def join_files(
-        self,
-        run: ModuleRun,
-        session: SparkSession,
-        table: LakeTable,
-        column: str,
-        group: Group[DataFile],
-    ) -> Rewritten[DataFile]:
-        """See `omd.spark.tables.join`."""
-        from omd.spark.tables import join
-
-        return join(run, session, table, column, group)
-
-    def join_delta_files(
-        self,
-        run: ModuleRun,
-        session: SparkSession,
-        code: str,
-        table: Delta,
-        column: str,
-        group: Group[DeltaFile],
-    ) -> tuple[int, int, list[DeltaFile]]:
-        """See `omd.spark.delta.join`."""
-        from omd.spark.delta import join
-
-        return join(run, session, code, table, column, group)
-
-    def window(self, run: ModuleRun, table: str) -> LoadWindow:
-        """See `omd.lake.window.window`."""
-        from omd.lake.window import window
-
-        return window(run, table)
-
-    def snapshot(self, dsn: str) -> HeldSnapshot:
-        """See `omd.spark.snapshots.HeldSnapshot`, which is a connection to PostgreSQL."""
-        from omd.spark.snapshots import HeldSnapshot
-
-        return HeldSnapshot(dsn)
-
-    def read(
-        self, run: EngineBlock, session: SparkSession, table: str | None, **options: Any
-    ) -> DataFrame:
-        """See `omd.spark.read`."""
-        from omd.spark.job import read
-
-        return read(run, session, table, **options)
-
-    def write(
-        self, run: ModuleRun, df: DataFrame, table: str | None, **options: Any
-    ) -> WriteResult:
-        """See `omd.spark.write`."""
-        from omd.spark.job import write
-
-        return write(run, df, table, **options)
-
-    def stamp(self, run: ModuleRun, df: DataFrame, **options: Any) -> DataFrame:
-        """See `omd.spark.stamp`."""
-        from omd.spark.job import stamp
-
-        return stamp(run, df, **options)
-
     def session(
         self, master: str | None = None, *, is_brief: bool = False, quiet: bool = False
     ) -> SparkSession:
@@ -187,62 +93,26 @@ class SparkEngine(Engine):
 
         return (quiet_session if quiet else session)(master, SHORT_LIFE if is_brief else None)
 
-    def step(
-        self, connection: Connection, definition: TopicDefinitionRow, **options: Any
-    ) -> StepOutcome:
-        """See `omd.spark.lineage.step`."""
-        from omd.spark.lineage import step
+    # The rows of a run
+    snapshot = forwarded("omd.spark.snapshots.HeldSnapshot")  # a connection to PostgreSQL
+    read = forwarded("omd.spark.job.read")
+    stamp = forwarded("omd.spark.job.stamp")
+    write = forwarded("omd.spark.job.write")
+    window = forwarded("omd.lake.window.window")
+    roll_back = forwarded("omd.spark.lake.execute_rollback")
+    roll_back_tables = forwarded("omd.spark.tables.roll_back")
 
-        return step(connection, definition, **options)
-
-    def decide(self, connection: Connection, stage: str, **options: Any) -> DecisionOutcome:
-        """See `omd.spark.decision.run.run`."""
-        from omd.spark.decision.run import run
-
-        return run(connection, stage, **options)
-
-    def compile_checks(
-        self,
-        session: SparkSession,
-        document: Mapping[str, Any],
-        constraints: Iterable[DeliveryConstraintsRow],
-    ) -> None:
-        """See `omd.spark.delivery.checks.compile_checks`."""
-        from omd.spark.delivery.checks import compile_checks
-
-        compile_checks(session, document, constraints)
-
-    def deliver(self, run: DeliveryRun) -> None:
-        """See `omd.spark.delivery.run.deliver`."""
-        from omd.spark.delivery.run import deliver
-
-        deliver(run)
-
-    def delivered_in(self, folder: str, spark: SparkSession | None) -> list[str]:
-        """See `omd.spark.delivery.run.delivered_in`."""
-        from omd.spark.delivery.run import delivered_in
-
-        return delivered_in(folder, spark)
-
-    def folders(
-        self, session: SparkSession, location: str, terms: Mapping[str, Any]
-    ) -> RemoteFolders:
-        """See `omd.spark.delivery.arrivals.RemoteFolders`."""
-        from omd.spark.delivery.arrivals import RemoteFolders
-
-        return RemoteFolders(session, location, terms)
-
-    def export(self, run: ExportRun) -> dict[str, Any]:
-        """See `omd.spark.facts.export.export`."""
-        from omd.spark.facts.export import export
-
-        return export(run)
-
-    def absolute(self, session: SparkSession, path: str) -> str:
-        """See `omd.spark.hadoop.absolute`."""
-        from omd.spark.hadoop import absolute
-
-        return absolute(session, path)
+    # What rooms run on it
+    step = forwarded("omd.spark.lineage.step")
+    decide = forwarded("omd.spark.decision.run.run")
+    compile_checks = forwarded("omd.spark.delivery.checks.compile_checks")
+    deliver = forwarded("omd.spark.delivery.run.deliver")
+    delivered_in = forwarded("omd.spark.delivery.run.delivered_in")
+    folders = forwarded("omd.spark.delivery.arrivals.RemoteFolders")
+    export = forwarded("omd.spark.facts.export.export")
+    absolute = forwarded("omd.spark.hadoop.absolute")
+    join_files = forwarded("omd.spark.tables.join")
+    join_delta_files = forwarded("omd.spark.delta.join")
 
 
 def _context(session: SparkSession) -> Any:

@@ -7,19 +7,14 @@ Spark passes only the printed traceback of an exception in a Python worker on. T
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
 import adbc_driver_manager
 import psycopg
 
+from omd._core.errors import OmdError
 from omd.control.errors import WriteFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from omd._core.errors import OmdError
-
-__all__ = ["TaskFailed", "failure_in", "server_failure"]
 
 _ROLLED_BACK = "Start the Module again: its begin rolls back what this run wrote."
 _WAYS_OUT = {
@@ -56,7 +51,6 @@ def server_failure(error: Exception, table: str, given: Collection[str]) -> Task
 
     Args:
         error: the exception of psycopg or of the ADBC driver.
-        table: the target.
         given: the columns that the write fills.
     """
     said = _diagnostics(error)

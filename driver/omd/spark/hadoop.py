@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["Folder", "absolute"]
-
 
 def absolute(spark: SparkSession, path: str | os.PathLike[str]) -> str:
     """Return a path as Hadoop takes it; a local one may be relative to this process."""

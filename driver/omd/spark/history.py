@@ -5,16 +5,19 @@ A row ends where the next one of its key begins: in the order of effective date 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyiceberg.conversions import from_bytes
 from pyiceberg.types import PrimitiveType
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
     BooleanType,
     ByteType,
+    DataType,
     DateType,
     DecimalType,
     IntegerType,
@@ -29,16 +32,10 @@ from omd._core.errors import CallerError
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
-    from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType
 
     from omd.control.rows import ModuleDefinitionRow
-
-__all__ = ["Columns", "Reach", "bounds_in"]
 
 _NEXT = "omd_next"
 _OURS = "omd_is_ours"
@@ -48,21 +45,14 @@ _BOUNDED = (ByteType, ShortType, IntegerType, LongType, StringType, DateType, Ti
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Which rows of a table a change may touch.
+    """Which rows of a table a change may touch."""
 
-    Attributes:
-        rows: how many rows the change has.
-        keys: for a column of the key its least and its greatest value, as a table counts them.
-        expiry: the expiry date column.
-        since: the least effective date, as a table counts it; what ended before stays as it is.
-        start: the same as a text of Spark.
-    """
-
-    rows: int
+    rows: int  # how many rows the change has
+    # For a column of the key its least and its greatest value, as a table counts them.
     keys: dict[str, tuple[Any, Any]]
-    expiry: str
-    since: Any
-    start: str
+    expiry: str  # the expiry date column
+    since: Any  # the least effective date, as a table counts it; what ended before stays as it is
+    start: str  # the same as a text of Spark
 
     def may_touch(self, bounds: Callable[[str], tuple[Any, Any, int | None]]) -> bool:
         """Return whether the bounds of a file leave it possible that it holds such rows.

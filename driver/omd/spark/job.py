@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.engines import POSTGRES, SPARK, WriteResult
@@ -24,15 +26,9 @@ from omd.spark.window import as_option
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE, Ledger, Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import Column, DataFrame, SparkSession
-
     from omd.control.connection import Connection
     from omd.control.engine_block import EngineBlock
     from omd.control.run import ModuleRun
-
-__all__ = ["read", "stamp", "write", "write_table"]
 
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)

@@ -8,9 +8,10 @@ at once.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Observation
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError, ConfigurationError
@@ -19,14 +20,8 @@ from omd.spark.names import quote
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.control.rows import RollbackStepsRow
     from omd.control.run import ModuleRun
-
-__all__ = ["execute_rollback", "write"]
 
 _log = logging.getLogger("omd.spark")
 

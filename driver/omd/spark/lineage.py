@@ -9,14 +9,16 @@ import functools
 import importlib
 import re
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError, ConnectionFailed, one_line
 from omd._core.names import parts
+from omd.control.connection import Connection
 from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted, TransformUnfit
 from omd.lineage.step import StepOutcome, StepRun
@@ -25,14 +27,7 @@ from omd.spark.sessions import session
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql import SparkSession
-
-    from omd.control.connection import Connection
     from omd.lineage.rows import TopicDefinitionRow
-
-__all__ = ["BLOCK", "step", "transform", "view_name"]
 
 BLOCK = "block"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["quote"]
-
 
 def quote(name: str) -> str:
     """Return one part of a name, quoted."""

@@ -6,11 +6,13 @@ The table itself is no matter of Spark: the driver commits the files, and plans 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.partitioning import PartitionField
 from pyspark.errors import AnalysisException
-from pyspark.sql import Observation
+from pyspark.sql import Column, DataFrame, DataFrameReader, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType, TimestampType
 
@@ -20,23 +22,7 @@ from omd.spark.names import quote
 from omd.spark.types import UnsupportedType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pyiceberg.partitioning import PartitionField
-    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
-
     from omd.lake.compaction import Group
-
-__all__ = [
-    "fitting",
-    "joined",
-    "micros",
-    "partition_value",
-    "read_files",
-    "require_mode",
-    "write_files",
-]
-
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
 _READ_IDS = "spark.sql.parquet.fieldId.read.enabled"
@@ -123,9 +109,7 @@ def read_files(spark: SparkSession, schema: dict[str, Any], paths: Sequence[str]
     """Return the rows of some files, whose columns are found by their field ids.
 
     Args:
-        spark: the session.
         schema: the columns as JSON, with field ids.
-        paths: the files.
     """
     wanted = StructType.fromJson(schema)
     if not paths:
@@ -161,7 +145,6 @@ def joined(rows: DataFrame, column: str, group: Group[Any]) -> DataFrame:
     """Return the rows of small files so that they are written into few, those of a run together.
 
     Args:
-        rows: the rows.
         column: the insert instance column.
         group: the files.
     """

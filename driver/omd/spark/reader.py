@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -44,11 +45,7 @@ from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import SEVERAL_DIMENSIONS, UnsupportedType, read_array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from omd.spark.window import Window
-
-__all__ = ["Reader", "Split", "converted"]
 
 _BLOCKS_PER_PARTITION = 2048  # 16 MB
 _MAX_PARTITIONS = 8  # without numPartitions; each partition needs a connection
@@ -76,17 +73,12 @@ _SPLITS = (ShortType, IntegerType, LongType, DateType, TimestampType, TimestampN
 
 @dataclass(frozen=True)
 class Split:
-    """The way in which a read is cut into partitions.
+    """The way in which a read is cut into partitions."""
 
-    Attributes:
-        column: cut it into ranges of this column.
-        number: the number of parts; None for a number that suits the size.
-        predicates: cut it by these conditions, which must cover each row once; the other two
-            attributes are not used then.
-    """
-
-    column: str | None = None
-    number: int | None = None
+    column: str | None = None  # cut it into ranges of this column
+    number: int | None = None  # the number of parts; None for a number that suits the size
+    # Cut it by these conditions, which must cover each row once; the other two attributes are not
+    # used then.
     predicates: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import adbc_driver_manager
 import adbc_driver_postgresql
 import adbc_driver_postgresql.dbapi as adbc
 import psycopg
-from psycopg import sql
+from psycopg import Column, sql
 from pyspark.sql.types import StructField, StructType
 
 from omd._core.conninfo import resolve_conninfo
 from omd._core.errors import CallerError, OmdError
-from omd._core.snapshots import showing, taking_over
+from omd._core.snapshots import taking_over
 from omd.control.errors import TargetNotFound
-from omd.spark.snapshots import snapshot_error
+from omd.spark.snapshots import showing, snapshot_error
 from omd.spark.types import ColumnType, Described, column_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from psycopg import Column
-
-__all__ = ["Relation", "Rewritten", "catalogue", "mover"]
 
 
 class Rewritten(OmdError):  # noqa: N818 - named like the other errors of OMD
@@ -94,25 +88,15 @@ def _take_over(session: Any, snapshot: str, block: str | None) -> None:
 
 @dataclass(frozen=True)
 class Relation:
-    """A table or a query with its columns.
+    """A table or a query with its columns."""
 
-    Attributes:
-        source: the SQL text: a quoted table name, or a query in brackets.
-        schema_name: the schema of a table; None for a query.
-        table_name: the name of a table; None for a query.
-        blocks: the size of a table in blocks; 0 where blocks can't be read one by one.
-        columns: the columns by name, in order.
-        described: the columns as the server has described them.
-        selected: the columns that a read returns; None for all.
-    """
-
-    source: sql.Composable
-    schema_name: str | None
-    table_name: str | None
-    blocks: int
-    columns: dict[str, ColumnType]
-    described: tuple[Described, ...] = ()
-    selected: tuple[str, ...] | None = None
+    source: sql.Composable  # the SQL text: a quoted table name, or a query in brackets
+    schema_name: str | None  # the schema of a table; None for a query
+    table_name: str | None  # the name of a table; None for a query
+    blocks: int  # the size of a table in blocks; 0 where blocks can't be read one by one
+    columns: dict[str, ColumnType]  # the columns by name, in order
+    described: tuple[Described, ...] = ()  # the columns as the server has described them
+    selected: tuple[str, ...] | None = None  # the columns that a read returns; None for all
 
     def __str__(self) -> str:
         return f"{self.schema_name}.{self.table_name}" if self.table_name else "the query"

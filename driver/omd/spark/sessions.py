@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from psycopg.conninfo import conninfo_to_dict
 from pyspark import SparkConf, SparkContext
@@ -15,20 +15,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from omd._core.errors import CallerError
 from omd.spark.source import OmdDataSource
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-
-__all__ = [
-    "active",
-    "cloned",
-    "in_session",
-    "quiet_session",
-    "register",
-    "session",
-    "standard_error",
-]
 
 _REGISTERED = "spark.omd.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"

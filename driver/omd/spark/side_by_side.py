@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, TypeVar
+
+from pyspark.sql import SparkSession
 
 from omd.spark.sessions import active
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from pyspark.sql import SparkSession
-
     from omd.control.engine_block import EngineBlock
-
-__all__ = ["side_by_side"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -31,7 +28,6 @@ def side_by_side(
 
     Args:
         run: the run that does it; the first failure cancels it.
-        spark: its session.
         at_once: how many calls there are at the same time.
         things: what it is called with.
         work: the function.

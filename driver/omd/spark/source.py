@@ -34,24 +34,19 @@ Options (the case of their names does not matter):
 from __future__ import annotations
 
 import json
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader
+from pyspark.sql.types import StructType
 
 from omd._core.errors import CallerError
 from omd.spark.reader import Reader, Split
 from omd.spark.relation import Relation, catalogue
 from omd.spark.window import Window
 from omd.spark.writer import Ledger, Writer
-
-if TYPE_CHECKING:
-    from collections.abc import MutableMapping
-
-    from pyspark.sql.types import StructType
-
-__all__ = ["OmdDataSource"]
 
 _OPTIONS = {
     "url": "url",

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.manifest import DataFile
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError
 from omd._core.names import parts
 from omd.control.errors import NoRollbackExecutor
+from omd.lake.compaction import Group
 from omd.lake.elsewhere import catalog_name
 from omd.lake.errors import LakeTableUnreadable
 from omd.lake.files import CATALOG
 from omd.lake.footers import data_files, require_rows
 from omd.lake.names import below
-from omd.lake.plan import plan_read
+from omd.lake.plan import Plan, plan_read
+from omd.lake.rows import BeginWriteRow
 from omd.lake.run import LakeRun, LakeTable, Rewritten, lake_run
 from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
+from omd.lake.undo import Undo
 from omd.spark import history
 from omd.spark.names import quote
 from omd.spark.parquet import (
@@ -30,22 +37,10 @@ from omd.spark.types import UnsupportedType
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from pyiceberg.manifest import DataFile
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.control.engine_block import EngineBlock, LoadWindow
     from omd.control.run import ModuleRun
-    from omd.lake.compaction import Group
     from omd.lake.delta import DeltaFile
     from omd.lake.delta_undo import DeltaUndo
-    from omd.lake.plan import Plan
-    from omd.lake.rows import BeginWriteRow
-    from omd.lake.undo import Undo
-
-__all__ = ["join", "read", "roll_back", "write"]
 
 
 def write(
@@ -58,7 +53,6 @@ def write(
     """Write stamped rows into files that the commit of the run makes visible; return their number.
 
     Args:
-        run: the run.
         stamped: the rows.
         begun: what `omd_lake.begin_write` has answered for the table.
         mode: append, overwrite or history.
@@ -218,9 +212,6 @@ def read(
     """Return a lake table as a DataFrame, of the moment at which this run reads everything.
 
     Args:
-        run: the run.
-        spark: the session.
-        code: the table.
         as_of: an instant, or the id of a snapshot.
         columns: read only these.
         window: only the live rows that the runs in the load window have stamped.

@@ -8,8 +8,9 @@ table is refused before a row moves.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,19 +34,6 @@ from pyspark.sql.types import (
 )
 
 from omd._core.errors import OmdError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = [
-    "ColumnType",
-    "Described",
-    "UnsupportedType",
-    "column_type",
-    "read_array",
-    "type_table",
-    "write_array",
-]
 
 _MAX_PRECISION = 38
 _ROOMY_PRECISION = 76
@@ -73,29 +61,20 @@ _DISPLAYED = {
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
-    """One PostgreSQL type as the data source sees it.
+    """One PostgreSQL type as the data source sees it."""
 
-    Attributes:
-        name: the name in pg_type.
-        spark: the Spark type as which it is read.
-        arrow: the layout that COPY takes for it.
-        writable: the Spark types that may be written to it.
-        as_text: whether it is read through a cast to text, because its binary form has no Arrow
-            type.
-        filterable: whether comparisons mean the same in PostgreSQL and in Spark, so that filters
-            may be pushed down.
-        encode: converts values to that layout, where a cast does not.
-        element: the type of the elements of an array.
-    """
-
-    name: str
-    spark: DataType
-    arrow: pa.DataType
-    writable: tuple[type[DataType], ...]
+    name: str  # the name in pg_type
+    spark: DataType  # the Spark type as which it is read
+    arrow: pa.DataType  # the layout that COPY takes for it
+    writable: tuple[type[DataType], ...]  # the Spark types that may be written to it
+    # Whether it is read through a cast to text, because its binary form has no Arrow type.
     as_text: bool = False
+    # Whether comparisons mean the same in PostgreSQL and in Spark, so that filters may be pushed
+    # down.
     filterable: bool = False
+    # Converts values to that layout, where a cast does not.
     encode: Callable[[pa.Array], pa.Array] | None = None
-    element: ColumnType | None = None
+    element: ColumnType | None = None  # the type of the elements of an array
 
     def accepts(self, given: DataType) -> bool:
         """Return whether values of this Spark type may be written to the column."""
@@ -211,21 +190,13 @@ def _array(element: ColumnType) -> ColumnType:
 
 
 class Described(NamedTuple):
-    """A column of a result as the server describes it; a domain appears as its base type.
+    """A column of a result as the server describes it; a domain appears as its base type."""
 
-    Attributes:
-        name: the name of the column.
-        type_name: the name of its type in pg_type, with [] for an array.
-        is_enum: whether the type is an enum.
-        precision: the precision of a numeric.
-        scale: the scale of a numeric.
-    """
-
-    name: str
-    type_name: str
-    is_enum: bool
-    precision: int | None
-    scale: int | None
+    name: str  # the name of the column
+    type_name: str  # the name of its type in pg_type, with [] for an array
+    is_enum: bool  # whether the type is an enum
+    precision: int | None  # the precision of a numeric
+    scale: int | None  # the scale of a numeric
 
 
 def column_type(column: Described) -> ColumnType:

@@ -22,8 +22,6 @@ from omd._core.names import operator
 if TYPE_CHECKING:
     from omd.spark.relation import Relation
 
-__all__ = ["Window", "as_option"]
-
 _NO_START = "-infinity"
 _BEFORE_ALL = datetime.min.replace(tzinfo=timezone.utc)  # the driver reads -infinity so
 _TIMES = (TimestampType, TimestampNTZType, DateType)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import adbc_driver_manager
 import psycopg
@@ -14,19 +15,13 @@ import pyarrow as pa
 from psycopg import sql
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
 
 from omd._core.errors import CallerError, OmdError
 from omd._core.names import qualified
 from omd.spark.failure import TaskFailed, server_failure
 from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import UnsupportedType, write_array
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql.types import StructType
-
-__all__ = ["INSERT_DATETIME", "RECORD_SOURCE", "Ledger", "Writer", "Written"]
 
 INSERT_DATETIME = "omd_insert_datetime"
 RECORD_SOURCE = "omd_record_source"

@@ -1,4 +1,5 @@
--- What the windows of a former version read is written down once; each definition does it from now on.
+-- What the windows of a former version read is written down once; each definition does it from now
+-- on.
 
 DO $do$
 BEGIN

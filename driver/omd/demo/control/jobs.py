@@ -8,37 +8,26 @@ from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.demo.files import YEAR
+from omd.demo.files import YEAR, Source
 from omd.spark import stamp
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.control.run import ModuleRun
-    from omd.demo.files import Source
-
-__all__ = ["MODULES", "Month"]
 
 _PARTS = 4
 
 
 @dataclass(frozen=True)
 class Month:
-    """The values that the jobs of one run share.
-
-    Attributes:
-        spark: the session.
-        source: the supplier's deliveries.
-        number: the month, 1 to 12.
-        breaks: whether the HSTG Module fails half-way through its write.
-    """
+    """The values that the jobs of one run share."""
 
     spark: SparkSession
-    source: Source
-    number: int
-    breaks: bool = False
+    source: Source  # the supplier's deliveries
+    number: int  # the month, 1 to 12
+    breaks: bool = False  # whether the HSTG Module fails half-way through its write
 
     @property
     def first_day(self) -> date:

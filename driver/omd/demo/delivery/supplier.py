@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from omd.demo.files import MISSING, YEAR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from omd.demo.files import Source
-
-__all__ = ["FORGOTTEN", "Supplier"]
+from omd.demo.files import MISSING, YEAR, Source, day_of, fields
 
 # The list of airports lacks these, to which flights go in every month.
 FORGOTTEN = (
@@ -94,9 +87,8 @@ class Supplier:
         for row in self._source.rows("flights"):
             if int(row[2]) > self._days:
                 continue
-            day = date(*map(int, row[:3])).isoformat()
             months[int(row[1])].append(
-                [row[9], row[10], row[18], day, *row[12:14], row[11], row[5], row[8], row[15]]
+                [*fields(row, 9, 10, 18), day_of(row), *fields(row, 12, 13, 11, 5, 8, 15)]
             )
         return months
 

@@ -19,8 +19,6 @@ from omd.demo.files import MISSING
 if TYPE_CHECKING:
     from omd.control.run import Batch, ModuleRun
 
-__all__ = ["COLUMNS", "load_flights"]
-
 COLUMNS = "day, carrier, flight, origin, dest, sched_dep_time, dep_delay"
 
 

@@ -8,30 +8,23 @@ effect. A DBA can run both.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import psycopg
 from psycopg.rows import class_row
 
 from omd.demo.control.proof import Check, Contents, _contents, compare
-from omd.demo.files import MISSING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import psycopg
-
-    from omd.demo.files import Source
-
-__all__ = ["Flight", "TaskEffect", "flights", "prove", "tasks"]
+from omd.demo.files import MISSING, Source, day_of, fields
 
 _HERE = Path(__file__).parent
 MONTH = 1
 _LATE = 15  # minutes, as in night.departure_block
 
-Flight = tuple[str, str, str, str, str, str, str]
+Flight = tuple[str, ...]
 """A line of a file: day, carrier, flight, origin, dest, sched_dep_time, dep_delay."""
 
 
@@ -58,18 +51,7 @@ class TaskEffect:
 def flights(source: Source) -> list[Flight]:
     """Return the flights of the month, in the order of their days."""
     rows = (row for row in source.rows("flights") if int(row[1]) == MONTH)
-    flown: list[Flight] = [
-        (
-            date(*map(int, row[:3])).isoformat(),
-            row[9],
-            row[10],
-            row[12],
-            row[13],
-            row[4],
-            row[5],
-        )
-        for row in rows
-    ]
+    flown = ((day_of(row), *fields(row, 9, 10, 12, 13, 4, 5)) for row in rows)
     return sorted(flown, key=lambda line: line[0])
 
 

@@ -13,37 +13,28 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
-from psycopg.rows import dict_row
 
 import omd
 from omd.cli.common import PROGRAM
 from omd.demo import files
-from omd.demo.control.proof import table_line
+from omd.demo.control.proof import tell_checks
 from omd.demo.dispatch import proof
-from omd.demo.stage import as_role, install_omd
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from omd.demo.stage import Screen
-
-__all__ = ["play"]
+from omd.demo.stage import Screen, Story, connect, execute_file, install_omd
 
 FAMILY = "NIGHT"
 TTL = 4  # seconds; the default of 30 would make the reader wait for the death of a worker
 OLD = 100_000  # tasks of ten days ago
 _HERE = Path(__file__).parent
-_PATIENCE = 60.0
 _HALF = 200  # so many lines of a file arrive before the line hangs
 # No worker has done these tasks. Their numbers are out of the way of those of the night.
 _HISTORY = """
@@ -60,29 +51,13 @@ _HISTORY = """
 def play(dsn: str, folder: Path, screen: Screen) -> bool:
     """Play the demo of dispatch in a database.
 
-    Args:
-        dsn: the database; OMD is installed if it is missing.
-        folder: an empty work folder, for the source files.
-        screen: the place where the story is shown.
-
-    Returns:
-        Whether the proof holds.
-
     Raises:
-        OmdError: something did not happen in time.
         psycopg.errors.DuplicateSchema: the schema night is not the demo's.
     """
-    with psycopg.connect(
-        dsn,
-        autocommit=True,
-        application_name="omd demo",
-        options="-c TimeZone=UTC",
-        row_factory=dict_row,
-    ) as connection:
+    with connect(dsn, "UTC") as connection:
         install_omd(connection, screen)
-        with screen.step("schema.sql") as step:
-            connection.execute((_HERE / "schema.sql").read_bytes())
-            step.done(f"a Batch, 2 topics, the family of tasks {FAMILY}")
+        about = f"a Batch, 2 topics, the family of tasks {FAMILY}"
+        execute_file(connection, screen, _HERE / "schema.sql", about)
         with screen.step("January 2013") as step:
             source = files.prepare(folder)
             flights = proof.flights(source)
@@ -93,66 +68,70 @@ def play(dsn: str, folder: Path, screen: Screen) -> bool:
         with ExitStack() as workers:
             story = _Story(dsn, connection, screen, folder, flights, workers)
             try:
-                for act in story.acts():
+                for act in (
+                    story.missed_night,
+                    story.killed_worker,
+                    story.maintenance,
+                    story.joined_worker,
+                    story.purge,
+                    story.morning,
+                ):
                     act()
             finally:
                 story.forget_schedules()
         tasks = _tell_tasks(connection, screen)
-        return _tell_proof(connection, source, tasks, screen)
+        screen.title("The proof: the source files beside the tables")
+        done = sum(task.outcome == "S" for task in tasks)
+        return tell_checks(
+            screen,
+            proof.prove(connection, source),
+            "Each flight is in the tables exactly once, and counted once in the sums.\n"
+            f"Each of {done} tasks that succeeded has had its effect exactly once.",
+            others_hold=all(task.holds for task in tasks),
+        )
 
 
 @dataclass
-class _Story:
-    dsn: str
-    connection: psycopg.Connection[dict[str, Any]]
-    screen: Screen
+class _Story(Story):
     folder: Path
     flights: Sequence[proof.Flight]
     ended_with_it: ExitStack
     workers: dict[str, _Worker] = field(default_factory=dict)
     delivered: int = 0
 
-    def acts(self) -> list[Callable[[], None]]:
-        """The acts, in their order."""
-        return [
-            self.missed_night,
-            self.killed_worker,
-            self.maintenance,
-            self.joined_worker,
-            self.purge,
-            self.morning,
-        ]
-
     # The acts -----------------------------------------------------------------------------------
 
     def missed_night(self) -> None:
         """Show that schedules make up for what they have missed, and that topics follow."""
-        self._title(1, "Nobody worked for eight hours")
-        self._say(
+        self.title(1, "Nobody worked for eight hours")
+        self.say(
             "A task is one unit of work that is due at some time, and workers take what is due.",
             "A crontab would have three lines. Here they are three schedules, which create tasks:",
             "for the flights Batch each night, for a procedure each hour, and for each topic that",
             "is ready (night.ready is omd_report.ready_topic_tasks without topics of yours).",
         )
-        self._sql(
+        self.sql(
             "CALL omd_dispatch.register_schedule('night_flights', 'NIGHT', 'FLIGHTS',"
             " '{\"CODE\": \"b_night\"}', p_cron => '30 22 * * *',"
-            " p_time_zone => 'America/New_York')"
+            " p_time_zone => 'America/New_York')",
+            answers=False,
         )
-        self._sql(
+        self.sql(
             "CALL omd_dispatch.register_schedule('night_board', 'NIGHT', 'REFRESH',"
-            " p_cron => '0 * * * *', p_missed => 'ALL')"
+            " p_cron => '0 * * * *', p_missed => 'ALL')",
+            answers=False,
         )
-        self._sql(
+        self.sql(
             "CALL omd_dispatch.register_schedule('night_topics', 'NIGHT', 'TOPIC',"
-            " p_every => '1 second', p_source => 'night.ready')"
+            " p_every => '1 second', p_source => 'night.ready')",
+            answers=False,
         )
         self._deliver(1, 7)
-        self._say(
+        self.say(
             "The demo does not wait for the night: the next time of a schedule may be written."
         )
         self._fire("night_flights")
-        self._sql(
+        self.sql(
             "UPDATE omd_dispatch.task_schedule"
             " SET next_time = date_trunc('hour', now()) - interval '7 hours'"
             " WHERE schedule_code = 'night_board'",
@@ -160,13 +139,13 @@ class _Story:
         )
         self._start("A")
         self._finish("A does what is due")
-        self._sql(
+        self.sql(
             "SELECT task_type, status, count(*), min(execution_time) AS first_due,"
             " max(execution_time) AS last_due FROM omd_dispatch.task_data_night"
             " WHERE created_at >= (SELECT began_at FROM night.began)"
             " GROUP BY task_type, status ORDER BY task_type"
         )
-        self._say(
+        self.say(
             "p_missed => 'ALL' made up for each hour, with the time at which it was due. Nobody",
             "has set a time for the topics: night.departure was ready when the flights were there,",
             "and night.delay_day when the departures were.",
@@ -174,7 +153,7 @@ class _Story:
 
     def killed_worker(self) -> None:
         """Kill a worker in the middle of a load; another one repairs it."""
-        self._title(2, "A worker is killed in the middle of a load")
+        self.title(2, "A worker is killed in the middle of a load")
         hung = self._deliver(8, 14, hangs_at=11)
         self._fire("night_flights")
         with self.screen.step("A loads") as step:
@@ -186,7 +165,7 @@ class _Story:
             step.done("the file of January 11 does not end")
         killed = self.workers.pop("A")
         killed.kill()
-        self._say(f"  $ kill -KILL {killed.pid}")
+        self.say(f"  $ kill -KILL {killed.pid}")
         began = time.monotonic()
         self._await(
             "the process of the task to end with its worker",
@@ -195,11 +174,11 @@ class _Story:
             " = max(module_instance_id)",
         )
         hung()
-        self._sql(
+        self.sql(
             "SELECT day, count(*) AS rows FROM night.stage GROUP BY day ORDER BY day",
             "What A had read of the seven files is in the table:",
         )
-        self._sql(
+        self.sql(
             "SELECT task_id, task_type, attempt, split_part(claimed_by, ':', 2) AS worker"
             " FROM omd_report.dispatch_running WHERE family_code = 'NIGHT'",
             "For all that the database knows, the task is still A's. Another worker joins:",
@@ -214,7 +193,7 @@ class _Story:
             )
             step.done(f"{time.monotonic() - began:.0f} s after the kill; a worker's TTL is {TTL} s")
         self._finish("B loads")
-        self._sql(
+        self.sql(
             "SELECT module_instance_id AS id, execution_status_code AS status,"
             " rollback_instance_array AS rolled_back FROM omd_report.module_execution_log"
             " WHERE module_code = 'm_night_stage' ORDER BY 1 DESC LIMIT 2",
@@ -223,13 +202,13 @@ class _Story:
 
     def maintenance(self) -> None:
         """Suspend the loads; other tasks go on."""
-        self._title(3, "A maintenance")
-        self._sql(
+        self.title(3, "A maintenance")
+        self.sql(
             "CALL omd_dispatch.suspend('NIGHT', ARRAY['FLIGHTS', 'TOPIC'],"
             " p_reason => 'other disks for the warehouse')"
         )
         self._deliver(15, 21)
-        before = self._one("SELECT count(*) AS board FROM night.board")["board"]
+        before = self.one("SELECT count(*) AS board FROM night.board")["board"]
         self._fire("night_flights", "night_board")
         with self.screen.step("the night goes on") as step:
             self._await(
@@ -241,53 +220,54 @@ class _Story:
                 [before],
             )
             step.done("the board is refreshed, the load waits")
-        self._sql(
+        self.sql(
             "SELECT q.task_type, q.due, q.claimed, q.suspended, s.reason"
             " FROM omd_report.dispatch_queue AS q, omd_report.dispatch_suspensions AS s"
             " WHERE q.family_code = 'NIGHT' AND s.family_code = 'NIGHT' AND q.suspended > 0"
         )
-        suspension = self._one(
+        suspension = self.one(
             "SELECT suspension_id AS id FROM omd_report.dispatch_suspensions"
             " WHERE family_code = 'NIGHT'"
         )
-        self._sql(f"CALL omd_dispatch.resume({suspension['id']})", "The disks are there:")
+        self.sql(f"CALL omd_dispatch.resume({suspension['id']})", "The disks are there:")
         self._finish("B loads")
 
     def joined_worker(self) -> None:
         """Let a second worker join while there is much to do."""
-        self._title(4, "Much to do, and a worker that joins")
-        self._sql(
+        self.title(4, "Much to do, and a worker that joins")
+        self.sql(
             "CALL omd_dispatch.register_schedule('night_summary', 'NIGHT', 'SUMMARY',"
             " p_cron => '0 6 * * *', p_source => 'night.carriers', p_next_time => now())",
             "Each carrier gets a summary. The source of a schedule gives a task per row:",
+            answers=False,
         )
         with self.screen.step("B begins") as step:
             self._await("a summary", "SELECT FROM night.summary LIMIT 1")
             step.done("two at once; it has two slots")
         self._start("C")
         self._finish("B and C work")
-        self._sql(
+        self.sql(
             "SELECT worker, count(*) AS summaries FROM night.summary GROUP BY worker"
             " ORDER BY count(*) DESC"
         )
-        self._say("B does not know that C is there. Each task went to one of them.")
+        self.say("B does not know that C is there. Each task went to one of them.")
 
     def purge(self) -> None:
         """Purge old tasks while a load goes on."""
-        self._title(5, "A purge, while the work goes on")
+        self.title(5, "A purge, while the work goes on")
         self._deliver(22, 31)
         self._fire("night_flights")
         began = time.monotonic()
-        self._sql("CALL omd_dispatch.purge_family('NIGHT')", "Tasks are kept for six days:")
+        self.sql("CALL omd_dispatch.purge_family('NIGHT')", "Tasks are kept for six days:")
         took = time.monotonic() - began
         with self.screen.step("the last load") as step:
             self._wait_for_quiet()
             step.done("it is done")
-        left = self._one(
+        left = self.one(
             "SELECT count(*) AS old FROM omd_dispatch.task_data_night"
             " WHERE created_at < (SELECT began_at FROM night.began) - interval '6 days'"
         )
-        self._say(
+        self.say(
             f"An empty table took the place of the slot with the old tasks, in {took:.2f} s;"
             f" {left['old']} of them are left.",
             "No row was deleted one by one, and the load went on.",
@@ -295,13 +275,13 @@ class _Story:
 
     def morning(self) -> None:
         """Let the workers leave in order."""
-        self._title(6, "The morning")
+        self.title(6, "The morning")
         self.forget_schedules()
         for name, worker in self.workers.items():
             with self.screen.step(f"{name} leaves") as step:
                 worker.leave()
                 step.done(f"kill -TERM {worker.pid}: exit code {worker.returncode}")
-        self._sql(
+        self.sql(
             "SELECT (SELECT count(*) FROM omd_report.dispatch_backends"
             " WHERE backend_type = 'NIGHT') AS workers,"
             " (SELECT count(*) FROM omd_dispatch.task_data_night"
@@ -328,41 +308,12 @@ class _Story:
             """
         )
 
-    def _title(self, number: int, text: str) -> None:
-        self.screen.title(f"{number}. {text}")
-
-    def _say(self, *lines: str) -> None:
-        self.screen.say("\n".join(lines))
-
-    def _sql(self, query: str, why: str = "") -> None:
-        """Show a statement, run it, and show its result."""
-        if why:
-            self.screen.say(why)
-        self.screen.say(
-            textwrap.fill(
-                f"{' '.join(query.split())};",
-                100,
-                initial_indent="  => ",
-                subsequent_indent="     ",
-                break_on_hyphens=False,
-            )
-        )
-        cursor = self.connection.execute(query.encode())
-        if cursor.description and "register_schedule" not in query:
-            self.screen.table(cursor.fetchall())
-
-    def _one(self, query: str) -> dict[str, Any]:
-        """Return the only row of a query."""
-        row = self.connection.execute(query.encode()).fetchone()
-        assert row is not None  # noqa: S101 - the queries here return one
-        return row
-
     def _fire(self, *schedules: str) -> None:
         """Let schedules occur now."""
         names = ", ".join(f"'{name}'" for name in schedules)
         which = f"IN ({names})" if len(schedules) > 1 else f"= {names}"
         update = "UPDATE omd_dispatch.task_schedule SET next_time = now() WHERE schedule_code"
-        self._sql(f"{update} {which}")
+        self.sql(f"{update} {which}")
 
     def _deliver(self, first: int, last: int, hangs_at: int = 0) -> Callable[[], None]:
         """Let files arrive; return a function that ends the one that hangs, if one does."""
@@ -388,7 +339,7 @@ class _Story:
         """Wait until all that has arrived is loaded, and all that was due is done."""
         with self.screen.step(what) as step:
             self._wait_for_quiet()
-            row = self._one("SELECT count(*) AS flights, max(day) AS day FROM night.departure")
+            row = self.one("SELECT count(*) AS flights, max(day) AS day FROM night.departure")
             step.done(f"{row['flights']:,} flights, up to January {row['day'].day}")
 
     def _wait_for_quiet(self) -> None:
@@ -403,15 +354,16 @@ class _Story:
         )
 
     def _await(self, what: str, query: str, arguments: Sequence[Any] = ()) -> None:
-        """Wait until a query returns a row; ``what`` is for the error message."""
-        until = time.monotonic() + _PATIENCE
-        while self.connection.execute(query.encode(), arguments).fetchone() is None:
-            ended = [worker for worker in self.workers.values() if worker.poll() is not None]
-            if ended or time.monotonic() > until:
-                why = "A worker ended" if ended else f"Waited {_PATIENCE:.0f} seconds for {what}"
-                lines = [line for worker in self.workers.values() for line in worker.lines()[-20:]]
-                raise omd.OmdError("\n".join([f"{why}.", *lines]))
-            time.sleep(0.05)
+        """Wait until a query returns a row, or a worker has ended."""
+
+        def ended() -> bool:
+            return any(worker.poll() is not None for worker in self.workers.values())
+
+        try:
+            self.wait_for_row(what, query, arguments, is_vain=ended)
+        except omd.OmdError as error:
+            lines = [line for worker in self.workers.values() for line in worker.lines()[-20:]]
+            raise omd.OmdError("\n".join([str(error), *lines])) from None
 
     # Processes ----------------------------------------------------------------------------------
 
@@ -422,7 +374,7 @@ class _Story:
             worker = _Worker(arguments, self.runner, self.folder / f"{name}.log")
             self.ended_with_it.enter_context(worker)
         self.workers[name] = worker
-        self._say(f"  $ omd dispatch run {' '.join(arguments)} &    # worker {name}: {worker.pid}")
+        self.say(f"  $ omd dispatch run {' '.join(arguments)} &    # worker {name}: {worker.pid}")
         with self.screen.step(f"{name} joins") as step:
             self._await(
                 "the worker to join",
@@ -431,11 +383,6 @@ class _Story:
                 [FAMILY, str(worker.pid)],
             )
             step.done("it is a backend of the group NIGHT")
-
-    @property
-    def runner(self) -> str:
-        """The connection string of the workers: a worker needs no superuser."""
-        return as_role("omd_runner", self.dsn)
 
 
 class _Worker(subprocess.Popen[bytes]):
@@ -466,7 +413,7 @@ class _Worker(subprocess.Popen[bytes]):
     def leave(self) -> None:
         """End it in order."""
         self.send_signal(signal.SIGTERM)
-        self.wait(timeout=_PATIENCE)
+        self.wait(timeout=60)
 
     def lines(self) -> list[str]:
         """Return what it has printed so far."""
@@ -542,23 +489,3 @@ def _task_line(task: proof.TaskEffect) -> dict[str, Any]:
         "effects": task.effects,
         "": "✓" if task.holds else "wrong",
     }
-
-
-def _tell_proof(
-    connection: psycopg.Connection[Any],
-    source: files.Source,
-    tasks: Sequence[proof.TaskEffect],
-    screen: Screen,
-) -> bool:
-    screen.title("The proof: the source files beside the tables")
-    checks = proof.prove(connection, source)
-    screen.table([table_line(check) for check in checks])
-    holds = all(check.holds for check in checks) and all(task.holds for task in tasks)
-    done = sum(task.outcome == "S" for task in tasks)
-    screen.say(
-        "Each flight is in the tables exactly once, and counted once in the sums.\n"
-        f"Each of {done} tasks that succeeded has had its effect exactly once."
-        if holds
-        else "The proof does not hold."
-    )
-    return holds

@@ -7,17 +7,12 @@ each load, and at the end on the as-of views at the moment of that load.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import psycopg
 from psycopg import sql
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    import psycopg
-
-__all__ = ["Moment", "contents", "prove"]
 
 _SQL = Path(__file__).with_name("proof.sql")
 Contents = dict[str, tuple[int, int]]
@@ -26,17 +21,11 @@ Contents = dict[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Moment:
-    """What was current after a load.
+    """What was current after a load."""
 
-    Attributes:
-        at: the transaction time of the load.
-        current: what the current views had.
-        as_of: what the as-of views have of that moment; None before the proof.
-    """
-
-    at: datetime
-    current: Contents
-    as_of: Contents | None = None
+    at: datetime  # the transaction time of the load
+    current: Contents  # what the current views had
+    as_of: Contents | None = None  # what the as-of views have of that moment; None before the proof
 
     @property
     def holds(self) -> bool:

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import sql
-from psycopg.rows import dict_row, tuple_row
+from psycopg.rows import tuple_row
 
 import omd
 from omd.delivery.rows import DeliveryQueueRow
+from omd.demo.delivery import story as delivery
+from omd.demo.delivery.story import QUICK, YEAR_LONG  # noqa: F401 - the command asks for both
 from omd.demo.facts import proof
 from omd.demo.facts.proof import Moment
-from omd.demo.stage import as_role, install_omd, session
+from omd.demo.stage import Screen, Story, as_role, connect, install_omd, start_spark, tell_verdict
 from omd.facts.errors import ChildrenExist
 from omd.facts.rows import FactsLoadsRow, FactsMapRow, FactsRemovalsRow, FactsStateRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
-    from omd.demo.stage import Screen
-
-__all__ = ["play"]
 
 _LOW = 2**64 - 1
 _PERSON = ("ZZZ", "John Doe, +1 555 0100")
@@ -39,46 +37,32 @@ def play(
     folder: Path,
     screen: Screen,
     *,
-    extent: tuple[int, int],
+    months: tuple[int, int] = YEAR_LONG,
     master: str | None = None,
 ) -> bool:
-    """Play the demo of facts in a database.
+    """Play the demo of facts.
 
-    Args:
-        dsn: the database. Where the demo of deliveries was not played in it, that is played first.
-        folder: an empty work folder. Executors read it.
-        screen: the place where the story is shown.
-        extent: how much is delivered then; see `omd.demo.delivery.story.play`.
-        master: Spark's master URL; the default is that of `omd.spark.session`.
-
-    Returns:
-        Whether the proof holds.
+    Where that of deliveries was not played in the database, it is played first.
     """
-    with psycopg.connect(
-        dsn, autocommit=True, application_name="omd demo", row_factory=dict_row
-    ) as connection:
+    with connect(dsn) as connection:
         install_omd(connection, screen)
         with omd.connect(dsn, application_name="omd demo") as control:
             interface = _queued(control)
         if interface is None:
-            from omd.demo.delivery import story as delivery
-
             screen.say("  Nothing is queued for the facts, so deliveries are made first.")
-            if not delivery.play(dsn, folder, screen, extent=extent, master=master):
+            if not delivery.play(dsn, folder, screen, months=months, master=master):
                 return False
             with omd.connect(dsn, application_name="omd demo") as control:
                 interface = _queued(control)
             assert interface is not None  # noqa: S101 - what is accepted is queued
         with (
             omd.connect(as_role("omd_admin", dsn), application_name="omd demo") as admin,
-            omd.connect(as_role("omd_runner", dsn), application_name="omd demo") as runner,
+            omd.connect(as_role("omd_runner", dsn), application_name="omd demo") as loader,
             omd.connect(as_role("omd_data_writer", dsn), application_name="omd demo") as writer,
         ):
-            with screen.step("Spark") as step:
-                spark = session(folder / "spark.log", master)
-                step.done(f"Spark {spark.version}, {spark.sparkContext.master}")
+            spark = start_spark(folder, master, screen)
             lake = str(folder / "lake")
-            story = _Story(interface, admin, runner, writer, connection, dsn, spark, lake, screen)
+            story = _Story(dsn, connection, screen, interface, admin, loader, writer, spark, lake)
             for act in (
                 story.deploy,
                 story.load,
@@ -104,16 +88,13 @@ def _queued(control: omd.Control) -> str | None:
 
 
 @dataclass
-class _Story:
+class _Story(Story):
     interface: str
     admin: omd.Control
-    runner: omd.Control
+    loader: omd.Control
     writer: omd.Control
-    connection: psycopg.Connection[dict[str, Any]]
-    dsn: str
     spark: SparkSession
     lake: str
-    screen: Screen
     moments: list[Moment] = field(default_factory=list)
     seen: set[tuple[Any, int]] = field(default_factory=set)
 
@@ -125,7 +106,7 @@ class _Story:
         with self.screen.step(f"omd facts deploy {self.interface}") as step:
             answer = self.admin.facts.deploy(self.interface)
             step.done(f"{answer.statements} statements")
-        rows = self.runner.facts.report(
+        rows = self.loader.facts.report(
             FactsMapRow, interface_code=self.interface, order_by=["anchor_table", "context_code"]
         )
         self.screen.table(
@@ -179,7 +160,7 @@ class _Story:
     def undo(self) -> None:
         """Undo the newest load, and load it again."""
         self.screen.title("A load is taken back, and done again")
-        [newest] = self.runner.facts.report(
+        [newest] = self.loader.facts.report(
             FactsLoadsRow,
             interface_code=self.interface,
             order_by=["module_instance_id"],
@@ -190,7 +171,7 @@ class _Story:
             f"omd facts undo {self.interface} {newest.module_instance_id}"
         ) as step:
             undone = self.admin.facts.undo(self.interface, newest.module_instance_id)
-            now = self.runner.facts.traveling_now(self.interface)
+            now = self.loader.facts.traveling_now(self.interface)
             assert now is not None  # noqa: S101 - others are loaded
             step.done(f"{len(undone)} load undone, the facts are as of {now:%Y-%m-%d}")
         last = self.moments.pop()
@@ -251,7 +232,7 @@ class _Story:
                 self._query("DELETE FROM {gdal}.airports WHERE faa = %s"), _PERSON[:1]
             )
             step.done("its history is gone too")
-        proofs = self.runner.facts.report(FactsRemovalsRow, delivery_id=desk.delivery_id)
+        proofs = self.loader.facts.report(FactsRemovalsRow, delivery_id=desk.delivery_id)
         self.screen.table(
             [
                 {
@@ -294,23 +275,22 @@ class _Story:
             self.screen.say(f"  {problem.entity_code}: {problem.rule}, {problem.violations} times")
         for at, rows in strange:
             self.screen.say(f"  The reader saw {rows} flights as of {at}.")
-        self.screen.say(
-            f"{len(moments)} moments of the past are as they were, and no interval overlaps."
-            if holds
-            else "The proof does not hold."
+        return tell_verdict(
+            self.screen,
+            holds,
+            f"{len(moments)} moments of the past are as they were, and no interval overlaps.",
         )
-        return holds
 
     # What they do -------------------------------------------------------------------------------
 
     def _load(self) -> str:
         """Load the next delivery, and remember what is current then."""
         with self.screen.step(f"omd facts load {self.interface}") as step:
-            answer = self.runner.facts.load(self.interface)
+            answer = self.loader.facts.load(self.interface)
             if answer.outcome != "PERSISTED":
                 step.done("the queue is empty" if answer.outcome == "NOTHING" else answer.outcome)
                 return answer.outcome
-            [load] = self.runner.facts.report(
+            [load] = self.loader.facts.report(
                 FactsLoadsRow, module_instance_id=answer.module_instance_id
             )
             at = load.transaction_datetime
@@ -351,7 +331,7 @@ class _Story:
         """Export all entities. This is all that a job needs of OMD."""
         agreement = self._agreement("lake", "EXPORT")
         with self.screen.step(f"omd facts export {mode}") as step:
-            receipt = self.runner.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
+            receipt = self.loader.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
             entities = receipt.manifest["entities"]
             files = sum(len(entity["files"]) for entity in entities)
             counted = ", ".join(f"{e['rows']:,} {e['entity_code']}" for e in entities if e["rows"])
@@ -377,8 +357,7 @@ class _Story:
         return sql.SQL(text).format(**schemas, one_flight=one_flight)  # type: ignore[arg-type, unused-ignore]
 
     def _row(self, query: str, *values: Any) -> dict[str, Any]:
-        row = self.connection.execute(self._query(query), values).fetchone()
-        assert row is not None  # noqa: S101
+        [row] = self.connection.execute(self._query(query), values).fetchall()
         return row
 
     def _tell_history(self, columns: str, key: dict[str, Any]) -> None:

@@ -7,37 +7,26 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+import omd
 from omd._core.engines import SPARK
-from omd.demo.files import YEAR
+from omd.demo.files import YEAR, Source
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    import omd
     from omd.control.run import ModuleRun
-    from omd.demo.files import Source
-
-__all__ = ["JOBS", "Month", "batch_of", "module_of", "register"]
 
 
 @dataclass(frozen=True)
 class Month:
-    """The values that the jobs of one run share.
-
-    Attributes:
-        spark: the session.
-        source: the supplier's deliveries.
-        namespace: the one of the tables.
-        number: the month, 1 to 12.
-        breaks: whether the job of the flights shows its rows early, and fails afterwards.
-    """
+    """The values that the jobs of one run share."""
 
     spark: SparkSession
-    source: Source
-    namespace: str
-    number: int
+    source: Source  # the supplier's deliveries
+    namespace: str  # the one of the tables
+    number: int  # the month, 1 to 12
+    # Whether the job of the flights shows its rows early, and fails afterwards.
     breaks: bool = False
 
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omd.demo.control import proof
 from omd.demo.control.proof import Check, Contents
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from omd.demo.files import Source
-
-__all__ = ["BY_MONTH", "compare", "expected", "months_of", "succeeded"]
+from omd.demo.files import Source
 
 SQL = (Path(__file__).with_name("proof.sql")).read_text(encoding="utf-8")
 """What is in the tables."""

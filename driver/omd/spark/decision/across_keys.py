@@ -6,29 +6,23 @@ primary link gives a batch, the others are read up to the greatest key of it, an
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 from omd.spark.decision.outcomes import KEY_MISMATCH, LEFTOVER, Call, Reject, calls_of, too_large
-from omd.spark.decision.waiting import Waiting
+from omd.spark.decision.waiting import Record, Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.stream import Stream
-    from omd.spark.decision.waiting import Record
     from omd.spark.decision.wave import Wave
-
-__all__ = ["decide"]
 
 
 def decide(shape: Shape, stream: Stream, wave: Wave, limit: int) -> Iterator[Call | Reject]:
     """Return what becomes of the records of a wave.
 
     Args:
-        shape: the stage.
         stream: the records.
-        wave: the wave.
         limit: the bytes that the records of a link may take in memory.
     """
     links = _Links(shape, stream, wave, limit)

@@ -9,29 +9,23 @@ attempt has looked at, and with which key.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from omd.spark.decision.groups import Arrays, groups_of
+from omd.spark.decision.groups import Arrays, Group, groups_of
 from omd.spark.decision.outcomes import Call, Reject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from omd.spark.decision.groups import Group
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.stream import Stream
     from omd.spark.decision.wave import Wave
-
-__all__ = ["decide"]
 
 
 def decide(shape: Shape, stream: Stream, wave: Wave, limit: int) -> Iterator[Call | Reject]:
     """Return what becomes of the records of a wave.
 
     Args:
-        shape: the stage.
         stream: the records.
-        wave: the wave.
         limit: the bytes that the records of a link may take in memory.
     """
     for group in groups_of(shape, stream, wave, limit):

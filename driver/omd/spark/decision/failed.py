@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Failed"]
-
 
 class Failed(Exception):  # noqa: N818 - it never leaves the operator
     """The run can't go on: the SQLSTATE of its error, and the DETAIL."""

@@ -8,49 +8,32 @@ most of what a run does.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from omd.spark.decision.outcomes import Call, calls_of, too_large
-from omd.spark.decision.waiting import Waiting
+from omd.spark.decision.outcomes import Call, Reject, calls_of, too_large
+from omd.spark.decision.waiting import Record, Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from omd.spark.decision.outcomes import Reject
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.stream import Piece, Stream
-    from omd.spark.decision.waiting import Record
     from omd.spark.decision.wave import Wave
-
-__all__ = ["Arrays", "Group", "groups_of"]
 
 
 class Arrays(NamedTuple):
-    """A group that is one call.
+    """A group that is one call."""
 
-    Attributes:
-        sort_key: the sort key of wave and keys, or of wave and batch.
-        first: its first primary record.
-        values: by place, the list of the records as JSON.
-        inputs: by place, the list of their arrivals.
-    """
-
-    sort_key: str
-    first: str
-    values: list[str]
-    inputs: list[str]
+    sort_key: str  # the sort key of wave and keys, or of wave and batch
+    first: str  # its first primary record
+    values: list[str]  # by place, the list of the records as JSON
+    inputs: list[str]  # by place, the list of their arrivals
 
 
 class Group(NamedTuple):
-    """A group whose records are taken one by one.
+    """A group whose records are taken one by one."""
 
-    Attributes:
-        sort_key: the sort key of wave and keys, or of wave and batch.
-        links: by place, the records that wait.
-    """
-
-    sort_key: str
-    links: list[Waiting]
+    sort_key: str  # the sort key of wave and keys, or of wave and batch
+    links: list[Waiting]  # by place, the records that wait
 
     def cycle(self, shape: Shape, wave: Wave, cycle_no: int) -> Iterator[Call | Reject]:
         """Call the rules with what the next attempt takes, which has to have a primary record."""
@@ -85,9 +68,7 @@ def groups_of(shape: Shape, stream: Stream, wave: Wave, limit: int) -> Iterator[
     """Read the groups of a wave.
 
     Args:
-        shape: the stage.
         stream: the records.
-        wave: the wave.
         limit: the bytes that the records of a link may take in memory.
     """
     while (head := stream.head_of(wave)) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +11,11 @@ from omd.decision.rules import NoJson
 from omd.spark.decision.failed import Failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from omd.spark.decision.outcomes import Call
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.wave import Wave
 
     Answers = Callable[[Sequence[str]], Sequence[tuple[str, str | None]]]
-
-__all__ = ["Invocations"]
 
 # What rules may raise; one that leaves the process must not take its name with it.
 _RAISED = (Exception, SystemExit)
@@ -28,7 +25,6 @@ class Invocations:
     """Calls that wait until they are made together.
 
     Args:
-        shape: the stage.
         answers: calls the ruleset: documents of JSON, to an answer and a trace each.
         most: how many calls are made together, at most.
         most_bytes: after how many characters of them they are made, too.

@@ -7,8 +7,7 @@ job.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
     ArrayType,
@@ -26,11 +25,6 @@ from pyspark.sql.types import (
     TimestampNTZType,
     TimestampType,
 )
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
-
-__all__ = ["family_of", "json_of", "named", "sort_key"]
 
 _FAMILIES: dict[type[DataType], str] = {
     BooleanType: "boolean",

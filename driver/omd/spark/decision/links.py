@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.decision.rules import odd_character
@@ -15,13 +16,7 @@ from omd.spark.decision.keys import family_of, json_of, named, sort_key
 from omd.spark.decision.shape import Buffers, LinkShape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pyspark.sql import Column, DataFrame, SparkSession
-
     from omd.decision.block import StageRun
-
-__all__ = ["Links"]
 
 _BLOCKS_PER_PARTITION = 2048  # 16 MB
 _MAX_PARTITIONS = 8  # each needs a connection
@@ -49,7 +44,6 @@ class Links:
 
     Args:
         run: the open run.
-        spark: its session.
     """
 
     def __init__(self, run: StageRun, spark: SparkSession) -> None:

@@ -11,7 +11,10 @@ which the greatest one counts (docs/explanation/decision.md, C6 and C10).
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from omd.spark.decision import across_keys, by_batch, by_key
 from omd.spark.decision.failed import Failed
@@ -34,10 +37,6 @@ from omd.spark.decision.stream import CLUSTERED, RECORDS, Stream
 from omd.spark.decision.wave import Wave
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import pyarrow as pa
-
     from omd.spark.decision.invocations import Answers
 
 __all__ = [
@@ -72,7 +71,6 @@ def decided(
     """Return what becomes of the records of a partition, as batches of `RESULTS`.
 
     Args:
-        shape: the stage.
         answers: calls the ruleset: documents of JSON, to an answer and a trace each.
         batches: the records, as `RECORDS` says, sorted by sort key, link and arrival; or as
             `CLUSTERED` says.

@@ -6,40 +6,29 @@ have more records than fit the memory, so nobody holds all of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from omd.spark.decision.failed import Failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
-
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.waiting import Record
     from omd.spark.decision.wave import Wave
 
     Outcome = "Call | Reject"
 
-__all__ = ["KEY_MISMATCH", "LEFTOVER", "Call", "Reject", "calls_of", "too_large"]
-
 LEFTOVER, KEY_MISMATCH = "LEFTOVER", "KEY_MISMATCH"
 
 
 class Call(NamedTuple):
-    """A call of the rules.
+    """A call of the rules."""
 
-    Attributes:
-        key: the key of its cycle, as JSON.
-        cycle_no: the number of the cycle.
-        invocation_no: which call of the cycle it is.
-        values: by place, the JSON that the link gives.
-        inputs: by place, the arrivals of that: a number or a list of JSON.
-    """
-
-    key: str | None
-    cycle_no: int
-    invocation_no: int
-    values: Sequence[str]
-    inputs: Sequence[str]
+    key: str | None  # the key of its cycle, as JSON
+    cycle_no: int  # the number of the cycle
+    invocation_no: int  # which call of the cycle it is
+    values: Sequence[str]  # by place, the JSON that the link gives
+    inputs: Sequence[str]  # by place, the arrivals of that: a number or a list of JSON
 
 
 class Reject(NamedTuple):
@@ -49,22 +38,14 @@ class Reject(NamedTuple):
     record that a failed attempt has taken, whether the link without a match has a greater key than
     `bound_key`; of one that no attempt has taken, whether an attempt with a greater key has looked
     at its link.
-
-    Attributes:
-        place: the place of its link.
-        record: the record.
-        code: why, if that is known already.
-        cycle_no: the attempt that has taken it.
-        cause: the place of the link for which that attempt has failed.
-        bound_key: the key that is compared with the bound; None: its own.
     """
 
-    place: int
+    place: int  # the place of its link
     record: Record
-    code: str | None = None
-    cycle_no: int | None = None
-    cause: int | None = None
-    bound_key: str | None = None
+    code: str | None = None  # why, if that is known already
+    cycle_no: int | None = None  # the attempt that has taken it
+    cause: int | None = None  # the place of the link for which that attempt has failed
+    bound_key: str | None = None  # the key that is compared with the bound; None: its own
 
 
 def too_large(shape: Shape, wave: Wave, place: int, record: Record, rows: int) -> Failed:
@@ -87,7 +68,6 @@ def calls_of(
     """Call the rules as often as a link that is no array has a next record (C5, 3).
 
     Args:
-        shape: the stage.
         first: the first call of the cycle.
         follow: takes the next record that belongs to the cycle, of the link at a place; what it
             rejects on the way comes first.

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from omd.spark.decision.outcomes import Reject
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.wave import Wave
-
-__all__ = [
-    "BOUND",
-    "CALL",
-    "ERROR",
-    "GREATEST",
-    "REACHED",
-    "REJECT",
-    "RESULTS",
-    "WAVE",
-    "Results",
-    "rows_of",
-]
 
 CALL, REJECT, WAVE, BOUND, ERROR = "C", "R", "W", "B", "E"
 GREATEST, REACHED = "A", "V"
@@ -67,7 +53,6 @@ class Results:
     """Rows that wait until they fill a batch.
 
     Args:
-        shape: the stage.
         most: how many rows are held, at most.
         most_bytes: after how many characters of rejected records they go out, too.
     """

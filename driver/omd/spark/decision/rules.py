@@ -3,43 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 from psycopg import sql
 
 from omd.decision.rules import answers_of
 from omd.spark.relation import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import psycopg
-
     Answers = Callable[[Sequence[str]], list[tuple[str, str | None]]]
-
-__all__ = ["Rules"]
 
 
 @dataclass
 class Rules:
-    """A ruleset that a task calls; it is prepared at the first call, on the executor.
+    """A ruleset that a task calls; it is prepared at the first call, on the executor."""
 
-    Attributes:
-        kind: FUNCTION, JDM or PYTHON.
-        content: the function or the model, as a text of JSON.
-        with_trace: whether a decision model tells which rules were hit.
-        url: the database, for a FUNCTION.
-        snapshot: the moment of which a FUNCTION reads.
-    """
-
-    kind: str
-    content: str
-    with_trace: bool = False
-    url: str = ""
-    snapshot: str | None = None
+    kind: str  # FUNCTION, JDM or PYTHON
+    content: str  # the function or the model, as a text of JSON
+    with_trace: bool = False  # whether a decision model tells which rules were hit
+    url: str = ""  # the database, for a FUNCTION
+    snapshot: str | None = None  # the moment of which a FUNCTION reads
     _answers: Answers | None = field(default=None, init=False, repr=False)
     _stack: ExitStack | None = field(default=None, init=False, repr=False)
 

@@ -7,16 +7,20 @@ rules. What may be rejected, and what fits an output, is the database's.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
+import pyarrow as pa
 from psycopg import sql
 from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from omd._core.engines import SPARK
 from omd._core.errors import one_line
 from omd.control.codes import ExecutionStatus
+from omd.control.connection import Connection
 from omd.control.errors import BlockUndone
 from omd.control.run import call_job
 from omd.decision.block import StageRun
@@ -32,16 +36,6 @@ from omd.spark.job import write_table
 from omd.spark.relation import Relation
 from omd.spark.sessions import register
 from omd.spark.types import Described, column_type
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
-
-    from omd.control.connection import Connection
-
-__all__ = ["decide", "operator_of", "results_of", "run"]
 
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _ROWS_PER_PARTITION = 10_000  # of a write
@@ -114,7 +108,6 @@ def results_of(
 
     Args:
         records: in the columns of `RECORDS`.
-        shape: the stage.
         rules: the ruleset.
         parallelism: into how many partitions they are cut; by default as many as the session has
             for a shuffle, since the rules may cost more than the bytes tell.

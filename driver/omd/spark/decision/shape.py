@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omd.decision.rules import read_json, write_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["Buffers", "LinkShape", "Shape"]
 
 
 @dataclass(frozen=True)
@@ -30,17 +26,13 @@ class LinkShape:
 
 @dataclass(frozen=True)
 class Buffers:
-    """What the buffer links give to each call of a wave.
+    """What the buffer links give to each call of a wave."""
 
-    Attributes:
-        links: they, in order.
-        texts: by the number of a link and the sort key of a wave (None: every wave), the text of
-            the parameter.
-        errors: likewise, what is wrong with the records: SQLSTATE and DETAIL.
-    """
-
-    links: tuple[LinkShape, ...] = ()
+    links: tuple[LinkShape, ...] = ()  # they, in order
+    # By the number of a link and the sort key of a wave (None: every wave), the text of the
+    # parameter.
     texts: Mapping[tuple[int, str | None], str] = field(default_factory=dict)
+    # Likewise, what is wrong with the records: SQLSTATE and DETAIL.
     errors: Mapping[tuple[int, str | None], tuple[str, dict[str, Any]]] = field(
         default_factory=dict
     )
@@ -48,33 +40,20 @@ class Buffers:
 
 @dataclass(frozen=True)
 class Shape:
-    """A stage as the operator needs it.
-
-    Attributes:
-        stage: the stage.
-        ruleset: the ruleset.
-        is_key: whether its mode is KEY.
-        size: the batch size that is used.
-        most: how many records an array may have.
-        wave: the column of the wave.
-        keys: the columns of the keys.
-        links: the links that are no buffer links, in order.
-        keeps_inputs: whether calls go out with their arrivals.
-        params: of which parameters calls go out with the records; None: of all.
-        buffers: what the buffer links give.
-    """
+    """A stage as the operator needs it."""
 
     stage: str
     ruleset: str
-    is_key: bool
-    size: int
-    most: int
-    wave: str | None
-    keys: tuple[str, ...]
-    links: tuple[LinkShape, ...]
-    keeps_inputs: bool = True
+    is_key: bool  # whether its mode is KEY
+    size: int  # the batch size that is used
+    most: int  # how many records an array may have
+    wave: str | None  # the column of the wave
+    keys: tuple[str, ...]  # the columns of the keys
+    links: tuple[LinkShape, ...]  # the links that are no buffer links, in order
+    keeps_inputs: bool = True  # whether calls go out with their arrivals
+    # Of which parameters calls go out with the records; None: of all.
     params: frozenset[str] | None = None
-    buffers: Buffers = field(default_factory=Buffers)
+    buffers: Buffers = field(default_factory=Buffers)  # what the buffer links give
 
     @property
     def link_bits(self) -> int:

@@ -6,9 +6,10 @@ whole batch is done by Arrow: to find where pieces begin, to join texts, to look
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,13 +19,8 @@ from omd.spark.decision.failed import Failed
 from omd.spark.decision.waiting import Segment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
     from omd.spark.decision.shape import Shape
     from omd.spark.decision.wave import Wave
-
-__all__ = ["CLUSTERED", "RECORDS", "Piece", "Stream"]
 
 RECORDS = pa.schema(
     [
@@ -64,30 +60,17 @@ class _Batch:
 
 
 class Piece(NamedTuple):
-    """Records of one link and one sort key that follow each other in a batch.
+    """Records of one link and one sort key that follow each other in a batch."""
 
-    Attributes:
-        cluster: the cluster of their group; without clusters a group is one.
-        wave_key: the sort key of their wave.
-        sort_key: the sort key of wave and keys, or of wave and batch.
-        place: the place of their link.
-        first: the first record.
-        text: the list of the records as JSON, where a group is one call (`Shape.is_one_call`).
-        inputs: likewise, the list of their arrivals.
-        start: where in the batch the first one is.
-        end: where in the batch the last one is, and one more.
-        batch: the batch.
-    """
-
-    cluster: int | str
-    wave_key: str
-    sort_key: str
-    place: int
-    first: str
-    text: str
-    inputs: str
-    start: int
-    end: int
+    cluster: int | str  # the cluster of their group; without clusters a group is one
+    wave_key: str  # the sort key of their wave
+    sort_key: str  # the sort key of wave and keys, or of wave and batch
+    place: int  # the place of their link
+    first: str  # the first record
+    text: str  # the list of the records as JSON, where a group is one call (`Shape.is_one_call`)
+    inputs: str  # likewise, the list of their arrivals
+    start: int  # where in the batch the first one is
+    end: int  # where in the batch the last one is, and one more
     batch: _Batch
 
     def segment(self) -> Segment:
@@ -105,17 +88,13 @@ class Stream:
     """The pieces of sorted records.
 
     Args:
-        shape: the stage.
         batches: the records, as `RECORDS` or `CLUSTERED` says.
-
-    Attributes:
-        head: the next piece; None before the first `read`, and at the end.
-        at: the sort key of the group that is decided, which an error goes out with.
     """
 
     def __init__(self, shape: Shape, batches: Iterable[pa.RecordBatch]) -> None:
+        # The next piece; None before the first `read`, and at the end.
         self.head: Piece | None = None
-        self.at = ""
+        self.at = ""  # the sort key of the group that is decided, which an error goes out with
         self._shape = shape
         self._places = {link.number: place for place, link in enumerate(shape.links)}
         self._pieces = self._all(batches)
@@ -151,7 +130,6 @@ class Stream:
         """Cut a batch into pieces, and refuse records that are unfit.
 
         Args:
-            batch: the batch.
             before: the arrival of the record before it, if that belongs to its first piece.
         """
         sort_keys, links, arrivals, records = _columns(batch)

@@ -5,46 +5,28 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections import deque
-from typing import IO, TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = ["Record", "Segment", "Waiting"]
+from collections.abc import Iterator
+from typing import IO, NamedTuple
 
 _PER_RECORD = 120  # what Python needs for a text and a number, besides their digits
 
 
 class Record(NamedTuple):
-    """A record that waits.
+    """A record that waits."""
 
-    Attributes:
-        sort_key: the sort key of wave and keys, or of wave and batch.
-        arrival: its arrival.
-        text: the record as JSON.
-    """
-
-    sort_key: str
+    sort_key: str  # the sort key of wave and keys, or of wave and batch
     arrival: int
-    text: str
+    text: str  # the record as JSON
 
 
 class Segment(NamedTuple):
-    """Records of one link and one sort key that follow each other.
+    """Records of one link and one sort key that follow each other."""
 
-    Attributes:
-        wave_key: the sort key of their wave.
-        sort_key: the sort key of wave and keys.
-        place: the place of their link among those that are no buffer links.
-        arrivals: their arrivals.
-        records: the records as JSON.
-    """
-
-    wave_key: str
-    sort_key: str
-    place: int
-    arrivals: list[int]
-    records: list[str]
+    wave_key: str  # the sort key of their wave
+    sort_key: str  # the sort key of wave and keys
+    place: int  # the place of their link among those that are no buffer links
+    arrivals: list[int]  # their arrivals
+    records: list[str]  # the records as JSON
 
 
 class Waiting:
@@ -52,9 +34,6 @@ class Waiting:
 
     What is taken next is in memory, and so is what came last; what is between is in a file. Both
     parts in memory take `limit` bytes, or one segment.
-
-    Attributes:
-        count: how many wait.
     """
 
     __slots__ = (
@@ -71,7 +50,7 @@ class Waiting:
     )
 
     def __init__(self, limit: int) -> None:
-        self.count = 0
+        self.count = 0  # how many wait
         self._limit = limit
         self._front: deque[Segment] = deque()
         self._front_bytes = 0

@@ -9,14 +9,11 @@ from omd.spark.decision.failed import Failed
 if TYPE_CHECKING:
     from omd.spark.decision.shape import LinkShape, Shape
 
-__all__ = ["Wave"]
-
 
 class Wave:
     """A wave of a partition.
 
     Args:
-        shape: the stage.
         key: its sort key.
         record: its first record.
 

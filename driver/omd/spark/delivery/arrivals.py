@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-__all__ = ["RemoteFolders"]
-
 
 class RemoteFolders:
     """The folders of a location that has the scheme of a file system.

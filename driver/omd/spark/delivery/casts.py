@@ -11,6 +11,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
     BooleanType,
@@ -35,11 +36,7 @@ from pyspark.sql.types import (
 from omd.delivery.errors import DeliveryArgumentInvalid
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-
     from omd.spark.delivery.plan import Attribute
-
-__all__ = ["fitting", "literal", "present", "regular", "spark_type", "typed"]
 
 _SIZED = re.compile(r"(numeric|character varying)\((\d+)(?:,(\d+))?\)")
 _SPARK = {
@@ -110,7 +107,6 @@ def fitting(attribute: Attribute, column: Column, read: DataType) -> Column:
     """Return the typed value of an attribute from what Arrow has read of a `regular` text.
 
     Args:
-        attribute: the attribute.
         column: of the type that `regular` says, or a text that is not empty and without U+0000.
         read: the type of the column.
     """
@@ -134,7 +130,6 @@ def typed(attribute: Attribute, column: Column, staged: DataType, place: str) ->
     """Return the typed value of an attribute; NULL where there is none, or none that fits.
 
     Args:
-        attribute: the attribute.
         column: its staged column.
         staged: the type of that column.
         place: the name of the staged column, for an error.

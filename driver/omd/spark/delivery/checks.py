@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import BooleanType
 
@@ -14,13 +16,7 @@ from omd._core.errors import InvalidModel
 from omd.spark.delivery.permitted import require_expression, require_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.delivery.rows import DeliveryConstraintsRow
-
-__all__ = ["compile_checks"]
 
 _TYPES = {
     "boolean": "boolean",

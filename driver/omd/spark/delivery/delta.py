@@ -10,20 +10,16 @@ import functools
 from typing import TYPE_CHECKING
 
 from pyspark import StorageLevel
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.hashes import row_hash
-from omd.spark.delivery.stage2.side import OPERATION
+from omd.spark.delivery.stage2.side import OPERATION, Side
 from omd.spark.delivery.staging.staged import PLACE
 from omd.spark.job import write_table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from omd.delivery.run import DeliveryRun
-    from omd.spark.delivery.stage2.side import Side
-
-__all__ = ["write_delta"]
 
 
 def write_delta(run: DeliveryRun, side: Side) -> int:
@@ -81,7 +77,6 @@ def _full_rows(
     """Return the rows that are new or changed, whole, with their operation.
 
     Args:
-        side: the entity.
         usual: the operation that is assumed of all delivered rows, but for
         others: the keys that have another one, or of which columns were emptied.
         new: how many rows are new.

@@ -6,19 +6,13 @@ whole plan, the plans would grow exponentially, and Spark would spend its time o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, Row
 
 from omd.spark.sessions import cloned, in_session
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import Column, Row
-
-__all__ = ["Keeper", "plain"]
 
 
 class Keeper:
@@ -33,7 +27,6 @@ class Keeper:
         """Compute a frame and keep it; return it, and aggregates over its rows.
 
         Args:
-            frame: the frame.
             counts: what is aggregated.
             by: the columns by which it is grouped.
         """

@@ -6,18 +6,14 @@ values. Equal hashes mean equal rows; rows of the same attribute types are compa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
-    from pyspark.sql import Column
-
     from omd.spark.delivery.plan import Attribute
-
-__all__ = ["HASH_A", "HASH_B", "row_hash"]
 
 HASH_A, HASH_B = "_hash_a", "_hash_b"
 _SALT = 7_046_029_254_386_353_131  # any constant: it makes the second hash another function

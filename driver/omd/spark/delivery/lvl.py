@@ -6,12 +6,16 @@ a twentieth as many keys are wanted, the keys go up, and only their rows come ba
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from psycopg import sql
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 from omd._core.snapshots import taking_over
 from omd.spark.reader import Reader, Split, converted
@@ -19,15 +23,7 @@ from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import write_array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
-
     from omd.delivery.run import DeliveryRun
-
-__all__ = ["HASHES", "RECORD_IND", "Current"]
 
 HASHES = ("acm_hash_a", "acm_hash_b")
 RECORD_IND = "acm_record_ind"
@@ -44,7 +40,6 @@ class Current:
 
     Args:
         run: the run that reads.
-        spark: its session.
         table: ``schema.entity`` in the Logical Validation Layer.
     """
 

@@ -8,22 +8,17 @@ would open a file, call a function of the session, or execute a command.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import ParseException
 from pyspark.errors.exceptions.captured import convert_exception
+from pyspark.sql import SparkSession
 
 from omd._core.errors import InvalidModel
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from pyspark.sql import SparkSession
-
-__all__ = ["require_expression", "require_query"]
 
 # Of those whose result depends on the order of rows a query can say the order. There is nothing
 # that tells the moment, the user, the session, the machine or the file; that reads a file named in
@@ -111,7 +106,6 @@ def require_expression(
     """Require that an expression reads nothing but columns of its row; see `require_query`.
 
     Args:
-        spark: the session.
         text: the expression.
         place: what it is in the model, for an error.
         columns: the columns of the row, where they are known.
@@ -125,7 +119,6 @@ def require_query(spark: SparkSession, text: str, place: str, entities: Collecti
     """Require that a query reads entities and nothing else, and calls what may be called.
 
     Args:
-        spark: the session.
         text: the query.
         place: what it is in the model, for an error.
         entities: the views that it may read.
@@ -177,7 +170,6 @@ class _Look:
     """A look at what Spark has parsed.
 
     Args:
-        spark: the session.
         entities: the views that may be read.
     """
 

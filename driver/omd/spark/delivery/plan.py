@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-__all__ = [
-    "AlternateKey",
-    "Attribute",
-    "Constraint",
-    "Context",
-    "Derived",
-    "EntityPlan",
-    "Filter",
-    "Plan",
-    "Relationship",
-]
+T = TypeVar("T")
 
 _FRACTION = re.compile(r"\.\d+")
 
@@ -163,10 +151,10 @@ class Plan:
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Plan:
         """Return the plan that `omd_delivery.validation_plan` has returned as this document."""
-        said = {name: document[name] for name in _COPIED}
         moment = _moment(document["snapshot_datetime"])
-        return cls(
-            **said,
+        return _made(
+            cls,
+            document,
             snapshot_datetime=moment,
             options=document["options"] or {},
             context=document["context"] or {},
@@ -178,17 +166,14 @@ class Plan:
         )
 
 
-_COPIED = (
-    "delivery_id",
-    "attempt",
-    "stage",
-    "interface",
-    "agreement",
-    "model_version",
-    "delete_type",
-    "include_existing",
-    "staging_schema",
-)
+def _made(kind: Callable[..., T], said: Mapping[str, Any], **read: Any) -> T:
+    """Return an object with the fields of a document, but for those that are read otherwise."""
+    names = {field.name for field in fields(kind)} - read.keys()  # type: ignore[arg-type]
+    return kind(**{name: said.get(name) for name in names}, **read)
+
+
+def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)
 
 
 def _moment(text: str) -> datetime:
@@ -199,73 +184,42 @@ def _moment(text: str) -> datetime:
 
 def _entity(said: Mapping[str, Any], delivery_date: str) -> EntityPlan:
     derived = said["derived"]
-    return EntityPlan(
-        entity=said["entity"],
-        lvl_table=said["lvl_table"],
-        delta_table=said["delta_table"],
+    return _made(
+        EntityPlan,
+        said,
         key=tuple(said["key"]),
-        attributes=tuple(_attribute(a) for a in said["attributes"]),
+        attributes=tuple(
+            _made(Attribute, a, values=_tuple(a.get("values"))) for a in said["attributes"]
+        ),
         alternate_keys=tuple(
             AlternateKey(k["name"], tuple(k["attributes"])) for k in said["alternate_keys"]
         ),
         relationships=tuple(
-            Relationship(
-                **{
-                    **r,
-                    "columns": tuple(r["columns"]),
-                    "parent_columns": tuple(r["parent_columns"]),
-                }
+            _made(
+                Relationship,
+                r,
+                columns=tuple(r["columns"]),
+                parent_columns=tuple(r["parent_columns"]),
             )
             for r in said["relationships"]
         ),
         indicator_column=said["indicator"]["column"],
         indicator_delete=said["indicator"]["delete"],
         derived=None if derived is None else Derived(tuple(derived["from"]), derived["query"]),
-        load=said["load"],
-        module_instance_id=said["module_instance_id"],
-        rows_announced=said["rows_announced"],
         context=_context(said["context"]),
         constraints=tuple(_constraint(c, delivery_date) for c in said["constraints"]),
     )
 
 
-def _attribute(said: Mapping[str, Any]) -> Attribute:
-    values = said.get("values")
-    return Attribute(
-        name=said["name"],
-        type=said["type"],
-        ordinal=said["ordinal"],
-        mandatory=said["mandatory"],
-        source=said.get("source"),
-        computed=said.get("computed"),
-        format=said.get("format"),
-        values=None if values is None else tuple(values),
-    )
-
-
 def _constraint(said: Mapping[str, Any], delivery_date: str) -> Constraint:
     words = said.get("spark_expression")
-    return Constraint(
-        code=said["constraint"],
-        type=said["type"],
-        action=said.get("action"),
-        expression=said.get("expression"),
-        # A literal that could contain the call is written in bytes.
-        spark_expression=words and words.replace("delivery_date()", delivery_date),
-        attribute=said.get("attribute"),
-        alternate_key=said.get("alternate_key"),
-        relationship=said.get("relationship"),
-        child=said.get("child"),
-        parent=said.get("parent"),
-    )
+    # A literal that could contain the call is written in bytes.
+    spark_expression = words and words.replace("delivery_date()", delivery_date)
+    return _made(Constraint, said, code=said["constraint"], spark_expression=spark_expression)
 
 
 def _context(said: Mapping[str, Any] | None) -> Context | None:
     if said is None:
         return None
-    named = said["named"]
-    return Context(
-        kind=said["kind"],
-        named=None if named is None else tuple(named),
-        filters=tuple(Filter(**f) for f in said["filters"] or ()),
-    )
+    filters = tuple(Filter(**f) for f in said["filters"] or ())
+    return Context(said["kind"], _tuple(said["named"]), filters)

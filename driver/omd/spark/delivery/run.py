@@ -6,13 +6,16 @@ count is too high and what is applied is the database's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
 
 from omd.spark.delivery.delta import write_delta
 from omd.spark.delivery.plan import Plan
 from omd.spark.delivery.samples import Samples
 from omd.spark.delivery.scale import Scale
-from omd.spark.delivery.stage1 import check
+from omd.spark.delivery.stage1 import Checked, check
 from omd.spark.delivery.stage2.judgement import Judgement
 from omd.spark.delivery.stage2.side import kept
 from omd.spark.delivery.staging import names_in, stage, working_session
@@ -20,15 +23,8 @@ from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pyspark.sql import SparkSession
-
     from omd.delivery.run import DeliveryRun
-    from omd.spark.delivery.stage1 import Checked
     from omd.spark.delivery.staging import Staged
-
-__all__ = ["deliver", "delivered_in"]
 
 
 def deliver(run: DeliveryRun) -> None:
@@ -59,7 +55,6 @@ def delivered_in(folder: str, spark: SparkSession | None) -> list[str]:
     """Return the entities of which a folder has files, by the names of these.
 
     Args:
-        folder: the folder.
         spark: the session; a new one where there is none.
     """
     return names_in(spark or session(), folder)

@@ -8,39 +8,27 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import Column, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.spark.delivery.stage1 import READABLE, SKIP, has
-from omd.spark.delivery.stage2.side import CODE, CODES
+from omd.spark.delivery.stage1 import READABLE, SKIP, Checked, has
+from omd.spark.delivery.stage2.side import CODE, CODES, Side
 from omd.spark.delivery.staging import unmarked
 from omd.spark.delivery.staging.staged import FROM, PLACE, RAW
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import DataFrame
-
     from omd.delivery.run import DeliveryRun
     from omd.spark.delivery.plan import Constraint, Plan
-    from omd.spark.delivery.stage1 import Checked
-    from omd.spark.delivery.stage2.side import Side
-
-__all__ = ["Samples"]
 
 _OF_THE_WHOLE = ("columns", "row_count")  # they are about no single row
 _NULL, _UNKNOWN = "\x00", "\ufffd"
 
 
 class Samples:
-    """The samples of a run.
-
-    Args:
-        run: the run.
-        plan: its plan.
-    """
+    """The samples of a run."""
 
     def __init__(self, run: DeliveryRun, plan: Plan) -> None:
         self._run = run

@@ -8,14 +8,11 @@ spilled to disk.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pyspark.sql import SparkSession
-
-__all__ = ["Scale"]
 
 _MOST_BYTES = 4 * 1024 * 1024
 _MOST_ROWS = 20_000

@@ -7,13 +7,14 @@ shuffled, to find duplicate keys; whole rows are read again where they are neede
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import Column, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NullType, StructType
 
@@ -24,14 +25,8 @@ from omd.spark.delivery.staging.csv_regular import regular_column
 from omd.spark.delivery.staging.staged import ABOUT, BAD, FROM, HEAD, PLACE, RAW, TORN, flat
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.spark.delivery.plan import Attribute, Constraint, EntityPlan
     from omd.spark.delivery.staging import Staged
-
-__all__ = ["DELETE", "READABLE", "SKIP", "Checked", "check", "has"]
 
 READABLE, DELETE, SKIP = "_readable", "_delete", "_skip"
 _WORD = 63  # bits of a bigint that leave its sign alone
@@ -116,7 +111,6 @@ def check(entity: EntityPlan, staged: Staged, keep: Collection[str] = ()) -> Che
 
     Args:
         entity: the entity in the plan of stage 1.
-        staged: its rows.
         keep: attributes that the narrow frame has beside the key.
 
     Raises:
@@ -200,7 +194,6 @@ class _Rules:
 
         Args:
             staged: what was staged.
-            frame: the rows.
         """
         source, computed, lacking = self._computed(replace(staged, frame=frame))
         cast = self._cast(source, computed)

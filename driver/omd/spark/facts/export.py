@@ -12,7 +12,7 @@ import json
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from omd._core.errors import StateError
 from omd.spark.hadoop import Folder
@@ -21,11 +21,7 @@ from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from omd.facts.export import ExportRun
-
-__all__ = ["MANIFEST", "export"]
 
 MANIFEST = "_manifest.json"
 

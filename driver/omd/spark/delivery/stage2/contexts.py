@@ -6,8 +6,10 @@ children of parents that are in it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.frames import plain
@@ -16,16 +18,10 @@ from omd.spark.delivery.stage2.joins import all_of, in_context, known
 from omd.spark.delivery.staging.staged import PLACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from pyspark.sql import Column, DataFrame
-
     from omd.spark.delivery.plan import Context, EntityPlan, Filter, Relationship
     from omd.spark.delivery.stage1 import Checked
     from omd.spark.delivery.stage2.side import Side
     from omd.spark.delivery.stage2.sides import Sides
-
-__all__ = ["join_current"]
 
 
 def join_current(sides: Sides, side: Side) -> None:

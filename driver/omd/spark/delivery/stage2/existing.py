@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.stage2.joins import all_of, within, without
-from omd.spark.delivery.stage2.side import CODE
+from omd.spark.delivery.stage2.side import CODE, Side
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from omd.spark.delivery.plan import Constraint, Relationship
-    from omd.spark.delivery.stage2.side import Side
     from omd.spark.delivery.stage2.sides import Sides
-
-__all__ = ["count_existing"]
 
 
 def count_existing(sides: Sides, side: Side, constraint: Constraint) -> None:

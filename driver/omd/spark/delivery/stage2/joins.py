@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pyspark.sql import Column, DataFrame
-
-__all__ = ["all_of", "in_context", "known", "within", "without"]
 
 
 def known(condition: Column) -> Column:

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import SparkSession
 
 from omd.spark.delivery.stage2.contexts import join_current
 from omd.spark.delivery.stage2.existing import count_existing
 from omd.spark.delivery.stage2.rounds import Rounds
+from omd.spark.delivery.stage2.side import Side
 from omd.spark.delivery.stage2.sides import Sides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pyspark.sql import SparkSession
-
     from omd.delivery.run import DeliveryRun
     from omd.spark.delivery.plan import Plan
     from omd.spark.delivery.stage1 import Checked
-    from omd.spark.delivery.stage2.side import Side
-
-__all__ = ["Judgement"]
 
 
 class Judgement:
     """Stage 2 of a run.
 
     Args:
-        run: the run.
-        spark: its session.
         plan: the plan of stage 2.
         checked: the delivered entities after stage 1.
     """

@@ -7,26 +7,21 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.permitted import require_query
 from omd.spark.delivery.stage2.joins import in_context, within, without
-from omd.spark.delivery.stage2.side import CODE, CODES, EMPTY, SKIP
+from omd.spark.delivery.stage2.side import CODE, CODES, EMPTY, SKIP, Side
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from pyspark.sql import DataFrame
-
     from omd.spark.delivery.plan import Constraint
-    from omd.spark.delivery.stage2.side import Side
     from omd.spark.delivery.stage2.sides import Sides
-
-__all__ = ["Rounds"]
 
 
 @dataclass(frozen=True)
@@ -51,8 +46,6 @@ def _may_break(
     """Return whether more rows may violate a constraint than before a round.
 
     Args:
-        side: the entity.
-        constraint: its constraint.
         skipped: the entities of which the round has skipped rows.
         emptied: those of which it has emptied columns.
     """

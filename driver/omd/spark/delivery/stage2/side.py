@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.stage2.joins import known
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pyspark.sql import Column, DataFrame
-
     from omd.spark.delivery.lvl import Current
     from omd.spark.delivery.plan import Constraint, EntityPlan, Relationship
     from omd.spark.delivery.stage1 import Checked
-
-__all__ = ["CODE", "CODES", "EMPTY", "OPERATION", "SKIP", "Side", "kept"]
 
 OPERATION = "_op"
 CODE = "_code"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.frames import Keeper
@@ -12,30 +14,17 @@ from omd.spark.delivery.stage2.joins import without
 from omd.spark.delivery.stage2.side import Side, kept
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.delivery.run import DeliveryRun
     from omd.spark.delivery.plan import Plan, Relationship
     from omd.spark.delivery.stage1 import Checked
-
-__all__ = ["Sides"]
 
 
 class Sides:
     """The entities of a run: those of the plan, and those that are only looked up.
 
     Args:
-        run: the run.
-        spark: its session.
         plan: the plan of stage 2.
         checked: the delivered entities after stage 1.
-
-    Attributes:
-        keeper: keeps their frames until `release`.
-        planned: the entities of the plan, in its order.
-        delivered: those of them of which rows were delivered.
     """
 
     def __init__(
@@ -48,14 +37,15 @@ class Sides:
         self._run = run
         self.spark = spark
         self.plan = plan
-        self.keeper = Keeper()
+        self.keeper = Keeper()  # keeps their frames until `release`
         self._by_name: dict[str, Side] = {
             name: Side(
                 name, entity.key, self._current(name), entity, checked.get(name), kept(entity)
             )
             for name, entity in plan.entities.items()
         }
-        self.planned = list(self._by_name.values())
+        self.planned = list(self._by_name.values())  # the entities of the plan, in its order
+        # Those of them of which rows were delivered.
         self.delivered = [side for side in self.planned if side.is_delivered]
 
     def _current(self, name: str) -> Current:
@@ -86,7 +76,6 @@ class Sides:
         """Return current rows that are not among those joined, by the values of columns.
 
         Args:
-            side: the entity.
             names: the columns.
             wanted: their values.
             columns: the columns that are returned.

@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.delivery.staging.csv_dialect import Dialect
 from omd.spark.delivery.staging.csv_records import LINE_ENDS
-from omd.spark.delivery.staging.csv_regular import can_read_regular, read_regular, regular_forms
-from omd.spark.delivery.staging.files import literal
+from omd.spark.delivery.staging.csv_regular import (
+    Form,
+    can_read_regular,
+    read_regular,
+    regular_forms,
+)
+from omd.spark.delivery.staging.files import Files, literal
 from omd.spark.delivery.staging.lines import MARK, LineReader, no_lines
 from omd.spark.delivery.staging.reader import uri_of
 from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN, Staged
@@ -27,15 +33,7 @@ from omd.spark.names import quote
 from omd.spark.sessions import cloned, in_session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pyspark.sql import Column, SparkSession
-
     from omd.spark.delivery.plan import EntityPlan, Plan
-    from omd.spark.delivery.staging.csv_regular import Form
-    from omd.spark.delivery.staging.files import Files
-
-__all__ = ["CsvReader"]
 
 _WHOLE_FILES = {
     "spark.sql.files.maxPartitionBytes": str(2**60),
@@ -49,16 +47,11 @@ _FIELDS = "_s"  # the parsed fields of a record, a struct of c0, c1 …
 
 @dataclass
 class Layout:
-    """Files whose records have the same fields.
+    """Files whose records have the same fields."""
 
-    Attributes:
-        names: the names of the fields, in order.
-        paths: the files.
-        headers: the header of each file, as it is written; files without one have none.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the names of the fields, in order
     paths: list[str] = field(default_factory=list)
+    # The header of each file, as it is written; files without one have none.
     headers: set[str] = field(default_factory=set)
 
 

@@ -7,37 +7,25 @@ They are ``field_terminator``, ``row_terminator``, ``quote``, ``first_row_is_hea
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.delivery.staging.csv_records import LINE_ENDS, Records
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["Dialect"]
 
 _ESCAPES = {"\\n": "\n", "\\r": "\r", "\\t": "\t", "\\0": "\0", "\\\\": "\\"}
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the CSV of an agreement is written.
+    """How the CSV of an agreement is written."""
 
-    Attributes:
-        field: what is between fields.
-        row: what is between rows; where it is one of `LINE_ENDS`, all of them are.
-        quote: what is around fields, or nothing.
-        has_header: whether the first record of a file names its fields.
-        charset: the code page, as Java calls it.
-    """
-
-    field: str
-    row: str
-    quote: str
-    has_header: bool
-    charset: str
+    field: str  # what is between fields
+    row: str  # what is between rows; where it is one of `LINE_ENDS`, all of them are
+    quote: str  # what is around fields, or nothing
+    has_header: bool  # whether the first record of a file names its fields
+    charset: str  # the code page, as Java calls it
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Dialect:

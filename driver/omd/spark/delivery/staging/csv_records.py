@@ -9,15 +9,12 @@ from __future__ import annotations
 import itertools
 import operator
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     import pyarrow as pa
-
-__all__ = ["LINE_ENDS", "Records"]
 
 LINE_ENDS = ("\n", "\r\n", "\r")  # where one of them ends a row, all of them do
 _LINE_END = re.compile(rb"(\r\n|\r|\n)")
@@ -26,19 +23,12 @@ _BATCH = 10_000
 
 @dataclass(frozen=True)
 class Records:
-    """How the records of files are written.
+    """How the records of files are written."""
 
-    Args:
-        field: what is between fields.
-        quote: what is around fields, or nothing.
-        row: what is between records.
-        has_header: whether the first record of a file is none of its rows.
-    """
-
-    field: str
-    quote: str
-    row: str
-    has_header: bool
+    field: str  # what is between fields
+    quote: str  # what is around fields, or nothing
+    row: str  # what is between records
+    has_header: bool  # whether the first record of a file is none of its rows
 
     @property
     def between(self) -> str:
@@ -72,7 +62,6 @@ class Records:
         """Return whether a line ends within quotes.
 
         Args:
-            line: the line.
             was_open: whether the line before does.
         """
         quote, field = self.quote.encode(), self.field.encode()

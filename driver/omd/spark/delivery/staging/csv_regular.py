@@ -8,26 +8,22 @@ lines are left to Spark. What a line means does not depend on who reads it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql.types import DataType, StringType, StructType
 
 from omd.spark.delivery import casts
 from omd.spark.names import quote as quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType
 
     from omd.spark.delivery.plan import Attribute
-
-__all__ = ["Form", "can_read_regular", "read_regular", "regular_column", "regular_forms"]
 
 _READ = "_read_"
 _MOST_FIELDS = 1_000  # the pattern of many more would be too large for RE2

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import InvalidModel
@@ -14,13 +16,7 @@ from omd.spark.delivery.staging.staged import BAD, HEAD, RAW, TORN, Staged
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.spark.delivery.plan import Derived, EntityPlan, Plan
-
-__all__ = ["DerivedReader", "mended"]
 
 
 class DerivedReader(Reader):

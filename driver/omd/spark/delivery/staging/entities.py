@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame, SparkSession
+
 from omd.delivery.errors import DeliveryArgumentInvalid
-from omd.delivery.source import SourceByEntity, SourceFolder, SourceTables
+from omd.delivery.source import Source, SourceByEntity, SourceFolder, SourceTables
 from omd.spark.delivery.permitted import require_expression
 from omd.spark.delivery.staging.derived import DerivedReader, mended
 from omd.spark.delivery.staging.files import Files
 from omd.spark.delivery.staging.formats import in_folder, reader_of
 from omd.spark.delivery.staging.frame import FrameReader
+from omd.spark.delivery.staging.reader import Reader
 from omd.spark.delivery.staging.session import working_session
+from omd.spark.delivery.staging.staged import Staged
 from omd.spark.hadoop import absolute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from pyspark.sql import DataFrame, SparkSession
-
-    from omd.delivery.source import Source
     from omd.spark.delivery.plan import EntityPlan, Plan
-    from omd.spark.delivery.staging.reader import Reader
-    from omd.spark.delivery.staging.staged import Staged
-
-__all__ = ["stage"]
 
 
 def stage(
@@ -73,7 +69,6 @@ def _readers(
     """Return what reads each entity.
 
     Args:
-        spark: the session.
         plan: the plan of stage 1.
         own: the entities in it that are handed over; the others are derived.
         source: what was handed over.

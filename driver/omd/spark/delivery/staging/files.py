@@ -13,22 +13,17 @@ import os
 import re
 import stat
 import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from omd._core.errors import OmdError
 from omd.delivery.errors import DeliveryArgumentInvalid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from pyspark.sql import SparkSession
-
-__all__ = ["COMPRESSED", "Files", "StagingChanged", "literal", "names"]
 
 COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _GLOB = re.compile(r"([\[\]{}?*\\])")
@@ -63,7 +58,6 @@ class Files:
         """Return the files of a path, which is a file or a folder.
 
         Args:
-            spark: the session.
             root: the path.
             options: those of the agreement, of which ``allow_symbolic_links`` counts.
         """

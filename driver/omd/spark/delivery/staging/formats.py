@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
 
 from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.delivery.staging.csv import CsvReader
-from omd.spark.delivery.staging.files import COMPRESSED, names
+from omd.spark.delivery.staging.files import COMPRESSED, Files, names
 from omd.spark.delivery.staging.json import JsonReader
 from omd.spark.delivery.staging.parquet import ParquetReader
+from omd.spark.delivery.staging.reader import FileReader
 from omd.spark.hadoop import absolute
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from pyspark.sql import SparkSession
-
-    from omd.spark.delivery.staging.files import Files
-    from omd.spark.delivery.staging.reader import FileReader
-
-__all__ = ["FORMATS", "in_folder", "names_in", "reader_of"]
 
 # Of two with the same ending the first counts: an agreement may have CSV in files named .json.
 FORMATS: tuple[type[FileReader], ...] = (CsvReader, JsonReader, ParquetReader)
@@ -49,8 +43,6 @@ def in_folder(
     """Return the paths of the entities of which a folder has a file, or a folder of files.
 
     Args:
-        spark: the session.
-        folder: the folder.
         entities: the names of entities.
         options: those of the agreement.
     """

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.staging.reader import Reader
+from omd.spark.delivery.staging.staged import Staged
 from omd.spark.sessions import in_session
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
     from omd.spark.delivery.plan import EntityPlan, Plan
-    from omd.spark.delivery.staging.staged import Staged
-
-__all__ = ["FrameReader"]
 
 _ROW_BYTES = 200  # about
 

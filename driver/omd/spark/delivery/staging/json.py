@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.staging.lines import MARK, LineReader, no_lines
 from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, RAW, TORN, Staged
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pyspark.sql import Column, DataFrame
-
-__all__ = ["JsonReader"]
 
 _MOST_COLUMNS = 10_000
 # The next number of a line of JSON that is not within a string, and what is before it.

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.frames import plain
 from omd.spark.delivery.staging.files import literal
 from omd.spark.delivery.staging.reader import FileReader, path_of
 from omd.spark.delivery.staging.staged import FROM, PLACE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pyspark.sql import Column, DataFrame, SparkSession
-
-__all__ = ["MARK", "LineReader", "no_lines", "unmarked"]
 
 MARK = secrets.token_hex(4)  # it stands behind each record while it is parsed; no file can know it
 
@@ -37,7 +31,6 @@ class LineReader(FileReader):
         """Return the rows that are made of lines.
 
         Args:
-            lines: the lines.
             parse: makes rows of lines, and puts the number of a line next to what is made of it.
         """
         return _from_path(parse(lines, F.monotonically_increasing_id().alias(PLACE)))
@@ -51,7 +44,6 @@ class LineReader(FileReader):
         """Return those rows that `rows_of` makes of the lines at some places.
 
         Args:
-            lines: the lines.
             parse: makes rows of lines, as that of `rows_of` does.
             places: ``_place`` of the rows; each task has all of them.
         """

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.staging.files import literal
 from omd.spark.delivery.staging.reader import FileReader, no_columns, path_of, uri_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from omd.spark.delivery.staging.staged import Staged
-
-__all__ = ["ParquetReader"]
+from omd.spark.delivery.staging.staged import Staged
 
 
 class ParquetReader(FileReader):

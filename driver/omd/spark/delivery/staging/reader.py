@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid
@@ -13,14 +15,8 @@ from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN,
 from omd.spark.names import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pyspark.sql import Column, DataFrame, SparkSession
-
     from omd.spark.delivery.plan import EntityPlan, Plan
     from omd.spark.delivery.staging.files import Files
-
-__all__ = ["FileReader", "Reader", "no_columns", "path_of", "uri_of"]
 
 
 class Reader(ABC):
@@ -57,7 +53,6 @@ class Reader(ABC):
         """Return the staged rows of a frame whose columns have types; they are no lines.
 
         Args:
-            frame: the rows.
             origin: the file or the table of a row.
             about: what else is known of them: further attributes of `Staged`.
         """
@@ -86,7 +81,6 @@ class FileReader(Reader):
         spark: a session of `working_session`.
         plan: the plan of stage 1.
         entity: the entity in it.
-        files: its files.
     """
 
     def __init__(self, spark: SparkSession, plan: Plan, entity: EntityPlan, files: Files) -> None:
@@ -118,8 +112,6 @@ def _typed_rows(entity: EntityPlan, frame: DataFrame, origin: Column) -> DataFra
     """Return staged rows that are made of a frame whose columns have types; they are no lines.
 
     Args:
-        entity: the entity.
-        frame: its rows.
         origin: the file or the table of a row.
     """
     columns = frame.columns

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pyspark.sql import SparkSession
 
 from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.sessions import cloned
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-__all__ = ["working_session"]
 
 _SETTINGS = {
     # One method for all expressions of a row is too big for the JIT compiler.

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from pyspark.sql import DataFrame
-
-__all__ = ["ABOUT", "BAD", "FROM", "HEAD", "PLACE", "RAW", "TORN", "Staged", "flat"]
 
 RAW, FROM, BAD, TORN, PLACE = "_raw", "_from", "_bad", "_torn", "_place"
 HEAD = "_head"
