@@ -74,7 +74,7 @@ SILENT = {
     "dispatch register-type",
     "dispatch set-custom", "dispatch set-external-name", "dispatch allow-search",
     "dispatch maintain", "dispatch purge", "dispatch set-migration-status", "model", "delivery",
-    "retry", "delivery forget",
+    "retry", "delivery forget", "platform", "platform graph",
     "delivery reject", "delivery cancel", "delivery revert", "delivery create", "delivery loaded",
     "delivery register-tenant", "delivery remove-tenant", "delivery register-agreement",
     "delivery persist", "delivery purge", "decision", "decision activate", "decision deactivate",
