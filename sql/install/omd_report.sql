@@ -13,6 +13,7 @@
 \ir ../../procedures/omd_report/ready_tasks.sql
 \ir ../views/omd_report/work_tasks_database.sql
 \ir ../views/omd_report/work_tasks_spark.sql
+\ir ../views/omd_report/work_adoption.sql
 
 -- Grants
 \ir ../grants/omd_report.sql

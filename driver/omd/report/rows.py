@@ -14,6 +14,7 @@ __all__ = [
     "ReadyTopicTasksRow",
     "ReadyWorkRow",
     "TraceStepsRow",
+    "WorkAdoptionRow",
     "WorkRow",
     "WorkStatesRow",
     "WorkSummaryRow",
@@ -200,6 +201,32 @@ class WorkRow:
     last_problem: str | None
     module_instance_id: int | None
     task_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkAdoptionRow:
+    """What was written before there was ready work, and could be switched over: schedules and
+    sources that make tasks of what is ready, and schedules and Batches that start Modules which
+    start by themselves once omd_dispatch.set_work has switched that on. It only reports. A Batch
+    that gives Modules an order may stay: what is done already is passed over.
+
+    Attributes:
+        object_kind: SCHEDULE, SOURCE or BATCH.
+        object_key: The schedule, the family and type of the source, or the Batch.
+        module_kind_code: The kind of that Module; NULL: it starts all that is ready.
+        module_code: The Module that it starts; NULL: all that is ready.
+        text: What it does, in words.
+        way_out: What removes it, once work is switched on.
+    """
+
+    view: ClassVar[str] = "omd_report.work_adoption"
+
+    object_kind: str
+    object_key: str
+    module_kind_code: str | None
+    module_code: str | None
+    text: str
+    way_out: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import click
 from omd._terminal.options import output_option
 from omd._terminal.tables import show
 from omd.cli.common import dsn_option, open_control
-from omd.report.rows import ReadyWorkRow, WorkRow
+from omd.report.rows import ReadyWorkRow, WorkAdoptionRow, WorkRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,13 @@ _WORK = {
     "last problem": "last_problem",
 }
 
+_ADOPTION = {
+    "object": "object_kind",
+    "name": "object_key",
+    "what it does": "text",
+    "remove it by": "way_out",
+}
+
 
 @click.command()
 @click.argument("code", required=False)
@@ -52,7 +59,13 @@ def work(dsn: str, output: str, code: str | None, is_ready: bool, kind: str | No
       omd work --ready                what could run now
       omd work mart.order_fact        one Module: why does it not run?
       omd work on                     let workers run what is ready; off: no more
+      omd work adopt                  what you wrote before, and could be switched over
     """
+    if code == "adopt" and kind is None and not is_ready:
+        with open_control(dsn) as control:
+            adopted = control.report(WorkAdoptionRow, order_by=["object_kind", "object_key"])
+        show(adopted, _ADOPTION, output)
+        return
     if code in _SWITCH and kind is None and not is_ready:
         with open_control(dsn) as control:
             control.dispatch.set_work(_SWITCH[code])
