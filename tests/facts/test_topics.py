@@ -214,6 +214,31 @@ def test_an_undo_waits_for_readers_and_no_new_one_begins_before_it(
     assert ready(shop) == (True, "DUE")
 
 
+@pytest.mark.parametrize("ended_by", ["OM153", "57014"])
+def test_an_undo_that_comes_to_nothing_stops_no_reader(
+    shop: Store, replaced: Callable[[str, str, str], None], ended_by: str
+) -> None:
+    """It had closed the position for a minute and a half, and committed that."""
+    topic(shop)
+    run = load(shop, 2, orders=[("N", 1, 1)])
+    steps(shop)
+    if ended_by == "OM153":
+        shop.conn.execute("UPDATE omd_delivery.delivery SET delivery_status = 'PERSISTED'")
+        shop.agree("desk", layer_code="GDAL")
+        shop.call("omd_facts.open_delivery", agreement_code="desk")
+        shop.conn.execute("UPDATE gdal_shop.orders SET amount = 2")
+    else:
+        load(shop, 3, orders=[("A", 1, 2)])
+        replaced("omd_facts.undo_loads", "BEGIN\n", "BEGIN\n    PERFORM pg_sleep(60);\n")
+        shop.conn.execute("SET statement_timeout = '300ms'")
+    with pytest.raises(psycopg.Error) as caught:
+        shop.undo(run)
+    assert caught.value.sqlstate == ended_by, caught.value
+    shop.conn.execute("RESET statement_timeout")
+    assert ready(shop) == (True, "DUE")
+    assert steps(shop) == [1]
+
+
 def test_changes_of_other_entities_are_passed_without_a_run(shop: Store) -> None:
     topic(shop)
     load(shop, 1, orders=[("N", 1, 1)])
