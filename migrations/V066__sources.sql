@@ -13,7 +13,6 @@ $do$;
 
 CREATE TABLE omd.source_kind (
     source_kind_code text NOT NULL,
-    end_routine text,
     show_routine text,
     check_routine text,
     CONSTRAINT pk_source_kind PRIMARY KEY (source_kind_code)
@@ -23,9 +22,6 @@ COMMENT ON TABLE omd.source_kind IS
 'of a source calls them by these names.';
 COMMENT ON COLUMN omd.source_kind.source_kind_code IS
 'FACTS: the facts of an interface. LAKE: a table of a lake. RUNS: a table that Modules write.';
-COMMENT ON COLUMN omd.source_kind.end_routine IS
-'A function (source, the id that the block begins after, how many keys it may have at most) that '
-'answers where the block ends: pos and id; NULL: a block of this kind ends at the position.';
 COMMENT ON COLUMN omd.source_kind.show_routine IS
 'A function (source, the id that the block begins after, the id that it ends at) that lets the '
 'views of the source show this block until the transaction ends; NULL: they need no call.';

@@ -484,11 +484,9 @@ def _rows(
         if re.search(rf"\b{name}\b", text):
             used[module].add(name)
     names = re.findall(r"^class (\w+)", text, re.MULTILINE)
-    checks = "TC001, TC003" if used else "TC003"
     return "\n".join(
         [
             HEADER + f'"""The answers of the schema {schema}, and the rows of its views."""',
-            f"# ruff: noqa: {checks} - the types of fields are looked up at run time",
             "",
             "from __future__ import annotations",
             "",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
@@ -25,7 +26,9 @@ from omd.control.errors import (
 )
 from omd.control.rows import BatchListRow
 from omd.decision.rows import DecisionStageListRow
-from omd.delivery.rows import DeliveryStateRow
+from omd.delivery import arrivals
+from omd.delivery.own_errors import DeliverySkipped, DeliveryWaits
+from omd.delivery.rows import ArrivalLocationsRow, DeliveryStateRow
 from omd.facts.rows import FactsExportsRow
 from omd.lineage.codes import StepResult
 from omd.lineage.rows import LineageTopicsRow
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from omd.control.rows import BatchMembersRow
     from omd.control.run import Batch
 
+_WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
 _OF_STEP = {
     StepResult.DONE: ExecutionStatus.SUCCEEDED,
     StepResult.NOJOBS: ExecutionStatus.CANCELLED,
@@ -281,18 +285,20 @@ def _run_stage(run: _Run) -> Performed:
 
 
 def _export(run: _Run) -> Performed:
-    """Run the oldest export of an agreement that was ordered and not published."""
+    """Run the export that is due, or the oldest that was ordered and not published."""
     facts = run.control.facts
-    exports = facts.report(
-        FactsExportsRow,
-        agreement_code=run.agreement,
-        delivery_status="RECEIVED",
-        order_by=["delivery_id"],
-        limit=1,
-    )
-    if not exports:
-        return run.nothing()
-    delivery_id = exports[0].delivery_id
+    delivery_id = facts.due_export(run.agreement)
+    if delivery_id is None:
+        exports = facts.report(
+            FactsExportsRow,
+            agreement_code=run.agreement,
+            delivery_status="RECEIVED",
+            order_by=["delivery_id"],
+            limit=1,
+        )
+        if not exports:
+            return run.nothing()
+        delivery_id = exports[0].delivery_id
     try:
         facts.resume_export(delivery_id, spark=run.ready_session())
         status, error = ExecutionStatus.SUCCEEDED, None
@@ -310,7 +316,24 @@ def _export(run: _Run) -> Performed:
 
 
 def _deliver(run: _Run) -> Performed:
-    """Run the oldest delivery of an agreement."""
+    """Deliver the oldest folder that has arrived under an agreement, begun or resumed."""
+    if not run.control.report(ArrivalLocationsRow, agreement_code=run.agreement):
+        return _deliver_by_hand(run)
+    try:
+        receipt = arrivals.perform(run.control, run.ready_session(), run.agreement, wait=_WAIT)
+    except (DeliveryWaits, NotStarted) as refusal:
+        skipped = isinstance(refusal, DeliverySkipped)
+        status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+        return run.made(status, None, one_line(refusal), refusal)
+    except ConnectionFailed:
+        raise
+    except Exception as failure:  # noqa: BLE001 - the run has recorded it
+        return run.made(ExecutionStatus.FAILED, None, one_line(failure), failure)
+    return run.nothing() if receipt is None else run.made(ExecutionStatus.SUCCEEDED)
+
+
+def _deliver_by_hand(run: _Run) -> Performed:
+    """Say what a delivery needs of which nobody knows where its data is."""
     deliveries = run.control.report(
         DeliveryStateRow, agreement_code=run.agreement, order_by=["delivery_id"], limit=1
     )

@@ -19,6 +19,7 @@ AS $count_failure$
 DECLARE
     v_module record;
     v_now CONSTANT timestamptz := clock_timestamp();
+    v_is_death CONSTANT boolean := coalesce(p_code IN ('GIVEN UP', 'WORKER LOST'), FALSE);
     v_problem CONSTANT text := left(
         split_part(
             coalesce(omd.shown_error(p_code, nullif(p_detail, '')), 'it failed'), chr(10), 1
@@ -37,26 +38,27 @@ BEGIN
     END IF;
     INSERT INTO omd.module_state AS s (
         module_id, failures, looks, not_before, failed_since, last_problem, last_code,
-        last_module_instance_id
+        last_module_instance_id, last_claim_token
     )
     VALUES (
         p_module_id,
         1,
         0,
         CASE
-            WHEN p_code IS DISTINCT FROM 'GIVEN UP'
+            WHEN NOT v_is_death
                 THEN v_now + omd._pause_after(v_module.backoff, v_module.backoff_limit, 1)
         END,
         v_now,
         v_problem,
         p_code,
-        p_module_instance_id
+        p_module_instance_id,
+        omd._claim_of_session()
     )
     ON CONFLICT (module_id) DO UPDATE SET
         failures = s.failures + 1,
         looks = 0,
         not_before = CASE
-            WHEN p_code IS DISTINCT FROM 'GIVEN UP' OR s.last_code = 'GIVEN UP'
+            WHEN NOT v_is_death OR s.last_code IN ('GIVEN UP', 'WORKER LOST')
                 THEN
                     v_now + omd._pause_after(
                         v_module.backoff, v_module.backoff_limit, s.failures + 1
@@ -66,6 +68,7 @@ BEGIN
         last_problem = excluded.last_problem,
         last_code = excluded.last_code,
         last_module_instance_id = excluded.last_module_instance_id,
+        last_claim_token = excluded.last_claim_token,
         looked_datetime = NULL
     WHERE p_module_instance_id IS NULL
         OR s.last_module_instance_id IS DISTINCT FROM p_module_instance_id;
@@ -76,6 +79,6 @@ COMMENT ON FUNCTION omd.count_failure IS
 'For rooms: Counts a failure of the Module p_module_id and sets how long its work waits. '
 'p_module_instance_id: the run that failed, which counts once; NULL: it failed before it had one. '
 'p_detail: the text of the error, of which one line without values of rows is kept. p_code: its '
-'code; GIVEN UP for a run that was declared dead; ENDED and RELEASED, a run that was ended by hand,'
-' do not count. Locks: the state of the Module.';
+'code; GIVEN UP and WORKER LOST for a run that was declared dead; ENDED and RELEASED, a run that '
+'was ended by hand, do not count. Locks: the state of the Module.';
 REVOKE ALL ON FUNCTION omd.count_failure FROM PUBLIC;

@@ -16,19 +16,23 @@ DECLARE
     v_now CONSTANT timestamptz := clock_timestamp();
     v_limit CONSTANT interval := interval '30 seconds';
 BEGIN
-    INSERT INTO omd.module_state AS s (module_id, failures, looks, not_before, looked_datetime)
+    INSERT INTO omd.module_state AS s (
+        module_id, failures, looks, not_before, looked_datetime, last_claim_token
+    )
     SELECT
         m.module_id,
         0,
         1,
         v_now + omd._pause_after(interval '1 second', v_limit, 1),
-        v_now
+        v_now,
+        omd._claim_of_session()
     FROM omd.module AS m
     WHERE m.module_id = p_module_id
     ON CONFLICT (module_id) DO UPDATE SET
         looks = s.looks + 1,
         not_before = v_now + omd._pause_after(interval '1 second', v_limit, s.looks + 1),
-        looked_datetime = v_now
+        looked_datetime = v_now,
+        last_claim_token = omd._claim_of_session()
     WHERE s.looked_datetime IS NOT NULL OR s.not_before IS NULL OR s.not_before <= v_now;
 END
 $note_look$;

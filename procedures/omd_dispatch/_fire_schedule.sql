@@ -1,5 +1,4 @@
--- A source is read with the rights of the worker that calls, since anybody may have written its
--- view. Whatever that code does is an error of this schedule: a failed ASSERT and a cancelled
+-- Whatever the code of a source does is an error of this schedule: a failed ASSERT and a cancelled
 -- statement too, which OTHERS leaves out. What it has set for the session goes with the block.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._fire_schedule(
@@ -19,11 +18,6 @@ SET timezone = 'UTC'
 SET lock_timeout = '100ms'
 AS $fire_schedule$
 DECLARE
-    -- What decides what the statements after it do, and as whom.
-    c_settings CONSTANT text[] := ARRAY[
-        'role', 'session_authorization', 'session_replication_role', 'row_security',
-        'transaction_read_only', 'default_transaction_read_only', 'default_transaction_isolation'
-    ];
     v_now timestamptz := clock_timestamp();
     v_at timestamptz := v_now;
     v_next timestamptz;
@@ -32,8 +26,6 @@ DECLARE
     v_is_rest boolean := FALSE; -- its tasks are what former rounds have left
     v_is_left boolean := FALSE; -- and others are left for the next ones
     v_tasks jsonb;
-    v_settings text[];
-    v_changed text;
     v_rest jsonb;
     v_answer record;
     v_sqlstate text;
@@ -81,29 +73,7 @@ BEGIN
             IF p_schedule.source IS NULL THEN
                 v_tasks := jsonb_build_array(jsonb_build_object('criteria', p_schedule.criteria));
             ELSE
-                v_settings := ARRAY(SELECT current_setting(c) FROM unnest(c_settings) AS c);
-                EXECUTE format(
-                    'SELECT coalesce(jsonb_agg(jsonb_build_object(''criteria'', $1'
-                    ' || (SELECT coalesce(jsonb_object_agg(upper(c.key), c.value), ''{}'')'
-                    ' FROM jsonb_each(to_jsonb(s) - ''payload'' - ''priority'') AS c))'
-                    ' || (SELECT coalesce(jsonb_object_agg(c.key, c.value), ''{}'')'
-                    ' FROM jsonb_each(to_jsonb(s)) AS c WHERE c.value <> ''null'''
-                    ' AND c.key IN (''payload'', ''priority''))), ''[]'') FROM %s AS s',
-                    omd.quote_table(p_schedule.source, 'POSTGRES')
-                )
-                INTO v_tasks
-                USING p_schedule.criteria;
-                SELECT c.name INTO v_changed
-                FROM unnest(c_settings, v_settings) AS c (name, setting)
-                WHERE current_setting(c.name) <> c.setting
-                LIMIT 1;
-                IF FOUND THEN
-                    RAISE EXCEPTION USING
-                        ERRCODE = 'raise_exception',
-                        MESSAGE = format(
-                            'the source %s changes the setting %s', p_schedule.source, v_changed
-                        );
-                END IF;
+                v_tasks := omd_dispatch._read_source(p_schedule.source, p_schedule.criteria);
             END IF;
             IF v_tasks <> '[]' THEN
                 v_occurrences := v_occurrences[

@@ -1,5 +1,6 @@
 -- One trigger serves every way in which the configuration changes: routines and edits by hand. What
--- a firing writes to a schedule is no edit; it is known by last_fired_at.
+-- a firing writes to a schedule or a source is no edit; it is known by last_fired_at, and of a
+-- source by is_firing too.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._log_definition_edit()
 RETURNS trigger
@@ -15,7 +16,13 @@ DECLARE
     v_row jsonb := v_old || v_new;
 BEGIN
     IF v_old = v_new
-        OR (tg_op = 'UPDATE' AND v_old -> 'last_fired_at' <> v_new -> 'last_fired_at')
+        OR (
+            tg_op = 'UPDATE'
+            AND (
+                v_old -> 'last_fired_at' <> v_new -> 'last_fired_at'
+                OR (tg_table_name = 'task_source' AND v_old -> 'is_firing' = 'true')
+            )
+        )
     THEN
         RETURN NULL;
     END IF;

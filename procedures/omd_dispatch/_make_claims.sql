@@ -30,14 +30,14 @@ DECLARE
         WITH result AS MATERIALIZED (
             SELECT DISTINCT ON (r.task_id, r.claim_token)
                 r.task_id, r.claim_token, coalesce(p_backend_id, r.claimed_by) AS holder,
-                r.outcome, r.error, r.error_code, v_partition AS partition_code
+                r.outcome, r.error, r.error_code, r.is_given_up, v_partition AS partition_code
             FROM ROWS FROM (
                 jsonb_to_recordset(p_results) AS (
                     task_id bigint, claim_token bigint, claimed_by text, outcome text,
-                    error text, error_code text
+                    error text, error_code text, is_given_up boolean
                 )
             ) WITH ORDINALITY AS r (
-                task_id, claim_token, claimed_by, outcome, error, error_code, n
+                task_id, claim_token, claimed_by, outcome, error, error_code, is_given_up, n
             )
             ORDER BY r.task_id, r.claim_token, r.n
         ),
@@ -80,6 +80,7 @@ DECLARE
                                 WHEN o.outcome IN ('S', 'C') THEN 'DONE'
                                 WHEN t.cancel_requested THEN 'CANCELLED'
                                 WHEN o.outcome = 'A' THEN 'PENDING'
+                                WHEN c.on_failure = 'END' THEN 'DONE'
                                 WHEN t.attempt >= c.max_attempts
                                     OR r.error_code ~ '^OM[02]'
                                     THEN 'DEAD'
@@ -101,8 +102,10 @@ DECLARE
                                     ELSE 'F'
                                 END AS outcome,
                                 r.outcome = 'LOST'
-                                AND coalesce(i.execution_status_code = 'E', TRUE)
-                                AS is_lost
+                                AND (
+                                    r.is_given_up IS TRUE
+                                    OR coalesce(i.execution_status_code = 'E', TRUE)
+                                ) AS is_lost
                         ) AS o
                         WHERE c.family_code = <family> AND c.task_type = t.task_type
                     ) AS j
@@ -118,15 +121,35 @@ DECLARE
                 AND t.claim_token = r.claim_token
             RETURNING
                 t.task_id, t.task_type, t.status, t.attempt, t.error, t.key_hash,
-                t.batch_instance_id, t.module_instance_id
+                t.batch_instance_id, t.module_instance_id,
+                CASE
+                    WHEN t.status IN ('DONE', 'CANCELLED') AND (
+                        t.outcome = 'F'
+                        OR (
+                            t.outcome = 'C'
+                            AND coalesce(t.batch_instance_id, t.module_instance_id) IS NULL
+                        )
+                    )
+                        THEN jsonb_build_object(
+                            'task_id', t.task_id, 'claim_token', r.claim_token,
+                            'task_type', t.task_type, 'code', CASE
+                                WHEN t.status = 'DONE' THEN <criteria> ->> 'CODE'
+                            END,
+                            'outcome', t.outcome, 'error', r.error,
+                            'error_code', CASE
+                                WHEN r.outcome = 'LOST' THEN 'WORKER LOST' ELSE r.error_code
+                            END
+                        )
+                END AS noted
         )
         SELECT
             array_agg(e.task_id),
             array_agg(e.task_id) FILTER (
                 WHERE e.status <> 'PENDING' AND e.key_hash IS NOT NULL
             ),
-            jsonb_agg(to_jsonb(e) - 'key_hash') FILTER (WHERE e.status = 'DEAD')
-        INTO v_ended, v_over, v_dead
+            jsonb_agg(to_jsonb(e) - 'key_hash') FILTER (WHERE e.status = 'DEAD'),
+            jsonb_agg(e.noted) FILTER (WHERE e.noted IS NOT NULL)
+        INTO v_ended, v_over, v_dead, v_noted
         FROM ended AS e
     $end$;
     c_lost CONSTANT text := $lost$
@@ -477,6 +500,7 @@ BEGIN
                     v_ended bigint[];
                     v_over bigint[];
                     v_dead jsonb;
+                    v_noted jsonb;
                 BEGIN
                     -- Most often all are in the partition of the first one, and the others are not
                     -- read.
@@ -496,6 +520,9 @@ BEGIN
                         END IF;
                         IF v_dead IS NOT NULL THEN
                             PERFORM omd_dispatch._tell_dead(<family>, v_dead);
+                        END IF;
+                        IF v_noted IS NOT NULL THEN
+                            PERFORM omd_dispatch._note_ends(<family>, v_noted);
                         END IF;
                         v_all := v_all || v_ended;
                         EXIT WHEN cardinality(v_all) = jsonb_array_length(p_results);

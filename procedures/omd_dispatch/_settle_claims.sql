@@ -1,5 +1,7 @@
--- A dead backend can't tell how its tasks ended, but their instances can. Who holds one of them for
--- long does not keep the maintenance from the others, nor does who changes a family.
+-- A dead backend can't tell how its tasks ended, but their instances can; what still executes is
+-- given up, whatever its lease, so that another worker goes on at once. Who holds one of them for
+-- long, as a worker that is stopped may, does not keep the maintenance from the others, nor does
+-- who changes a family: the next round tries again.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._settle_claims(
     p_backend_id text,
@@ -26,6 +28,7 @@ BEGIN
         )
         INTO v_results
         USING p_backend_id, p_limit - v_all;
+        v_results := omd_dispatch._give_up_runs(v_results);
         IF v_results IS NOT NULL THEN
             v_all := v_all + cardinality(omd_dispatch._end_claims(v_family_code, NULL, v_results));
         END IF;
@@ -37,7 +40,9 @@ $settle_claims$;
 COMMENT ON FUNCTION omd_dispatch._settle_claims IS
 'Ends the claims of the backend p_backend_id, or with NULL those of backends that are not '
 'registered, at most p_limit (NULL: all), and returns their number. A task whose instance has '
-'ended ends as that did; another one is due at once, or dead when its attempts are used up. Locks: '
-'the tasks and their keys; families that are being changed and, with NULL, locked tasks are '
-'passed over.';
+'ended ends as that did. What still executes is declared dead; such a task, and one that has '
+'begun nothing, is due at once, or dead when its attempts are used up, or done where its type '
+'leaves retries to others. Locks: the tasks and their keys; their instances, and the state of the '
+'Modules; families that are being changed, instances that are locked and, with NULL, locked tasks '
+'are passed over.';
 REVOKE ALL ON FUNCTION omd_dispatch._settle_claims FROM PUBLIC;

@@ -1,5 +1,6 @@
 -- Every worker does these parts each second, and fires each schedule by a call of its own
--- (fire_schedule), under a timeout. Each part is a transaction of its own, unless the caller has
+-- (fire_schedule), under a timeout. What a dead worker was at is ready again, so the sources of
+-- tasks are read at once. Each part is a transaction of its own, unless the caller has
 -- opened one, so that no source holds up what else is to be done, and none of them is long. It runs
 -- with the rights of the caller, who reads the sources of schedules. A procedure that commits can't
 -- set a search_path, so every name is qualified.
@@ -20,12 +21,17 @@ DECLARE
     v_created pg_catalog.int8;
     v_skipped pg_catalog.int8;
     v_is_cancelled pg_catalog.bool;
+    v_wait pg_catalog.interval;
 BEGIN
     CALL omd.ask_whether_to_commit(v_can_commit);
     p_fired := 0;
     p_reclaimed := omd_dispatch._maintain_backends(c_most);
     IF v_can_commit THEN
         COMMIT;
+    END IF;
+    IF p_reclaimed OPERATOR(pg_catalog.>) 0 THEN
+        CALL omd_dispatch.fire_sources(v_created, v_wait);
+        p_fired := v_created;
     END IF;
     FOREACH v_schedule_code IN ARRAY omd_dispatch._due_schedules(100) LOOP
         CALL omd_dispatch._fire(
@@ -52,10 +58,10 @@ $maintain$;
 COMMENT ON PROCEDURE omd_dispatch.maintain IS
 'Does one bounded round of what no worker does for itself: it removes dead backends and settles '
 'their claims (1,000), fires schedules (1,000 tasks), and goes on with suspensions. Returns '
-'p_reclaimed, how many claims it has settled, p_fired, how many tasks schedules have created, and '
-'p_more, whether there is more to do. Outside a transaction block it commits after each part and '
-'each schedule. What another session does at this moment is passed over. When a source is '
-'cancelled, the round ends. Errors: OM014: the isolation level is not read committed. Locks: what '
-'it changes.';
+'p_reclaimed, how many claims it has settled, p_fired, how many tasks schedules (and, when it has '
+'settled a claim, sources of tasks) have created, and p_more, whether there is more to do. '
+'Outside a transaction block it commits after each part and each schedule. What another session '
+'does at this moment is passed over. When a source is cancelled, the round ends. Errors: OM014: '
+'the isolation level is not read committed. Locks: what it changes.';
 REVOKE ALL ON PROCEDURE omd_dispatch.maintain FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.maintain TO omd_runner, omd_admin;

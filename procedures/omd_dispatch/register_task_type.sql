@@ -13,7 +13,8 @@ CREATE OR REPLACE PROCEDURE omd_dispatch.register_task_type(
     p_backoff_limit interval DEFAULT NULL,
     p_later_after interval DEFAULT NULL,
     p_max_running integer DEFAULT NULL,
-    p_limit_criterion text DEFAULT NULL
+    p_limit_criterion text DEFAULT NULL,
+    p_on_failure text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -51,6 +52,7 @@ BEGIN
     v_new.later_after := coalesce(p_later_after, v_old.later_after, interval '30 seconds');
     v_new.max_running := nullif(coalesce(p_max_running, v_old.max_running), 0);
     v_new.limit_criterion := nullif(coalesce(p_limit_criterion, v_old.limit_criterion), '');
+    v_new.on_failure := coalesce(upper(p_on_failure), v_old.on_failure, 'RETRY');
 
     IF v_new.handler IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_handler'));
@@ -108,7 +110,8 @@ BEGIN
         (
             'p_limit_criterion', v_new.limit_criterion, 'used with p_max_running',
             v_new.limit_criterion IS NULL OR v_new.max_running IS NOT NULL
-        )
+        ),
+        ('p_on_failure', v_new.on_failure, 'RETRY or END', v_new.on_failure IN ('RETRY', 'END'))
         UNION ALL
         -- A time in so many years, or with a minus in it, might not be later than now.
         SELECT i.argument, i.value::text, 'at most 10 years, without negative parts',
@@ -157,7 +160,8 @@ BEGIN
         backoff_limit = v_new.backoff_limit,
         later_after = v_new.later_after,
         max_running = v_new.max_running,
-        limit_criterion = v_new.limit_criterion
+        limit_criterion = v_new.limit_criterion,
+        on_failure = v_new.on_failure
     WHERE t.family_code = p_family_code AND t.task_type = p_task_type;
     CALL omd_dispatch._make_job_tables(p_family_code);
     IF v_moves THEN
@@ -195,7 +199,10 @@ COMMENT ON PROCEDURE omd_dispatch.register_task_type IS
 'tried (5). p_backoff: wait after the first failure (10 seconds), doubled after each further one. '
 'p_backoff_limit: longest such wait (1 hour). p_later_after: wait after the outcome A (30 '
 'seconds). p_max_running: how many of its tasks run at once at most; 0: no limit. '
-'p_limit_criterion: the limit holds for each value of this criterion; '''': for the type. Tasks '
+'p_limit_criterion: the limit holds for each value of this criterion; '''': for the type. '
+'p_on_failure: RETRY: a failed or lost attempt is tried again (the default); END: it ends the task '
+'as DONE with outcome F, counts for the Module that the criterion CODE names, and the back-off of '
+'that Module decides when the work is due again. Tasks '
 'that wait or run move to their new lane. Errors: OM005: an argument is NULL; OM013: one is not '
 'allowed; OM014: the isolation level is not read committed; OM070: the family is unknown; OM075: '
 'it lacks the criterion; OM173: the old model has a table of that name. Locks: the family; when '

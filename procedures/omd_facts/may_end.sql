@@ -1,4 +1,4 @@
--- Whoever plans a block goes to the undo (block_end). One that was planned before the undo ends
+-- Whoever plans a block goes to the undo (plan_changes). One that was planned before the undo ends
 -- between the change and it.
 
 CREATE OR REPLACE FUNCTION omd_facts.may_end(

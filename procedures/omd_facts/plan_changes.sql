@@ -24,6 +24,7 @@ SET search_path = pg_catalog, pg_temp
 AS $plan_changes$
 DECLARE
     v_interface_id integer;
+    v_purged_id bigint;
     v_after CONSTANT bigint := CASE
         WHEN p_id > -9223372036854775808 THEN p_id
         ELSE coalesce(omd_facts.change_at(p_source_code, p_pos), 0)
@@ -34,7 +35,7 @@ DECLARE
     v_least bigint;
     v_walked integer := 0;
 BEGIN
-    SELECT i.interface_id INTO v_interface_id
+    SELECT i.interface_id, i.purged_change_id INTO v_interface_id, v_purged_id
     FROM omd_facts.interface AS i
     WHERE i.interface_code = substr(p_source_code, 7);
     v_entities := ARRAY(
@@ -50,7 +51,10 @@ BEGIN
     );
     p_key_count := 0;
     p_is_full := FALSE;
-    SELECT max(c.undone_by_change_id) INTO v_least
+    -- From the beginning it takes all whose keys are purged, as they can't be told apart.
+    SELECT
+        greatest(max(c.undone_by_change_id), CASE WHEN v_after = 0 THEN v_purged_id END)
+    INTO v_least
     FROM omd_facts.change AS c
     WHERE c.interface_id = v_interface_id
         AND c.undone_by_change_id > v_after

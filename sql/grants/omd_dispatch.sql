@@ -12,6 +12,7 @@ GRANT DELETE ON omd_dispatch.backend_registration TO omd_admin;
 -- leaves the rights on a column in the same order.
 GRANT USAGE ON SCHEMA omd_dispatch TO omd_data_reader;
 CALL omd.hide_columns('omd_dispatch.task_schedule', '{problem}');
+CALL omd.hide_columns('omd_dispatch.task_source', '{problem}');
 DO $do$
 DECLARE
     v_family_code text;

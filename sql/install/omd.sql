@@ -119,7 +119,14 @@
 \ir ../../migrations/V064__back_off.sql
 \endif
 
-\set checksum '91d83bb04f79d985842d6339c8755de3d04c09c5e68031d4f7c13f40b12d25df'
+\set checksum '63926fefe7f451dcae84a3e73a2c0e1e6c54da28d198f48fe1eb2ab4e72fceb3'
+\set migration 'V075__failures_of_tasks'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V075__failures_of_tasks.sql
+\endif
+
+\set checksum 'a86ad7aaa83a86bfed37aaf38d36fb71dee2c0d7cba0905664dd6869887f4f6a'
 \set migration 'V066__sources'
 \ir ../setup/claim.psql
 \if :pending
@@ -274,6 +281,7 @@
 
 -- Modules
 \ir ../../procedures/omd/_pause_after.sql
+\ir ../../procedures/omd/_claim_of_session.sql
 \ir ../../procedures/omd/count_failure.sql
 \ir ../../procedures/omd/clear_failures.sql
 \ir ../../procedures/omd/note_look.sql
@@ -282,6 +290,8 @@
 \ir ../../procedures/omd/retry.sql
 \ir ../../procedures/omd/_close_module_instance.sql
 \ir ../../procedures/omd/fail_module_instance.sql
+\ir ../../procedures/omd/give_up_runs_of_task.sql
+\ir ../../procedures/omd/note_end_of_task.sql
 \ir ../../procedures/omd/_give_up_module_instances.sql
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql

@@ -49,6 +49,13 @@
 \ir ../../migrations/V056__words_of_dispatch.sql
 \endif
 
+\set checksum '30336484f4cc251deb8487e573045f84c4fc791848aeca4adc6b07c054303fbe'
+\set migration 'V074__sources_of_tasks'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V074__sources_of_tasks.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 
@@ -126,6 +133,7 @@
 \ir ../../procedures/omd_dispatch/_claim_lane.sql
 \ir ../../procedures/omd_dispatch/claim_tasks.sql
 \ir ../../procedures/omd_dispatch/_tell_dead.sql
+\ir ../../procedures/omd_dispatch/_note_ends.sql
 \ir ../../procedures/omd_dispatch/_end_claims.sql
 \ir ../../procedures/omd_dispatch/_end_done.sql
 \ir ../../procedures/omd_dispatch/complete_tasks.sql
@@ -134,6 +142,7 @@
 \ir ../../procedures/omd_dispatch/_give_back.sql
 \ir ../../procedures/omd_dispatch/release_tasks.sql
 \ir ../../procedures/omd_dispatch/leave_backend.sql
+\ir ../../procedures/omd_dispatch/_give_up_runs.sql
 \ir ../../procedures/omd_dispatch/_settle_claims.sql
 \ir ../../procedures/omd_dispatch/register_backend.sql
 
@@ -161,9 +170,26 @@
 \ir ../../procedures/omd_dispatch/_take_rest.sql
 \ir ../../procedures/omd_dispatch/_keep_rest.sql
 \ir ../../procedures/omd_dispatch/_end_firing.sql
+\ir ../../procedures/omd_dispatch/_read_source.sql
 \ir ../../procedures/omd_dispatch/_fire_schedule.sql
 \ir ../../procedures/omd_dispatch/_fire.sql
 \ir ../../procedures/omd_dispatch/fire_schedule.sql
+
+-- Sources of tasks
+\ir ../../procedures/omd_dispatch/_tell_sources.sql
+\ir ../../procedures/omd_dispatch/register_source.sql
+\ir ../../procedures/omd_dispatch/set_work.sql
+\ir ../../procedures/omd_dispatch/_rests_until.sql
+\ir ../../procedures/omd_dispatch/_source_is_due.sql
+\ir ../../procedures/omd_dispatch/_due_sources.sql
+\ir ../../procedures/omd_dispatch/_wait_for_sources.sql
+\ir ../../procedures/omd_dispatch/_lock_source.sql
+\ir ../../procedures/omd_dispatch/_end_source.sql
+\ir ../../procedures/omd_dispatch/_fire_source.sql
+\ir ../../procedures/omd_dispatch/fire_sources.sql
+\ir ../../procedures/omd_dispatch/live_work.sql
+
+-- Maintenance and reports
 \ir ../../procedures/omd_dispatch/_maintain_backends.sql
 \ir ../../procedures/omd_dispatch/_maintain_suspensions.sql
 \ir ../../procedures/omd_dispatch/maintain.sql
@@ -206,10 +232,12 @@
 \ir ../views/omd_dispatch/dispatch_backends.sql
 \ir ../views/omd_dispatch/dispatch_suspensions.sql
 \ir ../views/omd_dispatch/dispatch_schedules.sql
+\ir ../views/omd_dispatch/dispatch_sources.sql
 
 -- Shipped families, of which no event tells
 \ir ../reference/omd_dispatch/codes.sql
 \ir ../triggers/omd_dispatch/definition_edit.sql
+\ir ../triggers/omd_dispatch/source_edit.sql
 
 -- Grants
 \ir ../grants/omd_dispatch.sql

@@ -200,7 +200,6 @@
 \ir ../../procedures/omd_facts/read_bound.sql
 \ir ../../procedures/omd_facts/show_changes.sql
 \ir ../../procedures/omd_facts/show_block.sql
-\ir ../../procedures/omd_facts/block_end.sql
 \ir ../../procedures/omd_facts/change_at.sql
 \ir ../../procedures/omd_facts/next_change.sql
 \ir ../../procedures/omd_facts/plan_changes.sql

@@ -288,7 +288,6 @@
 \ir ../views/omd_lineage/ready_list.sql
 \ir ../views/omd_lineage/ready_list_by_topic.sql
 \ir ../views/omd_lineage/topic_work.sql
-\ir ../views/omd_lineage/ready_topic_tasks.sql
 \ir ../views/omd_lineage/error_log.sql
 \ir ../views/omd_lineage/sources.sql
 \ir ../views/omd_lineage/lineage_lag.sql

@@ -4,6 +4,10 @@
 \ir ../views/omd_report/work_states.sql
 \ir ../views/omd_report/work.sql
 \ir ../views/omd_report/ready_work.sql
+\ir ../views/omd_report/ready_topic_tasks.sql
+\ir ../../procedures/omd_report/ready_tasks.sql
+\ir ../views/omd_report/work_tasks_database.sql
+\ir ../views/omd_report/work_tasks_spark.sql
 
 -- Grants
 \ir ../grants/omd_report.sql

@@ -8,6 +8,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from support.flow import Flow
+from support.workers import start  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -128,34 +128,25 @@ def _begin(room: Room, task: dict[str, Any], routine: str, **arguments: Any) -> 
     return int(answer[f"{kind}_instance_id"])
 
 
-def test_a_run_that_outlives_its_worker_is_waited_for_and_not_repeated(room: Room) -> None:
+def test_a_run_of_a_dead_worker_is_given_up_and_can_not_succeed_any_more(room: Room) -> None:
     room.conn.execute("CREATE SCHEMA dwh")
     Flow(room.conn).module("m")
-    for end, status in (("module_success", "DONE"), ("module_failure", "CLAIMED")):
-        room.member("w1")
-        room.member("w2")
-        task_id = room.create(family_code="RUN", task_type="MODULE", criteria={"CODE": "m"})
-        (task,) = room.claim(by="w1")
-        instance = _begin(room, task, "begin_module", module_code="m")
-        room.owner("DELETE FROM omd_dispatch.backend_registration WHERE backend_id = 'w1'")
-        room.maintain()
-        assert room.task(task_id, family="run")["status"] == "PENDING"
-        assert room.claim(by="w2") == [], "its run still executes"
-        row = room.task(task_id, family="run")
-        assert (row["status"], row["attempt"], row["module_instance_id"]) == (
-            "PENDING",
-            1,
-            instance,
-        )
-        room.refused("OM170", "create_task", family_code="RUN", task_type="MODULE",
-                     criteria=Jsonb({"CODE": "m"}))  # fmt: skip
-        room.call(f"omd.{end}", module_instance_id=instance)
-        room.call("reschedule_task", task_id=task_id, execution_time="2020-01-01")
-        assert len(room.claim(by="w2")) == (status == "CLAIMED")
-        row = room.task(task_id, family="run")
-        assert row["status"] == status
-        assert (row["finished_at"] is not None) == (status == "DONE")
-    assert room.one("SELECT count(*) FROM omd_dispatch.mutex") == 1
+    room.member("w1")
+    room.member("w2")
+    task_id = room.create(family_code="RUN", task_type="MODULE", criteria={"CODE": "m"})
+    (task,) = room.claim(by="w1")
+    instance = _begin(room, task, "begin_module", module_code="m", lease="1 day")
+    room.owner("DELETE FROM omd_dispatch.backend_registration WHERE backend_id = 'w1'")
+    assert room.maintain()["reclaimed"] == 1
+    row = room.task(task_id, family="run")
+    assert (row["status"], row["attempt"], row["module_instance_id"]) == ("PENDING", 1, instance)
+    assert room.rows(
+        "SELECT event_return_code_details AS code FROM omd.event_log WHERE module_instance_id = %s",
+        instance,
+    ) == [{"code": "WORKER LOST"}]
+    room.refused("OM101", "omd.module_success", module_instance_id=instance)
+    (again,) = room.claim(by="w2")
+    assert (again["task_id"], again["attempt"]) == (task_id, 2)
 
 
 def test_a_task_follows_its_newest_instance_that_no_other_has_begun(room: Room) -> None:

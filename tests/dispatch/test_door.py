@@ -79,7 +79,8 @@ def test_every_report_has_the_columns_of_its_class(door: omd.Dispatch) -> None:
     views = [row for row in vars(rows).values() if hasattr(row, "view")]
     assert len(views) > 5
     for view in views:
-        assert door.report(view) == []
+        expected = 2 if view is rows.DispatchSourcesRow else 0  # those of work are shipped
+        assert len(door.report(view)) == expected
 
 
 def test_the_state_of_a_task_is_the_same_in_both_models(door: omd.Dispatch) -> None:

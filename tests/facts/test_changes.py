@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -161,9 +162,7 @@ def test_a_block_goes_to_the_undo_of_what_is_in_it(store: Store) -> None:
     for day in (1, 2, 3):
         last = load(store, day, orders=[("N", day, 10)])
     one, _, bad = changes(store)
-
-    def end(after: int, keys: int | None) -> Any:
-        return store.one("SELECT p_id FROM omd_facts.block_end('facts.shop', %s, %s)", after, keys)
+    end = functools.partial(block_end, store)
 
     assert (end(0, 1), end(0, 2), end(one, 0), end(0, None)) == (one, one + 1, one + 1, bad)
     assert end(bad, 1) is None
@@ -179,6 +178,16 @@ def test_a_block_goes_to_the_undo_of_what_is_in_it(store: Store) -> None:
     assert block(store, one + 1, undo) == [("R", undo, 3, None)]
     assert block(store, bad, again) == [("A", again, 3, 10)]  # who has read it knows it
     assert block(store, undo, again) == [("N", again, 3, 10)]
+
+
+def block_end(store: Store, after: int, keys: int | None) -> Any:
+    """Return the change at which a block ends that begins after another one."""
+    return store.one(
+        "SELECT p_end_id FROM omd_facts.plan_changes("
+        "'facts.shop', '{gdal_shop.orders}', NULL, %s, 'infinity', %s)",
+        after,
+        keys,
+    )
 
 
 def windows(store: Store, code: str, *bounds: tuple[int, int]) -> list[int]:
@@ -238,7 +247,7 @@ def test_keys_that_each_reader_has_passed_are_purged(store: Store) -> None:
     with pytest.raises(psycopg.Error) as caught:
         block(store, a, c)
     assert caught.value.sqlstate == "OM158"
-    assert store.one("SELECT p_id FROM omd_facts.block_end('facts.shop', 0, 1)") == b
+    assert block_end(store, 0, 1) == b
     for keep, code in [(None, "OM005"), ("-1 s", "OM013")]:
         store.refused(code, "omd_facts.purge_changes", keep=keep)
 

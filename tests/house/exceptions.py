@@ -22,6 +22,7 @@ CONTROLS_TRANSACTIONS = {
     "omd_decision.run_stage",
     "omd_dispatch._fire",
     "omd_dispatch.fire_schedule",
+    "omd_dispatch.fire_sources",
     "omd_dispatch.maintain",
     "omd_dispatch.purge_family",
     "omd_dispatch.purge_partition",
@@ -161,6 +162,7 @@ CALLED_BY_THE_WORKER = {
     "omd_dispatch._complete_and_claim",
     "omd_dispatch._take_task_data_call",
     "omd_dispatch._take_task_data_run",
+    "omd_dispatch._take_task_data_work",
 }
 
 # Routines of omd.module_kind, which run_module calls by their names in it.
@@ -178,6 +180,7 @@ NULL_IS_AN_ANSWER = {
     "omd_facts.load_all": "NULL is every interface",
     "omd_delivery.matches": "as an operator: NULL where an argument is NULL",
     "omd_dispatch.maintain": "all its arguments are answers",
+    "omd_dispatch.fire_sources": "NULL: there is news now",
     "omd.tell_discarded_rows": "a count that is not given is 0",
     "omd.recorded_write": "it reads; nothing is recorded under NULL",
     "omd_lineage.in_block": "a condition of views: a row without a position is in no block",
@@ -251,6 +254,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd._fail_members > omd.fail_module_instance",
             "omd._give_up_module_instances > omd.fail_module_instance",
+            "omd.give_up_runs_of_task > omd.fail_module_instance",
             "omd_lineage._claim_topic > omd.fail_module_instance",
         ],
     ),
@@ -260,6 +264,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd._fail_members > omd._fail_batch_instance",
             "omd._give_up_batch_instances > omd._fail_batch_instance",
+            "omd.give_up_runs_of_task > omd._fail_batch_instance",
         ],
     ),
     (
@@ -749,11 +754,15 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
 # Business rows, or texts that may hold their values: only who has omd_data_reader reads all of it.
 HOLDS_ROWS = re.compile(
     r"omd\.event_log|omd_decision\.(cycle|reject|ruleset_test_result)|omd_delivery\.(quarantine|sample)"
-    r"|omd_dispatch\.task_schedule|omd_dispatch\.(old_)?task_data_\w+"
+    r"|omd_dispatch\.task_(schedule|source)|omd_dispatch\.(old_)?task_data_\w+"
     r"|omd_lineage\.(offsets|replaced_row|source_probe)|omd_facts\.change_slice"
 )
 # The schemas that a room may name besides omd.
-KNOWS = {"omd_facts": {"omd_delivery"}, "omd_lineage": {"omd_lake"}}
+KNOWS = {
+    "omd_facts": {"omd_delivery"},
+    "omd_lineage": {"omd_lake"},
+    "omd_report": {"omd_dispatch"},  # it is installed over all rooms
+}
 
 # The rights of omd_admin on tables, as in sql/grants: on all rows, or UPDATE of columns.
 ADMIN_ROWS = {

@@ -32,7 +32,7 @@ COMPOSE_SQL = {
     "omd_decision._require_fit(jsonb,jsonb,jsonb)",
     "omd_decision.test_ruleset(text,integer)",
     "omd_decision.write_calls(bigint,bigint)",
-    "omd_dispatch._fire_schedule(omd_dispatch.task_schedule,integer)",
+    "omd_dispatch._read_source(text,jsonb,integer)",
     "omd_lineage._call_processor(text,text,text,text,bigint,bigint,jsonb,jsonb)",
     "omd_lineage._count_nulls(text,jsonb)",
     "omd_lineage._double_key(text,text)",

@@ -1,4 +1,4 @@
-"""A connection that listens to a channel."""
+"""A connection that listens to channels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Listener:
-    """Listens to a channel; `fileno` becomes readable when a notification has arrived.
+    """Listens to channels; `fileno` becomes readable when a notification has arrived.
 
     Raises:
         ConnectionFailed: the connection broke, or could not be made.
@@ -23,8 +23,7 @@ class Listener:
     def __init__(self, link: Link, channel: str) -> None:
         self._link = link
         link.open()
-        listen = sql.SQL("LISTEN {}").format(sql.Identifier(channel)).as_bytes(None)
-        link.execute(listen, (), tuple, repeatable=True)
+        self.listen(channel)
 
     def __enter__(self) -> Listener:
         return self
@@ -36,17 +35,26 @@ class Listener:
         """Return the file descriptor of the socket."""
         return self._connection().fileno()
 
+    def listen(self, channel: str) -> None:
+        """Listen to one channel more."""
+        listen = sql.SQL("LISTEN {}").format(sql.Identifier(channel)).as_bytes(None)
+        self._link.execute(listen, (), tuple, repeatable=True)
+
     def heard(self) -> set[str]:
         """Return the payloads that have arrived since the last call, without waiting."""
+        return {payload for _, payload in self.heard_on()}
+
+    def heard_on(self) -> set[tuple[str, str]]:
+        """Return the same, each with its channel."""
         pgconn = self._connection().pgconn
-        payloads = set()
+        heard = set()
         try:
             pgconn.consume_input()
             while (notice := pgconn.notifies()) is not None:
-                payloads.add(notice.extra.decode())
+                heard.add((notice.relname.decode(), notice.extra.decode()))
         except psycopg.Error as error:
             raise ConnectionFailed(f"the connection that listens was lost: {error}") from error
-        return payloads
+        return heard
 
     def _connection(self) -> psycopg.Connection[Any]:
         connection = self._link._connection

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         CreateTasksAnswer,
         ExplainTaskRow,
         FireScheduleAnswer,
+        FireSourcesAnswer,
         MaintainAnswer,
         PurgeFamilyAnswer,
         PurgePartitionAnswer,
@@ -262,6 +263,23 @@ class DispatchCalls(Calls):
 
         return self._answer(_FIRE_SCHEDULE, FireScheduleAnswer, schedule_code, limit)
 
+    def fire_sources(self) -> FireSourcesAnswer:
+        """Reads the sources of tasks and creates a task for each row whose key no live task has
+        (10,000 for a source at most; the others come in the next calls).
+
+        Workers call it at news. A source that has failed waits, twice as long each time, and each
+        one rests nine times as long as it took, so that reading takes at most a tenth of the time;
+        what another session reads at this moment is passed over. The setting statement_timeout
+        bounds it. Outside a transaction block it commits after each source. An error of a source is
+        kept in its problem.
+
+        Raises:
+            WrongIsolationLevel: OM014.
+        """
+        from omd.dispatch.rows import FireSourcesAnswer
+
+        return self._answer(_FIRE_SOURCES, FireSourcesAnswer)
+
     def leave_backend(self, backend_id: str) -> None:
         """Removes the worker ``backend_id`` and gives back what it has claimed; a task that has
         begun a run ends as the run did.
@@ -279,9 +297,10 @@ class DispatchCalls(Calls):
         settles their claims (1,000), fires schedules (1,000 tasks), and goes on with suspensions.
 
         Returns ``reclaimed``, how many claims it has settled, ``fired``, how many tasks schedules
-        have created, and ``more``, whether there is more to do. Outside a transaction block it
-        commits after each part and each schedule. What another session does at this moment is
-        passed over. When a source is cancelled, the round ends.
+        (and, when it has settled a claim, sources of tasks) have created, and ``more``, whether
+        there is more to do. Outside a transaction block it commits after each part and each
+        schedule. What another session does at this moment is passed over. When a source is
+        cancelled, the round ends.
 
         Raises:
             WrongIsolationLevel: OM014.
@@ -448,6 +467,39 @@ class DispatchCalls(Calls):
         )
         return answer
 
+    def register_source(
+        self,
+        family_code: str,
+        task_type: str,
+        *,
+        source: str | None = None,
+        every: timedelta | str | None = None,
+        listen: Sequence[str] | None = None,
+        inactive_indicator: str | None = None,
+    ) -> None:
+        """Registers a view whose rows become tasks of the type ``task_type`` in the family
+        ``family_code``, or changes it; a NULL argument keeps the present value.
+
+        Args:
+            source: the view; its columns are criteria in lower case, payload and priority, and
+                it is read with the rights of the workers; a row whose key is that of a live
+                task is passed over; '': none any more.
+            every: how often workers read it (5 seconds).
+            listen: channels; a notification on one of them, and the end of a task of the
+                family, has it read at once, but reading takes at most a tenth of the time.
+            inactive_indicator: Y: it is not read.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidCode: OM006.
+            InvalidArgument: OM013.
+            UnknownFamily: OM070.
+            UnknownTaskType: OM071.
+        """
+        self._do(
+            _REGISTER_SOURCE, family_code, task_type, source, every, listen, inactive_indicator
+        )
+
     def register_task_type(
         self,
         family_code: str,
@@ -463,6 +515,7 @@ class DispatchCalls(Calls):
         later_after: timedelta | str | None = None,
         max_running: int | None = None,
         limit_criterion: str | None = None,
+        on_failure: str | None = None,
     ) -> None:
         """Registers the type ``task_type`` of tasks in the family ``family_code``, or changes it; a
         NULL argument keeps the present value.
@@ -483,6 +536,9 @@ class DispatchCalls(Calls):
             later_after: wait after the outcome A (30 seconds).
             max_running: how many of its tasks run at once at most; 0: no limit.
             limit_criterion: the limit holds for each value of this criterion; '': for the type.
+            on_failure: RETRY: a failed or lost attempt is tried again (the default); END: it
+                ends the task as DONE with outcome F, counts for the Module that the criterion
+                CODE names, and the back-off of that Module decides when the work is due again.
 
         Raises:
             MissingArgument: OM005.
@@ -506,6 +562,7 @@ class DispatchCalls(Calls):
             later_after,
             max_running,
             limit_criterion,
+            on_failure,
         )
 
     def release_tasks(self, backend_id: str, task_ids: Sequence[int]) -> None:
@@ -702,6 +759,17 @@ class DispatchCalls(Calls):
         """
         self._do(_SET_MIGRATION_STATUS, family_code, migration_status)
 
+    def set_work(self, is_on: bool) -> None:
+        """Switches the sources of the family WORK on or off: with ``is_on``, what is ready in any
+        room becomes tasks for the workers.
+
+        Tasks that are there stay.
+
+        Raises:
+            MissingArgument: OM005.
+        """
+        self._do(_SET_WORK, is_on)
+
     def suspend(
         self,
         family_code: str,
@@ -815,6 +883,7 @@ _EXPLAIN_TASK = Routine(
 _FIRE_SCHEDULE = Routine(
     "omd_dispatch.fire_schedule", {"p_schedule_code": "text", "p_limit": "integer"}, required=1
 )
+_FIRE_SOURCES = Routine("omd_dispatch.fire_sources")
 _LEAVE_BACKEND = Routine(
     "omd_dispatch.leave_backend", {"p_backend_id": "text"}, required=1, repeat=Repeat()
 )
@@ -864,6 +933,19 @@ _REGISTER_SCHEDULE = Routine(
     required=1,
     repeat=Repeat(),
 )
+_REGISTER_SOURCE = Routine(
+    "omd_dispatch.register_source",
+    {
+        "p_family_code": "text",
+        "p_task_type": "text",
+        "p_source": "text",
+        "p_every": "interval",
+        "p_listen": "text[]",
+        "p_inactive_indicator": "text",
+    },
+    required=2,
+    repeat=Repeat(),
+)
 _REGISTER_TASK_TYPE = Routine(
     "omd_dispatch.register_task_type",
     {
@@ -879,6 +961,7 @@ _REGISTER_TASK_TYPE = Routine(
         "p_later_after": "interval",
         "p_max_running": "integer",
         "p_limit_criterion": "text",
+        "p_on_failure": "text",
     },
     required=2,
     repeat=Repeat(),
@@ -953,6 +1036,7 @@ _SET_MIGRATION_STATUS = Routine(
     required=2,
     repeat=Repeat(),
 )
+_SET_WORK = Routine("omd_dispatch.set_work", {"p_is_on": "boolean"}, required=1, repeat=Repeat())
 _SUSPEND = Routine(
     "omd_dispatch.suspend",
     {"p_family_code": "text", "p_task_types": "text[]", "p_criteria": "jsonb", "p_reason": "text"},

@@ -95,11 +95,12 @@ _FILTERS = {"family_code": "family", "task_type": "type", "backend_type": "group
 _add_view = partial(add_view, dispatch, room="dispatch", filters=_FILTERS)
 
 
-def _problems(schedules: list[Any]) -> ExitCode:
-    """Tell the problems of schedules in full."""
-    wrong = [schedule for schedule in schedules if schedule.problem is not None]
-    for schedule in wrong:
-        click.echo(short(f"{schedule.schedule_code}: {schedule.problem}"), err=True)
+def _problems(rows: list[Any]) -> ExitCode:
+    """Tell the problems of schedules, or of sources, in full."""
+    wrong = [row for row in rows if row.problem is not None]
+    for row in wrong:
+        name = getattr(row, "schedule_code", None) or f"{row.family_code} {row.task_type}"
+        click.echo(short(f"{name}: {row.problem}"), err=True)
     return ExitCode.FAILURE if wrong else ExitCode.OK
 
 
@@ -148,6 +149,15 @@ _add_view(
     " inactive_indicator AS off, next_time AS next, created_count AS created,"
     " skipped_count AS skipped",
     ["schedule_code"],
+    judged=_problems,
+)
+_add_view(
+    "sources",
+    "Show the views whose rows become tasks.\n\n"
+    "The exit code is 1 when one has a problem, which stands below in full.",
+    "family_code, task_type AS type, source, every, inactive_indicator AS off,"
+    " last_fired_at AS last, took, created_count AS created",
+    ["family_code", "task_type"],
     judged=_problems,
 )
 
@@ -493,6 +503,22 @@ add_call(
     "\b\nExample:\n"
     "  omd dispatch allow-search RUN code CODE",
     done="Index {index_name} of family {family_code} serves searches by {criteria}.",
+)
+
+
+# Sources of tasks -------------------------------------------------------------------------------
+
+dispatch.section("Sources of tasks")
+add_call(
+    dispatch,
+    "register-source",
+    DispatchCalls.register_source,
+    about="Register a view whose rows become tasks of TYPE in FAMILY, or change it.\n\n"
+    "What is not given keeps its value, but --every.\n\n"
+    "\b\nExample:\n"
+    "  omd dispatch register-source RUN TOPIC --source omd_report.ready_topic_tasks \\\n"
+    "    --listen omd_lineage",
+    done="The source of {family_code} {task_type} is registered.",
 )
 
 

@@ -53,17 +53,26 @@ class Maintenance:
     Args:
         new_link: makes that connection.
         tell: is called with what went wrong.
+        reclaimed: is called when claims of dead workers were settled: their work may be ready.
     """
 
-    def __init__(self, new_link: Callable[[], Link], tell: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        new_link: Callable[[], Link],
+        tell: Callable[[str], None],
+        reclaimed: Callable[[], None] = lambda: None,
+    ) -> None:
         self._new_link = new_link
         self._tell = tell
+        self._reclaimed = reclaimed
         self._sources: Link | None = None
 
     def round(self, link: Link) -> Round:
         """Do one round; the settlement and the suspensions go over `link`."""
         calls = Calls(link)
         reclaimed: int = calls._value(_SETTLE, _MOST)
+        if reclaimed:
+            self._reclaimed()
         fired, left, has_ended = 0, _MOST, True
         for code in calls._value(_DUE, 100):
             begun = time.monotonic()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,6 +46,7 @@ class Task:
         "_control",
         "_criteria",
         "_ended_because",
+        "_interrupt",
         "_master",
         "_open_control",
         "_payload",
@@ -89,6 +91,7 @@ class Task:
         self._claim = claim
         self._master = master
         self._ended_because: str | None = None
+        self._interrupt: Callable[[], object] | None = None
         self._criteria: Any = _UNREAD
         self._payload: Any = _UNREAD
         self._control: Any = None
@@ -167,6 +170,17 @@ class Task:
     def end(self, because: str) -> None:
         """Say that it is to end, and why; the worker does."""
         self._ended_because = because
+        if (interrupt := self._interrupt) is not None:
+            interrupt()
+
+    @contextmanager
+    def interrupted_by(self, interrupt: Callable[[], object]) -> Iterator[None]:
+        """Have something called, from another thread, when the task is to end inside this block."""
+        self._interrupt = interrupt
+        try:
+            yield
+        finally:
+            self._interrupt = None
 
     def opens(self, open_control: Callable[[Task], object]) -> None:
         """Say where its `control` comes from: from where it runs."""

@@ -33,8 +33,14 @@ from omd.dispatch.errors import BackendGone
 from omd.dispatch.exchange import Exchange, Exchanger, NewTask
 from omd.dispatch.handlers import TaskType, refresher, task_types
 from omd.dispatch.maintenance import Maintenance
-from omd.dispatch.rows import DispatchQueueRow, DispatchRunningRow, DispatchSchedulesRow
+from omd.dispatch.rows import (
+    DispatchQueueRow,
+    DispatchRunningRow,
+    DispatchSchedulesRow,
+    DispatchSourcesRow,
+)
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
+from omd.dispatch.sources import Sources, fire_all
 from omd.dispatch.task import Claim, Task
 from omd.doors import connect
 
@@ -45,6 +51,7 @@ _REFRESH = 5.0  # seconds between two looks for what makes scheduled tasks ready
 _MOST = 1000  # the greatest limit that claim_tasks takes
 _HURRY = 5.0  # so long what is stopped may take to end when the worker ends
 _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer was lost
+_SOURCES = "*"  # the payload of a change of the sources of tasks
 _NEW = re.compile("([A-Z0-9_]+) ([0-9]{1,4}) ([0-9]{1,18})")  # family, partition, task
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
 
@@ -99,6 +106,8 @@ class Worker:
     _new: NewTask | None = field(default=None, init=False)  # a single one
     _position: int | None = field(default=None, init=False)  # its place in its group
     _renewal: Periodic | None = field(default=None, init=False)
+    _sources: Sources | None = field(default=None, init=False)
+    _families: set[str] = field(default_factory=set, init=False)  # those with a source of tasks
 
     def run(self) -> None:
         """Run, once, until a signal or `stop` ends it, or until all is quiet.
@@ -124,7 +133,8 @@ class Worker:
             )
             with loop.signals():
                 self._register()
-                maintenance = Maintenance(lambda: self._new_link("-fire"), _tell)
+                sources = self._sources = Sources(lambda: self._new_link("-sources"), _tell)
+                maintenance = Maintenance(lambda: self._new_link("-fire"), _tell, sources.ask)
                 rounds = Periodic(
                     "maintain",
                     1.0,
@@ -150,6 +160,7 @@ class Worker:
                 finally:
                     rounds.stop()
                     news.stop()
+                    sources.stop()
                     self._leave()
 
     def stop(self) -> None:
@@ -198,20 +209,23 @@ class Worker:
 
     def _refresh(self, link: Link) -> bool:
         """Let the modules of scheduled handlers look for news; one worker of a group does it."""
-        if self._position != 0:
-            return False
-        calls = DispatchCalls(link)
+        if self._position == 0:
+            self._look_for_news(DispatchCalls(link))
+        return False
+
+    def _look_for_news(self, calls: DispatchCalls) -> None:
         kinds = task_types(calls)
-        scheduled = {
-            kinds[row.family_code, row.task_type]
-            for row in calls.report(DispatchSchedulesRow, inactive_indicator="N")
-        }
-        own = [kind for kind in scheduled if kind.deliver_id == self.group]
+        schedules = calls.report(DispatchSchedulesRow, inactive_indicator="N")
+        sources = calls.report(DispatchSourcesRow, inactive_indicator="N")
+        types = {(row.family_code, row.task_type) for row in schedules}
+        types |= {(row.family_code, row.task_type) for row in sources}
+        own = [
+            kind for key, kind in kinds.items() if key in types and kind.deliver_id == self.group
+        ]
         if looks := {look for kind in own if (look := refresher(kind)) is not None}:
             with self._connect_to_control("omd-refresh", timedelta(0)) as control:
                 for look in looks:
                     look(control)
-        return False
 
     def _new_link(self, name: str) -> Link:
         seconds = max(2, int(self.ttl / 5))
@@ -274,7 +288,20 @@ class Worker:
     def _connect(self) -> Iterator[Listener]:
         link = self._new_link("-listen")
         with Listener(link, "omd_dispatch") as news:
+            self._hear_of_sources(news)
             yield news
+
+    def _hear_of_sources(self, news: Listener) -> None:
+        """Listen to the channels of the sources of tasks, and have them read."""
+        rows = self._dispatch.report(DispatchSourcesRow, inactive_indicator="N")
+        for channel in {channel for row in rows for channel in row.listen}:
+            news.listen(channel)
+        self._families = {row.family_code for row in rows}
+        self._ask_sources()
+
+    def _ask_sources(self) -> None:
+        if self._sources is not None:
+            self._sources.ask()
 
     def _serve(self, news: Listener) -> None:
         next_poll = 0.0
@@ -305,12 +332,18 @@ class Worker:
                 self._look = False
             until = min([next_poll, *self._deadlines()])
             if self._loop.wait(until - time.monotonic(), news):
-                self._hear(news.heard())
+                self._hear(news)
 
-    def _hear(self, payloads: set[str]) -> None:
+    def _hear(self, news: Listener) -> None:
         """Look for new tasks: for one alone, if nothing else is known to be due."""
         families = {family_code for family_code, _ in self._types}
-        for payload in payloads:
+        for channel, payload in news.heard_on():
+            if channel != "omd_dispatch":
+                self._ask_sources()
+                continue
+            if payload == _SOURCES:
+                self._hear_of_sources(news)
+                continue
             group, _, task = payload.partition(" ")
             if group == self.group:
                 self._anew = True
@@ -335,19 +368,45 @@ class Worker:
         return not (self._held or self._exchange or self._look or self._new)
 
     def _is_quiet(self) -> bool:
-        """Whether no task of the group is due, and none runs here or elsewhere."""
-        if any(
+        """Whether no task of the group is due, none runs here or elsewhere, and none would come.
+
+        What this worker does itself to create tasks rests from then on.
+        """
+        if self._sources is None:
+            return False
+        self._sources.pause()
+        is_quiet = False
+        try:
+            is_quiet = not self._has_tasks() and not self._can_create_tasks()
+        finally:
+            if not is_quiet:
+                self._sources.resume()
+        return is_quiet
+
+    def _has_tasks(self) -> bool:
+        return any(
             row.due or row.claimed
             for row in self._dispatch.report(DispatchQueueRow)
             if row.lane == self.group or row.lane.startswith(f"{self.group}/")
-        ):
-            return False
-        maintenance = Maintenance(lambda: self._new_link("-fire"), _tell)
+        )
+
+    def _can_create_tasks(self) -> bool:
+        """Do at once what other threads do in turn; return whether something came of it."""
+        maintenance = Maintenance(lambda: self._new_link("-fire"), _tell, self._ask_sources)
         try:
             done = maintenance.round(self._control._link)  # a schedule may be due
         finally:
             maintenance.close()
-        return not (done.fired or done.reclaimed or done.more)
+        if done.fired or done.reclaimed or done.more:
+            return True
+        if not self._families:
+            return False
+        self._look_for_news(self._dispatch)
+        link = self._new_link("-sources")
+        try:
+            return not fire_all(link)
+        finally:
+            link.close()
 
     # Claims and results -------------------------------------------------------------------------
 
@@ -408,6 +467,10 @@ class Worker:
         self._reported_at = time.monotonic()
         for ended in exchange.results:
             self._held.pop(ended.claimed.claim.task_id, None)
+        if self._families and any(
+            ended.claimed.claim.family_code in self._families for ended in exchange.results
+        ):
+            self._ask_sources()
         self._look = self._look or 0 < exchange.limit == len(exchange.claimed)
         return exchange
 

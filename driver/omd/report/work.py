@@ -14,6 +14,7 @@ from omd.report.rows import ReadyWorkRow, WorkRow
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_SWITCH = {"on": True, "off": False}
 _READY = {
     "kind": "module_kind_code",
     "code": "code",
@@ -50,7 +51,13 @@ def work(dsn: str, output: str, code: str | None, is_ready: bool, kind: str | No
       omd work                        every Module
       omd work --ready                what could run now
       omd work mart.order_fact        one Module: why does it not run?
+      omd work on                     let workers run what is ready; off: no more
     """
+    if code in _SWITCH and kind is None and not is_ready:
+        with open_control(dsn) as control:
+            control.dispatch.set_work(_SWITCH[code])
+        click.echo(f"Tasks of ready work are switched {code}.", err=True)
+        return
     filters: dict[str, Any] = {}
     if code is not None:
         filters["code"] = code

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg import sql
 
 from omd._core.conninfo import resolve_conninfo
 from omd._core.errors import OmdError
@@ -87,3 +89,17 @@ def snapshot_error(error: Any) -> Any:
         " the connection that held it was lost",
         hint="Read again inside a run, and write there what must outlive it.",
     )
+
+
+def showing(block: str) -> str:
+    """Return the statement after which views show a block of changes, until the transaction ends.
+
+    The block is the JSON text of its source, the position that it begins after, and its last id.
+    """
+    source_code, start_pos, start_id, end_id = json.loads(block)
+    call = sql.SQL(
+        "CALL omd.show_block(p_source_code => {}, p_start_pos => {}::pg_catalog.timestamptz,"
+        " p_start_id => {}, p_end_id => {})"
+    )
+    values = map(sql.Literal, (source_code, start_pos, start_id, end_id))
+    return call.format(*values).as_string(None)

@@ -2,7 +2,7 @@
 -- are missing, so that what an administrator has changed stays. The functions of every family are
 -- made again. An installation passes over files that have not changed, so this one names the state
 -- of those that give the text of these functions, _create_sql, _criteria_sql, _key_sql,
--- _make_claims and _make_insert: b7afe9f29b82. A test says what it must be.
+-- _make_claims and _make_insert: f83f60c6f75e. A test says what it must be.
 
 INSERT INTO omd_dispatch.task_conf_partition_scheme (scheme_code, period, scheme_description)
 VALUES
@@ -28,6 +28,29 @@ BEGIN
     END IF;
     IF NOT EXISTS (SELECT FROM omd_dispatch.task_conf_family_desc WHERE family_code = 'CALL') THEN
         CALL omd_dispatch.register_family('CALL');
+    END IF;
+    -- What is ready in any room; that of a Module waits for its back-off, so no task is tried
+    -- twice.
+    IF NOT EXISTS (SELECT FROM omd_dispatch.task_conf_family_desc WHERE family_code = 'WORK') THEN
+        CALL omd_dispatch.register_family(
+            'WORK', '{"CODE": "text", "KIND": "text"}', ARRAY['CODE']
+        );
+        CALL omd_dispatch.register_task_type(
+            'WORK', 'DATABASE', 'PYTHON', 'omd.work:perform', p_later_after => interval '5 seconds',
+            p_on_failure => 'END'
+        );
+        CALL omd_dispatch.register_task_type(
+            'WORK', 'SPARK', 'PYTHON', 'omd.work:perform', p_timeout => interval '7 days',
+            p_later_after => interval '5 seconds', p_on_failure => 'END'
+        );
+        CALL omd_dispatch.register_source(
+            'WORK', 'DATABASE', 'omd_report.work_tasks_database',
+            p_listen => ARRAY['omd_delivery', 'omd_lineage'], p_inactive_indicator => 'Y'
+        );
+        CALL omd_dispatch.register_source(
+            'WORK', 'SPARK', 'omd_report.work_tasks_spark',
+            p_listen => ARRAY['omd_delivery', 'omd_lineage'], p_inactive_indicator => 'Y'
+        );
     END IF;
     FOR v_family_code IN
         SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code

@@ -1,7 +1,6 @@
 -- Whoever reads a block of facts calls these routines by their names.
 
 UPDATE omd.source_kind AS k SET
-    end_routine = 'omd_facts.block_end',
     show_routine = 'omd_facts.show_block',
     check_routine = 'omd_facts.may_end',
     plan_routine = 'omd_facts.plan_changes',

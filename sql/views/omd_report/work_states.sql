@@ -71,6 +71,7 @@ modules AS (
         p.not_before,
         coalesce(r.module_instance_id, w.module_instance_id) AS running_instance_id,
         p.last_module_instance_id,
+        l.task_id,
         CASE
             -- A topic that was taken from a run is ready, although that run executes.
             WHEN w.state = 'RUNNING' OR m.module_kind_code <> 'TOPIC' AND r.module_id IS NOT NULL
@@ -91,6 +92,7 @@ modules AS (
     LEFT JOIN omd.module_pause AS p ON m.module_id = p.module_id
     LEFT JOIN omd.running_modules() AS r ON m.module_id = r.module_id
     LEFT JOIN omd_dispatch.suspended_modules() AS h ON m.module_id = h.module_id
+    LEFT JOIN omd_dispatch.live_work() AS l ON m.module_code = l.code
     WHERE m.module_kind_code <> 'PART'
 )
 
@@ -120,7 +122,7 @@ SELECT
     coalesce(
         CASE WHEN w.state = 'RUNNING' THEN w.running_instance_id END, w.last_module_instance_id
     ) AS module_instance_id,
-    NULL::bigint AS task_id,
+    w.task_id,
     w.detail
 FROM modules AS w;
 

@@ -1,0 +1,141 @@
+"""The sources of tasks: views whose rows become tasks, read as soon as there may be news."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from omd._core.calls import Calls, Routine
+from omd._core.errors import ConnectionFailed, OmdError, one_line
+from omd.dispatch.rows import DispatchSourcesRow, FireSourcesAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from omd._core.link import Link
+
+_LONGEST = "30s"  # so long a source may take
+_SOONEST = 0.005  # seconds between two calls
+_NONE = 5.0  # seconds until the next look when there is no source
+_FIRE = Routine("omd_dispatch.fire_sources", {"p_wait": "interval"})
+
+
+class Sources:
+    """Reads the sources of tasks, in a thread of its own: at news, and when their time has come.
+
+    A source is code of anybody. So it is read over a connection of its own, under a timeout.
+
+    Args:
+        new_link: makes that connection.
+        tell: is called with what went wrong.
+    """
+
+    def __init__(self, new_link: Callable[[], Link], tell: Callable[[str], None]) -> None:
+        self._new_link = new_link
+        self._tell = tell
+        self._link: Link | None = None  # the thread alone uses it
+        self._asked_at: float | None = None  # since when there is news that no call has seen
+        self._changed = threading.Condition()
+        self._stopped = threading.Event()
+        self._is_paused = False
+        self._turn = threading.Lock()  # held while sources are read, and while they rest
+        self._thread = threading.Thread(target=self._run, name="omd-sources", daemon=True)
+        self._thread.start()
+
+    def ask(self) -> None:
+        """Say that there may be news; any thread may call it."""
+        with self._changed:
+            if self._asked_at is None:
+                self._asked_at = time.monotonic()
+                self._changed.notify_all()
+
+    def pause(self) -> None:
+        """Read no source until `resume`; a call that is on its way is waited for."""
+        self._turn.acquire()
+        self._is_paused = True
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        self._is_paused = False
+        self._turn.release()
+
+    def stop(self) -> None:
+        """Stop; a call that is on its way delays the caller by a second at most."""
+        with self._changed:
+            self._stopped.set()
+            self._changed.notify_all()
+        if self._is_paused:
+            self.resume()
+        self._thread.join(timeout=1.0)
+
+    def _run(self) -> None:
+        last, pause = time.monotonic(), 0.0
+        while True:
+            with self._changed:
+                self._changed.wait_for(
+                    lambda: self._stopped.is_set() or self._asked_at is not None,
+                    max(pause, _SOONEST),
+                )
+                if self._stopped.is_set():
+                    break
+                since = last if self._asked_at is None else self._asked_at
+                self._asked_at = None
+            with self._turn:
+                if self._stopped.is_set():
+                    break
+                began = time.monotonic()
+                wait = self._fire(began - since)
+            last, pause = began, _NONE if wait is None else wait.total_seconds()
+        self._close()
+
+    def _fire(self, waited: float) -> timedelta | None:
+        """Return when to call again; None: there is no source."""
+        try:
+            if self._link is None:
+                self._link = self._new_link()
+            self._link.set(statement_timeout=_LONGEST)
+            answer = _fire(self._link, waited)
+            if not self._link.reset():
+                self._close()
+        except (psycopg.Error, OmdError) as error:
+            self._close()
+            if not isinstance(error, ConnectionFailed):  # the main thread tells that
+                self._tell(f"the sources of tasks could not be read: {one_line(error)}")
+            return timedelta(seconds=1)
+        return answer.wait
+
+    def _close(self) -> None:
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+
+def fire_all(link: Link) -> bool:
+    """Read all sources that have not failed; return whether they have shown nothing new.
+
+    A source that rests, or that somebody else reads at this moment, may have something new.
+    """
+    calls = Calls(link)
+
+    def fired() -> dict[tuple[str, str], object]:
+        return {
+            (row.family_code, row.task_type): row.last_fired_at
+            for row in calls.report(DispatchSourcesRow, inactive_indicator="N")
+            if row.problem is None
+        }
+
+    before = fired()
+    if not before:
+        return True
+    link.set(statement_timeout=_LONGEST)
+    answer = _fire(link, 0)
+    now = fired()
+    return not answer.created and all(before.get(key) != at for key, at in now.items())
+
+
+def _fire(link: Link, waited: float) -> FireSourcesAnswer:
+    return Calls(link)._answer(_FIRE, FireSourcesAnswer, timedelta(seconds=waited))

@@ -1,0 +1,15 @@
+-- No group of workers has this name. A worker that hears it reads again what it is to listen to.
+
+CREATE OR REPLACE FUNCTION omd_dispatch._tell_sources()
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+BEGIN ATOMIC
+    SELECT pg_notify('omd_dispatch', '*');
+END;
+
+COMMENT ON FUNCTION omd_dispatch._tell_sources IS
+'Tells all workers that a source of tasks has changed. Locks: the queue of notifications, at the '
+'commit.';
+REVOKE ALL ON FUNCTION omd_dispatch._tell_sources FROM PUBLIC;
