@@ -38,7 +38,12 @@ class PostgresEngine(Engine):
 
         with connection.long_call() as link:
             return run_in_database(
-                link, stage, options["batch"], options["end_value"], options["effective_at"]
+                link,
+                stage,
+                options["batch"],
+                options["end_value"],
+                options["effective_at"],
+                options["end_id"],
             )
 
 

@@ -6,9 +6,10 @@ CREATE OR REPLACE FUNCTION omd_decision._pin_run(
     p_module_instance_id bigint,
     p_engine text,
     p_end_value timestamptz,
+    p_end_id bigint,
     p_effective_at timestamptz
 )
-RETURNS void
+RETURNS text
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -22,9 +23,9 @@ DECLARE
     v_definition jsonb;
     v_version omd_decision.ruleset_version;
     v_batch_size bigint;
+    v_window record;
     v_start timestamptz;
     v_start_id bigint;
-    v_end record;
 BEGIN
     SELECT i.module_id, i.execution_status_code INTO v_state
     FROM omd.instance_state(p_module_instance_id) AS i;
@@ -37,7 +38,7 @@ BEGIN
     IF EXISTS (
         SELECT FROM omd_decision.run AS r WHERE r.module_instance_id = p_module_instance_id
     ) THEN
-        RETURN;
+        RETURN NULL;
     END IF;
 
     SELECT d.definition INTO v_definition
@@ -64,31 +65,39 @@ BEGIN
             p_event_return_code_details => 'BATCH SIZE'
         );
     END IF;
-    IF v_definition ? 'window' THEN
-        SELECT w.p_start_value INTO v_start
-        FROM omd.load_window_start(v_stage.module_id) AS w;
-        v_end := omd_decision._window_end(v_definition, v_start, p_end_value);
+    v_window := omd_decision._next_window(
+        v_stage.stage_id, v_definition, p_end_value, p_end_id
+    );
+    IF v_window.p_source_code IS NULL AND v_window.p_end_value IS NOT NULL THEN
         CALL omd.create_load_window(
-            p_module_instance_id, v_end.p_end_value, NULL, v_start, v_start_id
+            p_module_instance_id, v_window.p_end_value, NULL, v_start, v_start_id
         );
-        IF v_end.p_detail IS NOT NULL THEN
-            CALL omd.log_event(
-                v_end.p_detail,
-                p_module_instance_id => p_module_instance_id,
-                p_event_type_code => 6,
-                p_event_return_code_details => 'WINDOW'
-            );
-        END IF;
+    ELSIF NOT v_window.p_is_empty AND v_window.p_end_id IS NOT NULL THEN
+        PERFORM omd.record_load_window(
+            p_module_instance_id, v_stage.module_id, v_window.p_start_value,
+            v_window.p_start_id, v_window.p_end_value, v_window.p_end_id,
+            v_window.p_source_code
+        );
     END IF;
+    IF v_window.p_detail IS NOT NULL THEN
+        CALL omd.log_event(
+            v_window.p_detail,
+            p_module_instance_id => p_module_instance_id,
+            p_event_type_code => 6,
+            p_event_return_code_details => 'WINDOW'
+        );
+    END IF;
+    RETURN CASE WHEN v_window.p_is_empty THEN v_window.p_detail END;
 END
 $pin_run$;
 
 COMMENT ON FUNCTION omd_decision._pin_run IS
 'Records what the run p_module_instance_id of a stage works with in p_engine: the present version '
 'of the stage, the version of the ruleset that is effective at p_effective_at (NULL: now), and '
-'the window up to p_end_value (NULL: now less the delay), or up to where all rows are visible. A '
-'run that has been pinned stays so. Errors: OM010, OM019: the end of the window does not fit the '
-'windows before; OM181: it is no executing run of a stage; OM286, OM287, OM288: the ruleset. '
-'Locks: the instance row.';
+'the window up to p_end_value (NULL: now less the delay) or the change p_end_id, or up to where '
+'all rows are visible. Returns why there is nothing to read; NULL: there may be something. A run '
+'that has been pinned stays so. Errors: OM010, OM019: the end of the window does not fit the '
+'windows before; OM013: there is no such change; OM181: it is no executing run of a stage; OM286, '
+'OM287, OM288: the ruleset. Locks: the instance row.';
 REVOKE ALL ON FUNCTION omd_decision._pin_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._pin_run TO omd_runner;

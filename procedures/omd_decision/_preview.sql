@@ -18,22 +18,33 @@ SET search_path = pg_catalog, pg_temp
 AS $preview$
 DECLARE
     v_stage omd_decision.stage := omd_decision._require_stage(p_stage_code);
+    v_window record;
+    v_way record;
 BEGIN
     SELECT v.definition INTO definition
     FROM omd_decision.stage_version AS v
     WHERE v.stage_id = v_stage.stage_id AND v.version = v_stage.version;
-    IF definition ? 'window' THEN
-        SELECT w.p_start_value INTO start_value FROM omd.load_window_start(v_stage.module_id) AS w;
-        end_value := (
-            omd_decision._window_end(definition, start_value, p_end_value)
-        ).p_end_value;
+    v_window := omd_decision._next_window(v_stage.stage_id, definition, p_end_value, NULL);
+    start_value := v_window.p_start_value;
+    end_value := v_window.p_end_value;
+    -- The views have nothing outside of a block, and perhaps that of an earlier preview.
+    IF v_window.p_end_id > 0 THEN
+        v_way := omd.block_routine(
+            v_window.p_source_code,
+            CASE WHEN v_window.p_is_empty THEN v_window.p_end_value ELSE v_window.p_start_value END,
+            CASE WHEN v_window.p_is_empty THEN v_window.p_end_id ELSE v_window.p_start_id END
+        );
+        EXECUTE format('SELECT %s($1, $2, $3)', v_way.p_routine)
+        USING v_window.p_source_code, v_way.p_after_id, v_window.p_end_id;
     END IF;
+    definition := omd_decision._as_read(definition);
     RETURN NEXT;
 END
 $preview$;
 
 COMMENT ON FUNCTION omd_decision._preview IS
-'Returns the document of the stage p_stage_code and the window that a run would read now, up to '
-'p_end_value; NULL where it has none. Errors: OM005, OM080. Locks: none.';
+'Returns the document of the stage p_stage_code, with the views that a run reads, and the window '
+'that it would read now, up to p_end_value; NULL where it has none. Views of changes show its '
+'block until the transaction ends. Errors: OM005, OM080. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision._preview FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._preview TO omd_reader;

@@ -13,12 +13,20 @@ SET jit = off
 AS $process_run$
 DECLARE
     v_run record;
+    v_block record;
     v_call text;
     v_counts jsonb;
     v_state text;
     v_constraint text;
 BEGIN
     SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
+    SELECT b.* INTO v_block FROM omd_decision._run_block(p_module_instance_id) AS b;
+    IF FOUND THEN
+        CALL omd.open_block(
+            v_block.source_code, v_block.start_value, v_block.start_id, v_block.end_id
+        );
+    END IF;
+    v_run.definition := omd_decision._as_read(v_run.definition);
     v_call := omd.quote_table(v_run.content #>> '{}', 'POSTGRES');
     IF omd_decision._content_hash(v_run.ruleset_kind, v_run.content)
         IS DISTINCT FROM v_run.content_hash
@@ -96,9 +104,10 @@ $process_run$;
 
 COMMENT ON PROCEDURE omd_decision._process_run IS
 'Runs the stage of the run p_module_instance_id in the transaction of the caller: reads, calls, '
-'writes, and judges what it rejects. Errors: OM181; OM280, OM281, OM282: rejects that the stage '
-'forbids; OM283: the ruleset failed; OM284: its answer does not fit, or an output does not take '
-'it; OM285, OM289, OM290, OM291: the records; OM287: the function has changed; those of the '
-'outputs. Locks: what reading and writing takes.';
+'writes, and judges what it rejects. Errors: OM114: rows of its block were taken back; OM181; '
+'OM280, OM281, OM282: rejects that the stage forbids; OM283: the ruleset failed; OM284: its '
+'answer does not fit, or an output does not take it; OM285, OM289, OM290, OM291: the records; '
+'OM287: the function has changed; those of the outputs. Locks: the source of its changes, beside '
+'readers; what reading and writing takes.';
 REVOKE ALL ON PROCEDURE omd_decision._process_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision._process_run TO omd_runner;

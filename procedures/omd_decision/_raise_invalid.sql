@@ -21,7 +21,16 @@ BEGIN
             'path', p_problems -> 0 -> 'path',
             'problem', p_problems -> 0 -> 'text',
             'problem_count', jsonb_array_length(p_problems),
-            'problems', p_problems
+            'problems', p_problems,
+            'way_out', CASE
+                WHEN EXISTS (
+                    SELECT FROM omd.json_items(p_problems) AS p
+                    WHERE p.item ->> 'text' LIKE '%CHANGES%'
+                )
+                    THEN 'A window over facts is {"by": "CHANGES"}, over views gdal_ or changes_ of one'
+                        ' interface whose entities have "changes": true.'
+                ELSE 'Mend the document, and define it again.'
+            END
         )
     );
 END

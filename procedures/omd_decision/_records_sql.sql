@@ -16,6 +16,9 @@ AS $records_sql$
 DECLARE
     v_batch_size CONSTANT bigint := omd_decision._batch_size(p_definition);
     v_window CONSTANT text := p_definition #>> '{window,column}';
+    v_by_changes CONSTANT boolean := coalesce(
+        p_definition #>> '{window,by}' = 'CHANGES', FALSE
+    );
     v_columns text;
     v_links text;
 BEGIN
@@ -34,24 +37,42 @@ BEGIN
         || CASE WHEN v_window IS NOT NULL THEN format('s.%I AS x, ', v_window) ELSE '' END
     INTO v_columns
     FROM omd_decision._order_columns(p_definition) AS o;
+    WITH link AS (
+        SELECT
+            l.*,
+            p_definition #> ARRAY['links', (l.number - 1)::text, 'present']
+            IS NOT DISTINCT FROM 'true' AS is_present
+        FROM omd_decision._links(p_definition) AS l
+    )
+
     SELECT
         string_agg(
             format(
-                'SELECT %s%s AS l, s.%I::bigint AS a, %s FROM %s AS s',
+                'SELECT %s%s%s AS l, s.%I::bigint AS a, %s FROM %s AS s',
                 v_columns,
+                CASE
+                    WHEN l.is_present THEN 's.acm_record_ind <> ''R'' AS y, '
+                    WHEN v_by_changes THEN 'TRUE AS y, '
+                END,
                 l.number,
                 l.arrival,
                 (
                     SELECT
                         string_agg(
                             CASE
+                                -- What the view has beside the columns of facts is for it alone.
+                                WHEN o.is_present AND o.number = l.number
+                                    THEN format(
+                                        'to_jsonb(s.*) - ''acm_change_id'' AS r%s', o.number
+                                    )
+                                WHEN o.is_present THEN format('NULL::jsonb AS r%s', o.number)
                                 WHEN o.number = l.number
                                     THEN format('(s.*)::%s AS r%s', o.source, o.number)
                                 ELSE format('NULL::%s AS r%s', o.source, o.number)
                             END,
                             ', ' ORDER BY o.number
                         )
-                    FROM omd_decision._links(p_definition) AS o
+                    FROM link AS o
                     WHERE NOT o.is_buffer
                 ),
                 l.source
@@ -59,10 +80,10 @@ BEGIN
             ' UNION ALL ' ORDER BY l.number
         )
     INTO v_links
-    FROM omd_decision._links(p_definition) AS l
+    FROM link AS l
     WHERE NOT l.is_buffer;
     RETURN format(
-        'SELECT s.*%s FROM (%s) AS s WHERE ($1::text IS NULL OR s.w::text = $1)'
+        'SELECT s.*%s FROM (%s) AS s WHERE ($1::text IS NULL OR s.w::text = $1)%s'
         ' AND ($2::timestamptz IS NULL OR %s) AND ($3::timestamptz IS NULL OR %s)',
         CASE
             WHEN p_definition ->> 'mode' = 'KEY' THEN ''
@@ -73,6 +94,7 @@ BEGIN
             )
         END,
         v_links,
+        CASE WHEN v_by_changes THEN ' AND s.y' END,
         CASE WHEN v_window IS NULL THEN 'TRUE' ELSE 's.x > $2' END,
         CASE WHEN v_window IS NULL THEN 'TRUE' ELSE 's.x <= $3' END
     );

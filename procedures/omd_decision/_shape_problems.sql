@@ -29,6 +29,7 @@ BEGIN
         ('stage', 'batch_size', 'size', FALSE),
         ('stage', 'keys', 'list', FALSE),
         ('stage', 'wave', 'name', FALSE),
+        ('stage', 'start', 'object', FALSE),
         ('stage', 'window', 'object', FALSE),
         ('stage', 'ruleset', 'name', TRUE),
         ('stage', 'links', 'items', TRUE),
@@ -38,7 +39,10 @@ BEGIN
         ('stage', 'module', 'object', FALSE),
         ('key', 'column', 'name', TRUE),
         ('key', 'direction', 'direction', FALSE),
-        ('window', 'column', 'name', TRUE),
+        ('start', 'when', 'news', FALSE),
+        ('start', 'every', 'pause', FALSE),
+        ('window', 'by', 'changes', FALSE),
+        ('window', 'column', 'name', FALSE),
         ('window', 'delay', 'interval', FALSE),
         ('module', 'module_code', 'name', FALSE),
         ('module', 'area_code', 'name', FALSE),
@@ -82,6 +86,9 @@ BEGIN
         ('keep', 'NONE, CYCLES or TRACE'),
         ('direction', 'ASC or DESC'),
         ('interval', 'an interval, 0 or more'),
+        ('pause', 'an interval of more than 0'),
+        ('news', 'NEWS'),
+        ('changes', 'CHANGES'),
         ('relation', 'schema.table, as SQL writes it'),
         ('boolean', 'true or false'),
         ('codes', 'a list of LEFTOVER, KEY_MISMATCH or both'),
@@ -136,6 +143,9 @@ BEGIN
             WHEN 'keep' THEN g.words IN ('NONE', 'CYCLES', 'TRACE')
             WHEN 'direction' THEN g.words IN ('ASC', 'DESC')
             WHEN 'interval' THEN omd_decision._interval(g.words) >= interval '0'
+            WHEN 'pause' THEN omd_decision._interval(g.words) > interval '0'
+            WHEN 'news' THEN g.words = 'NEWS'
+            WHEN 'changes' THEN g.words = 'CHANGES'
             WHEN 'relation' THEN omd.quote_table(g.words, 'POSTGRES') IS NOT NULL
             WHEN 'boolean' THEN g.is_a = 'boolean'
             WHEN 'codes' THEN
@@ -151,5 +161,5 @@ $shape_problems$;
 
 COMMENT ON FUNCTION omd_decision._shape_problems IS
 'Returns what is wrong with the properties of the object p_object at p_path; p_level: stage, '
-'key, window, module, link, reject, output, propagate, ruleset or test. Locks: none.';
+'key, start, window, module, link, reject, output, propagate, ruleset or test. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision._shape_problems FROM PUBLIC;

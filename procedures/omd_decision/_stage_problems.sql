@@ -24,6 +24,9 @@ BEGIN
     FROM omd_decision._named_items(p_stage -> 'keys', 'keys', 'column') AS k
     CROSS JOIN LATERAL omd_decision._shape_problems('key', k.path, k.item) AS s
     UNION ALL
+    SELECT s.* FROM omd_decision._shape_problems('start', 'start', p_stage -> 'start') AS s
+    WHERE jsonb_typeof(p_stage -> 'start') = 'object'
+    UNION ALL
     SELECT s.* FROM omd_decision._shape_problems('window', 'window', p_stage -> 'window') AS s
     WHERE jsonb_typeof(p_stage -> 'window') = 'object'
     UNION ALL
@@ -137,6 +140,7 @@ BEGIN
         );
 
     RETURN QUERY SELECT p.path, p.text FROM omd_decision._link_problems(v_stage) AS p;
+    RETURN QUERY SELECT p.path, p.text FROM omd_decision._window_problems(v_stage) AS p;
     SELECT m.insert_instance_column INTO v_insert_column
     FROM omd.module_target AS m
     WHERE m.module_code = v_stage #>> '{module,module_code}';

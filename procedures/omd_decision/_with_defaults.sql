@@ -30,7 +30,17 @@ BEGIN
             || (v_stage -> 'module')
         );
     END IF;
-    IF jsonb_typeof(v_stage -> 'window') = 'object' THEN
+    IF jsonb_typeof(v_stage -> 'start') = 'object' AND v_stage -> 'start' ? 'every' THEN
+        v_stage := jsonb_set(
+            v_stage,
+            '{start,every}',
+            coalesce(
+                to_jsonb(omd_decision._interval(v_stage #>> '{start,every}')::text),
+                v_stage #> '{start,every}'
+            )
+        );
+    END IF;
+    IF jsonb_typeof(v_stage -> 'window') = 'object' AND NOT v_stage -> 'window' ? 'by' THEN
         v_stage := v_stage || jsonb_build_object(
             'window',
             (v_stage -> 'window') || jsonb_build_object(

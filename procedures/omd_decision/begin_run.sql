@@ -13,14 +13,11 @@ LANGUAGE plpgsql
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $begin_run$
-DECLARE
-    v_indicator text;
 BEGIN
     CALL omd_decision._begin_stage_run(
-        omd_decision._stage_of(p_module_code), p_batch_instance_id, NULL, NULL,
-        p_execution_context, p_module_instance_id, v_indicator, p_executable, p_detail
+        omd_decision._stage_of(p_module_code), p_batch_instance_id, NULL, NULL, NULL,
+        p_execution_context, p_outcome, p_module_instance_id, p_executable, p_detail
     );
-    p_outcome := CASE v_indicator WHEN 'P' THEN 'RUN' WHEN 'C' THEN 'SKIPPED' ELSE 'BUSY' END;
 END
 $begin_run$;
 

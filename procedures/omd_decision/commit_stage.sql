@@ -54,6 +54,7 @@ BEGIN
         'rejects of p_counts', p_counts -> 'rejects', v_run.definition
     );
     PERFORM omd_decision._judge(v_run.definition, p_counts -> 'rejects');
+    PERFORM omd_decision._require_standing_block(p_module_instance_id);
     CALL omd.module_success(
         p_module_instance_id,
         p_rows_input => (p_counts ->> 'rows_input')::bigint,
@@ -68,9 +69,10 @@ COMMENT ON PROCEDURE omd_decision.commit_stage IS
 'Ends the run p_module_instance_id of a stage with status S and records its counts. p_counts: '
 '{"waves", "attempts", "cycles", "invocations", "rows_input", "rows_inserted", "rows_rejected", '
 '"rejects"}, where rejects is a list as in judge_rejects; what is absent is 0, or none. A run '
-'that has succeeded stays as it is. Errors: OM005: an argument is NULL; OM013: p_counts is no such '
-'object; OM101: it has ended otherwise; OM102: it does not proceed; OM181: it is no run of a '
-'stage; OM280, OM281, OM282: rejects that the stage forbids. Locks: the instance row. Call again '
-'when the answer was lost.';
+'that has succeeded stays as it is. Errors: OM005: an argument is NULL; OM013: p_counts is no '
+'such object; OM101: it has ended otherwise; OM102: it does not proceed; OM114: rows of its block '
+'were taken back, so end it with fail_stage; OM181: it is no run of a stage; OM280, OM281, OM282: '
+'rejects that the stage forbids. Locks: the source of its changes, beside readers; the instance '
+'row. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_decision.commit_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.commit_stage TO omd_runner;

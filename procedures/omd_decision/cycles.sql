@@ -55,15 +55,16 @@ END;
 
 COMMENT ON FUNCTION omd_decision.cycles IS
 'Returns what a run of the stage p_stage_code would call the ruleset with, and what it would '
-'reject, as one snapshot shows it. p_wave: only this wave, as text; NULL: all. p_end_value: up '
-'to where a stage with a window reads; NULL: as a run would now. Rows: a call has link and code '
+'reject, as one snapshot shows it. p_wave: only this wave, as text; NULL: all. p_end_value: up to '
+'where a stage with a window reads; NULL: as a run would now. Rows: a call has link and code '
 'NULL, inputs, the arrival numbers by parameter (a number, or a list of an array; no buffer '
 'links), and params, the records by parameter. A reject has link, arrival, code (LEFTOVER or '
 'KEY_MISMATCH) and its record in params; of a failed attempt also cycle_no and cause_link, the '
 'first link without a match. Codes that a link forbids raise nothing here. Errors: OM005: '
-'p_stage_code is NULL; OM080: there is no such stage; OM285: a buffer link that is no array is '
-'empty; OM289: a source lacks something, or a NULL arrival; OM290: a double arrival; OM291: an '
-'array has too many records. Locks: ACCESS SHARE on the sources. May be NULL: wave, key, '
-'cycle_no, invocation_no, link, arrival, code, cause_link, inputs, params.';
+'p_stage_code is NULL; OM010: the end lies before the start; OM013; OM080: there is no such '
+'stage; OM285: a buffer link that is no array is empty; OM289: a source lacks something, or a '
+'NULL arrival; OM290: a double arrival; OM291: an array has too many records. Locks: ACCESS SHARE '
+'on the sources. May be NULL: wave, key, cycle_no, invocation_no, link, arrival, code, '
+'cause_link, inputs, params.';
 REVOKE ALL ON FUNCTION omd_decision.cycles FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision.cycles TO omd_reader;

@@ -25,8 +25,10 @@ DECLARE
     v_wave_key text;
     v_sort_key text;
     v_window text;
+    v_is_present boolean;
 BEGIN
     SELECT r.* INTO v_run FROM omd_decision._run_plan(p_module_instance_id) AS r;
+    v_run.definition := omd_decision._as_read(v_run.definition);
     SELECT l.* INTO v_link
     FROM omd_decision._links(v_run.definition) AS l
     WHERE l.name = p_link;
@@ -64,7 +66,9 @@ BEGIN
     ) AS o
     INNER JOIN omd_decision._columns(v_link.source) AS c USING (column_name)
     WHERE NOT v_link.is_buffer OR o.place = 0;
-    IF NOT v_link.is_buffer THEN
+    v_is_present := v_run.definition #> ARRAY['links', (v_link.number - 1)::text, 'present']
+        IS NOT DISTINCT FROM 'true';
+    IF NOT v_link.is_buffer AND v_run.definition #>> '{window,column}' IS NOT NULL THEN
         SELECT
             string_agg(
                 format(
@@ -83,15 +87,16 @@ BEGIN
     END IF;
     query := format(
         'SELECT %s AS wave_key, %s AS sort_key, %s AS link, s.%I::bigint AS arrival,'
-        ' to_jsonb(s.*)::text AS record FROM %s AS s'
+        ' %s::text AS record FROM %s AS s'
         ' WHERE (SELECT set_config(''timezone'', ''UTC'', TRUE)) IS NOT NULL'
         ' AND (SELECT set_config(''datestyle'', ''ISO'', TRUE)) IS NOT NULL%s',
         coalesce(v_wave_key, CASE WHEN v_link.is_buffer THEN 'NULL::text' ELSE '''''::text' END),
         coalesce(v_sort_key, '''''::text'),
         v_link.number,
         v_link.arrival,
+        CASE WHEN v_is_present THEN '(to_jsonb(s.*) - ''acm_change_id'')' ELSE 'to_jsonb(s.*)' END,
         v_link.source,
-        v_window
+        concat(v_window, CASE WHEN v_is_present THEN ' AND s.acm_record_ind <> ''R''' END)
     );
     families := coalesce(families, '{}');
     SELECT

@@ -349,6 +349,7 @@
 \ir ../../procedures/omd/_move_run_source.sql
 \ir ../../procedures/omd/declare_runs.sql
 \ir ../../procedures/omd/declare_runs_of.sql
+\ir ../../procedures/omd/declare_runs_under.sql
 \ir ../../procedures/omd/source_of.sql
 \ir ../../procedures/omd/block_view.sql
 \ir ../../procedures/omd/plan_block.sql
@@ -358,12 +359,14 @@
 \ir ../../procedures/omd/block_routine.sql
 \ir ../../procedures/omd/show_block.sql
 \ir ../../procedures/omd/open_block.sql
+\ir ../../procedures/omd/block_upto.sql
 \ir ../../procedures/omd/abort_written.sql
 \ir ../../procedures/omd/declare_reader.sql
 \ir ../../procedures/omd/source_readers.sql
 \ir ../../procedures/omd/source_reads.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
+\ir ../../procedures/omd/block_start.sql
 \ir ../../procedures/omd/create_load_window.sql
 \ir ../../procedures/omd/heartbeat.sql
 \ir ../../procedures/omd/fence.sql

@@ -18,6 +18,12 @@
 \if :pending
 \ir ../../migrations/V071__stage_sources.sql
 \endif
+\set checksum '70cdf97ba0381f8d92f1a0d1fba00beb933cf13ddba930d734c37787dc4cd989'
+\set migration 'V076__stage_windows'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V076__stage_windows.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
@@ -35,6 +41,8 @@
 \ir ../../procedures/omd_decision/_with_defaults.sql
 \ir ../../procedures/omd_decision/_link_problems.sql
 \ir ../../procedures/omd_decision/_output_problems.sql
+\ir ../../procedures/omd_decision/_shows_facts.sql
+\ir ../../procedures/omd_decision/_window_problems.sql
 \ir ../../procedures/omd_decision/_stage_problems.sql
 \ir ../../procedures/omd_decision/_comparable.sql
 \ir ../../procedures/omd_decision/_changes.sql
@@ -42,6 +50,10 @@
 \ir ../../procedures/omd_decision/_require_stage.sql
 \ir ../../procedures/omd_decision/_engine_of.sql
 \ir ../../procedures/omd_decision/_register_stage_module.sql
+\ir ../../procedures/omd_decision/_links.sql
+\ir ../../procedures/omd_decision/_block_source.sql
+\ir ../../procedures/omd_decision/_save_window.sql
+\ir ../../procedures/omd_decision/_warn_of_window.sql
 \ir ../../procedures/omd_decision/define_stage.sql
 
 -- Rulesets
@@ -63,7 +75,6 @@
 -- Cycles
 \ir ../../procedures/omd_decision/_sort_key_sql.sql
 \ir ../../procedures/omd_decision/_batch_size.sql
-\ir ../../procedures/omd_decision/_links.sql
 \ir ../../procedures/omd_decision/_order_columns.sql
 \ir ../../procedures/omd_decision/_records_sql.sql
 \ir ../../procedures/omd_decision/_wave_sort_key_sql.sql
@@ -82,6 +93,9 @@
 \ir ../../procedures/omd_decision/_cycles.sql
 \ir ../../procedures/omd_decision/_window_end.sql
 \ir ../../procedures/omd_decision/_is_time_of_writing.sql
+\ir ../../procedures/omd_decision/_may_have_rows.sql
+\ir ../../procedures/omd_decision/_next_window.sql
+\ir ../../procedures/omd_decision/_as_read.sql
 \ir ../../procedures/omd_decision/_note_positions.sql
 \ir ../../procedures/omd_decision/_preview.sql
 \ir ../../procedures/omd_decision/cycles.sql
@@ -91,6 +105,8 @@
 \ir ../../procedures/omd_decision/_forget_run.sql
 \ir ../../procedures/omd_decision/_require_ruleset.sql
 \ir ../../procedures/omd_decision/_pin_run.sql
+\ir ../../procedures/omd_decision/_run_block.sql
+\ir ../../procedures/omd_decision/_require_standing_block.sql
 \ir ../../procedures/omd_decision/_run_plan.sql
 \ir ../../procedures/omd_decision/_require_rejects.sql
 \ir ../../procedures/omd_decision/_judge.sql
@@ -106,6 +122,7 @@
 \ir ../../procedures/omd_decision/_process_run.sql
 \ir ../../procedures/omd_decision/process_stage.sql
 \ir ../../procedures/omd_decision/_stage_plan.sql
+\ir ../../procedures/omd_decision/_look.sql
 \ir ../../procedures/omd_decision/_begin_stage_run.sql
 \ir ../../procedures/omd_decision/_stage_of.sql
 \ir ../../procedures/omd_decision/begin_run.sql
@@ -117,6 +134,7 @@
 \ir ../../procedures/omd_decision/_name_unfit.sql
 \ir ../../procedures/omd_decision/write_calls.sql
 \ir ../../procedures/omd_decision/commit_stage.sql
+\ir ../../procedures/omd_decision/fail_stage.sql
 \ir ../../procedures/omd_decision/explain.sql
 \ir ../../procedures/omd_decision/last_run_of.sql
 \ir ../../procedures/omd_decision/purge_log.sql
@@ -131,8 +149,13 @@
 \ir ../views/omd_decision/decision_run_log.sql
 \ir ../views/omd_decision/decision_stage_list.sql
 \ir ../views/omd_decision/stage_readiness.sql
+\ir ../views/omd_decision/stage_work.sql
+\ir ../views/omd_decision/unsafe_windows.sql
 \ir ../views/omd_decision/ready_stage_tasks.sql
 \ir ../views/omd_decision/decision_test_list.sql
+
+-- Rows of former versions
+\ir ../reference/omd_decision/stage_windows.sql
 
 -- Grants
 \ir ../grants/omd_decision.sql

@@ -34,8 +34,12 @@ def windowed(room: Room, source: str = "app.a") -> dict[str, Any]:
 
 
 def decided(room: Room, **arguments: Any) -> int:
-    """Run the stage; return how many rows it has read."""
+    """Run the stage; return how many rows it has read; 0 as well where no run began."""
     done = room.run(**arguments)
+    if done["execution_status_code"] == "C":
+        assert done["module_instance_id"] is None
+        assert done["detail"]
+        return 0
     assert done["execution_status_code"] == "S", done
     return int(
         room.one(

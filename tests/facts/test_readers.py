@@ -38,12 +38,24 @@ def stage(store: Store, **changes: Any) -> None:
     document = {k: v for k, v in {**STAGE, **changes}.items() if v is not None}
     ruleset = {"ruleset": "f", "kind": "FUNCTION", "content": "dwh.f"}
     store.call("omd_decision.define_ruleset", ruleset=Jsonb(ruleset), activate=True)
+    is_former = document.get("window") == {"column": "acm_start_dt"}
+    if is_former:
+        del document["window"]
     store.call("omd_decision.define_stage", stage=Jsonb(document))
+    if is_former:  # such a window is refused by now
+        store.owner(
+            "UPDATE omd_decision.stage_version SET definition = definition"
+            ' || \'{"window": {"column": "acm_start_dt", "delay": "00:00:00"}}\''
+        )
+        store.owner("SELECT omd_decision._save_window(s.stage_id) FROM omd_decision.stage AS s")
 
 
 def decided(store: Store, **arguments: Any) -> list[int]:
     """Run the stage; return the keys that it has decided."""
     done = store.call("omd_decision.run_stage", stage_code="care", **arguments)
+    if done["module_instance_id"] is None:
+        assert "nothing is read" in done["detail"]
+        return []
     assert done["execution_status_code"] == "S", done
     found = store.rows(
         "SELECT nbr FROM dwh.out WHERE omd_insert_module_instance_id = %s ORDER BY nbr",
@@ -86,6 +98,8 @@ def test_a_window_by_transaction_time_ends_at_the_traveling_now(shop: Store, sou
 
     def read() -> int:
         run = shop.call("omd_decision.run_stage", stage_code="care")["module_instance_id"]
+        if run is None:
+            return 0
         count = "SELECT rows_input FROM omd.module_instance WHERE module_instance_id = %s"
         return int(shop.one(count, run))
 
@@ -106,7 +120,6 @@ def test_an_end_by_the_clock_behind_the_facts_is_cut_and_said(shop: Store) -> No
     shop.owner("UPDATE omd.source_control SET end_value = '2020-02-01' WHERE end_value IS NOT NULL")
     shop.put(2, orders=[("N", 2, 10)])
     assert decided(shop) == []
-    assert "nothing is read" in events(shop, "WINDOW")[0]
 
 
 def test_a_source_of_facts_says_that_its_newest_delivery_is_left_out(shop: Store) -> None:

@@ -43,6 +43,7 @@ CONTROLS_TRANSACTIONS = {
 OVER_GENERATED_TABLES = {
     "omd.block_routine",
     "omd.block_stands",
+    "omd.block_upto",
     "omd.block_view",
     "omd.hide_columns",
     "omd.next_position",
@@ -68,6 +69,7 @@ OVER_GENERATED_TABLES = {
     "omd_delivery._revert_entity",
     "omd_delivery.require_delta",
     "omd_delivery.undo_update",
+    "omd_decision._preview",
     "omd_facts._analyze_grown",
     "omd_facts._analyze_removed",
     "omd_facts._current_row",

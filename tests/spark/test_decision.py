@@ -12,6 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812
 import omd.spark
 from decision.conftest import BOTH, Room
 from decision.sort_keys import sort_key
+from facts.store import Store
+from facts.test_changes import ORDERS, load
+from facts.test_topics import revert
+from omd.control.codes import ExecutionStatus
 from omd.decision.errors import (
     ArrayTooLarge,
     KeyMismatchNotAllowed,
@@ -23,7 +27,8 @@ from omd.spark.decision import keys
 from spark.test_faults import Job, kill, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -338,3 +343,57 @@ def test_executors_that_are_killed_change_no_answer(
         job.close()
     assert told.startswith("S "), told
     assert kept(room, int(told[2:])) == kept(room, there.module_instance_id)
+
+
+def test_a_block_of_changes_that_is_undone_meanwhile_is_decided_anew(
+    room: Room,
+    control: omd.Control,
+    spark: SparkSession,
+    background: Callable[..., Future[Any]],
+) -> None:
+    """A7: the begin fixes the block, a later snapshot shows it, and the commit looks once more."""
+    store = Store(room.conn)
+    store.set_up(ORDERS)
+    room.conn.execute(
+        "CREATE TABLE app.decided (nbr integer, amount integer,"
+        " omd_insert_module_instance_id bigint);"
+        "CREATE FUNCTION app.wait() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN NULL; END';"
+        "CREATE TRIGGER wait AFTER INSERT ON app.decided EXECUTE FUNCTION app.wait();"
+        "SELECT pg_advisory_lock(42)"
+    )
+    room.define(
+        {
+            "stage": "s",
+            "mode": "KEY",
+            "keys": [{"column": "nbr"}],
+            "ruleset": "PYTHON",
+            "links": [{"name": "a", "source": "gdal_shop.orders", "arrival": "acm_id"}],
+            "outputs": [{"name": "out", "parameter": "a", "table": "app.decided"}],
+            "window": {"by": "CHANGES"},
+            "start": {"when": "NEWS"},
+        }
+    )
+    assert control.decision.run("s", spark=spark).module_instance_id is None
+    load(store, 1, orders=[("N", 1, 10)])
+    bad = load(store, 2, orders=[("N", 2, 20)])
+
+    def correct() -> None:
+        waiting = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        until(room.conn, f"SELECT EXISTS ({waiting}) AS yes")
+        store.undo(bad)
+        revert(store)
+        load(store, 2, orders=[("N", 2, 21)])
+        room.conn.execute("SELECT pg_advisory_unlock(42)")
+
+    # A session of Spark belongs to this thread.
+    corrected = background(correct)
+    ended = control.decision.run("s", spark=spark)
+    corrected.result(timeout=60)
+    assert ended.status is ExecutionStatus.ABORTED, ended
+    ended = control.decision.run("s", spark=spark)
+    assert (ended.status, ended.cycles) == (ExecutionStatus.SUCCEEDED, 2), ended
+    decided = "SELECT nbr, amount FROM app.decided ORDER BY nbr"
+    assert [tuple(row.values()) for row in room.rows(decided)] == [(1, 10), (2, 21)]
+    outcome = control.decision.run("s", spark=spark)
+    assert (outcome.status, outcome.module_instance_id) == (ExecutionStatus.CANCELLED, None)

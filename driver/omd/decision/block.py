@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -34,6 +35,7 @@ class StageRun(ModuleRun):
         links: Mapping[str, DataFrame] | None = None,
         batch: Batch | int | None = None,
         end_value: datetime | None = None,
+        end_id: int | None = None,
         effective_at: datetime | None = None,
         parallelism: int | None = None,
     ) -> None:
@@ -55,6 +57,7 @@ class StageRun(ModuleRun):
         self.ruleset: dict[str, Any] = {}  # the version of the ruleset that it has pinned
         self.counts: dict[str, Any] = {}  # what success reports
         self._end_value = end_value
+        self._end_id = end_id
         self._effective_at = effective_at
 
     def refuse(self, sqlstate: str, **detail: Any) -> NoReturn:
@@ -74,14 +77,17 @@ class StageRun(ModuleRun):
             lease=self._lease,
             end_value=self._end_value,
             effective_at=self._effective_at,
+            end_id=self._end_id,
         )
         if begun.processing_indicator is ProcessingIndicator.PROCEED:
             assert begun.definition is not None  # noqa: S101 - the run proceeds
             assert begun.ruleset is not None  # noqa: S101
             self.definition, self.ruleset = begun.definition, begun.ruleset
+            # Every read shows the block that the begin has fixed, in a snapshot taken after it.
+            self.block = None if begun.block is None else json.dumps(begun.block)
             self.module_code = self.definition["module"]["module_code"]
         return BeginModuleAnswer(
-            begun.module_instance_id,
+            begun.module_instance_id or 0,  # there was nothing to decide
             begun.processing_indicator,
             begun.instance_array or [],
             begun.reason,
@@ -96,3 +102,8 @@ class StageRun(ModuleRun):
     def _succeed(self) -> None:
         self._stop_heartbeat()
         self.calls.commit_stage(self.module_instance_id, self.counts)
+
+    def _fail(self, detail: str, name: str) -> None:
+        self.calls.fail_stage(
+            self.module_instance_id, event_detail=detail, event_return_code_details=name
+        )

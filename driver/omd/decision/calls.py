@@ -64,12 +64,16 @@ class DecisionCalls(Calls):
         lease: timedelta | str | None = None,
         end_value: datetime | None = None,
         effective_at: datetime | None = None,
+        end_id: int | None = None,
     ) -> BeginStageAnswer:
         """Begins a run of the stage ``stage_code`` whose engine is Spark, as omd.begin_module does.
 
         Returns ``module_instance_id``, ``processing_indicator``, ``instance_array`` and ``reason``
         as omd.begin_module does, and where the run proceeds ``definition``, the stage document with
-        its defaults, and ``ruleset``: {"ruleset", "version", "kind", "content", "content_hash"}.
+        its defaults, and ``ruleset``: {"ruleset", "version", "kind", "content", "content_hash"},
+        and ``block``, where its window goes by changes the arguments of omd.show_block, which each
+        transaction that reads a link calls first. C without ``module_instance_id``: there is
+        nothing to read.
 
         Args:
             batch_instance_id: as there.
@@ -77,6 +81,8 @@ class DecisionCalls(Calls):
             lease: as there.
             end_value: up to where a stage with a window reads; NULL: now less its delay.
             effective_at: the moment for which the version of the ruleset is chosen; NULL: now.
+            end_id: the last change that a stage reads whose window goes by changes; NULL: the
+                newest.
 
         Raises:
             UnknownModule: OM002.
@@ -108,6 +114,7 @@ class DecisionCalls(Calls):
             lease,
             end_value,
             effective_at,
+            end_id,
         )
 
     def commit_stage(self, module_instance_id: int, counts: Mapping[str, Any]) -> None:
@@ -125,6 +132,7 @@ class DecisionCalls(Calls):
             InvalidArgument: OM013.
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
+            BlockUndone: OM114.
             NotAStageRun: OM181.
             LeftoverNotAllowed: OM280.
             KeyMismatchNotAllowed: OM281.
@@ -150,6 +158,8 @@ class DecisionCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            InvalidLoadWindow: OM010.
+            InvalidArgument: OM013.
             UnknownStage: OM080.
             EmptyBufferLink: OM285.
             LinkUnfit: OM289.
@@ -204,9 +214,9 @@ class DecisionCalls(Calls):
         stage and its rollback each time; a next version forgets its failures.
 
         Args:
-            stage: {"stage", "mode", "batch_size", "keys", "wave", "window", "ruleset", "links",
-                "outputs", "keep", "max_array_rows", "module"}, as docs/explanation/decision.md
-                describes it.
+            stage: {"stage", "mode", "batch_size", "keys", "wave", "window", "start", "ruleset",
+                "links", "outputs", "keep", "max_array_rows", "module"}, as
+                docs/explanation/decision.md describes it.
             dry_run: TRUE tells the changes, or the problems, and makes none (FALSE).
 
         Raises:
@@ -244,6 +254,31 @@ class DecisionCalls(Calls):
         from omd.decision.rows import ExplainRow
 
         return self._rows(_EXPLAIN, ExplainRow, module_instance_id, key, wave)
+
+    def fail_stage(
+        self,
+        module_instance_id: int,
+        *,
+        event_detail: str | None = None,
+        event_return_code_details: str | None = None,
+    ) -> None:
+        """Ends the run ``module_instance_id`` of a stage whose engine is Spark as failed, with the
+        event ``event_detail`` and the code ``event_return_code_details``, as omd.module_failure
+        does.
+
+        With the code that commit_stage raises where rows of the block were taken back (BlockUndone)
+        it ends with A, its rows go with the next begin, and the next run reads the block anew. Call
+        again when the answer was lost; OM101 with execution_status_code F or A says that it is
+        done.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+            NotAStageRun: OM181.
+        """
+        self._do(_FAIL_STAGE, module_instance_id, event_detail, event_return_code_details)
 
     def judge_rejects(self, module_instance_id: int, counts: Mapping[str, Any]) -> None:
         """Raises an error when the stage of the run ``module_instance_id`` forbids what it rejects.
@@ -302,8 +337,10 @@ class DecisionCalls(Calls):
 
         Raises:
             InvalidLoadWindow: OM010.
+            InvalidArgument: OM013.
             LoadWindowKind: OM019.
             InstanceNotExecuting: OM101.
+            BlockUndone: OM114.
             NotAStageRun: OM181.
             LeftoverNotAllowed: OM280.
             KeyMismatchNotAllowed: OM281.
@@ -363,13 +400,17 @@ class DecisionCalls(Calls):
         batch_instance_id: int | None = None,
         end_value: datetime | None = None,
         effective_at: datetime | None = None,
+        end_id: int | None = None,
     ) -> RunStageAnswer:
         """Runs the stage ``stage_code`` in the database: it groups the records into cycles, calls
         the ruleset, writes its outputs and routes the rejects, all waves in one commit.
 
-        Returns ``module_instance_id``, ``execution_status_code``: S, F, A or C, ``cycles``,
-        ``rows_rejected``, and ``detail``, why it is not S; a failed run leaves no row. It commits,
-        so call it outside a transaction block. The run lives as long as this statement; if the
+        A block that would end between a change and its undo ends at the undo. Returns
+        ``module_instance_id``, ``execution_status_code``: S, F, A or C, ``cycles``,
+        ``rows_rejected``, and ``detail``, why it is not S; a failed run leaves no row. C without
+        ``module_instance_id``: its window has nothing to read, and no run began; A after the begin:
+        rows of its block were taken back, and the next run reads the block anew. It commits, so
+        call it outside a transaction block. The run lives as long as this statement; if the
         statement is broken off, the next begin declares the run dead. What is wrong with the stage,
         the ruleset or a source is raised before there is an instance; what comes later ends it with
         F and one event.
@@ -378,6 +419,8 @@ class DecisionCalls(Calls):
             batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own.
             end_value: up to where a stage with a window reads; NULL: now less its delay.
             effective_at: the moment for which the version of the ruleset is chosen; NULL: now.
+            end_id: the last change that a stage reads whose window goes by changes; NULL: the
+                newest.
 
         Raises:
             UnknownModule: OM002.
@@ -404,7 +447,13 @@ class DecisionCalls(Calls):
         from omd.decision.rows import RunStageAnswer
 
         return self._answer(
-            _RUN_STAGE, RunStageAnswer, stage_code, batch_instance_id, end_value, effective_at
+            _RUN_STAGE,
+            RunStageAnswer,
+            stage_code,
+            batch_instance_id,
+            end_value,
+            effective_at,
+            end_id,
         )
 
     def test_ruleset(
@@ -462,6 +511,7 @@ _BEGIN_STAGE = Routine(
         "p_lease": "interval",
         "p_end_value": "timestamp with time zone",
         "p_effective_at": "timestamp with time zone",
+        "p_end_id": "bigint",
     },
     required=1,
 )
@@ -503,6 +553,15 @@ _EXPLAIN = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_FAIL_STAGE = Routine(
+    "omd_decision.fail_stage",
+    {
+        "p_module_instance_id": "bigint",
+        "p_event_detail": "text",
+        "p_event_return_code_details": "text",
+    },
+    required=1,
+)
 _JUDGE_REJECTS = Routine(
     "omd_decision.judge_rejects",
     {"p_module_instance_id": "bigint", "p_counts": "jsonb"},
@@ -543,6 +602,7 @@ _RUN_STAGE = Routine(
         "p_batch_instance_id": "bigint",
         "p_end_value": "timestamp with time zone",
         "p_effective_at": "timestamp with time zone",
+        "p_end_id": "bigint",
     },
     required=1,
 )

@@ -284,6 +284,12 @@ _EXIT_CODES = {
 )
 @click.option("--batch-instance", type=int, metavar="ID", help="The Batch Instance to run it in.")
 @_end_value
+@click.option(
+    "--end-id",
+    type=int,
+    metavar="CHANGE",
+    help="The last change that a stage reads whose window goes by changes, by default the newest.",
+)
 @_effective_at
 def run(
     stage: str,
@@ -292,6 +298,7 @@ def run(
     engine: str | None,
     batch_instance: int | None,
     end_value: datetime | None,
+    end_id: int | None,
     effective_at: datetime | None,
 ) -> int:
     """Run a stage, and tell what became of it.
@@ -308,6 +315,7 @@ def run(
             engine=engine,
             batch=batch_instance,
             end_value=end_value,
+            end_id=end_id,
             effective_at=effective_at,
         )
         logged = events(room.control, 10, module_instance_id=result.module_instance_id)

@@ -50,6 +50,7 @@ class Decision(Door, DecisionCalls):
         end_value: datetime | None = None,
         effective_at: datetime | None = None,
         parallelism: int | None = None,
+        end_id: int | None = None,
     ) -> DecisionOutcome:
         """Run a stage, and wait for its end.
 
@@ -65,6 +66,8 @@ class Decision(Door, DecisionCalls):
             end_value: up to where a stage with a window reads; by default now less its delay.
             effective_at: the moment for which the version of the ruleset is chosen; by default now.
             parallelism: into how many partitions Spark cuts the records.
+            end_id: the last change that a stage reads whose window goes by changes; by default the
+                newest.
 
         Raises:
             UnknownStage: no stage has this code.
@@ -83,6 +86,7 @@ class Decision(Door, DecisionCalls):
             "links": links,
             "batch": batch,
             "end_value": end_value,
+            "end_id": end_id,
             "effective_at": effective_at,
             "parallelism": parallelism,
         }

@@ -23,7 +23,9 @@ __all__ = [
     "ReadyStageTasksRow",
     "RunStageAnswer",
     "StageReadinessRow",
+    "StageWorkRow",
     "TestRulesetRow",
+    "UnsafeWindowsRow",
 ]
 
 
@@ -31,12 +33,13 @@ __all__ = [
 class BeginStageAnswer:
     """Answer of omd_decision.begin_stage."""
 
-    module_instance_id: int
+    module_instance_id: int | None
     processing_indicator: ProcessingIndicator
     instance_array: list[int] | None
     reason: str | None
     definition: dict[str, Any] | None
     ruleset: dict[str, Any] | None
+    block: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ class LinkQueryRow:
 class RunStageAnswer:
     """Answer of omd_decision.run_stage."""
 
-    module_instance_id: int
+    module_instance_id: int | None
     execution_status_code: ExecutionStatus
     cycles: int | None
     rows_rejected: int | None
@@ -338,3 +341,57 @@ class StageReadinessRow:
     reason: str
     failures: int
     not_before: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class StageWorkRow:
+    """For rooms: the stages that start by themselves, and whether there is something to decide.
+
+    Attributes:
+        module_id: The Module.
+        state: READY, WAITING or IDLE.
+        reason: READY: NEWS, a position of a source lies behind the window, which could move;
+            EVERY, its time has come; ROLLBACK, a run is to be undone. WAITING: OPEN_RUN, a run
+            that writes a source is at work, or waits for its rollback, and holds the window
+            back; REPEAT, its time or the delay of its window is not over; UNDO, rows of the
+            facts are being taken back. NULL: there is nothing to do.
+        waits_for: What it waits for; NULL: nothing that has a name.
+        since: When the oldest position came that was not read, when its time came, or the run
+            began that is to be undone.
+        not_before: When its time comes, or the delay of its window is over; NULL: it waits for
+            no time.
+        detail: What a run would take; NULL when there is nothing to name.
+    """
+
+    view: ClassVar[str] = "omd_decision.stage_work"
+
+    module_id: int
+    state: str
+    reason: str | None
+    waits_for: str | None
+    since: datetime
+    not_before: datetime | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnsafeWindowsRow:
+    """For rooms: stages whose window passes rows over (the problem WINDOW_UNSAFE).
+
+    Attributes:
+        stage_code: The stage.
+        module_id: Its Module.
+        table_code: The view of facts that it reads.
+        since: Since when it is defined so.
+        problem: What is wrong.
+        way_out: What to do.
+    """
+
+    view: ClassVar[str] = "omd_decision.unsafe_windows"
+
+    stage_code: str
+    module_id: int
+    table_code: str
+    since: datetime
+    problem: str
+    way_out: str

@@ -29,7 +29,8 @@ class DecisionOutcome:
 
     Attributes:
         stage: the stage.
-        module_instance_id: its Module Instance; None where there was none.
+        module_instance_id: its Module Instance; None where there was none: its window has nothing
+            to read, and the status is C.
         status: the execution status: S, F, C or A.
         engine: POSTGRES or SPARK.
         waves: how many waves it had; None where it has not succeeded, as for the other counts.
@@ -67,6 +68,7 @@ def run_in_database(
     batch: Batch | int | None,
     end_value: datetime | None,
     effective_at: datetime | None,
+    end_id: int | None = None,
 ) -> DecisionOutcome:
     """Run a stage over a connection that nobody else uses; the counts are still missing."""
     try:
@@ -75,6 +77,7 @@ def run_in_database(
             batch_instance_id=batch.batch_instance_id if isinstance(batch, Batch) else batch,
             end_value=end_value,
             effective_at=effective_at,
+            end_id=end_id,
         )
     except psycopg.errors.QueryCanceled as error:
         return DecisionOutcome(

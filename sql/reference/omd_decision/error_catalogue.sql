@@ -16,7 +16,7 @@ VALUES
     -- The document of a stage or a ruleset is wrong; its DETAIL lists all problems.
     'OM082', 'InvalidDefinition',
     'the {document} "{code}" has {problem_count} problem(s); {path}: {problem}',
-    'The DETAIL lists all problems. Mend the document, and define it again.'
+    'The DETAIL lists all problems. {way_out}'
 ),
 (
     -- The version has not passed every test case.

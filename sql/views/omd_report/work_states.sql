@@ -50,6 +50,17 @@ each_room AS (
         'delivery ' || e.delivery_id AS detail
     FROM omd_facts.export_work AS e
     INNER JOIN omd.module AS m ON e.module_code = m.module_code
+    UNION ALL
+    SELECT
+        s.module_id,
+        s.state,
+        s.reason,
+        s.waits_for,
+        s.since,
+        s.not_before,
+        NULL::bigint AS module_instance_id,
+        s.detail
+    FROM omd_decision.stage_work AS s
 ),
 
 modules AS (

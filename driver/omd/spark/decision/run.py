@@ -19,7 +19,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from omd._core.engines import SPARK
 from omd._core.errors import one_line
+from omd.control.codes import ExecutionStatus
 from omd.control.connection import Connection
+from omd.control.errors import BlockUndone
 from omd.control.run import call_job
 from omd.decision.block import StageRun
 from omd.decision.rows import DecisionRunLogRow
@@ -59,10 +61,13 @@ def run(connection: Connection, stage: str, **options: Any) -> DecisionOutcome:
     """Run a stage, and return what became of it; the options are those of `StageRun`."""
     ended = call_job(StageRun(connection, stage, **options), decide)
     error = ended.error
+    status = ended.status
+    if isinstance(error, BlockUndone):
+        status = ExecutionStatus.ABORTED
     return DecisionOutcome(
         stage,
-        ended.instance_id,
-        ended.status,
+        ended.instance_id or None,
+        status,
         SPARK,
         detail=ended.reason if error is None else one_line(error),
         error=error,
