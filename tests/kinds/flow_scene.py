@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -51,6 +52,24 @@ SCENE = f"""
         acm_record_ind text, {STAMPS});
     CREATE UNIQUE INDEX ON app.order_last (nbr);
     CREATE TABLE app.bill (nbr integer, name text, n integer, amount integer, {STAMPS});
+    CREATE TABLE app.verdict
+        (nbr integer, customer integer, amount integer, mark text, change_id bigint, {WRITTEN});
+    CREATE TABLE app.verdict_last
+        (nbr integer, customer integer, amount integer, mark text, {STAMPS});
+    CREATE TABLE app.judged (v bigint, {STAMPS});
+    CREATE FUNCTION app.judge(p jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+    SELECT jsonb_build_object('verdict', jsonb_build_object(
+        'nbr', p #> '{{o,0,nbr}}', 'customer', p #> '{{o,0,customer}}',
+        'amount', p #> '{{o,0,amount}}', 'mark', p #> '{{o,0,acm_record_ind}}',
+        'change_id', p #> '{{o,0,acm_change_id}}'
+    )) $$;
+    CREATE FUNCTION app.look(p jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+    SELECT jsonb_build_object('judged', jsonb_build_object('v', p #> '{{m,0,v}}')) $$;
+    CREATE VIEW app.v_verdict_last AS
+    SELECT DISTINCT ON (l.nbr) l.nbr, l.customer, l.amount, l.mark
+    FROM app.verdict AS l
+    WHERE omd_lineage.in_block(l.omd_insert_datetime, l.row_id)
+    ORDER BY l.nbr, l.change_id DESC;
     CREATE VIEW app.v_order_now AS
     SELECT o.nbr, o.customer, o.amount, o.acm_record_ind FROM changes_shop.orders AS o;
     CREATE VIEW app.v_customer_now AS
@@ -82,6 +101,12 @@ TOPICS: dict[str, dict[str, Any]] = {
         "id_column": "row_id",
         "maxstep": 4,
     },
+    "app.verdict_last": {
+        "depends_on": ["app.verdict"],
+        "merge_key": ["nbr"],
+        "pos_column": "omd_insert_datetime",
+        "id_column": "row_id",
+    },
     "app.bill": {
         "depends_on": ["gdal_shop.orders", "gdal_shop.customer"],
         "processor": "RELOAD",
@@ -94,6 +119,28 @@ TOPICS: dict[str, dict[str, Any]] = {
         "maxstep": 7,
     },
 }
+STAGES = [
+    {
+        "stage": "judge",
+        "mode": "KEY",
+        "keys": [{"column": "nbr"}],
+        "ruleset": "judge",
+        "links": [{"name": "o", "source": "changes_shop.orders", "arrival": "acm_id"}],
+        "outputs": [{"name": "verdict", "table": "app.verdict"}],
+        "window": {"by": "CHANGES"},
+        "start": {"when": "NEWS"},
+    },
+    {
+        "stage": "look",
+        "mode": "KEY",
+        "keys": [{"column": "v"}],
+        "ruleset": "look",
+        "links": [{"name": "m", "source": "app.made", "arrival": "row_id"}],
+        "outputs": [{"name": "judged", "table": "app.judged"}],
+        "window": {"column": "omd_insert_datetime"},
+        "start": {"when": "NEWS"},
+    },
+]
 MAKE = (
     "INSERT INTO app.made (v) SELECT current_setting('omd.module_instance_id')::bigint * 10 + n"
     " FROM generate_series(0, 4) AS n, LATERAL (SELECT pg_sleep(0.004) WHERE n >= 0) AS pause"
@@ -122,23 +169,30 @@ BUSY = {
 
 
 class Workers:
-    """Two processes, which are killed, and whose sessions are."""
+    """Two processes, which are killed, and whose sessions are.
 
-    def __init__(self, dsn: str, folder: Path, seed: int) -> None:
-        self.dsn, self.folder, self.seed = dsn, folder, seed
+    Args:
+        dsn: the database.
+        folder: where they write what they have to say.
+        seed: what they draw lots from.
+        command: the arguments of the command omd, if they are its workers; else they have no tasks.
+    """
+
+    def __init__(self, dsn: str, folder: Path, seed: int, *command: str) -> None:
+        self.dsn, self.folder, self.seed, self.command = dsn, folder, seed, command
         self.count = 0
-        self.running: list[subprocess.Popen[bytes]] = []
-
-    def begin(self) -> None:
         self.running = [self.start(), self.start()]
 
     def start(self) -> subprocess.Popen[bytes]:
         self.count += 1
+        own = [sys.executable, str(WORKER), self.dsn, str(self.seed * 1000 + self.count)]
+        omd = [str(Path(sys.executable).with_name("omd")), *self.command]
         with (self.folder / f"worker_{self.count}").open("wb") as log:
             return subprocess.Popen(
-                [sys.executable, str(WORKER), self.dsn, str(self.seed * 1000 + self.count)],
+                omd if self.command else own,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                env={**os.environ, "OMD_DSN": self.dsn},
             )
 
     def kill(self, place: int) -> None:
@@ -155,16 +209,24 @@ class Workers:
         found = []
         for file in sorted(self.folder.glob("worker_*")):
             lines = file.read_text().splitlines()
-            found += [json.loads(x) if x.startswith("{") else {"error": x} for x in lines]
+            found += [json.loads(x) if x.startswith("{") else {"said": x} for x in lines]
         return found
 
 
 class Stopper:
-    """A thread that ends sessions and statements, and kills workers, until it is stopped."""
+    """A thread that ends sessions and statements, and kills workers, until it is stopped.
 
-    def __init__(self, dsn: str, seed: int, workers: Workers) -> None:
+    Args:
+        dsn: the database.
+        seed: what it draws lots from.
+        workers: whom it kills.
+        spared: the session of the test.
+    """
+
+    def __init__(self, dsn: str, seed: int, workers: Workers, spared: int) -> None:
         self.chance = random.Random(seed)
         self.workers = workers
+        self.spared = spared
         self.over = threading.Event()
         self.conn = psycopg.connect(dsn, autocommit=True)
         self.done: list[str] = []
@@ -180,8 +242,10 @@ class Stopper:
                 continue
             self.conn.execute(
                 f"SELECT {how}(pid) FROM (SELECT pid FROM pg_stat_activity"
-                " WHERE application_name IN ('flow_worker', 'flow_person') AND state <> 'idle'"
-                " AND datname = current_database() ORDER BY random() LIMIT 1) AS s".encode()
+                " WHERE datname = current_database() AND backend_type = 'client backend'"
+                " AND state <> 'idle' AND pid NOT IN (pg_backend_pid(), %s)"
+                " ORDER BY random() LIMIT 1) AS s".encode(),
+                [self.spared],
             )
 
     def stop(self) -> None:
@@ -210,6 +274,11 @@ class Night(Store):
                 executable=MAKE,
             )
             self.conn.execute("INSERT INTO app.production VALUES (%s, TRUE)", [code])
+        for stage in STAGES:
+            name = stage["ruleset"]
+            ruleset = {"ruleset": name, "kind": "FUNCTION", "content": f"app.{name}"}
+            self.call("omd_decision.define_ruleset", ruleset=ruleset, activate=True)
+            self.call("omd_decision.define_stage", stage=stage)
         for topic, attributes in TOPICS.items():
             given = {
                 "transforms": [topic.replace(".", ".v_")],
@@ -330,6 +399,11 @@ class Night(Store):
             )
         }
         self.model.acts = [a for a in self.model.acts if a.delivery not in gone]
+
+    def make(self) -> None:
+        """Run a Module of SQL, which is never ready by itself."""
+        code = self.chance.choice(["make_one", "make_two"])
+        self.attempt("CALL omd.run_module(%s)", code)
 
     def undo_a_load(self) -> None:
         """Undo a load and those after it: they are loaded again."""
