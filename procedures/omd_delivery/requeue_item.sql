@@ -1,6 +1,5 @@
--- The facts undo loads from the newest to the oldest. A load that has failed or died leaves its item
--- LOADING, and the next load takes the oldest item that is not persisted: so such an item is in
--- nobody's way.
+-- The facts undo loads from the newest to the oldest. A load that has died leaves its item LOADING,
+-- and the next load takes the oldest item that is not persisted: such an item is in nobody's way.
 
 CREATE OR REPLACE FUNCTION omd_delivery.requeue_item(
     p_queue_id bigint
