@@ -224,6 +224,8 @@ class Stopper:
     """
 
     def __init__(self, dsn: str, seed: int, workers: Workers, spared: int) -> None:
+        # A worker of omd needs some time to begin with.
+        self.pause = 2.0 if workers.command else 0.7
         self.chance = random.Random(seed)
         self.workers = workers
         self.spared = spared
@@ -234,7 +236,7 @@ class Stopper:
         self.thread.start()
 
     def go(self) -> None:
-        while not self.over.wait(self.chance.uniform(0.1, 0.8)):
+        while not self.over.wait(self.chance.uniform(0.1, self.pause)):
             how = self.chance.choice(["kill", *["pg_terminate_backend", "pg_cancel_backend"] * 2])
             self.done.append(how)
             if how == "kill":

@@ -266,7 +266,7 @@ def check_reasons(night: Night, workers: Workers) -> None:
 
 @pytest.mark.random
 @pytest.mark.kill
-@pytest.mark.parametrize("seed", SEEDS, ids=lambda s: f"{s}, {'tasks' if s % 2 == 0 else 'plain'}")
+@pytest.mark.parametrize("seed", SEEDS, ids=lambda s: f"{s} {'tasks' if s % 2 == 0 else 'plain'}")
 def test_what_flows_is_what_a_model_says(
     conn: Connection,
     dsn: str,
