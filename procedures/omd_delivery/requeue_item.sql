@@ -30,9 +30,8 @@ BEGIN
         AND (
             q.queue_status <> 'LOADING'
             OR NOT EXISTS (
-                SELECT FROM omd.module_instance AS mi
-                WHERE mi.module_instance_id = q.module_instance_id
-                    AND mi.execution_status_code <> 'E'
+                SELECT FROM omd.instance_state(q.module_instance_id) AS mi
+                WHERE mi.execution_status_code <> 'E'
             )
         )
     ORDER BY q.queue_id

@@ -51,7 +51,7 @@ BEGIN
     );
     p_key_count := 0;
     p_is_full := FALSE;
-    -- From the beginning it takes all whose keys are purged, as they can't be told apart.
+    -- From the beginning it takes all whose keys are purged, as nobody knows which is which.
     SELECT
         greatest(max(c.undone_by_change_id), CASE WHEN v_after = 0 THEN v_purged_id END)
     INTO v_least
