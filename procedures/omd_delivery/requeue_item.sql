@@ -1,4 +1,5 @@
--- The facts undo loads from the newest to the oldest.
+-- The facts undo loads from the newest to the oldest. A load that has died leaves its item LOADING,
+-- and the next load takes the oldest item that is not persisted: such an item is in nobody's way.
 
 CREATE OR REPLACE FUNCTION omd_delivery.requeue_item(
     p_queue_id bigint
@@ -26,13 +27,20 @@ BEGIN
     WHERE q.interface_id = v_item.interface_id
         AND q.queue_id > p_queue_id
         AND q.queue_status <> 'QUEUED'
+        AND (
+            q.queue_status <> 'LOADING'
+            OR NOT EXISTS (
+                SELECT FROM omd.instance_state(q.module_instance_id) AS mi
+                WHERE mi.execution_status_code <> 'E'
+            )
+        )
     ORDER BY q.queue_id
     LIMIT 1;
     v_problem := CASE
         WHEN v_item.queue_status <> 'PERSISTED' THEN 'it is ' || v_item.queue_status
         WHEN v_item.delete_type = 'PHYSICAL' THEN 'it deletes physically'
         WHEN v_delivery.purged_datetime IS NOT NULL THEN 'its deltas were purged'
-        WHEN v_later_id IS NOT NULL THEN format('the later item %s is not QUEUED', v_later_id)
+        WHEN v_later_id IS NOT NULL THEN format('the later item %s is being loaded, or was', v_later_id)
     END;
     IF v_problem IS NOT NULL THEN
         PERFORM omd_delivery._raise_item(p_queue_id, v_problem);
@@ -51,5 +59,5 @@ COMMENT ON FUNCTION omd_delivery.requeue_item IS
 'For rooms: Puts the persisted item p_queue_id back into the queue; its delivery is ACCEPTED '
 'again. Errors: OM005: p_queue_id is NULL; OM130: the delivery is in another status; OM135: the '
 'item is gone or not PERSISTED, deletes physically, its deltas were purged, or a later item of '
-'the interface is not QUEUED. Locks: the item, the delivery.';
+'the interface is persisted, or a run that executes loads it. Locks: the item, the delivery.';
 REVOKE ALL ON FUNCTION omd_delivery.requeue_item FROM PUBLIC;

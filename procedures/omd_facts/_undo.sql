@@ -35,6 +35,9 @@ BEGIN
         END IF;
     END IF;
     PERFORM omd_delivery.hold_interface(p_interface_code);
+    PERFORM FROM omd_facts.interface AS i
+    WHERE i.interface_id = v_interface.interface_id
+    FOR NO KEY UPDATE;
     v_load := omd_facts._require_load(v_interface.interface_id, p_module_instance_id);
     IF v_load.delivery_id IS NULL AND p_revert_reason IS NOT NULL THEN
         PERFORM omd_facts._raise_not_undone(v_load, 'it was a resync, and reverts no delivery');

@@ -1,5 +1,6 @@
 -- A begin that has to undo a load does not wait for readers: it would keep others from their
 -- Modules. It lets no new one begin, its caller commits that, and the next call finds none at work.
+-- As undo does, it has the interface before the Module.
 
 CREATE OR REPLACE FUNCTION omd_facts._waits_for_readers(
     p_interface_id integer,
@@ -18,18 +19,26 @@ BEGIN
         WHERE l.interface_id = p_interface_id
             AND l.module_instance_id = ANY(omd.pending_rollback(p_module_id))
             AND l.undone_by IS NULL
-    ) OR (
+    ) THEN
+        RETURN FALSE;
+    ELSIF NOT (
         omd.take_source(omd_facts._source_code(p_interface_id), interval '1 millisecond')
     ).p_is_taken THEN
-        RETURN FALSE;
+        PERFORM omd.close_source(omd_facts._source_code(p_interface_id), interval '90 seconds');
+        RETURN TRUE;
     END IF;
-    PERFORM omd.close_source(omd_facts._source_code(p_interface_id), interval '90 seconds');
-    RETURN TRUE;
+    PERFORM omd_delivery.hold_interface(i.interface_code)
+    FROM omd_facts.interface AS i WHERE i.interface_id = p_interface_id;
+    PERFORM FROM omd_facts.interface AS i
+    WHERE i.interface_id = p_interface_id
+    FOR NO KEY UPDATE;
+    RETURN FALSE;
 END
 $waits_for_readers$;
 
 COMMENT ON FUNCTION omd_facts._waits_for_readers IS
 'Returns whether the next load of the interface p_interface_id, whose Module is p_module_id, '
-'undoes loads whose facts are being read: no run begins to read them then. Else it holds their '
-'position. Locks: the position.';
+'undoes loads whose facts are being read: no run begins to read them then. Else, if it undoes '
+'any, it holds their position and the interface. Locks: the position; the interface in both '
+'rooms.';
 REVOKE ALL ON FUNCTION omd_facts._waits_for_readers FROM PUBLIC;

@@ -1,7 +1,8 @@
 -- A reader that begins does not queue behind an undo that waits, so the undo closes the position
--- first, in a commit of its own. That ends by itself, should the session die. In a transaction
--- block nothing can be committed, and the undo waits under readers that come. A procedure that
--- commits can't set a search_path, so every name is qualified.
+-- first, in a commit of its own. It opens it again when nothing comes of the undo; should the
+-- session die, that ends by itself. In a transaction block nothing can be committed, and the undo
+-- waits under readers that come. A procedure that commits can't set a search_path, so every name is
+-- qualified.
 
 CREATE OR REPLACE PROCEDURE omd_facts.undo(
     p_interface_code text,
@@ -15,6 +16,10 @@ AS $undo$
 DECLARE
     v_can_commit boolean;
     v_readers pg_catalog.text;
+    v_sqlstate pg_catalog.text;
+    v_message pg_catalog.text;
+    v_detail pg_catalog.text;
+    v_hint pg_catalog.text;
 BEGIN
     CALL omd.ask_whether_to_commit(v_can_commit);
     p_undone := NULL;
@@ -22,15 +27,31 @@ BEGIN
         PERFORM omd_facts._close_position(p_interface_code, p_module_instance_id);
         COMMIT;
     END IF;
-    CALL omd_facts._undo(
-        p_interface_code, p_module_instance_id, p_revert_reason, p_undone, v_readers
-    );
-    IF v_readers IS NULL THEN
+    BEGIN
+        CALL omd_facts._undo(
+            p_interface_code, p_module_instance_id, p_revert_reason, p_undone, v_readers
+        );
+    EXCEPTION
+        WHEN query_canceled OR assert_failure OR OTHERS THEN
+            IF NOT v_can_commit THEN
+                RAISE;
+            END IF;
+            GET STACKED DIAGNOSTICS
+                v_sqlstate = RETURNED_SQLSTATE,
+                v_message = MESSAGE_TEXT,
+                v_detail = PG_EXCEPTION_DETAIL,
+                v_hint = PG_EXCEPTION_HINT;
+    END;
+    IF v_sqlstate IS NULL AND v_readers IS NULL THEN
         RETURN;
     END IF;
     IF v_can_commit THEN
         PERFORM omd_facts._open_position(p_interface_code);
         COMMIT;
+    END IF;
+    IF v_sqlstate IS NOT NULL THEN
+        RAISE EXCEPTION USING
+            ERRCODE = v_sqlstate, MESSAGE = v_message, DETAIL = v_detail, HINT = v_hint;
     END IF;
     PERFORM omd.raise_error(
         'OM159',

@@ -58,6 +58,7 @@ BEGIN
     ELSE
         v_block := omd_lineage._next_block(v_claim.p_topic_id, FALSE);
         IF v_block.p_end_pos IS NULL OR v_block.p_is_quiet THEN
+            PERFORM omd_lineage._undo_later(v_claim.p_undone_array);
             IF v_block.p_end_pos IS NOT NULL THEN
                 PERFORM omd_lineage._pass_rows(
                     v_claim.p_topic_id, v_block.p_end_pos, v_block.p_end_id
@@ -94,6 +95,9 @@ BEGIN
         p_outcome := CASE p_processing_indicator WHEN 'C' THEN 'SKIPPED' ELSE 'ABORTED' END;
         p_reason := coalesce(p_reason, omd.reason_of(p_module_instance_id));
         p_detail := p_reason;
+        IF v_claim.p_restatement_id IS NULL THEN
+            PERFORM omd_lineage._undo_later(v_claim.p_undone_array);
+        END IF;
         PERFORM omd_lineage._write_state(
             v_claim.p_topic_id, concat_ws(': ', p_outcome, p_reason)
         );

@@ -224,6 +224,7 @@
 \ir ../../procedures/omd_lineage/_write_block.sql
 \ir ../../procedures/omd_lineage/set_block.sql
 \ir ../../procedures/omd_lineage/_go_back.sql
+\ir ../../procedures/omd_lineage/_undo_later.sql
 \ir ../../procedures/omd_lineage/_claim_topic.sql
 \ir ../../procedures/omd_lineage/_note_no_jobs.sql
 \ir ../../procedures/omd_lineage/_note_unreadable.sql

@@ -184,3 +184,26 @@ def test_an_undo_that_is_stopped_is_done_once(
     assert store.take()["outcome"] == "PERSISTED"
     assert stored(store, MOMENT) == after
     assert store.sound()
+
+
+@pytest.mark.kill
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_a_load_is_undone_although_the_one_after_it_has_died(
+    store: Store, stop: Callable[[str, str, str], None], by_hand: bool
+) -> None:
+    """The dead one leaves its item LOADING, and each later load and undo was refused (OM153)."""
+    store.set_up(PERSON, PHONE)
+    first = store.put(1, person=[("N", 1, "a", None, "x", None)])
+    store.queue(2, person=[("N", 2, "b", None, "y", None)])
+    stop("terminate", "LOCK TABLE omd_facts.load_log IN SHARE MODE", LOAD)
+    status = "SELECT queue_status FROM omd_delivery.delta_queue WHERE queue_id = 2"
+    assert store.one(status) == "LOADING"
+    if by_hand:
+        assert store.undo(first) == [first]
+    else:
+        store.set_next("R", module=first)
+    assert [store.take()["outcome"] for _ in range(3)] == ["PERSISTED", "PERSISTED", "NOTHING"]
+    assert [nbr for nbr, *_ in store.now("person")] == [1, 2]
+    standing = "SELECT count(*) FROM omd_report.facts_loads WHERE undone_by IS NULL"
+    assert store.one(standing) == 2
+    assert store.sound()

@@ -214,6 +214,55 @@ def test_an_undo_waits_for_readers_and_no_new_one_begins_before_it(
     assert ready(shop) == (True, "DUE")
 
 
+@pytest.mark.parametrize("ended_by", ["OM153", "57014"])
+def test_an_undo_that_comes_to_nothing_stops_no_reader(
+    shop: Store, replaced: Callable[[str, str, str], None], ended_by: str
+) -> None:
+    """It had closed the position for a minute and a half, and committed that."""
+    topic(shop)
+    run = load(shop, 2, orders=[("N", 1, 1)])
+    steps(shop)
+    if ended_by == "OM153":
+        shop.conn.execute("UPDATE omd_delivery.delivery SET delivery_status = 'PERSISTED'")
+        shop.agree("desk", layer_code="GDAL")
+        shop.call("omd_facts.open_delivery", agreement_code="desk")
+        shop.conn.execute("UPDATE gdal_shop.orders SET amount = 2")
+    else:
+        load(shop, 3, orders=[("A", 1, 2)])
+        replaced("omd_facts.undo_loads", "BEGIN\n", "BEGIN\n    PERFORM pg_sleep(60);\n")
+        shop.conn.execute("SET statement_timeout = '300ms'")
+    with pytest.raises(psycopg.Error) as caught:
+        shop.undo(run)
+    assert caught.value.sqlstate == ended_by, caught.value
+    shop.conn.execute("RESET statement_timeout")
+    assert ready(shop) == (True, "DUE")
+    assert steps(shop) == [1]
+
+
+def test_what_a_restatement_goes_back_over_is_undone_although_no_step_begins(
+    shop: Store, replaced: Callable[[str, str, str], None]
+) -> None:
+    """The offset had gone back, and what the steps had written stood beside what was read again."""
+    topic(shop, merge_key=["nbr"], maxstep=1)
+    for day in (1, 2):
+        load(shop, day, orders=[("N", day, day)])
+    assert steps(shop) == [1, 1]
+    # As if an undo had closed the position behind the claim.
+    (text,) = shop.rows("SELECT pg_get_functiondef('omd_lineage._next_changes'::regproc) AS text")
+    replaced("omd_lineage._next_changes", "IF v_topic.is_closed THEN", "IF TRUE THEN")
+    shop.conn.execute("CALL omd_lineage.restate('app.f', '-infinity', 'infinity')")
+    shop.conn.execute(text["text"])
+    assert steps(shop) == [1, 1]
+    assert read(shop) == [("N", 1, 1), ("N", 2, 2)]
+    assert shop.rows("SELECT kind FROM omd_report.lineage_gaps") == []
+    standing = (
+        "SELECT count(*) FROM omd.source_control AS s INNER JOIN omd.module_instance AS i"
+        " USING (module_instance_id) WHERE s.source_code = 'facts.shop'"
+        " AND i.execution_status_code = 'S' AND i.rolled_back_by_module_instance_id IS NULL"
+    )
+    assert shop.one(standing) == 2
+
+
 def test_changes_of_other_entities_are_passed_without_a_run(shop: Store) -> None:
     topic(shop)
     load(shop, 1, orders=[("N", 1, 1)])

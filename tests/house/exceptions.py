@@ -367,6 +367,11 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_lineage.begin_step > omd.begin_in_database_run"],
     ),
     (
+        "OM003 OM004 OM006 OM013 OM106",
+        "it names steps that stand and an indicator that there is, under the lock of the topic",
+        ["omd_lineage._undo_later > omd.set_next_run_indicator"],
+    ),
+    (
         "OM206 OM212",
         "it records what is not the mistake of its caller, and answers ERROR or NOJOBS",
         [
@@ -678,6 +683,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd_facts.close_delivery > omd_delivery.hold_interface",
             "omd_facts.undo_loads > omd_delivery.hold_interface",
+            "omd_facts._waits_for_readers > omd_delivery.hold_interface",
             "omd_facts._hold > omd_delivery.hold_interface",
         ],
     ),
