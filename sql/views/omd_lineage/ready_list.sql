@@ -163,7 +163,10 @@ SELECT
     r.upto,
     r.blocker,
     CASE
-        WHEN r.has_source THEN greatest(coalesce(now() - r.unread_pos, '0'), interval '0')
+        WHEN r.has_source AND r.unread_pos IS NULL THEN interval '0'
+        WHEN r.has_source AND isfinite(r.unread_pos)
+            THEN greatest(now() - r.unread_pos, interval '0')
+        WHEN r.has_source THEN NULL
         WHEN isfinite(r.last_pos) AND isfinite(r.base_pos)
             THEN greatest(r.base_pos - r.last_pos, interval '0')
     END AS lag,
