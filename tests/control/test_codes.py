@@ -235,8 +235,8 @@ def test_the_placeholders_appear_in_no_report(flow: Flow) -> None:
     reports = flow.rows("SELECT viewname FROM pg_views WHERE schemaname = 'omd_report'")
     assert reports
     definitions = (
-        "batch_list", "module_list", "batch_module_list", "audit_columns", "work",
-        "work_states", "dispatch_sources",
+        "batch_list", "module_list", "batch_module_list", "audit_columns", "dispatch_sources",
+        "work", "work_states", "work_summary", "flow", "flow_nodes",
     )  # fmt: skip
     for report in reports:
         if report["viewname"] not in definitions:
