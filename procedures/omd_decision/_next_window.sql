@@ -24,7 +24,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $next_window$
 DECLARE
-    v_never CONSTANT timestamptz := '0001-01-02 00:00:00+00';
+    v_never CONSTANT timestamptz := timestamptz '0001-01-02 00:00:00+00';
     v_module_id integer;
     v_source record;
     v_upto timestamptz;

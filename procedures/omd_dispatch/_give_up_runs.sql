@@ -13,7 +13,7 @@ SET search_path = pg_catalog, pg_temp
 AS $give_up_runs$
 DECLARE
     v_run record;
-    v_given_up jsonb := '{}'; -- by task: whether nothing of it executes any more
+    v_given_up jsonb := '{}'::jsonb; -- by task: whether nothing of it executes any more
 BEGIN
     FOR v_run IN
         SELECT

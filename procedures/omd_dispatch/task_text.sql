@@ -12,23 +12,26 @@ SET search_path = pg_catalog, pg_temp
 AS $task_text$
 DECLARE
     v_family_code text;
-    v_task record;
+    v_task_type text;
+    v_attempt text;
+    v_claimed_by text;
 BEGIN
     FOR v_family_code IN
         SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
     LOOP
         EXECUTE format(
-            'SELECT t.task_type, t.attempt, t.claimed_by, t.status FROM %s AS t WHERE t.task_id = $1',
+            'SELECT t.task_type, t.attempt::text, t.claimed_by::text FROM %s AS t'
+            ' WHERE t.task_id = $1',
             omd_dispatch._model_table(v_family_code)
         )
-        INTO v_task
+        INTO v_task_type, v_attempt, v_claimed_by
         USING p_task_id;
-        IF v_task.task_type IS NOT NULL THEN
+        IF v_task_type IS NOT NULL THEN
             RETURN concat_ws(
                 ', ',
-                format('task %s of %s/%s', p_task_id, v_family_code, v_task.task_type),
-                'attempt ' || v_task.attempt,
-                'worker ' || v_task.claimed_by
+                format('task %s of %s/%s', p_task_id, v_family_code, v_task_type),
+                'attempt ' || v_attempt,
+                'worker ' || v_claimed_by
             );
         END IF;
     END LOOP;

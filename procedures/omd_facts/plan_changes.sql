@@ -66,7 +66,7 @@ BEGIN
         ORDER BY c.change_id
     LOOP
         v_keys := (
-            SELECT coalesce(sum(k.value::bigint), 0)
+            SELECT coalesce(sum(k.value::bigint), 0)::bigint
             FROM jsonb_each_text(v_change.key_counts) AS k
             WHERE k.key = ANY(v_entities)
         );
