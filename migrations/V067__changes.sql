@@ -4,9 +4,9 @@
 
 DO $do$
 BEGIN
-    IF to_regprocedure('omd_facts._moment_sql()') IS NOT NULL THEN
-        COMMENT ON ROUTINE omd_facts._moment_sql() IS 'Retired.';
-        ALTER ROUTINE omd_facts._moment_sql() RENAME TO _former_moment_sql;
+    IF to_regproc('omd_facts._moment_sql') IS NOT NULL THEN
+        COMMENT ON ROUTINE omd_facts._moment_sql IS 'Retired.';
+        ALTER ROUTINE omd_facts._moment_sql RENAME TO _former_moment_sql;
     END IF;
 END
 $do$;

@@ -35,8 +35,8 @@ BEGIN
         OR v_hour > 23 OR v_minute > 59 OR v_second > 59
     THEN
         RETURN NULL;
-    ELSIF v_day > extract(
-        day FROM make_date(v_year, v_month, 1) + interval '1 month' - interval '1 day'
+    ELSIF v_day > date_part(
+        'day', make_date(v_year, v_month, 1) + interval '1 month' - interval '1 day'
     ) THEN
         RETURN NULL;
     END IF;

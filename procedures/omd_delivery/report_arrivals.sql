@@ -48,6 +48,7 @@ BEGIN
     WITH seen AS MATERIALIZED (
         SELECT s.* FROM omd_delivery._seen_folders(v_agreement, coalesce(p_seen, '[]')) AS s
     ),
+
     compared AS MATERIALIZED (
         SELECT
             s.*,
@@ -80,6 +81,7 @@ BEGIN
         LEFT JOIN omd_delivery.arrival AS a
             ON a.agreement_id = v_agreement.agreement_id AND s.folder = a.folder
     ),
+
     decided AS MATERIALIZED (
         SELECT
             c.*,
@@ -103,6 +105,7 @@ BEGIN
             END AS arrival_status
         FROM compared AS c
     ),
+
     wanted AS MATERIALIZED (
         SELECT
             d.*,
@@ -121,6 +124,7 @@ BEGIN
             END AS problem
         FROM decided AS d
     ),
+
     written AS (
         INSERT INTO omd_delivery.arrival AS a (
             agreement_id, folder, snapshot_datetime, arrival_status, fingerprint, files, bytes,
@@ -170,6 +174,7 @@ BEGIN
             seen_fingerprint = excluded.seen_fingerprint,
             moved_to = CASE excluded.arrival_status WHEN 'FOUND' THEN NULL ELSE a.moved_to END
     )
+
     SELECT count(*) FILTER (
         WHERE w.arrival_status = 'FOUND' AND w.old_status IS DISTINCT FROM 'FOUND'
     )
@@ -188,11 +193,13 @@ BEGIN
                     WHERE s.value ->> 'folder' = a.folder
                 )
         ),
+
         deleted AS (
             DELETE FROM omd_delivery.arrival AS a
             USING gone AS g
             WHERE a.arrival_id = g.arrival_id AND g.refused_fingerprint IS NULL
         )
+
         UPDATE omd_delivery.arrival AS a SET
             arrival_status = 'REFUSED',
             fingerprint = g.refused_fingerprint,

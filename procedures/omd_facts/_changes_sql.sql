@@ -161,7 +161,11 @@ BEGIN
             CASE n.name
                 WHEN 'acm_id' THEN 'b.acm_id'
                 WHEN 'acm_change_id'
-                    THEN CASE WHEN v_entity.is_context THEN 'coalesce(s.change_id, b.change_id)' ELSE 'b.change_id' END
+                    THEN
+                        CASE
+                            WHEN v_entity.is_context THEN 'coalesce(s.change_id, b.change_id)'
+                            ELSE 'b.change_id'
+                        END
                 WHEN 'acm_record_ind'
                     THEN
                         CASE
@@ -178,7 +182,11 @@ BEGIN
             CASE n.name
                 WHEN 'acm_id' THEN 'b.acm_id'
                 WHEN 'acm_change_id'
-                    THEN CASE WHEN v_entity.is_context THEN 'coalesce(s.change_id, b.change_id)' ELSE 'b.change_id' END
+                    THEN
+                        CASE
+                            WHEN v_entity.is_context THEN 'coalesce(s.change_id, b.change_id)'
+                            ELSE 'b.change_id'
+                        END
                 WHEN 'acm_record_ind'
                     THEN
                         CASE
@@ -200,10 +208,15 @@ BEGIN
                             THEN omd_facts._as_of_block('p', n.name)
                         ELSE
                             format(
-                                'CASE WHEN %1$s <> ''R'' OR (%2$s = ''R'' AND %3$s >= %4$s) THEN %5$s END',
-                                omd_facts._as_of_block(split_part(n.expression, '.', 1), 'acm_record_ind'),
+                                'CASE WHEN %1$s <> ''R'' OR (%2$s = ''R'' AND %3$s >= %4$s)'
+                                ' THEN %5$s END',
+                                omd_facts._as_of_block(
+                                    split_part(n.expression, '.', 1), 'acm_record_ind'
+                                ),
                                 omd_facts._as_of_block('p', 'acm_record_ind'),
-                                omd_facts._as_of_block(split_part(n.expression, '.', 1), 'acm_start_dt'),
+                                omd_facts._as_of_block(
+                                    split_part(n.expression, '.', 1), 'acm_start_dt'
+                                ),
                                 omd_facts._as_of_block('p', 'acm_start_dt'),
                                 omd_facts._as_of_block(split_part(n.expression, '.', 1), n.name)
                             )
@@ -238,7 +251,8 @@ BEGIN
     IF v_entity.is_context THEN
         v_pieces := v_pieces || jsonb_build_object(
             'slices', v_slices,
-            'newest_where', E'\n    AND (p.acm_record_ind <> ''R'' OR (s.acm_id IS NOT NULL AND NOT b.is_all))',
+            'newest_where',
+            E'\n    AND (p.acm_record_ind <> ''R'' OR (s.acm_id IS NOT NULL AND NOT b.is_all))',
             'newest_joins', format(
                 E'INNER JOIN %s_now AS p ON b.acm_id = p.acm_id\n{slice_join}',
                 format('%I.%I', v_entity.cfl, v_entity.existence_table)

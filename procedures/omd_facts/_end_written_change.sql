@@ -15,11 +15,11 @@ BEGIN
         SELECT e.entity_id
         FROM omd_facts.entity AS e
         INNER JOIN omd_facts.entity_mark AS k USING (entity_id)
-        WHERE e.interface_id = NEW.interface_id AND k.mark_datetime = NEW.transaction_datetime
+        WHERE e.interface_id = new.interface_id AND k.mark_datetime = new.transaction_datetime
         ORDER BY e.entity_id
     )
-    WHERE c.change_id = NEW.change_id;
-    PERFORM omd_facts._end_change(NEW.change_id);
+    WHERE c.change_id = new.change_id;
+    PERFORM omd_facts._end_change(new.change_id);
     RETURN NULL;
 END
 $end_written_change$;

@@ -24,7 +24,7 @@
 \if :pending
 \ir ../../migrations/V059__writers_data.sql
 \endif
-\set checksum 'b6fda4508ef2300aab8e71c644bcd563261cc672d74b81110e23b2eb6a20a7b2'
+\set checksum '3746bd0246c7dab3a4f545c47b49be71b38690d340d6fd104e2c69694be5aa18'
 \set migration 'V067__changes'
 \ir ../setup/claim.psql
 \if :pending

@@ -373,7 +373,7 @@ def test_wrong_use_is_told_before_anything_is_done(omd_: Command, file: Callable
 def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
     names = {"StageList": "list", "RulesetList": "rulesets", "TestList": "tests", "RunLog": "runs"}
     views = {name for name in rows.__all__ if re.fullmatch("Decision.*Row", name)}
-    assert views == {f"Decision{name}Row" for name in (*names, "RejectLog")}
+    assert views == {f"Decision{name}Row" for name in (*names, "RejectLog", "LastRejects")}
     for command in names.values():
         table = omd_(command)
         assert told(table).count("\n") == 2
