@@ -53,7 +53,7 @@ BEGIN
                     WHEN cardinality(v_parts) > (
                         SELECT count(DISTINCT p.part) FROM unnest(v_parts) AS p (part)
                     ) THEN 'it has a part of the time twice'
-                    WHEN NOT v_parts @> v_order[:cardinality(v_parts)]
+                    WHEN NOT v_parts @> v_order[1:cardinality(v_parts)]
                         THEN 'it has a part of the time without the one above it'
                 END
             )

@@ -19,6 +19,7 @@ DECLARE
     c_most CONSTANT integer := 10000;
     c_at_once CONSTANT integer := 1000;
     v_tasks jsonb;
+    v_first integer;
     v_answer record;
     v_problem text;
 BEGIN
@@ -26,7 +27,10 @@ BEGIN
     p_is_cancelled := FALSE;
     BEGIN
         v_tasks := omd_dispatch._read_source(p_source.source, '{}', c_most);
-        FOR v_first IN 0..jsonb_array_length(v_tasks) - 1 BY c_at_once LOOP
+        FOR v_first IN
+            SELECT s.first
+            FROM generate_series(0, jsonb_array_length(v_tasks) - 1, c_at_once) AS s (first)
+        LOOP
             v_answer := omd_dispatch._insert_tasks(
                 p_source.family_code,
                 p_source.task_type,
