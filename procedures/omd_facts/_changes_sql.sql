@@ -21,6 +21,11 @@ AS $changes_sql$
 DECLARE
     v_entity record;
     v_pieces jsonb;
+    v_change_id text;
+    v_indicator text; -- with a place for the condition that the row is gone
+    v_is_gone text;
+    v_was_gone text;
+    v_slice_join text;
     v_number CONSTANT text := 'nullif(current_setting(%L, TRUE), '''')::bigint';
     v_block CONSTANT text := $sql$
 WITH block AS MATERIALIZED (
@@ -136,6 +141,24 @@ BEGIN
         'own_json', omd_facts._change_pieces(p_entity_id) -> 'own_json',
         'distinct', CASE WHEN v_entity.is_context THEN 'DISTINCT ON (p.acm_id) ' ELSE '' END
     );
+    -- What a context that is an entity of its own has a row for is a slice of the key.
+    v_change_id := CASE
+        WHEN v_entity.is_context THEN 'coalesce(s.change_id, b.change_id)'
+        ELSE 'b.change_id'
+    END;
+    v_indicator := format(
+        'CASE WHEN %%s THEN ''R'' WHEN %s THEN ''A'' ELSE ''N'' END',
+        CASE
+            WHEN v_entity.is_context THEN 'NOT b.is_all AND coalesce(s.was_there, TRUE)'
+            ELSE 'b.was_there'
+        END
+    );
+    v_is_gone := 'p.acm_record_ind = ''R'''
+    || CASE WHEN v_entity.is_context THEN '' ELSE ' OR p.acm_id IS NULL' END;
+    v_was_gone := CASE
+        WHEN v_entity.is_context THEN v_is_gone
+        ELSE format('coalesce(%s, ''R'') = ''R''', omd_facts._as_of_block('p', 'acm_record_ind'))
+    END;
     -- The columns. In an earlier block a value is that of the open row, or of r<context>.
     SELECT
         v_pieces || jsonb_build_object(
@@ -160,47 +183,14 @@ BEGIN
             n.name,
             CASE n.name
                 WHEN 'acm_id' THEN 'b.acm_id'
-                WHEN 'acm_change_id'
-                    THEN
-                        CASE
-                            WHEN v_entity.is_context THEN 'coalesce(s.change_id, b.change_id)'
-                            ELSE 'b.change_id'
-                        END
-                WHEN 'acm_record_ind'
-                    THEN
-                        CASE
-                            WHEN v_entity.is_context
-                                THEN
-                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN NOT b.is_all'
-                                    ' AND coalesce(s.was_there, TRUE) THEN ''A'' ELSE ''N'' END'
-                            ELSE
-                                'CASE WHEN p.acm_record_ind = ''R'' OR p.acm_id IS NULL THEN ''R'''
-                                ' WHEN b.was_there THEN ''A'' ELSE ''N'' END'
-                        END
+                WHEN 'acm_change_id' THEN v_change_id
+                WHEN 'acm_record_ind' THEN format(v_indicator, v_is_gone)
                 ELSE n.expression
             END AS newest,
             CASE n.name
                 WHEN 'acm_id' THEN 'b.acm_id'
-                WHEN 'acm_change_id'
-                    THEN
-                        CASE
-                            WHEN v_entity.is_context THEN 'coalesce(s.change_id, b.change_id)'
-                            ELSE 'b.change_id'
-                        END
-                WHEN 'acm_record_ind'
-                    THEN
-                        CASE
-                            WHEN v_entity.is_context
-                                THEN
-                                    'CASE WHEN p.acm_record_ind = ''R'' THEN ''R'' WHEN NOT b.is_all'
-                                    ' AND coalesce(s.was_there, TRUE) THEN ''A'' ELSE ''N'' END'
-                            ELSE
-                                format(
-                                    'CASE WHEN coalesce(%s, ''R'') = ''R'' THEN ''R'''
-                                    ' WHEN b.was_there THEN ''A'' ELSE ''N'' END',
-                                    omd_facts._as_of_block('p', 'acm_record_ind')
-                                )
-                        END
+                WHEN 'acm_change_id' THEN v_change_id
+                WHEN 'acm_record_ind' THEN format(v_indicator, v_was_gone)
                 ELSE
                     CASE
                         WHEN n.expression LIKE 'a.%' OR v_entity.is_context THEN n.expression
@@ -249,31 +239,20 @@ BEGIN
                 AND n.name = c.attname
     ) AS i;
     IF v_entity.is_context THEN
+        v_slice_join := 'LEFT JOIN slice AS s ON p.acm_id = s.acm_id AND s.own_key = '
+        || replace(v_pieces ->> 'own_json', ' o.', ' p.');
         v_pieces := v_pieces || jsonb_build_object(
             'slices', v_slices,
             'newest_where',
             E'\n    AND (p.acm_record_ind <> ''R'' OR (s.acm_id IS NOT NULL AND NOT b.is_all))',
             'newest_joins', format(
-                E'INNER JOIN %s_now AS p ON b.acm_id = p.acm_id\n{slice_join}',
-                format('%I.%I', v_entity.cfl, v_entity.existence_table)
+                E'INNER JOIN %I.%I AS p ON b.acm_id = p.acm_id\n%s',
+                v_entity.cfl, v_entity.existence_table || '_now', v_slice_join
             ),
-            'earlier_joins', E'INNER JOIN {existence} AS p ON b.acm_id = p.acm_id'
-            ' AND p.acm_start_dt <= b.mark AND p.acm_end_dt > b.mark\n{slice_join}',
-            'slice_join', 'LEFT JOIN slice AS s ON p.acm_id = s.acm_id AND s.own_key = '
-            || replace(v_pieces ->> 'own_json', ' o.', ' p.')
-        );
-        v_pieces := v_pieces || jsonb_build_object(
-            'newest_joins', replace(
-                replace(
-                    v_pieces ->> 'newest_joins',
-                    format('%I.%I', v_entity.cfl, v_entity.existence_table) || '_now',
-                    format('%I.%I', v_entity.cfl, v_entity.existence_table || '_now')
-                ),
-                '{slice_join}', v_pieces ->> 'slice_join'
-            ),
-            'earlier_joins', replace(
-                replace(v_pieces ->> 'earlier_joins', '{slice_join}', v_pieces ->> 'slice_join'),
-                '{existence}', v_pieces ->> 'existence'
+            'earlier_joins', format(
+                E'INNER JOIN %I.%I AS p ON b.acm_id = p.acm_id'
+                ' AND p.acm_start_dt <= b.mark AND p.acm_end_dt > b.mark\n%s',
+                v_entity.cfl, v_entity.existence_table, v_slice_join
             )
         );
     ELSE
