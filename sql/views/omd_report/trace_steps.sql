@@ -2,42 +2,34 @@
 -- others are looked for among the 200 nearest to it, since no index holds what a window overlaps.
 
 CREATE OR REPLACE VIEW omd_report.trace_steps AS
--- What a load has read: a delivery.
+-- What a load has read: a delivery; and what an entity of it has read: what was staged for it.
 SELECT
-    l.module_instance_id,
+    x.module_instance_id,
     'READ' AS step,
     'DELIVERY' AS object_kind,
     d.delivery_id::text AS object_key,
     d.status_datetime AS at,
     concat_ws(
         ', ',
-        format('delivery %s of %s', d.delivery_id, a.agreement_code),
+        format('%s %s of %s', x.what, d.delivery_id, a.agreement_code),
         'tenant ' || t.tenant_code,
         'T ' || d.snapshot_datetime,
         'from folder ' || r.folder
     ) AS text
-FROM omd_facts.load_log AS l
-INNER JOIN omd_delivery.delivery AS d ON l.delivery_id = d.delivery_id
-INNER JOIN omd_delivery.agreement AS a ON d.agreement_id = a.agreement_id
-INNER JOIN omd_delivery.tenant AS t ON a.tenant_id = t.tenant_id
-LEFT JOIN omd_delivery.arrival AS r ON d.delivery_id = r.delivery_id
-UNION ALL
--- What an entity of a delivery has read: what was staged for it.
-SELECT
-    e.module_instance_id,
-    'READ' AS step,
-    'DELIVERY' AS object_kind,
-    d.delivery_id::text AS object_key,
-    d.status_datetime AS at,
-    concat_ws(
-        ', ',
-        format('staging of delivery %s of %s', d.delivery_id, a.agreement_code),
-        'tenant ' || t.tenant_code,
-        'T ' || d.snapshot_datetime,
-        'from folder ' || r.folder
-    ) AS text
-FROM omd_delivery.delivery_entity AS e
-INNER JOIN omd_delivery.delivery AS d ON e.delivery_id = d.delivery_id
+FROM (
+    SELECT
+        l.module_instance_id,
+        l.delivery_id,
+        'delivery' AS what
+    FROM omd_facts.load_log AS l
+    UNION ALL
+    SELECT
+        e.module_instance_id,
+        e.delivery_id,
+        'staging of delivery' AS what
+    FROM omd_delivery.delivery_entity AS e
+) AS x
+INNER JOIN omd_delivery.delivery AS d ON x.delivery_id = d.delivery_id
 INNER JOIN omd_delivery.agreement AS a ON d.agreement_id = a.agreement_id
 INNER JOIN omd_delivery.tenant AS t ON a.tenant_id = t.tenant_id
 LEFT JOIN omd_delivery.arrival AS r ON d.delivery_id = r.delivery_id
@@ -212,25 +204,24 @@ LEFT JOIN omd.module_instance AS u ON l.undone_by = u.module_instance_id
 WHERE l.undone_by IS NOT NULL
 UNION ALL
 SELECT
-    l.module_instance_id,
+    x.module_instance_id,
     'UNDONE' AS step,
     'DELIVERY' AS object_kind,
     d.delivery_id::text AS object_key,
     d.status_datetime AS at,
     format('delivery %s was reverted', d.delivery_id) AS text
-FROM omd_facts.load_log AS l
-INNER JOIN omd_delivery.delivery AS d ON l.delivery_id = d.delivery_id
-WHERE d.delivery_status = 'REVERTED'
-UNION ALL
-SELECT
-    e.module_instance_id,
-    'UNDONE' AS step,
-    'DELIVERY' AS object_kind,
-    d.delivery_id::text AS object_key,
-    d.status_datetime AS at,
-    format('delivery %s was reverted', d.delivery_id) AS text
-FROM omd_delivery.delivery_entity AS e
-INNER JOIN omd_delivery.delivery AS d ON e.delivery_id = d.delivery_id
+FROM (
+    SELECT
+        l.module_instance_id,
+        l.delivery_id
+    FROM omd_facts.load_log AS l
+    UNION ALL
+    SELECT
+        e.module_instance_id,
+        e.delivery_id
+    FROM omd_delivery.delivery_entity AS e
+) AS x
+INNER JOIN omd_delivery.delivery AS d ON x.delivery_id = d.delivery_id
 WHERE d.delivery_status = 'REVERTED'
 UNION ALL
 -- Who has read what it made: the load of the delivery, ...
