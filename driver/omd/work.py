@@ -11,9 +11,6 @@ from omd._core.engines import SPARK
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus
 from omd.delivery import arrivals
-from omd.delivery.folders import local_path
-from omd.delivery.room import Delivery
-from omd.delivery.rows import ArrivalLocationsRow
 from omd.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
@@ -56,15 +53,10 @@ def perform(task: Task) -> str:
 
 
 def refresh(control: Control) -> None:
-    """Look for what no session announces: rows in sources of topics, and folders that arrive.
-
-    Folders of another file system are left out: to see them takes a session of Spark.
-    """
+    """Look for what no session announces: rows in sources of topics, and folders that arrive."""
     LineageCalls(control._link).probe_sources()
-    due = set(arrivals.due(control))
-    for row in Delivery(control).report(ArrivalLocationsRow, order_by=["agreement_code"]):
-        if row.agreement_code in due and local_path(str(row.terms["location"])) is not None:
-            arrivals.look(control, row.agreement_code)
+    for agreement in arrivals.due(control):
+        arrivals.look(control, agreement)
 
 
 def _outcome(

@@ -45,11 +45,16 @@ class Folders(Protocol):
 
 
 def due(control: Connection) -> list[str]:
-    """Return the agreements at whose locations it is time to look."""
+    """Return the agreements at whose locations it is time to look, of the local file system.
+
+    Those of another one are left out: to see them takes a session of Spark.
+    """
     rows = Delivery(control).report(
         ArrivalLocationsRow, is_due=True, order_by=["next_look", "agreement_code"]
     )
-    return [row.agreement_code for row in rows]
+    return [
+        row.agreement_code for row in rows if local_path(str(row.terms["location"])) is not None
+    ]
 
 
 def look(control: Connection, agreement: str, spark: SparkSession | None = None) -> int | None:

@@ -579,17 +579,10 @@ def _queued(items: list[Any], output: str) -> list[Any]:
 
 
 delivery.section("What arrives")
-_ARRIVALS = {
-    "arrival": "arrival_id",
-    "agreement": "agreement_code",
-    "folder": "folder",
-    "data of": "snapshot_datetime",
-    "status": "arrival_status",
-    "files": "files",
-    "bytes": "bytes",
-    "delivery": "delivery_id",
-    "problem": "problem",
-}
+_ARRIVALS = titled(
+    "arrival_id, agreement_code, folder, snapshot_datetime AS data of, arrival_status AS status,"
+    " files, bytes, delivery_id, problem"
+)
 
 
 @delivery.command()

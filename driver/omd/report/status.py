@@ -50,35 +50,21 @@ def status(dsn: str, output: str, limit: int) -> None:
             ),
             "Problems": (
                 problems,
-                {
-                    "severity": "severity",
-                    "problem": "problem_code",
-                    "subject": "subject",
-                    "text": "text",
-                    "way out": "way_out",
-                },
+                titled("severity, problem_code, subject, text, way_out"),
             ),
             "Work": (
                 control.report(WorkSummaryRow, order_by=["state", "reason", "module_kind_code"]),
-                {
-                    "state": "state",
-                    "reason": "reason",
-                    "kind": "module_kind_code",
-                    "modules": "modules",
-                    "since": "oldest_since",
-                    "first": "first_code",
-                },
+                titled(
+                    "state, reason, module_kind_code AS kind, modules, oldest_since AS since,"
+                    " first_code"
+                ),
             ),
             "Deliveries": (
                 control.report(DeliveryStateRow, order_by=["delivery_id"], limit=limit),
-                {
-                    "delivery": "delivery_id",
-                    "agreement": "agreement_code",
-                    "T": "snapshot_datetime",
-                    "status": "delivery_status",
-                    "for": "status_age",
-                    "waits for": "waits_for",
-                },
+                titled(
+                    "delivery_id, agreement_code, snapshot_datetime AS T,"
+                    " delivery_status AS status, status_age AS for, waits_for"
+                ),
             ),
             "Queue": (
                 [
@@ -86,48 +72,30 @@ def status(dsn: str, output: str, limit: int) -> None:
                     for row in control.report(FactsStateRow, order_by=["interface_code"])
                     if row.queued_items
                 ],
-                {
-                    "interface": "interface_code",
-                    "queued": "queued_items",
-                    "since": "oldest_queued",
-                },
+                titled("interface_code, queued_items AS queued, oldest_queued AS since"),
             ),
             "Tasks": (
                 control.report(
                     DispatchQueueRow, order_by=["family_code", "task_type", "lane"], limit=50
                 ),
-                {
-                    "family": "family_code",
-                    "type": "task_type",
-                    "lane": "lane",
-                    "due": "due",
-                    "later": "later",
-                    "suspended": "suspended",
-                    "at work": "claimed",
-                    "dead": "dead",
-                    "oldest due": "oldest_due",
-                },
+                titled(
+                    "family_code, task_type AS type, lane, due, later, suspended,"
+                    " claimed AS at work, dead, oldest_due"
+                ),
             ),
             "Arrivals": (
                 control.report(ArrivalSummaryRow, order_by=["agreement_code", "arrival_status"]),
-                {
-                    "agreement": "agreement_code",
-                    "status": "arrival_status",
-                    "folders": "folders",
-                    "first": "first_folder",
-                    "last": "last_folder",
-                    "changed": "changed_datetime",
-                },
+                titled(
+                    "agreement_code, arrival_status AS status, folders, first_folder AS first,"
+                    " last_folder AS last, changed_datetime"
+                ),
             ),
             "Rejects": (
                 control.report(DecisionLastRejectsRow, order_by=["stage_code"]),
-                {
-                    "stage": "stage_code",
-                    "instance": "module_instance_id",
-                    "ended": "end_datetime",
-                    "read": "rows_input",
-                    "rejected": "rows_rejected",
-                },
+                titled(
+                    "stage_code, module_instance_id AS instance, end_datetime AS ended,"
+                    " rows_input AS read, rows_rejected AS rejected"
+                ),
             ),
             "Exceptions": (
                 control.report(

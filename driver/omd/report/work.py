@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._terminal.options import output_option
-from omd._terminal.tables import show
+from omd._terminal.tables import show, titled
 from omd.cli.common import dsn_option, open_control
 from omd.report.rows import ReadyWorkRow, WorkAdoptionRow, WorkRow
 
@@ -15,33 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SWITCH = {"on": True, "off": False}
-_READY = {
-    "kind": "module_kind_code",
-    "code": "code",
-    "engine": "engine_code",
-    "reason": "reason",
-    "since": "since",
-    "detail": "detail",
-}
-_WORK = {
-    "kind": "module_kind_code",
-    "code": "code",
-    "engine": "engine_code",
-    "state": "state",
-    "reason": "reason",
-    "waits for": "waits_for",
-    "since": "since",
-    "not before": "not_before",
-    "failures": "failures",
-    "last problem": "last_problem",
-}
-
-_ADOPTION = {
-    "object": "object_kind",
-    "name": "object_key",
-    "what it does": "text",
-    "remove it by": "way_out",
-}
+_READY = titled("module_kind_code AS kind, code, engine_code, reason, since, detail")
+_WORK = titled(
+    "module_kind_code AS kind, code, engine_code, state, reason, waits_for, since, not_before,"
+    " failures, last_problem"
+)
+_ADOPTION = titled(
+    "object_kind AS object, object_key AS name, text AS what it does, way_out AS remove it by"
+)
 
 
 @click.command()

@@ -6,7 +6,6 @@ The database decides which block is read and how the step ends; this module only
 from __future__ import annotations
 
 import functools
-import importlib
 import re
 import threading
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError, ConnectionFailed, one_line
+from omd._core.functions import imported
 from omd._core.names import parts
 from omd.control.connection import Connection
 from omd.lineage.codes import StepResult
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BLOCK = "block"
 
-_FUNCTION = re.compile(r"(?P<module>[^\W\d][\w.]*):(?P<function>[^\W\d][\w.]*)")
+_FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")  # module:function
 
 # A view is a name in the session, so two steps of one session would read each other's views.
 _one_at_a_time = threading.Lock()
@@ -136,13 +136,10 @@ def _views(run: StepRun, spark: SparkSession) -> Iterator[None]:
 
 
 def _rows_of(run: StepRun, spark: SparkSession, text: str) -> DataFrame:
-    named = _FUNCTION.fullmatch(text.strip())
-    if named is None:
+    if _FUNCTION.fullmatch(text.strip()) is None:
         return spark.sql(text)
     try:
-        function: Any = importlib.import_module(named["module"])
-        for name in named["function"].split("."):
-            function = getattr(function, name)
+        function = imported(text.strip())
     except (ImportError, AttributeError) as error:
         raise TransformUnfit(
             f"the transform {text} of topic {run.topic} can't be found: {error}",
