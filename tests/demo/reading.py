@@ -30,6 +30,7 @@ READING: dict[str, str | None] = {
     "lake list": None,
     "lake show": "SELECT table_code FROM omd_report.lake_tables",
     "lineage graph": None,
+    "platform graph": None,
     "lineage plan": (
         "SELECT topic FROM omd_report.lineage_topics WHERE processor IS NOT NULL"
         " OR transforms IS NOT NULL"
@@ -44,11 +45,13 @@ READING: dict[str, str | None] = {
     "dispatch queue": None,
     "dispatch running": None,
     "dispatch schedules": None,
+    "dispatch sources": None,
     "dispatch show": "SELECT max(task_id) FROM omd_report.dispatch_dead",
     "dispatch suspensions": None,
     "model list": None,
     "model show": "SELECT DISTINCT interface_code FROM omd_report.delivery_models",
     "delivery agreements": None,
+    "delivery arrivals": None,
     "delivery constraints": None,
     "delivery events": None,
     "delivery findings": None,
@@ -81,6 +84,7 @@ READING: dict[str, str | None] = {
     "decision show": "SELECT stage_code FROM omd_report.decision_stage_list",
     "decision tests": None,
     "status": None,
+    "work": None,
     "log": None,
     "trace": (
         "SELECT max(module_instance_id) FROM omd_report.module_execution_log"
@@ -103,13 +107,15 @@ WRITING = {
     *(f"dispatch {verb}" for verb in ("allow-search", "cancel", "create", "create-many")),
     *(f"dispatch {verb}" for verb in ("maintain", "purge", "register-family", "register-type")),
     *(f"dispatch {verb}" for verb in ("register-schedule", "remove-schedule", "reschedule")),
+    "dispatch register-source",
+    "retry",
     *(f"dispatch {verb}" for verb in ("resume", "revive", "run", "set-custom", "suspend")),
     *(f"dispatch {verb}" for verb in ("set-external-name", "set-migration-status")),
     *("model apply", "facts deploy", "facts cancel-export", "facts close", "facts export"),
     *(f"facts {verb}" for verb in ("load", "open", "resync", "run", "undo")),
     *(f"delivery {verb}" for verb in ("cancel", "create", "loaded", "persist", "purge")),
     *(f"delivery {verb}" for verb in ("register-agreement", "register-tenant", "reject")),
-    *(f"delivery {verb}" for verb in ("remove-tenant", "resume", "revert", "run")),
+    *(f"delivery {verb}" for verb in ("forget", "remove-tenant", "resume", "revert", "run")),
     *(f"decision {verb}" for verb in ("activate", "deactivate", "define", "purge", "run", "test")),
 }
 """The commands that write, or whole groups of them."""
