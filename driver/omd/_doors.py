@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from omd.facts.room import Facts
     from omd.lake.room import Lake
     from omd.lineage.room import Lineage
+    from omd.provenance.room import Provenance
 
 __all__ = ["Doors"]
 
@@ -57,6 +58,12 @@ class Doors:
     def decision(self) -> Decision:
         """Decision: which records form one execution of a rule, and what it says."""
         door: Decision = self._door("decision")
+        return door
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """Provenance: who read what of whom, what must go with a bad load, and how it goes."""
+        door: Provenance = self._door("provenance")
         return door
 
     @property

@@ -17,6 +17,7 @@ ROOMS = {
     "delivery": "Delivery",
     "facts": "Facts",
     "decision": "Decision",
+    "provenance": "Provenance",
 }
 
 # Methods of doors that `control` has too, and their rooms.

@@ -146,6 +146,12 @@
 \if :pending
 \ir ../../migrations/V069__read_sources.sql
 \endif
+\set checksum '442a35b95f782e3cc530240c808cc4e7fc8b237ae74694dc060c49bf27aaad47'
+\set migration 'V081__module_returns'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V081__module_returns.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd/codes.sql

@@ -26,6 +26,7 @@ GRANTS = tuple(
         "omd_delivery",
         "omd_facts",
         "omd_decision",
+        "omd_provenance",
         "omd_report",
     )
 )

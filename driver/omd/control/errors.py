@@ -36,6 +36,7 @@ __all__ = [
     "CyclicHierarchy",
     "DirectEditRefused",
     "ForeignSchema",
+    "InputsUnfit",
     "InstallationHeld",
     "InstallerLacksRight",
     "InstanceNotExecuting",
@@ -216,3 +217,7 @@ class NeedsWorker(ConfigurationError, code="OM214"):
 
 class KindOfRoom(ConfigurationError, code="OM219"):
     """The Module belongs to a room, whose rules say what a run of it is."""
+
+
+class InputsUnfit(ConfigurationError, code="OM293"):
+    """A table that a Module is declared to read is not there."""

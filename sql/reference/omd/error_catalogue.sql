@@ -227,6 +227,11 @@ VALUES
     '{next_command}'
 ),
 (
+    -- A table that a Module is declared to read is not there.
+    'OM293', 'InputsUnfit', 'the inputs of Module "{module_code}" can''t be declared: {problem}',
+    'CALL omd.declare_inputs({module_code_literal}, ARRAY[…]); with tables or views that exist.'
+),
+(
     'OM901', 'MigrationChanged', 'migration {path} was changed after it was applied',
     'Restore the released file, then run the installer again.'
 ),
