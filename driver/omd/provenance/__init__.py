@@ -1,1 +1,1 @@
-"""Provenance: who read what of whom, and taking back what was made of it (schema omd_provenance)."""
+"""Provenance: who read what of whom, and what goes with a bad load (schema omd_provenance)."""
