@@ -102,14 +102,15 @@ class World:
         """One run of a Module, which stops between any two of its statements."""
         conn = self.session()
         is_whole = self.lots.random() < 0.5  # rows and success are one transaction
-        undoes_late = self.lots.random() < 0.3
+        undoes_late = self.lots.random() < 0.4
         began = self.clock
         if undoes_late:
             conn.execute("BEGIN")
         run, array = self.begin(conn, code)
         self.began[run] = began
         if undoes_late:
-            yield
+            for _ in range(12):  # others begin and read what is not committed yet
+                yield
             if self.lots.random() < 0.3:  # undo and success are one commit
                 conn.execute("CALL omd.module_success(%s)", (run,))
                 yield
@@ -148,7 +149,7 @@ class World:
                 code = self.lots.choice(idle)
                 self.busy.add(code)
                 at_work.append((code, self.run(code)))
-            elif number < steps - 60 and self.lots.random() < 0.08:
+            elif number < steps - 60 and self.lots.random() < 0.12:
                 self.ask_undo()
             if not at_work:
                 continue
