@@ -456,6 +456,7 @@
 \ir ../../procedures/omd/declare_inputs.sql
 \ir ../../procedures/omd/record_run_input.sql
 \ir ../../procedures/omd/record_input.sql
+\ir ../views/omd/unknown_inputs.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
 \ir ../../procedures/omd/readable_until.sql

@@ -218,6 +218,7 @@
 \ir ../../procedures/omd_facts/may_end.sql
 \ir ../../procedures/omd_facts/purge_changes.sql
 \ir ../../procedures/omd_facts/written_entities.sql
+\ir ../../procedures/omd_facts/writers_of_entity.sql
 \ir ../../procedures/omd_facts/stands_for.sql
 \ir ../../procedures/omd_facts/changes_of_runs.sql
 \ir ../../procedures/omd_facts/changes_in_block.sql

@@ -15,6 +15,8 @@
 \ir ../../procedures/omd_provenance/_written_tables.sql
 \ir ../../procedures/omd_provenance/_could_see.sql
 \ir ../../procedures/omd_provenance/_stands.sql
+\ir ../../procedures/omd_provenance/_may_have_rows.sql
+\ir ../../procedures/omd_provenance/_undone_upto.sql
 \ir ../../procedures/omd_provenance/_row_windows.sql
 \ir ../../procedures/omd_provenance/_windows_after.sql
 \ir ../../procedures/omd_provenance/_windows_over.sql
@@ -22,6 +24,13 @@
 \ir ../../procedures/omd_provenance/_readers_of_run.sql
 \ir ../../procedures/omd_provenance/direct_readers.sql
 \ir ../../procedures/omd_provenance/readers_of.sql
+\ir ../../procedures/omd_provenance/_runs_writing.sql
+\ir ../../procedures/omd_provenance/_sources_of_run.sql
+\ir ../../procedures/omd_provenance/direct_sources.sql
+\ir ../../procedures/omd_provenance/sources_of.sql
+\ir ../../procedures/omd_provenance/modules_reading.sql
+\ir ../../procedures/omd_provenance/unknown_modules.sql
+\ir ../views/omd_provenance/unknown_runs.sql
 
 -- Grants
 \ir ../grants/omd_provenance.sql

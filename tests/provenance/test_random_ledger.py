@@ -225,6 +225,20 @@ def test_no_reader_is_missed_in_any_order_of_commits(
             )
             # What a run has recorded by ids it has read, whether the rows were there or not.
             assert not began_later or row["is_exact"], f"{row} began after {run} was undone"
+    # The way back is the same way.
+    edges = {
+        way: {
+            (row[a], row[b], row["table_code"])
+            for row in world.conn.execute(
+                f"SELECT * FROM omd_provenance.direct_{way}s(%s, TRUE)".encode(), (list(world.module),)
+            )
+        }
+        for way, a, b in (
+            ("reader", "source_instance_id", "module_instance_id"),
+            ("source", "module_instance_id", "reader_instance_id"),
+        )
+    }
+    assert edges["reader"] == edges["source"]
     every = {
         row["module_instance_id"]
         for row in world.conn.execute(
