@@ -27,9 +27,10 @@ BEGIN
         ORDER BY i.id
     LOOP
         RETURN QUERY
-        SELECT v_id, s.module_instance_id, s.table_code, s.is_exact, s.stands,
+        SELECT v_id, s.module_instance_id, s.table_code, bool_or(s.is_exact), s.stands,
             s.execution_status_code
-        FROM omd_provenance._sources_of_run(v_id, coalesce(p_all, FALSE)) AS s;
+        FROM omd_provenance._sources_of_run(v_id, coalesce(p_all, FALSE)) AS s
+        GROUP BY s.module_instance_id, s.table_code, s.stands, s.execution_status_code;
     END LOOP;
 END
 $direct_sources$;

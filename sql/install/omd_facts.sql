@@ -251,8 +251,6 @@
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/export_work.sql
-\ir ../views/omd_facts/undone_reads.sql
-\ir ../views/omd_facts/undone_read_problems.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

@@ -30,7 +30,14 @@
 \ir ../../procedures/omd_provenance/sources_of.sql
 \ir ../../procedures/omd_provenance/modules_reading.sql
 \ir ../../procedures/omd_provenance/unknown_modules.sql
+\ir ../../procedures/omd_provenance/_stale_runs.sql
+\ir ../../procedures/omd_provenance/forget_unread.sql
+\ir ../reference/omd_provenance/maintenance.sql
 \ir ../views/omd_provenance/unknown_runs.sql
+\ir ../views/omd_provenance/run_inputs.sql
+\ir ../views/omd_provenance/stale_runs.sql
+\ir ../views/omd_provenance/undone_reads.sql
+\ir ../views/omd_provenance/undone_read_problems.sql
 
 -- Grants
 \ir ../grants/omd_provenance.sql
