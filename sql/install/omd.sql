@@ -471,6 +471,16 @@
 \ir ../../procedures/omd/_claim_maintenance.sql
 \ir ../../procedures/omd/maintain_rooms.sql
 \ir ../views/omd/unknown_inputs.sql
+\ir ../views/omd/ledger_run.sql
+\ir ../views/omd/ledger_module.sql
+\ir ../views/omd/ledger_declaration.sql
+\ir ../views/omd/ledger_input.sql
+\ir ../views/omd/ledger_record.sql
+\ir ../views/omd/ledger_read.sql
+\ir ../views/omd/ledger_undone.sql
+\ir ../views/omd/ledger_window.sql
+\ir ../../procedures/omd/tables_of_run.sql
+\ir ../../procedures/omd/modules_writing.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
 \ir ../../procedures/omd/readable_until.sql
