@@ -12,12 +12,12 @@ SET search_path = pg_catalog, pg_temp
 AS $look_at_sql$
 DECLARE
     v_executable text;
-    v_found record;
+    v_look record;
 BEGIN
     SELECT d.executable INTO v_executable FROM omd.module_definition(p_module_code) AS d;
-    v_found := omd._statement_inputs(v_executable);
+    v_look := omd._statement_inputs(v_executable);
     PERFORM omd._save_look(
-        p_module_code, md5(v_executable), v_found.p_tables, v_found.p_problem
+        p_module_code, md5(v_executable), v_look.p_tables, v_look.p_problem
     );
 END
 $look_at_sql$;
