@@ -1,4 +1,5 @@
 -- A Module with SQL of its own is looked up once for each text, unless somebody has declared it.
+-- Where the tables could not even be named, somebody else may name them.
 
 CREATE OR REPLACE FUNCTION omd._needs_look(
     p_module_code text
@@ -23,7 +24,11 @@ BEGIN ATOMIC
                         AND d.upto_id IS NULL
                         AND (
                             d.origin = 'HAND'
-                            OR (d.origin = 'CATALOGUE' AND d.text_hash = md5(m.executable))
+                            OR (
+                            d.origin = 'CATALOGUE'
+                            AND d.text_hash = md5(m.executable)
+                            AND d.proposed IS NOT NULL
+                        )
                         )
                 )
         );

@@ -162,10 +162,10 @@ END
 $window_readers$;
 
 COMMENT ON FUNCTION omd_provenance._window_readers IS
-'Returns the runs of the Modules p_module_array whose windows over p_table_code have read the run '
-'p_run. p_undone_by: the run that undid it; p_upto: the newest run that may have read it before; '
-'p_all: also those that do not stand; p_declared_code: the table or view that the window cuts, '
-'by p_pos_column and p_id_column, NULL: by changes of facts; p_after_array, p_upto_array: the runs for '
-'which this is declared. Locks: none.';
+'Returns the runs of the Modules p_module_array whose windows over p_table_code have read the '
+'run p_run. p_undone_by: the run that undid it; p_upto: the newest run that may have read it '
+'before; p_all: also those that do not stand; p_declared_code: the table or view that the window '
+'cuts, by p_pos_column and p_id_column, NULL: by changes of facts; p_after_array, p_upto_array: '
+'the runs for which this is declared. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._window_readers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._window_readers TO omd_reader;
