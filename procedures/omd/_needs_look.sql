@@ -27,7 +27,10 @@ BEGIN ATOMIC
                             OR (
                             d.origin = 'CATALOGUE'
                             AND d.text_hash = md5(m.executable)
-                            AND d.proposed IS NOT NULL
+                            AND (
+                                d.proposed IS NOT NULL
+                                OR d.looked_datetime > clock_timestamp() - interval '1 minute'
+                            )
                         )
                         )
                 )
