@@ -36,7 +36,7 @@
 \if :pending
 \ir ../../migrations/V073__exports_by_themselves.sql
 \endif
-\set checksum 'ac4ab6162f27b9b9adfea7e164378dc1e0ee95e586806a64c3da87106a6d7445'
+\set checksum '0ade8c4be67167841b2add14e1eaadf769fdc6cd4d8703149ed0802a88c6261d'
 \set migration 'V083__changes_of_runs'
 \ir ../setup/claim.psql
 \if :pending
