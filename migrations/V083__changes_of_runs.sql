@@ -1,5 +1,5 @@
--- V083: facts: the changes of a run are found at once, and what former loads and exports have read is
--- recorded. Applied once.
+-- V083: facts: the changes of a run are found at once, and what former loads and exports have read
+-- is recorded. Applied once.
 
 CREATE INDEX ix_change_run ON omd_facts.change (module_instance_id)
 WHERE module_instance_id IS NOT NULL;

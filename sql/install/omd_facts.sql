@@ -36,7 +36,7 @@
 \if :pending
 \ir ../../migrations/V073__exports_by_themselves.sql
 \endif
-\set checksum '0ade8c4be67167841b2add14e1eaadf769fdc6cd4d8703149ed0802a88c6261d'
+\set checksum 'fa17dd15d2915e081f153956ee75afe955cbed3183eb2851588b2d4deb820284'
 \set migration 'V083__changes_of_runs'
 \ir ../setup/claim.psql
 \if :pending
