@@ -18,17 +18,18 @@ SELECT
     ) AS way_out
 FROM omd_report.stale_runs AS r
 LEFT JOIN LATERAL omd_facts.changes_of_runs(ARRAY[r.source_instance_id]) AS c ON TRUE
-CROSS JOIN LATERAL (
-    SELECT
-        CASE
-            WHEN c.change_id IS NOT NULL
-                THEN format(
-                    'change %s of interface %s',
-                    c.change_id, substr(c.source_code, length('facts.') + 1)
-                )
-            ELSE format('Module Instance %s', r.source_instance_id)
-        END AS text
-) AS w
+CROSS JOIN
+    LATERAL (
+        SELECT
+            CASE
+                WHEN c.change_id IS NOT NULL
+                    THEN format(
+                        'change %s of interface %s',
+                        c.change_id, substr(c.source_code, length('facts.') + 1)
+                    )
+                ELSE format('Module Instance %s', r.source_instance_id)
+            END AS text
+    ) AS w
 GROUP BY r.module_instance_id, r.module_code;
 
 COMMENT ON VIEW omd_report.undone_read_problems IS
