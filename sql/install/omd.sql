@@ -153,6 +153,13 @@
 \ir ../../migrations/V081__module_returns.sql
 \endif
 
+\set checksum 'fb8a41b1a5236a1813558c89a5a700514ac281c8d1fe993719d2d36b407ea1b1'
+\set migration 'V090__recalled_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V090__recalled_runs.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
@@ -340,6 +347,7 @@
 \ir ../../procedures/omd/create_module_instance.sql
 \ir ../../procedures/omd/evaluate_module.sql
 \ir ../../procedures/omd/begin_module.sql
+\ir ../../procedures/omd/_fill_returns.sql
 \ir ../../procedures/omd/module_success.sql
 \ir ../../procedures/omd/succeed_rollback.sql
 \ir ../../procedures/omd/module_failure.sql
@@ -347,6 +355,30 @@
 \ir ../../procedures/omd/module_abort.sql
 \ir ../../procedures/omd/module_active_instance_control.sql
 \ir ../../procedures/omd/previous_module_instance.sql
+
+-- Recalls
+\ir ../../procedures/omd/mark_taken_back.sql
+\ir ../../procedures/omd/_recall_parts.sql
+\ir ../../procedures/omd/_recall_counts.sql
+\ir ../../procedures/omd/_missing_right.sql
+\ir ../../procedures/omd/find_references.sql
+\ir ../../procedures/omd/rows_of_runs.sql
+\ir ../../procedures/omd/_require_taken_on.sql
+\ir ../../procedures/omd/_end_take_back.sql
+\ir ../../procedures/omd/take_back_rows.sql
+\ir ../../procedures/omd/give_up_readers.sql
+\ir ../../procedures/omd/_recall_runs.sql
+\ir ../../procedures/omd/recall_follows.sql
+\ir ../../procedures/omd/recall_effects.sql
+\ir ../../procedures/omd/recall_locks.sql
+\ir ../../procedures/omd/take_back.sql
+\ir ../../procedures/omd/lock_modules.sql
+\ir ../../procedures/omd/runs_at_work.sql
+\ir ../../procedures/omd/give_up_dead_runs.sql
+\ir ../../procedures/omd/begin_recall.sql
+\ir ../../procedures/omd/end_recall.sql
+\ir ../../procedures/omd/await_return.sql
+
 \ir ../../procedures/omd/record_load_window.sql
 \ir ../../procedures/omd/declare_source.sql
 \ir ../../procedures/omd/move_source.sql

@@ -10,5 +10,8 @@
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
 
+-- Routines
+\ir ../../procedures/omd_provenance/_register_recall.sql
+
 -- Grants
 \ir ../grants/omd_provenance.sql
