@@ -372,6 +372,11 @@
 \ir ../../procedures/omd/recall_effects.sql
 \ir ../../procedures/omd/recall_locks.sql
 \ir ../../procedures/omd/take_back.sql
+\ir ../../procedures/omd/standing_runs.sql
+\ir ../../procedures/omd/runs_of_batch_instance.sql
+\ir ../../procedures/omd/runs_of_modules.sql
+\ir ../../procedures/omd/runs_outside.sql
+\ir ../../procedures/omd/lock_sources.sql
 \ir ../../procedures/omd/lock_modules.sql
 \ir ../../procedures/omd/runs_at_work.sql
 \ir ../../procedures/omd/give_up_dead_runs.sql

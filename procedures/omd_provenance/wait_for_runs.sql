@@ -1,0 +1,29 @@
+-- Who plans and recalls in one transaction waits before the plan, so that it is the plan of a
+-- moment in which nothing runs.
+
+CREATE OR REPLACE PROCEDURE omd_provenance.wait_for_runs(
+    p_recall_id bigint,
+    p_wait interval DEFAULT interval '1 minute'
+)
+LANGUAGE plpgsql
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $wait_for_runs$
+DECLARE
+    v_recall omd_provenance.recall;
+BEGIN
+    PERFORM omd.require_read_committed();
+    v_recall := omd_provenance._require_planned(p_recall_id);
+    PERFORM omd_provenance._wait_for_runs(
+        (omd_provenance._concern(v_recall.target, v_recall.awaits_correction)).p_modules,
+        clock_timestamp() + coalesce(p_wait, interval '0')
+    );
+END
+$wait_for_runs$;
+
+COMMENT ON PROCEDURE omd_provenance.wait_for_runs IS
+'Waits until no run executes of the Modules that the recall p_recall_id concerns, at most for '
+'p_wait, so that a plan made then is still that of the act. Errors: OM005, OM014, OM090, OM091, '
+'OM193. Locks: none.';
+REVOKE ALL ON PROCEDURE omd_provenance.wait_for_runs FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE omd_provenance.wait_for_runs TO omd_admin;
