@@ -153,6 +153,13 @@
 \ir ../../migrations/V081__module_returns.sql
 \endif
 
+\set checksum '6c95d10fcab6c57e4dba6781fd0b1c9bb01c663e8334c1b9d35c797abded39bf'
+\set migration 'V082__ledger'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V082__ledger.sql
+\endif
+
 \set checksum 'fb8a41b1a5236a1813558c89a5a700514ac281c8d1fe993719d2d36b407ea1b1'
 \set migration 'V090__recalled_runs'
 \ir ../setup/claim.psql
@@ -306,6 +313,10 @@
 \ir ../../procedures/omd/fail_module_instance.sql
 \ir ../../procedures/omd/give_up_runs_of_task.sql
 \ir ../../procedures/omd/note_end_of_task.sql
+\ir ../../procedures/omd/_settle_undone.sql
+\ir ../../procedures/omd/note_undone.sql
+\ir ../../procedures/omd/mark_undone.sql
+\ir ../../procedures/omd/note_one_transaction.sql
 \ir ../../procedures/omd/_give_up_module_instances.sql
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql
@@ -475,6 +486,13 @@
 \ir ../views/omd/source_position.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
+\ir ../../procedures/omd/topmost_parents.sql
+\ir ../../procedures/omd/base_tables.sql
+\ir ../../procedures/omd/save_inputs.sql
+\ir ../../procedures/omd/is_readable.sql
+\ir ../../procedures/omd/declare_inputs.sql
+\ir ../../procedures/omd/record_run_input.sql
+\ir ../../procedures/omd/record_input.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
 \ir ../../procedures/omd/readable_until.sql

@@ -10,6 +10,19 @@
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
 
+-- The ledger
+\ir ../../procedures/omd_provenance/_require_run.sql
+\ir ../../procedures/omd_provenance/_written_tables.sql
+\ir ../../procedures/omd_provenance/_could_see.sql
+\ir ../../procedures/omd_provenance/_stands.sql
+\ir ../../procedures/omd_provenance/_row_windows.sql
+\ir ../../procedures/omd_provenance/_windows_after.sql
+\ir ../../procedures/omd_provenance/_windows_over.sql
+\ir ../../procedures/omd_provenance/_window_readers.sql
+\ir ../../procedures/omd_provenance/_readers_of_run.sql
+\ir ../../procedures/omd_provenance/direct_readers.sql
+\ir ../../procedures/omd_provenance/readers_of.sql
+
 -- Recalls
 \ir ../../procedures/omd_provenance/_room_of.sql
 \ir ../../procedures/omd_provenance/_modules_of.sql

@@ -1,0 +1,30 @@
+-- Whoever takes rows back marks the runs and calls this in the same transaction.
+
+CREATE OR REPLACE FUNCTION omd.note_undone(
+    p_instance_array bigint[],
+    p_undone_by bigint
+)
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    INSERT INTO omd.undone_run (module_instance_id, undone_by, undone_datetime, transaction_id)
+    SELECT DISTINCT
+        i.id,
+        coalesce(p_undone_by, i.id),
+        clock_timestamp(),
+        pg_current_xact_id()
+    FROM unnest(p_instance_array) AS i (id)
+    WHERE i.id IS NOT NULL
+    ORDER BY i.id
+    ON CONFLICT (module_instance_id) DO NOTHING;
+END;
+
+COMMENT ON FUNCTION omd.note_undone IS
+'For rooms: notes that the rows of the runs p_instance_array were taken back in this transaction, '
+'by the run p_undone_by; NULL: by no run. Runs that are noted already stay as they are. Locks: '
+'the rows that it inserts.';
+REVOKE ALL ON FUNCTION omd.note_undone FROM PUBLIC;
