@@ -31,7 +31,7 @@ BEGIN
         'GIVE_UP',
         NULL::bigint,
         NULL::bigint,
-        'a run',
+        'RUN',
         NULL
     FROM omd.module_instance AS mi
     INNER JOIN omd.module AS m USING (module_id)
@@ -44,7 +44,7 @@ BEGIN
         r.action,
         r.rows_go,
         r.rows_back,
-        'a run',
+        'RUN',
         r.problem
     FROM omd.rows_of_runs(v_runs.p_standing, p_instance_array, p_is_counted) AS r;
 END

@@ -63,7 +63,7 @@ BEGIN
             -- NULL: nothing is at work; an empty array: only runs on Spark are.
             v_is_again := NOT v_now.p_modules <@ v_concern.p_modules
                 OR NOT v_now.p_runs <@ v_concern.p_runs
-                OR coalesce(v_left <> '[]' OR clock_timestamp() < v_until, FALSE);
+                OR v_left IS NOT NULL AND (v_left <> '[]' OR clock_timestamp() < v_until);
             IF v_is_again THEN
                 RAISE triggered_action_exception;
             END IF;

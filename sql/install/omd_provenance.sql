@@ -57,5 +57,9 @@
 \ir ../../procedures/omd_provenance/_act.sql
 \ir ../../procedures/omd_provenance/recall.sql
 
+-- Reporting views of recalls
+\ir ../views/omd_provenance/recalls.sql
+\ir ../views/omd_provenance/recall_items.sql
+
 -- Grants
 \ir ../grants/omd_provenance.sql
