@@ -27,6 +27,22 @@ BEGIN
     IF FOUND THEN
         p_start_value := v_window.end_value;
         p_start_id := v_window.end_id;
+        -- A window that was taken again after a recall may lie before others. Then the farthest
+        -- one says it, which needs all of them.
+        IF EXISTS (
+            SELECT FROM omd.window_return AS w
+            WHERE w.module_instance_id = v_window.module_instance_id
+                AND w.ended_datetime IS NOT NULL
+        ) THEN
+            SELECT sc.end_value, sc.end_id INTO p_start_value, p_start_id
+            FROM omd.source_control AS sc
+            INNER JOIN omd.module_instance AS mi USING (module_instance_id)
+            WHERE sc.module_id = p_module_id
+                AND NOT sc.is_taken_back
+                AND mi.execution_status_code = 'S'
+            ORDER BY sc.end_value DESC NULLS LAST, sc.end_id DESC NULLS LAST
+            LIMIT 1;
+        END IF;
     ELSE
         -- No window counts: this one starts where the oldest one started, which is the open start,
         -- unless a purge deleted the windows before it.

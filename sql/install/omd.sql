@@ -152,6 +152,12 @@
 \if :pending
 \ir ../../migrations/V081__module_returns.sql
 \endif
+\set checksum '62197b7563e1667f6edd519c1afe76524ea6536029197c9998fcbb0c1d3f06ff'
+\set migration 'V088__windows_again'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V088__windows_again.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -328,6 +334,10 @@
 \ir ../../procedures/omd/may_lose_rows.sql
 \ir ../../procedures/omd/_take_referring.sql
 \ir ../../procedures/omd/find_loss.sql
+\ir ../../procedures/omd/find_references.sql
+\ir ../../procedures/omd/_missing_right.sql
+\ir ../../procedures/omd/delete_stamped.sql
+\ir ../../procedures/omd/count_stamped.sql
 \ir ../../procedures/omd/_refuse_losses.sql
 \ir ../../procedures/omd/_is_undone_in.sql
 \ir ../../procedures/omd/_require_deletable.sql
@@ -370,6 +380,7 @@
 \ir ../../procedures/omd/abort_written.sql
 \ir ../../procedures/omd/declare_reader.sql
 \ir ../../procedures/omd/source_readers.sql
+\ir ../../procedures/omd/note_passed.sql
 \ir ../views/omd/source_window.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
@@ -431,6 +442,14 @@
 \ir ../../procedures/omd/instance_lives.sql
 \ir ../../procedures/omd/instances_since.sql
 \ir ../../procedures/omd/undone_instances.sql
+\ir ../../procedures/omd/standing_runs.sql
+\ir ../../procedures/omd/recalled_runs.sql
+\ir ../../procedures/omd/mark_taken_back.sql
+\ir ../../procedures/omd/keep_window.sql
+\ir ../../procedures/omd/next_window_return.sql
+\ir ../../procedures/omd/take_window.sql
+\ir ../../procedures/omd/end_window.sql
+\ir ../../procedures/omd/drop_windows.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
 \ir ../views/omd/module_pause.sql
@@ -443,6 +462,7 @@
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql
+\ir ../../procedures/omd/awaited_tables.sql
 \ir ../../procedures/omd/written_tables.sql
 \ir ../../procedures/omd/first_read.sql
 \ir ../views/omd/standing_read.sql
