@@ -18,7 +18,8 @@ CREATE TABLE omd.window_return (
     CONSTRAINT fk_window_return_module FOREIGN KEY (module_id)
     REFERENCES omd.module (module_id) ON DELETE CASCADE
 );
-CREATE INDEX ix_window_return_open ON omd.window_return (module_id, start_value, start_id)
+CREATE INDEX ix_window_return_module ON omd.window_return (module_id, start_value, start_id);
+CREATE INDEX ix_window_return_open ON omd.window_return (module_id)
 WHERE ended_datetime IS NULL;
 CREATE INDEX ix_window_return_instance ON omd.window_return (module_instance_id)
 WHERE module_instance_id IS NOT NULL;

@@ -27,7 +27,9 @@ BEGIN
     WHERE t.topic_id = p_topic_id
         AND t.processor <> 'RELOAD'
         AND (r.p_start_value, r.p_start_id, r.p_end_value, r.p_end_id)
-        IS NOT DISTINCT FROM (p_start_pos, p_start_id, p_end_pos, p_end_id);
+        IS NOT DISTINCT FROM (
+            p_start_pos, _start_returned_step.p_start_id, p_end_pos, _start_returned_step.p_end_id
+        );
     IF v_return_id IS NULL THEN
         RETURN NULL;
     END IF;

@@ -152,7 +152,7 @@
 \if :pending
 \ir ../../migrations/V081__module_returns.sql
 \endif
-\set checksum '62197b7563e1667f6edd519c1afe76524ea6536029197c9998fcbb0c1d3f06ff'
+\set checksum 'f39163e220d3c3f24b507827296d3efb64717dd0b099d6d4d196e38e34218f33'
 \set migration 'V088__windows_again'
 \ir ../setup/claim.psql
 \if :pending
@@ -450,6 +450,8 @@
 \ir ../../procedures/omd/take_window.sql
 \ir ../../procedures/omd/end_window.sql
 \ir ../../procedures/omd/drop_windows.sql
+\ir ../../procedures/omd/extend_window.sql
+\ir ../../procedures/omd/reopen_window.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
 \ir ../views/omd/module_pause.sql

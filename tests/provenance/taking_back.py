@@ -19,7 +19,7 @@ def recalling(flow: Flow) -> int:
             "omd.register_module",
             module_code="provenance.recall",
             area_code="INT",
-            table_code="omd_provenance.recall",
+            table_code="nowhere.recall",
             platform_code="POSTGRES",
         )
     run = flow.call("omd.create_module_instance", module_code="provenance.recall")
@@ -61,10 +61,11 @@ def take_back(flow: Flow, *runs: int, recall: int = 1, readers: Iterable[int] = 
     }
     id = recalling(flow)
     with flow.conn.transaction():
-        flow.conn.execute(
-            b"UPDATE omd.module_instance SET rollback_instance_array = %s"
-            b" WHERE module_instance_id = %s",
-            [every, id],
+        flow.owner(
+            "UPDATE omd.module_instance SET rollback_instance_array = %s"
+            " WHERE module_instance_id = %s",
+            every,
+            id,
         )
         for room in reversed(ROOMS):
             flow.conn.execute(f"SELECT {room}.recall_locks(%s)".encode(), [every])

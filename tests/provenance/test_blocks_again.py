@@ -82,6 +82,7 @@ def merging(scene: Scene, **attributes: Any) -> None:
     scene.conn.execute(b"CREATE UNIQUE INDEX ON dwh.f (k)")
     scene.view("dwh.v_dwh_f", "dwh.src", select="t.pos, t.id, t.v, t.k")
     scene.topic(maxstep=2, merge_key=["k"], **attributes)
+    scene.conn.execute(b"GRANT UPDATE ON dwh.f TO omd_runner")
 
 
 def put(scene: Scene, *rows: tuple[int, int, int]) -> None:
