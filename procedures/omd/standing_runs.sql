@@ -1,25 +1,36 @@
--- A run that is marked R does not stand, although its rows do until the rollback is confirmed.
+-- A recall hands over runs of all rooms; each room takes those of its kind that are there to be
+-- taken back. A run in the database that executes is none of them: a recall waits for it.
 
 CREATE OR REPLACE FUNCTION omd.standing_runs(
     p_instance_array bigint[]
 )
-RETURNS bigint[]
+RETURNS TABLE (
+    module_instance_id bigint,
+    module_id integer,
+    module_kind_code text,
+    execution_status_code text
+)
 LANGUAGE sql
 STABLE
 PARALLEL SAFE
-SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT coalesce(array_agg(mi.module_instance_id ORDER BY mi.module_instance_id), '{}')
+    SELECT
+        mi.module_instance_id,
+        mi.module_id,
+        m.module_kind_code,
+        mi.execution_status_code
     FROM omd.module_instance AS mi
+    INNER JOIN omd.module AS m ON mi.module_id = m.module_id
     WHERE
         mi.module_instance_id = any(p_instance_array)
-        AND mi.execution_status_code = 'S'
         AND mi.rolled_back_by_module_instance_id IS NULL
-        AND mi.next_run_indicator <> 'R';
+        AND (
+            mi.execution_status_code = 'S'
+            OR (mi.execution_status_code = 'E' AND NOT mi.is_session_bound)
+        );
 END;
 
 COMMENT ON FUNCTION omd.standing_runs IS
-'For rooms: Returns those of the Module Instances p_instance_array that stand: they succeeded, are '
-'not undone, and no rollback of them is pending; in the order of their ids. Locks: none.';
+'For rooms: Returns those of the Module Instances p_instance_array that have succeeded and are not '
+'undone, or that execute outside of the database, with their Module and its kind. Locks: none.';
 REVOKE ALL ON FUNCTION omd.standing_runs FROM PUBLIC;

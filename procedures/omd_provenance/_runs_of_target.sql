@@ -64,7 +64,7 @@ BEGIN
         FROM omd_report.module_execution_log AS l
         INNER JOIN omd.module_target AS m USING (module_code)
         LEFT JOIN omd_delivery.deliveries_of_runs(v_runs) AS d USING (module_instance_id)
-        WHERE l.module_instance_id = ANY(omd.standing_runs(v_runs))
+        WHERE l.module_instance_id = ANY(omd.runs_that_stand(v_runs))
             AND CASE
                 WHEN d.delivery_id IS NULL
                     THEN

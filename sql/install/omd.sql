@@ -160,6 +160,13 @@
 \ir ../../migrations/V082__ledger.sql
 \endif
 
+\set checksum 'f39163e220d3c3f24b507827296d3efb64717dd0b099d6d4d196e38e34218f33'
+\set migration 'V088__windows_again'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V088__windows_again.sql
+\endif
+
 \set checksum 'fb8a41b1a5236a1813558c89a5a700514ac281c8d1fe993719d2d36b407ea1b1'
 \set migration 'V090__recalled_runs'
 \ir ../setup/claim.psql
@@ -346,6 +353,10 @@
 \ir ../../procedures/omd/may_lose_rows.sql
 \ir ../../procedures/omd/_take_referring.sql
 \ir ../../procedures/omd/find_loss.sql
+\ir ../../procedures/omd/find_references.sql
+\ir ../../procedures/omd/_missing_right.sql
+\ir ../../procedures/omd/delete_stamped.sql
+\ir ../../procedures/omd/count_stamped.sql
 \ir ../../procedures/omd/_refuse_losses.sql
 \ir ../../procedures/omd/_is_undone_in.sql
 \ir ../../procedures/omd/_require_deletable.sql
@@ -371,8 +382,6 @@
 \ir ../../procedures/omd/mark_taken_back.sql
 \ir ../../procedures/omd/_recall_parts.sql
 \ir ../../procedures/omd/_recall_counts.sql
-\ir ../../procedures/omd/_missing_right.sql
-\ir ../../procedures/omd/find_references.sql
 \ir ../../procedures/omd/rows_of_runs.sql
 \ir ../../procedures/omd/_require_taken_on.sql
 \ir ../../procedures/omd/_end_take_back.sql
@@ -383,7 +392,7 @@
 \ir ../../procedures/omd/recall_effects.sql
 \ir ../../procedures/omd/recall_locks.sql
 \ir ../../procedures/omd/take_back.sql
-\ir ../../procedures/omd/standing_runs.sql
+\ir ../../procedures/omd/runs_that_stand.sql
 \ir ../../procedures/omd/runs_of_batch_instance.sql
 \ir ../../procedures/omd/runs_of_modules.sql
 \ir ../../procedures/omd/runs_outside.sql
@@ -418,6 +427,7 @@
 \ir ../../procedures/omd/abort_written.sql
 \ir ../../procedures/omd/declare_reader.sql
 \ir ../../procedures/omd/source_readers.sql
+\ir ../../procedures/omd/note_passed.sql
 \ir ../views/omd/source_window.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
@@ -479,7 +489,15 @@
 \ir ../../procedures/omd/instance_lives.sql
 \ir ../../procedures/omd/instances_since.sql
 \ir ../../procedures/omd/undone_instances.sql
-\ir ../../procedures/omd/mark_taken_back.sql
+\ir ../../procedures/omd/standing_runs.sql
+\ir ../../procedures/omd/recalled_runs.sql
+\ir ../../procedures/omd/keep_window.sql
+\ir ../../procedures/omd/next_window_return.sql
+\ir ../../procedures/omd/take_window.sql
+\ir ../../procedures/omd/end_window.sql
+\ir ../../procedures/omd/drop_windows.sql
+\ir ../../procedures/omd/extend_window.sql
+\ir ../../procedures/omd/reopen_window.sql
 \ir ../../procedures/omd/settle_return.sql
 \ir ../views/omd/awaited_return.sql
 \ir ../views/omd/module_target.sql
@@ -501,6 +519,7 @@
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql
+\ir ../../procedures/omd/awaited_tables.sql
 \ir ../../procedures/omd/written_tables.sql
 \ir ../../procedures/omd/first_read.sql
 \ir ../views/omd/standing_read.sql

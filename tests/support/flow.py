@@ -50,6 +50,8 @@ EMPTY = """
         DELETE FROM omd.batch_instance WHERE batch_instance_id > 0;
         DELETE FROM omd.event_log;
         DELETE FROM omd.source_control;
+        DELETE FROM omd.window_return;
+        DELETE FROM omd.module_return;
         DELETE FROM omd.write_ledger;
         DELETE FROM omd.undone_read;
         DELETE FROM omd.source_reader;
