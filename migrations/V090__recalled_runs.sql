@@ -16,7 +16,10 @@ COMMENT ON COLUMN omd.module.awaits_return IS
 'TRUE: a recall took runs of it back that must come again, so the next run that succeeds ends the '
 'open entries of omd.module_return.';
 
-ALTER TABLE omd.module_return ADD COLUMN upstream integer[] NOT NULL DEFAULT '{}';
+ALTER TABLE omd.module_return
+ADD COLUMN upstream integer[] NOT NULL DEFAULT '{}',
+ADD COLUMN noted_datetime timestamptz NOT NULL DEFAULT clock_timestamp();
 COMMENT ON COLUMN omd.module_return.upstream IS
 'The Modules whose runs went in the same recall and which these runs had read, directly or not: '
 'the entry is due when they have come again.';
+COMMENT ON COLUMN omd.module_return.noted_datetime IS 'When the entry was made.';

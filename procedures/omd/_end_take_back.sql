@@ -1,9 +1,7 @@
--- A run that is undone must run again, so no partial restart may skip its Module for it. One whose
--- target is not in this database is undone by the next begin, which finds it marked.
+-- A run that is undone must run again, so no partial restart may skip its Module for it.
 
 CREATE OR REPLACE FUNCTION omd._end_take_back(
     p_instance_array bigint[],
-    p_is_pending boolean,
     p_recall_instance_id bigint
 )
 RETURNS void
@@ -16,19 +14,16 @@ AS $end_take_back$
 BEGIN
     PERFORM omd._require_taken_on(p_instance_array, p_recall_instance_id);
     UPDATE omd.module_instance AS mi SET
-        next_run_indicator = CASE WHEN p_is_pending THEN 'R' ELSE 'P' END,
+        next_run_indicator = 'P',
         next_run_batch_id = NULL
     WHERE mi.module_instance_id = ANY(p_instance_array)
-        AND mi.rolled_back_by_module_instance_id IS NULL;
-    IF NOT p_is_pending THEN
-        PERFORM omd.mark_taken_back(p_instance_array, p_recall_instance_id);
-    END IF;
+        AND mi.next_run_indicator <> 'P';
+    PERFORM omd.mark_taken_back(p_instance_array, p_recall_instance_id);
 END
 $end_take_back$;
 
 COMMENT ON FUNCTION omd._end_take_back IS
 'Marks the runs p_instance_array as undone by p_recall_instance_id and withdraws their load '
-'windows, or with p_is_pending marks them R. Errors: OM101: the run of the recall has not taken '
-'these on. Locks: the instances.';
+'windows. Errors: OM101: the run of the recall has not taken these on. Locks: the instances.';
 REVOKE ALL ON FUNCTION omd._end_take_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._end_take_back TO omd_admin;

@@ -1,4 +1,4 @@
--- What has read rows that go ends first.
+-- Each Module has a rollback, and a recall uses it.
 
 CREATE OR REPLACE FUNCTION omd.take_back(
     p_instance_array bigint[],
@@ -18,29 +18,19 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $take_back$
-DECLARE
-    v_runs record := omd._recall_runs(p_instance_array);
 BEGIN
     RETURN QUERY
-    SELECT
-        g.module_instance_id,
-        g.table_code,
-        NULL::bigint,
-        NULL::bigint
-    FROM omd.give_up_readers(
-        v_runs.p_executing, p_recall_instance_id, p_recall_id, p_reason
-    ) AS g;
-    RETURN QUERY
-    SELECT t.* FROM omd.take_back_rows(v_runs.p_standing, p_recall_instance_id) AS t;
+    SELECT t.* FROM omd.take_back_rows(
+        (omd._recall_runs(p_instance_array)).p_standing, p_recall_instance_id
+    ) AS t;
 END
 $take_back$;
 
 COMMENT ON FUNCTION omd.take_back IS
 'For rooms: Takes those of the runs p_instance_array that are of kind SQL or SPARK back, for the '
-'recall p_recall_id and its run p_recall_instance_id, with the rights of the caller: their rows go '
-'by the rollback of their own Modules, their load windows are withdrawn, and they are marked as '
-'undone. What executes on Spark ends F, for p_reason; of a target that is not in this database the '
-'runs get R. Returns the rows that went and came back, per run. Errors: OM101, OM112. Locks: the '
-'target rows; the instances.';
+'recall p_recall_id and its run p_recall_instance_id, because of p_reason, with the rights of the '
+'caller: their rows go by the rollback of their own Modules, their load windows are withdrawn, and '
+'they are marked as undone. Returns the rows that went and came back, per run. Errors: OM101, '
+'OM112. Locks: the target rows; the instances.';
 REVOKE ALL ON FUNCTION omd.take_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.take_back TO omd_admin;

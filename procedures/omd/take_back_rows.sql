@@ -27,7 +27,9 @@ DECLARE
     v_counts jsonb;
     v_last text;
 BEGIN
-    FOR v_part IN SELECT p.* FROM omd._recall_parts(p_instance_array) AS p ORDER BY p.place LOOP
+    FOR v_part IN
+        SELECT p.* FROM omd._recall_parts(p_instance_array) AS p ORDER BY p.place
+    LOOP
         v_counts := '{}';
         IF v_part.way <> 'PENDING' THEN
             PERFORM omd._refuse_losses(
@@ -90,9 +92,7 @@ BEGIN
                 END IF;
             END IF;
         END IF;
-        PERFORM omd._end_take_back(
-            v_part.instance_array, v_part.way = 'PENDING', p_recall_instance_id
-        );
+        PERFORM omd._end_take_back(v_part.instance_array, p_recall_instance_id);
         table_code := v_part.table_code;
         FOR module_instance_id IN SELECT unnest(v_part.instance_array) LOOP
             rows_gone := (v_counts -> module_instance_id::text ->> 0)::bigint;
@@ -106,8 +106,8 @@ $take_back_rows$;
 COMMENT ON FUNCTION omd.take_back_rows IS
 'For rooms: Takes the runs p_instance_array back, for the run p_recall_instance_id of a recall, '
 'with the rights of the caller: their rows go by the rollback of their own Modules, their load '
-'windows are withdrawn, and they are marked as undone; those whose target is not in this database '
-'get R. Returns per run the rows that went and came back (NULL: only a template knows). Errors: '
+'windows are withdrawn, and they are marked as undone. Rows of a target outside of this database '
+'are left to the caller. Returns per run the rows that went and came back (NULL: only a template knows). Errors: '
 'OM101: the run of the recall has not taken these on, OM112. Locks: the target rows; the '
 'instances.';
 REVOKE ALL ON FUNCTION omd.take_back_rows FROM PUBLIC;

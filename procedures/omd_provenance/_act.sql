@@ -1,4 +1,5 @@
--- Everything is locked, so the plan made now is what happens. Rows of users go with the rights of
+-- Everything is locked, so the plan made now is what happens. Who executes and has read ends first;
+-- a run whose target is elsewhere is only marked. Rows of users go with the rights of
 -- the caller. Constraints that can wait are checked when all is undone: rows that refer to each
 -- other go together. Loads and deliveries go in one part each, since an undo of the facts is one
 -- change for all of them.
@@ -40,6 +41,13 @@ BEGIN
     p_module_instance_id := omd_provenance._begin_act(p_recall_id, v_items);
     BEGIN
         SET CONSTRAINTS ALL DEFERRED;
+        PERFORM FROM omd.give_up_readers(
+            omd_provenance._runs_with(v_items, 'GIVE_UP'), p_module_instance_id, p_recall_id,
+            v_recall.reason
+        );
+        PERFORM omd.ask_for_rollback(
+            omd_provenance._runs_with(v_items, 'PENDING'), p_module_instance_id
+        );
         FOR v_part IN
             SELECT
                 r.room,
@@ -54,7 +62,7 @@ BEGIN
                     room text, level integer, module_instance_id bigint, position integer,
                     action text
                 )
-                WHERE i.action NOT IN ('WITHDRAW', 'OUTSIDE', 'UNKNOWN')
+                WHERE i.action IN ('REVERT', 'REDELIVER', 'BY_HAND', 'REQUEUE', 'UNDO')
                 GROUP BY 1, 2, 3
             ) AS r
             GROUP BY r.room, r.level

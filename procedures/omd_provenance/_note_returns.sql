@@ -34,7 +34,7 @@ BEGIN
             SELECT
                 'delivery.' || l.agreement_code AS module_code,
                 bool_or(i.relation = 'TARGET') AS is_target,
-                bool_or(i.comes_again = 'HAND') AS is_by_hand,
+                bool_or(i.comes_again = 'by hand') AS is_by_hand,
                 array_remove(array_agg(i.module_instance_id), NULL) AS runs,
                 i.delivery_id,
                 l.snapshot_datetime,
@@ -49,7 +49,7 @@ BEGIN
             SELECT
                 i.module_code,
                 bool_or(i.relation = 'TARGET'),
-                bool_or(i.comes_again = 'HAND'),
+                bool_or(i.comes_again = 'by hand'),
                 array_agg(DISTINCT i.module_instance_id),
                 NULL,
                 NULL,

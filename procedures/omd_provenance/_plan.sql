@@ -71,11 +71,11 @@ BEGIN
             e.rows_back,
             CASE
                 WHEN r.relation = 'TARGET' AND e.action IN ('REDELIVER', 'BY_HAND')
-                    THEN CASE WHEN p_awaits_correction THEN 'HAND' END
+                    THEN CASE WHEN p_awaits_correction THEN 'by hand' END
                 WHEN e.action = 'REQUEUE' AND d.is_taken THEN NULL
                 WHEN r.relation = 'TARGET' AND p_awaits_correction AND e.comes_again = 'RUN'
-                    THEN 'HAND'
-                ELSE e.comes_again
+                    THEN 'by hand'
+                ELSE omd_provenance._way_again(e.comes_again)
             END AS comes_again,
             CASE
                 WHEN e.action IS NULL AND r.module_kind_code <> 'EXPORT'
@@ -103,7 +103,8 @@ BEGIN
                 SELECT i.distance + 1 FROM item AS i
                 WHERE i.module_instance_id = w.because_of LIMIT 1
             ),
-            w.because_of, 'FOLLOWS', TRUE, NULL, NULL, w.comes_again, NULL, 2
+            w.because_of, 'FOLLOWS', TRUE, NULL, NULL,
+            omd_provenance._way_again(w.comes_again), NULL, 2
         FROM omd_provenance._withdrawals(
             ARRAY(
                 SELECT i.module_instance_id FROM item AS i

@@ -1,4 +1,5 @@
--- A run of an entity belongs to the Module of its agreement there.
+-- A run of an entity belongs to the Module of its agreement there. Modules that read each other in a
+-- circle wait for none of the circle.
 
 CREATE OR REPLACE FUNCTION omd_provenance._upstream(
     p_items jsonb,
@@ -35,15 +36,24 @@ BEGIN
             SELECT unnest(i.sources)
             FROM upstream AS u
             INNER JOIN item AS i ON u.id = i.module_instance_id
+        ),
+
+        downstream AS (
+            SELECT i.module_instance_id AS id FROM item AS i
+            WHERE i.module_instance_id = ANY(p_instance_array)
+            UNION
+            SELECT i.module_instance_id
+            FROM downstream AS d
+            INNER JOIN item AS i ON d.id = ANY(i.sources)
         )
 
-        SELECT DISTINCT i.module_code
+        SELECT i.module_code
         FROM upstream AS u
         INNER JOIN item AS i ON u.id = i.module_instance_id
-        WHERE i.module_code NOT IN (
-            SELECT own.module_code FROM item AS own
-            WHERE own.module_instance_id = ANY(p_instance_array)
-        )
+        EXCEPT
+        SELECT i.module_code
+        FROM downstream AS d
+        INNER JOIN item AS i ON d.id = i.module_instance_id
         ORDER BY 1
     );
 END
@@ -51,5 +61,5 @@ $upstream$;
 
 COMMENT ON FUNCTION omd_provenance._upstream IS
 'Returns the Modules of what the runs p_instance_array have read, directly or not, among the items '
-'p_items of a plan; their own are left out. Locks: none.';
+'p_items of a plan; those that have read of them in turn are left out, and their own. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._upstream FROM PUBLIC;

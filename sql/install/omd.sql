@@ -167,7 +167,7 @@
 \ir ../../migrations/V088__windows_again.sql
 \endif
 
-\set checksum 'fb8a41b1a5236a1813558c89a5a700514ac281c8d1fe993719d2d36b407ea1b1'
+\set checksum '4328670cbcb7888445b8a11c43c9d51b8ad65ca09971e255b9d6a1e198c6a466'
 \set migration 'V090__recalled_runs'
 \ir ../setup/claim.psql
 \if :pending
@@ -386,6 +386,7 @@
 \ir ../../procedures/omd/_require_taken_on.sql
 \ir ../../procedures/omd/_end_take_back.sql
 \ir ../../procedures/omd/take_back_rows.sql
+\ir ../../procedures/omd/ask_for_rollback.sql
 \ir ../../procedures/omd/give_up_readers.sql
 \ir ../../procedures/omd/_recall_runs.sql
 \ir ../../procedures/omd/recall_follows.sql
@@ -500,6 +501,7 @@
 \ir ../../procedures/omd/reopen_window.sql
 \ir ../../procedures/omd/settle_return.sql
 \ir ../views/omd/awaited_return.sql
+\ir ../views/omd/return_work.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
 \ir ../views/omd/module_pause.sql

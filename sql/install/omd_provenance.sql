@@ -25,6 +25,8 @@
 
 -- Recalls
 \ir ../../procedures/omd_provenance/_room_of.sql
+\ir ../../procedures/omd_provenance/_way_again.sql
+\ir ../../procedures/omd_provenance/_runs_with.sql
 \ir ../../procedures/omd_provenance/_modules_of.sql
 \ir ../../procedures/omd_provenance/_withdrawals.sql
 \ir ../../procedures/omd_provenance/_target.sql

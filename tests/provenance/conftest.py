@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from provenance.middle import Middle
+from provenance.recalls import Recalls
 from support.emptied import conn, dsn
 
 if TYPE_CHECKING:
@@ -32,3 +33,15 @@ def middle(conn: Connection) -> Middle:
 def middles(connect: Callable[..., Connection]) -> Callable[..., Middle]:
     """A function that returns the calls over a connection of their own."""
     return lambda **arguments: Middle(connect(**arguments))
+
+
+@pytest.fixture
+def recalls(conn: Connection) -> Recalls:
+    conn.prepare_threshold = None
+    return Recalls(conn)
+
+
+@pytest.fixture
+def recallers(connect: Callable[..., Connection]) -> Callable[..., Recalls]:
+    """A function that returns the calls over a connection of their own, also as a role."""
+    return lambda **arguments: Recalls(connect(**arguments))
