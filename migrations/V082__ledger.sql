@@ -25,11 +25,13 @@ CREATE TABLE omd.undone_run (
     undone_datetime timestamptz NOT NULL,
     transaction_id xid8 NOT NULL,
     undone_upto bigint,
+    looked_datetime timestamptz NOT NULL DEFAULT '-infinity',
+    is_forgotten boolean NOT NULL DEFAULT FALSE,
     CONSTRAINT pk_undone_run PRIMARY KEY (module_instance_id)
 );
 CREATE INDEX ix_undone_run_unsettled ON omd.undone_run (module_instance_id)
 WHERE undone_upto IS NULL;
-CREATE INDEX ix_undone_run_undone_by ON omd.undone_run (undone_by);
+CREATE INDEX ix_undone_run_looked ON omd.undone_run (looked_datetime) WHERE NOT is_forgotten;
 COMMENT ON TABLE omd.undone_run IS
 'The runs whose rows were taken back, whatever did it.';
 COMMENT ON COLUMN omd.undone_run.module_instance_id IS 'The run.';
@@ -40,6 +42,10 @@ COMMENT ON COLUMN omd.undone_run.transaction_id IS 'The transaction that undid i
 COMMENT ON COLUMN omd.undone_run.undone_upto IS
 'The newest instance at a look after the commit of the undo: a run with a greater id has not read '
 'the rows; NULL: nobody has looked yet.';
+COMMENT ON COLUMN omd.undone_run.looked_datetime IS
+'When somebody looked whether a run that stands has read it.';
+COMMENT ON COLUMN omd.undone_run.is_forgotten IS
+'None has, and none that executes can have: nobody has to look again.';
 
 CREATE TABLE omd.module_declaration (
     declaration_id bigint GENERATED ALWAYS AS IDENTITY,
@@ -154,6 +160,19 @@ CREATE INDEX ix_source_control_end ON omd.source_control (
     coalesce(end_id, 9223372036854775807),
     module_instance_id
 );
+
+CREATE TABLE omd.maintenance (
+    routine text NOT NULL,
+    every interval NOT NULL,
+    begun_datetime timestamptz NOT NULL DEFAULT '-infinity',
+    CONSTRAINT pk_maintenance PRIMARY KEY (routine),
+    CONSTRAINT ck_maintenance_every CHECK (every > interval '0')
+);
+COMMENT ON TABLE omd.maintenance IS
+'What workers do between tasks. A room enters its own routines when it is installed.';
+COMMENT ON COLUMN omd.maintenance.routine IS 'A function without parameters.';
+COMMENT ON COLUMN omd.maintenance.every IS 'The time between two calls, whoever calls.';
+COMMENT ON COLUMN omd.maintenance.begun_datetime IS 'When it was called last.';
 
 ALTER TABLE omd.read_bound ADD COLUMN base_routine text;
 COMMENT ON COLUMN omd.read_bound.base_routine IS

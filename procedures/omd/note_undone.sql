@@ -1,4 +1,5 @@
--- Whoever takes rows back marks the runs and calls this in the same transaction.
+-- Whoever takes rows back marks the runs and calls this in the same transaction. Rows of a run that
+-- failed, and whose rows and success would have been one transaction, were never visible.
 
 CREATE OR REPLACE FUNCTION omd.note_undone(
     p_instance_array bigint[],
@@ -18,7 +19,10 @@ BEGIN ATOMIC
         clock_timestamp(),
         pg_current_xact_id()
     FROM unnest(p_instance_array) AS i (id)
-    WHERE i.id IS NOT NULL
+    INNER JOIN omd.module_instance AS mi ON i.id = mi.module_instance_id
+    WHERE
+        mi.execution_status_code = 'S'
+        OR NOT (mi.is_session_bound OR mi.is_one_transaction)
     ORDER BY i.id
     ON CONFLICT (module_instance_id) DO NOTHING;
 END;

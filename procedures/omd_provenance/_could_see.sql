@@ -13,11 +13,6 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
         CASE
-            WHEN (p_source).execution_status_code IN ('A', 'C') THEN FALSE
-            WHEN
-                ((p_source).is_session_bound OR (p_source).is_one_transaction)
-                AND (p_source).execution_status_code <> 'S'
-                THEN FALSE
             WHEN (p_reader).execution_status_code = 'E' THEN TRUE
             WHEN (p_reader).newest_instance_id IS NULL
                 THEN

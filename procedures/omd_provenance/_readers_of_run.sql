@@ -21,7 +21,7 @@ AS $readers_of_run$
 DECLARE
     v_run omd.module_instance;
     v_module omd.module;
-    v_undone omd.undone_run;
+    v_undone_by bigint;
     v_tables text[];
     v_upto bigint;
     v_input record;
@@ -31,24 +31,8 @@ BEGIN
     FROM omd.module_instance AS mi
     WHERE mi.module_instance_id = p_module_instance_id;
     SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = v_run.module_id;
-    SELECT u.* INTO v_undone
-    FROM omd.undone_run AS u
-    WHERE u.module_instance_id = p_module_instance_id;
-    v_upto := coalesce(
-        v_undone.undone_upto,
-        -- Runs of the Module that undid it wait for its commit.
-        (
-            SELECT min(later.module_instance_id) - 1
-            FROM omd.module_instance AS later
-            WHERE later.module_id = (
-                SELECT u.module_id FROM omd.module_instance AS u
-                WHERE u.module_instance_id = v_undone.undone_by
-                    AND v_undone.undone_by <> p_module_instance_id
-            )
-            AND later.module_instance_id > v_undone.undone_by
-        ),
-        9223372036854775807
-    );
+    SELECT u.p_undone_by, u.p_upto INTO v_undone_by, v_upto
+    FROM omd_provenance._undone_upto(p_module_instance_id) AS u;
 
     -- It has recorded whose rows it read.
     RETURN QUERY
@@ -60,15 +44,7 @@ BEGIN
         AND r.execution_status_code IN ('S', 'E', 'F')
         AND (p_all OR omd_provenance._stands(r));
 
-    IF v_run.execution_status_code NOT IN ('S', 'E', 'F')
-        -- A delivery knows how many rows it changed.
-        OR (
-            v_module.module_code LIKE 'lvl.%'
-            AND v_module.module_kind_code = 'PART'
-            AND v_run.execution_status_code = 'S'
-            AND v_run.rows_inserted + v_run.rows_updated + v_run.rows_deleted = 0
-        )
-    THEN
+    IF NOT omd_provenance._may_have_rows(v_run, v_module) THEN
         RETURN;
     END IF;
     v_tables := omd_provenance._written_tables(p_module_instance_id);
@@ -91,7 +67,7 @@ BEGIN
             SELECT r.module_instance_id, v_input.table_code, r.is_exact, r.stands,
                 r.execution_status_code
             FROM omd_provenance._window_readers(
-                v_run, v_undone.undone_by, v_upto, p_all, v_input.module_id, v_input.table_code,
+                v_run, v_undone_by, v_upto, p_all, v_input.module_id, v_input.table_code,
                 v_input.declared_code, v_input.pos_column, v_input.id_column, v_input.after_id,
                 v_input.upto_id
             ) AS r;
@@ -116,7 +92,7 @@ BEGIN
             )
             AND r.module_instance_id <= least(v_input.upto_id, v_upto)
             AND r.module_instance_id <> p_module_instance_id
-            AND r.module_instance_id IS DISTINCT FROM v_undone.undone_by
+            AND r.module_instance_id IS DISTINCT FROM v_undone_by
             AND r.execution_status_code IN ('S', 'E', 'F')
             AND r.processing_indicator IN ('P', 'R')
             AND (p_all OR omd_provenance._stands(r))

@@ -31,9 +31,10 @@ BEGIN
         ORDER BY i.id
     LOOP
         RETURN QUERY
-        SELECT v_id, r.module_instance_id, r.table_code, r.is_exact, r.stands,
+        SELECT v_id, r.module_instance_id, r.table_code, bool_or(r.is_exact), r.stands,
             r.execution_status_code
-        FROM omd_provenance._readers_of_run(v_id, coalesce(p_all, FALSE)) AS r;
+        FROM omd_provenance._readers_of_run(v_id, coalesce(p_all, FALSE)) AS r
+        GROUP BY r.module_instance_id, r.table_code, r.stands, r.execution_status_code;
     END LOOP;
 END
 $direct_readers$;

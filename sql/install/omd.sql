@@ -153,7 +153,7 @@
 \ir ../../migrations/V081__module_returns.sql
 \endif
 
-\set checksum '6c95d10fcab6c57e4dba6781fd0b1c9bb01c663e8334c1b9d35c797abded39bf'
+\set checksum 'cdddf8b7ad63018892f64fbcfb8e7dfdf6b769c81c1070f36e329c4834b345aa'
 \set migration 'V082__ledger'
 \ir ../setup/claim.psql
 \if :pending
@@ -516,6 +516,9 @@
 \ir ../../procedures/omd/declare_inputs.sql
 \ir ../../procedures/omd/record_run_input.sql
 \ir ../../procedures/omd/record_input.sql
+\ir ../../procedures/omd/_claim_maintenance.sql
+\ir ../../procedures/omd/maintain_rooms.sql
+\ir ../views/omd/unknown_inputs.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
 \ir ../../procedures/omd/readable_until.sql

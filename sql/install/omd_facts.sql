@@ -232,6 +232,7 @@
 \ir ../../procedures/omd_facts/may_end.sql
 \ir ../../procedures/omd_facts/purge_changes.sql
 \ir ../../procedures/omd_facts/written_entities.sql
+\ir ../../procedures/omd_facts/writers_of_entity.sql
 \ir ../../procedures/omd_facts/stands_for.sql
 \ir ../../procedures/omd_facts/changes_of_runs.sql
 \ir ../../procedures/omd_facts/changes_in_block.sql
@@ -264,8 +265,6 @@
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/export_work.sql
-\ir ../views/omd_facts/undone_reads.sql
-\ir ../views/omd_facts/undone_read_problems.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

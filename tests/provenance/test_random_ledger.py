@@ -40,6 +40,7 @@ class World:
         self.began: dict[int, int] = {}
         self.undone_at: dict[int, int] = {}  # when an undo was committed
         self.busy: set[str] = set()
+        self.failed: set[int] = set()  # and not yet undone
         for code, reads in READS.items():
             if code == "p":
                 self.conn.execute(
@@ -95,6 +96,7 @@ class World:
         return run, row["p_instance_array"] or []
 
     def undone(self, runs: list[int]) -> None:
+        self.failed -= set(runs)
         for run in runs:
             self.undone_at.setdefault(run, self.clock)
 
@@ -132,6 +134,7 @@ class World:
             if is_whole:
                 conn.execute("ROLLBACK")
             conn.execute("CALL omd.module_failure(%s)", (run,))
+            self.failed.add(run)
         else:
             conn.execute("CALL omd.module_success(%s)", (run,))
             yield
@@ -225,6 +228,32 @@ def test_no_reader_is_missed_in_any_order_of_commits(
             )
             # What a run has recorded by ids it has read, whether the rows were there or not.
             assert not began_later or row["is_exact"], f"{row} began after {run} was undone"
+    # The way back is the same way.
+    edges = {
+        way: {
+            (row[a], row[b], row["table_code"])
+            for row in world.conn.execute(
+                f"SELECT * FROM omd_provenance.direct_{way}s(%s, TRUE)".encode(), (list(world.module),)
+            )
+        }
+        for way, a, b in (
+            ("reader", "source_instance_id", "module_instance_id"),
+            ("source", "module_instance_id", "reader_instance_id"),
+        )
+    }
+    assert edges["reader"] == edges["source"]
+    stale = world.conn.execute("SELECT * FROM omd_report.stale_runs").fetchall()
+    pairs = {(row["module_instance_id"], row["source_instance_id"]) for row in stale}
+    assert pairs == {
+        (row["module_instance_id"], run)
+        for run, found in readers.items()
+        for row in found
+        if row["distance"] == 1 and run not in standing and run not in world.failed
+    }
+    # What nobody has read is forgotten, and nothing else.
+    world.conn.execute("SELECT omd_provenance.forget_unread()")
+    left = world.conn.execute("SELECT * FROM omd_report.stale_runs").fetchall()
+    assert sorted(map(repr, left)) == sorted(map(repr, stale))
     every = {
         row["module_instance_id"]
         for row in world.conn.execute(
