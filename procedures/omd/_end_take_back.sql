@@ -12,7 +12,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $end_take_back$
 BEGIN
-    PERFORM omd._require_taken_on(p_instance_array, p_recall_instance_id);
+    PERFORM omd.require_taken_on(p_instance_array, p_recall_instance_id);
     UPDATE omd.module_instance AS mi SET
         next_run_indicator = 'P',
         next_run_batch_id = NULL

@@ -13,7 +13,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $ask_for_rollback$
 BEGIN
-    PERFORM omd._require_taken_on(p_instance_array, p_recall_instance_id);
+    PERFORM omd.require_taken_on(p_instance_array, p_recall_instance_id);
     UPDATE omd.module_instance AS mi SET
         next_run_indicator = 'R',
         next_run_batch_id = NULL

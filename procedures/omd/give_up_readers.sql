@@ -18,7 +18,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $give_up_readers$
 BEGIN
-    PERFORM omd._require_taken_on(p_instance_array, p_recall_instance_id);
+    PERFORM omd.require_taken_on(p_instance_array, p_recall_instance_id);
     FOR module_instance_id, table_code IN
         SELECT
             mi.module_instance_id,

@@ -28,9 +28,7 @@ BEGIN
     UNION ALL
     SELECT e.* FROM omd_decision.recall_effects(p_instance_array, p_is_counted) AS e
     UNION ALL
-    SELECT e.* FROM omd_facts.recall_effects(p_instance_array, p_is_counted) AS e
-    UNION ALL
-    SELECT e.* FROM omd_delivery.recall_effects(p_instance_array, p_is_counted) AS e;
+    SELECT e.* FROM omd_provenance._effects_of_deliveries(p_instance_array, p_is_counted) AS e;
 END
 $effects$;
 

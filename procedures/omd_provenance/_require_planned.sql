@@ -14,6 +14,7 @@ AS $require_planned$
 DECLARE
     v_recall omd_provenance.recall;
 BEGIN
+    PERFORM omd.require_read_committed();
     IF p_recall_id IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_recall_id'));
     END IF;
@@ -40,6 +41,6 @@ $require_planned$;
 
 COMMENT ON FUNCTION omd_provenance._require_planned IS
 'Returns the recall p_recall_id, which is planned and not executed. p_is_locked: its row is locked '
-'first. Errors: OM005, OM090, OM193. Locks: its row, with p_is_locked.';
+'first. Errors: OM005, OM014, OM090, OM193. Locks: its row, with p_is_locked.';
 REVOKE ALL ON FUNCTION omd_provenance._require_planned FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._require_planned TO omd_admin;

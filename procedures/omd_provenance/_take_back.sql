@@ -33,13 +33,9 @@ BEGIN
             RETURN QUERY SELECT t.* FROM omd_decision.take_back(
                 p_instance_array, p_recall_instance_id, p_recall_id, p_reason
             ) AS t;
-        WHEN 'FACTS' THEN
-            RETURN QUERY SELECT t.* FROM omd_facts.take_back(
-                p_instance_array, p_recall_instance_id, p_recall_id, p_reason
-            ) AS t;
-        WHEN 'DELIVERY' THEN
-            RETURN QUERY SELECT t.* FROM omd_delivery.take_back(
-                p_instance_array, p_recall_instance_id, p_recall_id, p_reason
+        ELSE
+            RETURN QUERY SELECT t.* FROM omd_provenance._take_back_deliveries(
+                p_room, p_instance_array, p_recall_instance_id, p_recall_id, p_reason
             ) AS t;
     END CASE;
 END

@@ -24,7 +24,6 @@ DECLARE
     v_is_again boolean;
     v_tries integer := 0;
 BEGIN
-    PERFORM omd.require_read_committed();
     PERFORM omd_provenance._require_accept(v_accept);
     LOOP
         v_recall := omd_provenance._require_planned(p_recall_id);

@@ -12,7 +12,6 @@ AS $wait_for_runs$
 DECLARE
     v_recall omd_provenance.recall;
 BEGIN
-    PERFORM omd.require_read_committed();
     v_recall := omd_provenance._require_planned(p_recall_id);
     PERFORM omd_provenance._wait_for_runs(
         (omd_provenance._concern(v_recall.target, v_recall.awaits_correction)).p_modules,

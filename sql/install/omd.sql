@@ -383,7 +383,7 @@
 \ir ../../procedures/omd/_recall_parts.sql
 \ir ../../procedures/omd/_recall_counts.sql
 \ir ../../procedures/omd/rows_of_runs.sql
-\ir ../../procedures/omd/_require_taken_on.sql
+\ir ../../procedures/omd/require_taken_on.sql
 \ir ../../procedures/omd/_end_take_back.sql
 \ir ../../procedures/omd/take_back_rows.sql
 \ir ../../procedures/omd/ask_for_rollback.sql

@@ -52,6 +52,7 @@
 \ir ../../procedures/omd_provenance/_modules_concerned.sql
 \ir ../../procedures/omd_provenance/_may_have_read.sql
 \ir ../../procedures/omd_provenance/_concern.sql
+\ir ../../procedures/omd_provenance/_effects_of_deliveries.sql
 \ir ../../procedures/omd_provenance/_effects.sql
 \ir ../../procedures/omd_provenance/_plan.sql
 \ir ../../procedures/omd_provenance/_save_plan.sql
@@ -71,6 +72,7 @@
 \ir ../../procedures/omd_provenance/_upstream.sql
 \ir ../../procedures/omd_provenance/_note_returns.sql
 \ir ../../procedures/omd_provenance/_end_act.sql
+\ir ../../procedures/omd_provenance/_take_back_deliveries.sql
 \ir ../../procedures/omd_provenance/_take_back.sql
 \ir ../../procedures/omd_provenance/_act.sql
 \ir ../../procedures/omd_provenance/recall.sql

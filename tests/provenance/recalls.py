@@ -17,9 +17,9 @@ class Recalls(Flow):
     def made(self, name: str, *reads: str, rows: str | None = None, **attributes: Any) -> str:
         """Create a table and the Module that fills it with all that the tables it reads have."""
         self.conn.execute(
-            sql.SQL(
-                "CREATE TABLE dwh.{} (v bigint, omd_insert_module_instance_id bigint)"
-            ).format(sql.Identifier(name))
+            sql.SQL("CREATE TABLE dwh.{} (v bigint, omd_insert_module_instance_id bigint)").format(
+                sql.Identifier(name)
+            )
         )
         tables = [sql.Identifier("dwh", read).as_string(None) for read in reads]
         body = " UNION ALL ".join(f"SELECT v FROM {table}" for table in tables)
@@ -61,9 +61,7 @@ class Recalls(Flow):
         return [tuple(row.values()) for row in found]
 
     def recall(self, recall: int, *accept: str, wait: str = "0") -> dict[str, Any]:
-        return self.call(
-            "omd_provenance.recall", recall_id=recall, accept=list(accept), wait=wait
-        )
+        return self.call("omd_provenance.recall", recall_id=recall, accept=list(accept), wait=wait)
 
     def recalled(self, run: int | None = None, /, *accept: str, **arguments: Any) -> int:
         """Plan and execute a recall; return its id."""

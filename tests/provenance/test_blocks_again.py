@@ -108,7 +108,9 @@ def test_steps_that_replace_rows_go_with_all_later_ones_and_the_offset_goes_back
     assert follows(scene, stood[1]) == set(stood[1:])
     told = {row["module_instance_id"]: row for row in effects(scene, stood[1:])}
     assert [(told[id]["rows_go"], told[id]["rows_back"]) for id in stood[1:]] == [
-        (1, 1), (2, 1), (1, 0)
+        (1, 1),
+        (2, 1),
+        (1, 0),
     ]
     take_back(scene, *stood[1:])
     assert merged(scene) == {1: 10, 2: 20}

@@ -24,7 +24,9 @@ def room(conn: Connection) -> Room:
 
 def windowed(room: Room, **more: Any) -> None:
     """Define a stage by key with a window over app.a, which decides the sum of each key."""
-    document = room.scene("jsonb_build_object('out', jsonb_build_object('n', (SELECT sum((x ->> 'v')::int) FROM jsonb_array_elements(p -> 'a') AS x)))")
+    document = room.scene(
+        "jsonb_build_object('out', jsonb_build_object('n', (SELECT sum((x ->> 'v')::int) FROM jsonb_array_elements(p -> 'a') AS x)))"
+    )
     room.conn.execute(b"ALTER TABLE app.a ADD at timestamptz DEFAULT clock_timestamp()")
     document["mode"] = "KEY"
     document["keys"] = [{"column": "k"}]

@@ -48,9 +48,7 @@ def test_windows_take_all_later_runs_of_the_module_along(recalls: Recalls) -> No
     runs = []
     for day in (1, 2, 3):
         begun = recalls.begin_module("w")
-        recalls.call(
-            "create_load_window", module_instance_id=begun.id, end_value=f"2020-01-0{day}"
-        )
+        recalls.call("create_load_window", module_instance_id=begun.id, end_value=f"2020-01-0{day}")
         recalls.conn.execute("INSERT INTO dwh.w VALUES (%s, %s)", [day, begun.id])
         runs.append(recalls.end_module(begun.id, "S"))
         if day == 2:
@@ -109,9 +107,7 @@ def test_a_truncate_never_happens(recalls: Recalls) -> None:
     first, second = recalls.go("t"), recalls.go("t")
     recalls.recalled(first)
     assert recalls.stamps("dwh.t") == {second: 3}
-    recalls.call(
-        "register_rollback", module_code="t", statement_template="TRUNCATE TABLE {table}"
-    )
+    recalls.call("register_rollback", module_code="t", statement_template="TRUNCATE TABLE {table}")
     [(action, problem)] = recalls.items(recalls.plan(second), "action", "problem")
     assert action == "BLOCKED"
     assert problem == "NO_ROLLBACK: its own rollback empties the table"
@@ -155,7 +151,9 @@ def test_who_lacks_a_right_is_told(recalls: Recalls, recallers: Callable[..., Re
     assert admin.items(recall, "action", "problem") == [
         ("BLOCKED", "NO_RIGHT: SELECT, DELETE on the table is missing")
     ]
-    recalls.conn.execute("GRANT USAGE ON SCHEMA dwh TO omd_admin; GRANT SELECT ON dwh.a TO omd_admin")
+    recalls.conn.execute(
+        "GRANT USAGE ON SCHEMA dwh TO omd_admin; GRANT SELECT ON dwh.a TO omd_admin"
+    )
     recall = admin.plan(run)
     assert admin.items(recall, "action", "problem") == [
         ("BLOCKED", "NO_RIGHT: DELETE on the table is missing")
@@ -217,7 +215,9 @@ def test_names_may_be_anything(recalls: Recalls) -> None:
     reason = "O'Neill \" \\ {key} %s"
     recall = recalls.recalled(run, reason=reason)
     assert recalls.values(name) == recalls.values("b") == []
-    assert recalls.one("SELECT reason FROM omd_report.recalls WHERE recall_id = %s", recall) == reason
+    assert (
+        recalls.one("SELECT reason FROM omd_report.recalls WHERE recall_id = %s", recall) == reason
+    )
 
 
 def test_every_argument_may_be_null(recalls: Recalls) -> None:

@@ -1,6 +1,6 @@
 -- The run of a recall executes in one transaction only, so nobody else can end runs in its name.
 
-CREATE OR REPLACE FUNCTION omd._require_taken_on(
+CREATE OR REPLACE FUNCTION omd.require_taken_on(
     p_instance_array bigint[],
     p_recall_instance_id bigint
 )
@@ -23,7 +23,7 @@ BEGIN
 END
 $require_taken_on$;
 
-COMMENT ON FUNCTION omd._require_taken_on IS
-'Raises OM101 unless the run p_recall_instance_id of a recall executes and has taken on to undo '
-'the runs p_instance_array. Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_taken_on FROM PUBLIC;
+COMMENT ON FUNCTION omd.require_taken_on IS
+'For rooms: Raises OM101 unless the run p_recall_instance_id of a recall executes and has taken on '
+'to undo the runs p_instance_array. Locks: none.';
+REVOKE ALL ON FUNCTION omd.require_taken_on FROM PUBLIC;
