@@ -27,21 +27,7 @@ BEGIN
     PERFORM omd_provenance._require_accept(v_accept);
     LOOP
         v_recall := omd_provenance._require_planned(p_recall_id);
-        BEGIN
-            v_concern := omd_provenance._concern(v_recall.target, v_recall.awaits_correction);
-        EXCEPTION
-            -- Somebody has undone the target meanwhile.
-            WHEN SQLSTATE 'OM091' THEN
-                PERFORM omd_provenance._raise_changed(
-                    p_recall_id,
-                    '[]',
-                    (
-                        SELECT coalesce(jsonb_agg(DISTINCT i.module_instance_id), '[]')
-                        FROM omd_provenance.recall_item AS i
-                        WHERE i.recall_id = p_recall_id
-                    )
-                );
-        END;
+        v_concern := omd_provenance._concern(v_recall);
         v_left := omd_provenance._wait_for_runs(v_concern.p_modules, v_until);
         EXIT WHEN v_left <> '[]';
         v_is_again := FALSE;
@@ -57,7 +43,7 @@ BEGIN
                 p_recall_id, v_concern.p_runs, v_concern.p_modules
             );
             PERFORM set_config('lock_timeout', v_former, TRUE);
-            v_now := omd_provenance._concern(v_recall.target, v_recall.awaits_correction);
+            v_now := omd_provenance._concern(v_recall);
             v_left := omd_provenance._wait_for_runs(v_now.p_modules, '-infinity');
             -- NULL: nothing is at work; an empty array: only runs on Spark are.
             v_is_again := NOT v_now.p_modules <@ v_concern.p_modules
