@@ -1,4 +1,4 @@
-"""`Middle` has deliveries and facts, and takes some of them back."""
+"""The tests of provenance share the emptied database; each part has a class with its calls."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from facts.store import Store
 from provenance.middle import Middle
 from provenance.recalls import Recalls
 from support.emptied import conn, dsn
@@ -45,3 +46,9 @@ def recalls(conn: Connection) -> Recalls:
 def recallers(connect: Callable[..., Connection]) -> Callable[..., Recalls]:
     """A function that returns the calls over a connection of their own, also as a role."""
     return lambda **arguments: Recalls(connect(**arguments))
+
+
+@pytest.fixture
+def store(conn: Connection) -> Store:
+    conn.prepare_threshold = None
+    return Store(conn)

@@ -56,9 +56,9 @@ EMPTY = """
         DELETE FROM omd.undone_read;
         DELETE FROM omd.undone_run;
         DELETE FROM omd.run_input;
-        DELETE FROM omd.module_read;
         DELETE FROM omd.module_input;
         DELETE FROM omd.module_declaration;
+        DELETE FROM omd.module_read;
         DELETE FROM omd.source_reader;
         DELETE FROM omd.source_table;
         DELETE FROM omd.source;
