@@ -10,5 +10,10 @@
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
 
+-- What comes again
+\ir ../../procedures/omd_provenance/redeliver.sql
+\ir ../../procedures/omd_provenance/drop_return.sql
+\ir ../views/omd_provenance/recall_returns.sql
+
 -- Grants
 \ir ../grants/omd_provenance.sql
