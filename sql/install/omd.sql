@@ -500,6 +500,7 @@
 \ir ../../procedures/omd/extend_window.sql
 \ir ../../procedures/omd/reopen_window.sql
 \ir ../../procedures/omd/settle_return.sql
+\ir ../../procedures/omd/drop_return.sql
 \ir ../views/omd/awaited_return.sql
 \ir ../views/omd/return_work.sql
 \ir ../views/omd/module_target.sql

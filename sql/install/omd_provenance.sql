@@ -81,5 +81,10 @@
 \ir ../views/omd_provenance/recalls.sql
 \ir ../views/omd_provenance/recall_items.sql
 
+-- What comes again
+\ir ../../procedures/omd_provenance/redeliver.sql
+\ir ../../procedures/omd_provenance/drop_return.sql
+\ir ../views/omd_provenance/recall_returns.sql
+
 -- Grants
 \ir ../grants/omd_provenance.sql
