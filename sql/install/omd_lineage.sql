@@ -222,7 +222,7 @@
 \ir ../../procedures/omd_lineage/_end_returned_step.sql
 \ir ../../procedures/omd_lineage/_recalled_topics.sql
 \ir ../../procedures/omd_lineage/_rows_to_put_back.sql
-\ir ../../procedures/omd_lineage/_give_back.sql
+\ir ../../procedures/omd_lineage/_give_back_steps.sql
 \ir ../../procedures/omd_lineage/recall_follows.sql
 \ir ../../procedures/omd_lineage/recall_effects.sql
 \ir ../../procedures/omd_lineage/recall_locks.sql
