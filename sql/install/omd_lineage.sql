@@ -216,6 +216,7 @@
 \ir ../views/omd_lineage/awaiting_topics.sql
 \ir ../../procedures/omd_lineage/_awaits.sql
 \ir ../../procedures/omd_lineage/_is_recalled.sql
+\ir ../../procedures/omd_lineage/_next_return.sql
 \ir ../../procedures/omd_lineage/_claim_return.sql
 \ir ../../procedures/omd_lineage/_start_returned_step.sql
 \ir ../../procedures/omd_lineage/_returned_block.sql
