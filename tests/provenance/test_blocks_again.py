@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     UntilSettled = Callable[[Scene, Future[Any]], None]
 
 
+@pytest.fixture
+def another(connect: Callable[..., Any]) -> Another:
+    """A function that returns the calls over a connection of their own."""
+    return lambda **arguments: Scene(connect(**arguments))
+
+
 def runs(scene: Scene, topic: str = "dwh.f") -> list[int]:
     """Return the standing steps of a topic, in the order of their blocks."""
     found = scene.rows(
