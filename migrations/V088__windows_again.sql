@@ -45,6 +45,21 @@ COMMENT ON COLUMN omd.window_return.noted_datetime IS 'When it was taken back.';
 COMMENT ON COLUMN omd.window_return.ended_datetime IS
 'When it was taken again, or was read by another run; NULL: it is open.';
 
+CREATE TABLE omd.pending_recall (
+    module_instance_id bigint NOT NULL,
+    recall_id bigint NOT NULL,
+    noted_datetime timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT pk_pending_recall PRIMARY KEY (module_instance_id),
+    CONSTRAINT fk_pending_recall_instance FOREIGN KEY (module_instance_id)
+    REFERENCES omd.module_instance (module_instance_id) ON DELETE CASCADE
+);
+COMMENT ON TABLE omd.pending_recall IS
+'Runs that a recall takes back whose rows the session could not undo: they go with the next begin of '
+'their Module, and until then nobody reads its tables.';
+COMMENT ON COLUMN omd.pending_recall.module_instance_id IS 'The run.';
+COMMENT ON COLUMN omd.pending_recall.recall_id IS 'The recall.';
+COMMENT ON COLUMN omd.pending_recall.noted_datetime IS 'When.';
+
 ALTER TABLE omd.source_reader ADD COLUMN passed_id bigint;
 COMMENT ON COLUMN omd.source_reader.passed_id IS
 'The position up to which it has passed without a window, since there was nothing for it; NULL: '

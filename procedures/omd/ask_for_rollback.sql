@@ -3,7 +3,8 @@
 
 CREATE OR REPLACE FUNCTION omd.ask_for_rollback(
     p_instance_array bigint[],
-    p_recall_instance_id bigint
+    p_recall_instance_id bigint,
+    p_recall_id bigint
 )
 RETURNS void
 LANGUAGE plpgsql
@@ -20,12 +21,14 @@ BEGIN
     WHERE mi.module_instance_id = ANY(p_instance_array)
         AND mi.execution_status_code = 'S'
         AND mi.rolled_back_by_module_instance_id IS NULL;
+    PERFORM omd.note_pending(p_instance_array, p_recall_id);
 END
 $ask_for_rollback$;
 
 COMMENT ON FUNCTION omd.ask_for_rollback IS
-'For rooms: Marks the runs p_instance_array R for the run p_recall_instance_id of a recall, so that '
-'the next begin of their Modules undoes them. Errors: OM101: the run of the recall has not taken '
+'For rooms: Marks the runs p_instance_array R for the recall p_recall_id and its run '
+'p_recall_instance_id, so that the next begin of their Modules undoes them; who reads their tables '
+'waits for that. Errors: OM101: the run of the recall has not taken '
 'these on. Locks: the instances.';
 REVOKE ALL ON FUNCTION omd.ask_for_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.ask_for_rollback TO omd_admin;

@@ -16,6 +16,7 @@ AS $awaited_tables$
 BEGIN
     IF NOT EXISTS (SELECT FROM omd.window_return AS w WHERE w.ended_datetime IS NULL)
         AND NOT EXISTS (SELECT FROM omd.module_return AS r WHERE r.ended_datetime IS NULL)
+        AND NOT EXISTS (SELECT FROM omd.pending_recall AS p)
     THEN
         RETURN;
     END IF;
@@ -37,6 +38,13 @@ BEGIN
             FROM omd.module_return AS r
             INNER JOIN omd.module AS m USING (module_id)
             WHERE r.ended_datetime IS NULL AND m.module_kind_code IN ('SQL', 'SPARK')
+            UNION ALL
+            SELECT
+                mi.module_id,
+                p.recall_id
+            FROM omd.pending_recall AS p
+            INNER JOIN omd.module_instance AS mi USING (module_instance_id)
+            WHERE mi.rolled_back_by_module_instance_id IS NULL AND mi.next_run_indicator = 'R'
         ) AS a
         GROUP BY a.module_id
     ),
@@ -70,7 +78,7 @@ $awaited_tables$;
 
 COMMENT ON FUNCTION omd.awaited_tables IS
 'For rooms: Returns the tables, and the views over them, that still lack rows which a recall took '
-'back and which are to come again, the Module that is to write them, and what a reader waits for. '
-'Deliveries are not among them: changes of facts go by commits. Locks: none.';
+'back and which are to come again, or hold rows that wait for their rollback; the Module that writes '
+'them, and what a reader waits for. Deliveries are not among them: changes of facts go by commits. Locks: none.';
 REVOKE ALL ON FUNCTION omd.awaited_tables FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.awaited_tables TO omd_reader, omd_runner;

@@ -23,6 +23,7 @@ BEGIN
         AND mi.rolled_back_by_module_instance_id IS NULL;
     UPDATE omd.source_control AS sc SET is_taken_back = TRUE
     WHERE sc.module_instance_id = ANY(p_instance_array);
+    PERFORM omd.note_undone(p_instance_array, p_recall_instance_id);
 END
 $mark_taken_back$;
 

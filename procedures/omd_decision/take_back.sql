@@ -51,7 +51,7 @@ BEGIN
             SELECT i.id, v_stage.table_code, 0::bigint, 0::bigint
             FROM unnest(v_stage.instance_array) AS i (id);
         END IF;
-        PERFORM omd_decision._give_back(
+        PERFORM omd_decision._give_back_runs(
             v_stage.stage_id, v_stage.instance_array, p_recall_instance_id, p_recall_id, p_reason
         );
     END LOOP;

@@ -18,32 +18,22 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $claim_return$
 DECLARE
-    v_module_id integer;
-    v_processor text;
-    v_return record;
+    v_return CONSTANT record := omd_lineage._next_return(p_topic_id);
 BEGIN
-    SELECT t.module_id, t.processor INTO v_module_id, v_processor
-    FROM omd_lineage.topic AS t
-    WHERE t.topic_id = p_topic_id;
-    v_return := omd.next_window_return(v_module_id);
-    p_is_returned := v_return.p_window_return_id IS NOT NULL AND v_processor <> 'RELOAD';
-    IF NOT p_is_returned THEN
-        RETURN;
-    END IF;
-    IF NOT omd_lineage._block_stands(p_topic_id, v_return.p_end_id) THEN
+    p_is_returned := v_return.p_former_array IS NOT NULL AND v_return.p_stands;
+    IF p_is_returned THEN
+        p_start_pos := v_return.p_start_pos;
+        p_start_id := v_return.p_start_id;
+        p_end_pos := v_return.p_end_pos;
+        p_end_id := v_return.p_end_id;
+    ELSIF NOT v_return.p_stands THEN
         UPDATE omd_lineage.offsets AS o SET
-            last = ROW(v_return.p_start_value, v_return.p_start_id),
+            last = ROW(v_return.p_start_pos, v_return.p_start_id),
             next = NULL,
             quiet_start = NULL,
             attempts = 0
         WHERE o.topic_id = p_topic_id;
-        p_is_returned := FALSE;
-        RETURN;
     END IF;
-    p_start_pos := v_return.p_start_value;
-    p_start_id := v_return.p_start_id;
-    p_end_pos := v_return.p_end_value;
-    p_end_id := v_return.p_end_id;
 END
 $claim_return$;
 

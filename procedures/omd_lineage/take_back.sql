@@ -49,7 +49,7 @@ BEGIN
                 v_topic.instance_array, v_undone
             ) AS d;
         END IF;
-        PERFORM omd_lineage._give_back(
+        PERFORM omd_lineage._give_back_steps(
             v_topic.topic_id, v_topic.instance_array, p_recall_instance_id, p_recall_id, p_reason
         );
         RETURN QUERY

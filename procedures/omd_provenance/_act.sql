@@ -46,7 +46,7 @@ BEGIN
             v_recall.reason
         );
         PERFORM omd.ask_for_rollback(
-            omd_provenance._runs_with(v_items, 'PENDING'), p_module_instance_id
+            omd_provenance._runs_with(v_items, 'PENDING'), p_module_instance_id, p_recall_id
         );
         FOR v_part IN
             SELECT

@@ -160,7 +160,7 @@
 \ir ../../migrations/V082__ledger.sql
 \endif
 
-\set checksum 'f39163e220d3c3f24b507827296d3efb64717dd0b099d6d4d196e38e34218f33'
+\set checksum '6ad81691a8322565c13b241f314641ca5583287653c0b49b377329de27bcd7b7'
 \set migration 'V088__windows_again'
 \ir ../setup/claim.psql
 \if :pending
@@ -492,6 +492,7 @@
 \ir ../../procedures/omd/undone_instances.sql
 \ir ../../procedures/omd/standing_runs.sql
 \ir ../../procedures/omd/recalled_runs.sql
+\ir ../../procedures/omd/note_pending.sql
 \ir ../../procedures/omd/keep_window.sql
 \ir ../../procedures/omd/next_window_return.sql
 \ir ../../procedures/omd/take_window.sql

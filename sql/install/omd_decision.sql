@@ -115,7 +115,7 @@
 \ir ../../procedures/omd_decision/_awaits.sql
 \ir ../../procedures/omd_decision/_take_return.sql
 \ir ../../procedures/omd_decision/_recalled_stages.sql
-\ir ../../procedures/omd_decision/_give_back.sql
+\ir ../../procedures/omd_decision/_give_back_runs.sql
 \ir ../../procedures/omd_decision/recall_follows.sql
 \ir ../../procedures/omd_decision/recall_effects.sql
 \ir ../../procedures/omd_decision/recall_locks.sql

@@ -220,13 +220,14 @@
 \ir ../views/omd_lineage/awaiting_topics.sql
 \ir ../../procedures/omd_lineage/_awaits.sql
 \ir ../../procedures/omd_lineage/_is_recalled.sql
+\ir ../../procedures/omd_lineage/_next_return.sql
 \ir ../../procedures/omd_lineage/_claim_return.sql
 \ir ../../procedures/omd_lineage/_start_returned_step.sql
 \ir ../../procedures/omd_lineage/_returned_block.sql
 \ir ../../procedures/omd_lineage/_end_returned_step.sql
 \ir ../../procedures/omd_lineage/_recalled_topics.sql
 \ir ../../procedures/omd_lineage/_rows_to_put_back.sql
-\ir ../../procedures/omd_lineage/_give_back.sql
+\ir ../../procedures/omd_lineage/_give_back_steps.sql
 \ir ../../procedures/omd_lineage/recall_follows.sql
 \ir ../../procedures/omd_lineage/recall_effects.sql
 \ir ../../procedures/omd_lineage/recall_locks.sql

@@ -49,8 +49,18 @@ def effects(flow: Flow, runs: Iterable[int], *, counted: bool = True) -> list[di
     ]
 
 
-def take_back(flow: Flow, *runs: int, recall: int = 1, readers: Iterable[int] = ()) -> int:
-    """Take the runs back as a recall does, readers first; return the run of the recall."""
+def take_back(
+    flow: Flow,
+    *runs: int,
+    recall: int = 1,
+    readers: Iterable[int] = (),
+    locked: bool = True,
+    role: str | None = None,
+) -> int:
+    """Take the runs back as a recall does, readers first; return the run of the recall.
+
+    What goes is what the effects have said before.
+    """
     every = sorted({*runs, *readers})
     planned = {
         (row["module_instance_id"], row["table_code"]): (row["rows_go"], row["rows_back"])
@@ -65,12 +75,12 @@ def take_back(flow: Flow, *runs: int, recall: int = 1, readers: Iterable[int] = 
             every,
             id,
         )
-        for room in reversed(ROOMS):
+        for room in reversed(ROOMS) if locked else ():
             flow.conn.execute(f"SELECT {room}.recall_locks(%s)".encode(), [every])
+        if role:
+            flow.conn.execute(f"SET LOCAL ROLE {role}".encode())
         for group in ([*readers], [*runs]):
-            if not group:
-                continue
-            for room in ROOMS:
+            for room in ROOMS if group else ():
                 for row in flow.rows(
                     f"SELECT * FROM {room}.take_back(%s, %s, %s, 'bad')", group, id, recall
                 ):

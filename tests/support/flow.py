@@ -51,6 +51,7 @@ EMPTY = """
         DELETE FROM omd.event_log;
         DELETE FROM omd.source_control;
         DELETE FROM omd.window_return;
+        DELETE FROM omd.pending_recall;
         DELETE FROM omd.module_return;
         DELETE FROM omd.write_ledger;
         DELETE FROM omd.undone_read;

@@ -2,7 +2,7 @@
 -- offset stays. One that replaces rows by key goes together with all later ones, so the offset goes
 -- back. A table that a RELOAD made is empty until the next one.
 
-CREATE OR REPLACE FUNCTION omd_lineage._give_back(
+CREATE OR REPLACE FUNCTION omd_lineage._give_back_steps(
     p_topic_id integer,
     p_instance_array bigint[],
     p_recall_instance_id bigint,
@@ -15,7 +15,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $give_back$
+AS $give_back_steps$
 DECLARE
     v_topic record;
     v_back omd_lineage.row_position;
@@ -56,11 +56,11 @@ BEGIN
     );
     PERFORM omd_lineage._notify_topic(v_topic.topic);
 END
-$give_back$;
+$give_back_steps$;
 
-COMMENT ON FUNCTION omd_lineage._give_back IS
+COMMENT ON FUNCTION omd_lineage._give_back_steps IS
 'Writes down that the steps p_instance_array of the topic p_topic_id, whose rows have gone, are '
 'undone by p_recall_instance_id, the run of the recall p_recall_id, because of p_reason, and that '
 'their blocks are to be taken again. Locks: the offset; the instances.';
-REVOKE ALL ON FUNCTION omd_lineage._give_back FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._give_back TO omd_admin;
+REVOKE ALL ON FUNCTION omd_lineage._give_back_steps FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._give_back_steps TO omd_admin;

@@ -1,7 +1,7 @@
 -- What the runs kept stays, so they are marked before the trigger of the undo would delete it. Runs
 -- without a window have read all there was, and one run does so again.
 
-CREATE OR REPLACE FUNCTION omd_decision._give_back(
+CREATE OR REPLACE FUNCTION omd_decision._give_back_runs(
     p_stage_id integer,
     p_instance_array bigint[],
     p_recall_instance_id bigint,
@@ -14,7 +14,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $give_back$
+AS $give_back_runs$
 DECLARE
     v_run record;
     v_without bigint[] := '{}';
@@ -60,11 +60,11 @@ BEGIN
     FROM omd_decision.stage AS s
     WHERE s.stage_id = p_stage_id;
 END
-$give_back$;
+$give_back_runs$;
 
-COMMENT ON FUNCTION omd_decision._give_back IS
+COMMENT ON FUNCTION omd_decision._give_back_runs IS
 'Writes down that the runs p_instance_array of the stage p_stage_id, whose rows have gone, are '
 'undone by p_recall_instance_id, the run of the recall p_recall_id, because of p_reason, and that '
 'their windows are to be taken again. Locks: the instances.';
-REVOKE ALL ON FUNCTION omd_decision._give_back FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_decision._give_back TO omd_admin;
+REVOKE ALL ON FUNCTION omd_decision._give_back_runs FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_decision._give_back_runs TO omd_admin;
