@@ -54,7 +54,7 @@ def test_a_reader_sees_the_world_before_or_after(
     background: Background,
     until_settled: UntilSettled,
 ) -> None:
-    probe = " UNION ALL ".join(f"SELECT count(*) AS n FROM dwh.{n}" for n in "a b slow d e".split())
+    probe = " UNION ALL ".join(f"SELECT count(*) AS n FROM dwh.{n}" for n in ["a", "b", "slow", "d", "e"])
 
     def probed() -> list[int]:
         return [row["n"] for row in other.rows(f"SELECT n FROM ({probe}) AS p")]

@@ -1,5 +1,5 @@
--- Deliveries know themselves whose turn it is; a run is due as soon as somebody or something may
--- begin it.
+-- Deliveries know themselves whose turn it is; a run is due when nothing is open that it had
+-- read.
 
 CREATE OR REPLACE VIEW omd_report.recall_returns AS
 SELECT
@@ -15,6 +15,12 @@ SELECT
         WHEN r.ended_datetime IS NOT NULL THEN 'DONE'
         WHEN x.module_id IS NOT NULL THEN 'RUNNING'
         WHEN r.is_by_hand THEN 'BY_HAND'
+        WHEN EXISTS (
+            SELECT FROM omd.return_work AS w
+            INNER JOIN omd.awaited_return AS a ON a.module_id = ANY(w.upstream)
+            WHERE w.module_id = r.module_id AND a.ended_datetime IS NULL
+        )
+            THEN 'WAITING'
         ELSE 'DUE'
     END AS return_status,
     r.module_instance_id,
