@@ -29,6 +29,11 @@ BEGIN
     WHERE i.recall_id = p_recall_id
         AND i.module_instance_id = d.module_instance_id
         AND i.table_code IS NOT DISTINCT FROM d.table_code;
+    -- Where a room had nothing to do it says nothing.
+    UPDATE omd_provenance.recall_item AS i SET
+        rows_gone = coalesce(i.rows_gone, 0),
+        rows_returned = coalesce(i.rows_returned, CASE WHEN i.rows_back IS NOT NULL THEN 0 END)
+    WHERE i.recall_id = p_recall_id AND i.rows_go IS NOT NULL;
     SELECT jsonb_agg(
         jsonb_build_object(
             'module_instance_id', i.module_instance_id, 'table_code', i.table_code,
@@ -40,9 +45,7 @@ BEGIN
     INTO v_other
     FROM omd_provenance.recall_item AS i
     WHERE i.recall_id = p_recall_id
-        AND (
-            i.rows_go <> coalesce(i.rows_gone, -1) OR i.rows_back <> coalesce(i.rows_returned, -1)
-        );
+        AND (i.rows_go <> i.rows_gone OR i.rows_back <> i.rows_returned);
     IF v_other IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM190',
@@ -52,8 +55,7 @@ BEGIN
                     'of Module Instance %s in %s %s rows went and %s came back, instead of %s and '
                     '%s',
                     v_other -> 0 ->> 'module_instance_id', v_other -> 0 ->> 'table_code',
-                    coalesce(v_other -> 0 ->> 'rows_gone', 'no'),
-                    coalesce(v_other -> 0 ->> 'rows_returned', 'no'),
+                    v_other -> 0 ->> 'rows_gone', v_other -> 0 ->> 'rows_returned',
                     v_other -> 0 ->> 'rows_go', v_other -> 0 ->> 'rows_back'
                 ),
                 'come', '[]'::jsonb, 'gone', '[]'::jsonb,
