@@ -54,8 +54,8 @@ BEGIN
         FROM unnest(
             v_found.ids, v_found.sources, v_found.tables, v_found.exact, v_found.standing
         ) AS f (id, source_id, table_code, is_exact, stands)
-        INNER JOIN omd.module_instance AS mi ON f.id = mi.module_instance_id
-        INNER JOIN omd.module AS m ON mi.module_id = m.module_id
+        INNER JOIN omd.ledger_run AS mi ON f.id = mi.module_instance_id
+        INNER JOIN omd.ledger_module AS m ON mi.module_id = m.module_id
         ORDER BY f.id;
         v_level := v_found.ids;
         v_seen := v_seen || v_level;

@@ -153,7 +153,7 @@
 \ir ../../migrations/V081__module_returns.sql
 \endif
 
-\set checksum 'cdddf8b7ad63018892f64fbcfb8e7dfdf6b769c81c1070f36e329c4834b345aa'
+\set checksum 'b27b8441c9d0b0d3230c655520a3a03de6900036afde81ba9915d5619a26144d'
 \set migration 'V082__ledger'
 \ir ../setup/claim.psql
 \if :pending
@@ -178,6 +178,7 @@
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
 \ir ../reference/omd/source_kinds.sql
+\ir ../reference/omd/maintenance.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 
@@ -519,10 +520,31 @@
 \ir ../../procedures/omd/declare_inputs.sql
 \ir ../../procedures/omd/note_reads.sql
 \ir ../../procedures/omd/record_run_input.sql
+\ir ../../procedures/omd/_reading_run.sql
 \ir ../../procedures/omd/record_input.sql
+\ir ../../procedures/omd/_needs_look.sql
+\ir ../../procedures/omd/_statement_inputs.sql
+\ir ../../procedures/omd/_save_look.sql
+\ir ../../procedures/omd/_look_at_sql.sql
+\ir ../../procedures/omd/_record_unknown.sql
+\ir ../../procedures/omd/record_query.sql
+\ir ../../procedures/omd/_record_sql.sql
+\ir ../../procedures/omd/_due_looks.sql
+\ir ../../procedures/omd/_look_again.sql
+\ir ../../procedures/omd/look_at_inputs.sql
 \ir ../../procedures/omd/_claim_maintenance.sql
 \ir ../../procedures/omd/maintain_rooms.sql
 \ir ../views/omd/unknown_inputs.sql
+\ir ../views/omd/ledger_run.sql
+\ir ../views/omd/ledger_module.sql
+\ir ../views/omd/ledger_declaration.sql
+\ir ../views/omd/ledger_input.sql
+\ir ../views/omd/ledger_record.sql
+\ir ../views/omd/ledger_read.sql
+\ir ../views/omd/ledger_undone.sql
+\ir ../views/omd/ledger_window.sql
+\ir ../../procedures/omd/tables_of_run.sql
+\ir ../../procedures/omd/modules_writing.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
 \ir ../../procedures/omd/readable_until.sql

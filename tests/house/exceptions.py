@@ -771,6 +771,7 @@ HOLDS_ROWS = re.compile(
 KNOWS = {
     "omd_facts": {"omd_delivery"},
     "omd_lineage": {"omd_lake"},
+    "omd_provenance": {"omd_decision", "omd_delivery", "omd_facts", "omd_lake", "omd_lineage"},
     "omd_report": {"omd_dispatch"},  # it is installed over all rooms
 }
 

@@ -1,15 +1,15 @@
 """Runs of many Modules in several sessions, in any order of their commits: no reader is missed.
 
 Each run notes for itself whose rows each of its reads showed; that is the truth. The ledger knows
-only what Modules declare and what runs record. So each reader that the truth has must be among those
-of `readers_of`, in whatever order the sessions commit; where the ledger claims to be exact, the
-truth must have it; and who began after an undo was committed has not read what it undid.
+only what Modules declare and what runs record. So each reader that the truth has must be among
+those of `readers_of`, in whatever order the sessions commit; where the ledger claims to be exact,
+the truth must have it; and who began after an undo was committed has not read what it undid.
 """
 
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -41,7 +41,7 @@ class World:
         self.undone_at: dict[int, int] = {}  # when an undo was committed
         self.busy: set[str] = set()
         self.failed: set[int] = set()  # and not yet undone
-        for code, reads in READS.items():
+        for code in READS:
             if code == "p":
                 self.conn.execute(
                     f"CREATE TABLE w.p (n integer, {STAMP} bigint) PARTITION BY LIST (n);"

@@ -18,14 +18,27 @@ WHERE
             AND d.inputs IS NOT NULL
             AND d.after_id < mi.module_instance_id
             AND (d.upto_id IS NULL OR d.upto_id >= mi.module_instance_id)
+            AND (
+                d.origin = 'HAND'
+                OR NOT EXISTS (
+                    SELECT FROM omd.run_input AS i
+                    WHERE i.module_instance_id = mi.module_instance_id AND i.table_code = ''
+                )
+            )
     )
-    AND NOT EXISTS (
-        SELECT FROM omd.run_input AS i
-        WHERE i.module_instance_id = mi.module_instance_id AND i.table_code <> ''
+    AND (
+        NOT EXISTS (
+            SELECT FROM omd.run_input AS i
+            WHERE i.module_instance_id = mi.module_instance_id
+        )
+        OR EXISTS (
+            SELECT FROM omd.run_input AS i
+            WHERE i.module_instance_id = mi.module_instance_id AND i.table_code = ''
+        )
     );
 
 COMMENT ON VIEW omd_report.unknown_runs IS
-'The runs of kind SQL or SPARK that stand or execute and of which nobody knows what they read: they '
-'recorded nothing, and nothing was declared for them.';
+'The runs of kind SQL or SPARK that stand or execute and of which nobody knows what they read: '
+'they recorded nothing, and nothing was declared for them.';
 COMMENT ON COLUMN omd_report.unknown_runs.module_instance_id IS 'The run.';
 COMMENT ON COLUMN omd_report.unknown_runs.module_code IS 'Its Module.';
