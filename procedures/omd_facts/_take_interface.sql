@@ -53,5 +53,6 @@ $take_interface$;
 COMMENT ON FUNCTION omd_facts._take_interface IS
 'Takes the position of the interface p_interface_id from all readers, and the interface in both '
 'rooms, until the transaction ends. It waits for readers for p_wait at most; p_is_taken is false '
-'then, and p_readers names them. Locks: the position, against readers; the interface in both rooms.';
+'then, and p_readers names them. Locks: the position, against readers; the interface in both '
+'rooms.';
 REVOKE ALL ON FUNCTION omd_facts._take_interface FROM PUBLIC;
