@@ -1,6 +1,6 @@
 -- Who waits for readers holds nothing else meanwhile, so the position is taken before the
 -- interface, while a recall, and a load that deletes physically, have the interface and then take
--- the position. So the position is let go when the interface is not had soon, before the server
+-- the position. So the position is given back when the interface is not had soon, before the server
 -- looks for circles (deadlock_timeout), and taken again when the other one had time to take it.
 
 CREATE OR REPLACE FUNCTION omd_facts._take_interface(

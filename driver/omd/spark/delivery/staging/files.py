@@ -103,12 +103,12 @@ def files_at(paths: Mapping[str, str], spark: SparkSession) -> list[dict[str, An
 
     Nothing is read here; who reads them refuses links.
     """
-    found: list[dict[str, Any]] = []
+    there: list[dict[str, Any]] = []
     for entity, root in paths.items():
         with suppress(DeliveryArgumentInvalid):
             files = Files.at(spark, root, {"allow_symbolic_links": True}).document()
-            found += [{**file, "entity": entity} for file in files]
-    return found
+            there += [{**file, "entity": entity} for file in files]
+    return there
 
 
 def literal(paths: Iterable[str]) -> list[str]:
