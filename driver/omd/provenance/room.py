@@ -1,11 +1,12 @@
-"""Provenance as Python sees it."""
+"""Provenance as Python sees it: the routines as methods."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from omd._core.calls import Repeat, Routine
 from omd.control.connection import Door
 from omd.provenance.calls import ProvenanceCalls
 from omd.provenance.errors import PlanChanged, UnknownRecall
@@ -14,10 +15,19 @@ from omd.provenance.rows import (
     RecallItemsRow,
     RecallReturnsRow,
     RecallsRow,
+    RedeliverAnswer,
 )
 
 # How often a plan is made again when others come between it and its act.
 _TRIES = 3
+
+# What it answers is what it is given too.
+_REDELIVER = Routine(
+    "omd_provenance.redeliver",
+    {"p_recall_id": "bigint", "p_delivery_id": "bigint", "p_files": "jsonb"},
+    required=1,
+    repeat=Repeat(),
+)
 
 
 class Recalled(NamedTuple):
@@ -122,3 +132,20 @@ class Provenance(Door, ProvenanceCalls):
                     if not left:
                         raise
         raise AssertionError("it returns or raises")
+
+    def redeliver(
+        self,
+        recall_id: int,
+        *,
+        delivery_id: int | None = None,
+        files: Sequence[dict[str, Any]] | None = None,
+    ) -> RedeliverAnswer:
+        """Create the next delivery that comes again, or find it; see `ProvenanceCalls.redeliver`.
+
+        Args:
+            recall_id: the recall.
+            delivery_id: only this one; by default any.
+            files: the files that are there now; by default nobody has looked.
+        """
+        seen = None if files is None else list(files)
+        return self._answer(_REDELIVER, RedeliverAnswer, recall_id, delivery_id, seen)
