@@ -1,5 +1,5 @@
 -- What is still to come may lie at positions that its readers have passed, so they wait. Most of
--- the time nothing is to come, and then this costs two looks into empty indexes.
+-- the time nothing is to come, and then this costs a few looks into empty tables.
 
 CREATE OR REPLACE FUNCTION omd.awaited_tables()
 RETURNS TABLE (
@@ -14,10 +14,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $awaited_tables$
 BEGIN
-    IF NOT EXISTS (SELECT FROM omd.window_return AS w WHERE w.ended_datetime IS NULL)
-        AND NOT EXISTS (SELECT FROM omd.module_return AS r WHERE r.ended_datetime IS NULL)
-        AND NOT EXISTS (SELECT FROM omd.pending_recall AS p)
-    THEN
+    IF NOT omd.is_awaited() THEN
         RETURN;
     END IF;
     RETURN QUERY

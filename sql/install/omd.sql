@@ -465,6 +465,7 @@
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql
+\ir ../../procedures/omd/is_awaited.sql
 \ir ../../procedures/omd/awaited_tables.sql
 \ir ../../procedures/omd/written_tables.sql
 \ir ../../procedures/omd/first_read.sql
