@@ -51,14 +51,12 @@ BEGIN
     PERFORM omd.take_window(v_return.p_window_return_id, p_module_instance_id);
     UPDATE omd_decision.run AS r SET supersedes = v_return.p_former_instances
     WHERE r.module_instance_id = p_module_instance_id;
-    CALL omd.log_event(
+    PERFORM omd.write_event(
+        p_module_instance_id, 0, 6, 'WINDOW',
         format(
             'takes the window of Module Instances %s again, which recall %s took back',
             array_to_string(v_return.p_former_instances, ', '), v_return.p_recall_id
-        ),
-        p_module_instance_id => p_module_instance_id,
-        p_event_type_code => 6,
-        p_event_return_code_details => 'WINDOW'
+        )
     );
     RETURN TRUE;
 END

@@ -22,7 +22,7 @@ DECLARE
     v_topic_id integer;
 BEGIN
     IF EXISTS (
-        SELECT FROM omd.window_return AS w WHERE w.module_instance_id = p_module_instance_id
+        SELECT FROM omd.open_window AS w WHERE w.module_instance_id = p_module_instance_id
     ) THEN
         IF NOT omd_lineage._end_returned_step(
             p_module_instance_id, p_plan_number, p_rows, p_nulls, p_query_id

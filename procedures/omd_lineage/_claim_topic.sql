@@ -121,8 +121,7 @@ BEGIN
     -- What a recall took back comes before all else.
     IF v_back.pos IS NULL
         AND EXISTS (
-            SELECT FROM omd.window_return AS w
-            WHERE w.module_id = v_topic.module_id AND w.ended_datetime IS NULL
+            SELECT FROM omd.open_window AS w WHERE w.module_id = v_topic.module_id
         )
     THEN
         v_returned := omd_lineage._claim_return(p_topic_id);

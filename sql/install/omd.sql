@@ -449,6 +449,7 @@
 \ir ../../procedures/omd/keep_window.sql
 \ir ../../procedures/omd/next_window_return.sql
 \ir ../../procedures/omd/take_window.sql
+\ir ../../procedures/omd/taken_window.sql
 \ir ../../procedures/omd/end_window.sql
 \ir ../../procedures/omd/drop_windows.sql
 \ir ../../procedures/omd/extend_window.sql
@@ -465,6 +466,7 @@
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql
+\ir ../views/omd/open_window.sql
 \ir ../../procedures/omd/is_awaited.sql
 \ir ../../procedures/omd/awaited_tables.sql
 \ir ../../procedures/omd/written_tables.sql

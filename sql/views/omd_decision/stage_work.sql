@@ -29,15 +29,14 @@ WITH found AS (
         WHERE
             a.start_code IS NOT NULL
             OR a.module_id IN (
-                SELECT b.module_id FROM omd.window_return AS b WHERE b.ended_datetime IS NULL
+                SELECT b.module_id FROM omd.open_window AS b
             )
     ) AS s
     LEFT JOIN (
         SELECT
             b.module_id,
             min(b.noted_datetime) AS noted_datetime
-        FROM omd.window_return AS b
-        WHERE b.ended_datetime IS NULL
+        FROM omd.open_window AS b
         GROUP BY b.module_id
     ) AS g ON s.module_id = g.module_id
     LEFT JOIN omd_decision.awaiting_stages AS y ON s.stage_id = y.stage_id

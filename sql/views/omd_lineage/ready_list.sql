@@ -84,7 +84,7 @@ topics AS (
             SELECT r.topic_id FROM omd_lineage.restatement_list AS r WHERE r.is_ready
         ) AS is_to_be_restated,
         t.module_id IN (
-            SELECT w.module_id FROM omd.window_return AS w WHERE w.ended_datetime IS NULL
+            SELECT w.module_id FROM omd.open_window AS w
         ) AS is_to_come_again,
         a.waits_for AS awaited
     FROM omd_lineage.topic AS t
