@@ -75,7 +75,8 @@ $awaited_tables$;
 
 COMMENT ON FUNCTION omd.awaited_tables IS
 'For rooms: Returns the tables, and the views over them, that still lack rows which a recall took '
-'back and which are to come again, or hold rows that wait for their rollback; the Module that writes '
-'them, and what a reader waits for. Deliveries are not among them: changes of facts go by commits. Locks: none.';
+'back and which are to come again, or hold rows that wait for their rollback; the Module that '
+'writes them, and what a reader waits for. Deliveries are not among them: changes of facts go by '
+'commits. Locks: none.';
 REVOKE ALL ON FUNCTION omd.awaited_tables FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.awaited_tables TO omd_reader, omd_runner;

@@ -8,12 +8,12 @@ STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
-        EXISTS(SELECT FROM omd.window_return AS w WHERE w.ended_datetime IS NULL)
-        OR EXISTS(SELECT FROM omd.module_return AS r WHERE r.ended_datetime IS NULL)
-        OR EXISTS(SELECT FROM omd.pending_recall);
+        EXISTS (SELECT FROM omd.window_return AS w WHERE w.ended_datetime IS NULL)
+        OR EXISTS (SELECT FROM omd.module_return AS r WHERE r.ended_datetime IS NULL)
+        OR EXISTS (SELECT FROM omd.pending_recall);
 END;
 
 COMMENT ON FUNCTION omd.is_awaited IS
-'For rooms: Returns whether anything may be to come again, or wait for its rollback, after a recall; '
-'FALSE: omd.awaited_tables() is empty. Locks: none.';
+'For rooms: Returns whether anything may be to come again, or wait for its rollback, after a '
+'recall; FALSE: omd.awaited_tables() is empty. Locks: none.';
 REVOKE ALL ON FUNCTION omd.is_awaited FROM PUBLIC;

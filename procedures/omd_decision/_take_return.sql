@@ -1,6 +1,6 @@
 -- A window comes again as it was, before new ones. One of changes that would end between a change
--- and its undo goes on to the undo, with what was to be taken again up to there. Where the stage has
--- got a window of another kind meanwhile, it goes on with that one, and the run supersedes all.
+-- and its undo goes on to the undo, with what was to be taken again up to there. Where the stage
+-- has got a window of another kind meanwhile, it goes on with that one, and the run supersedes all.
 
 CREATE OR REPLACE FUNCTION omd_decision._take_return(
     p_module_instance_id bigint,

@@ -152,7 +152,7 @@
 \if :pending
 \ir ../../migrations/V081__module_returns.sql
 \endif
-\set checksum '6ad81691a8322565c13b241f314641ca5583287653c0b49b377329de27bcd7b7'
+\set checksum '79e25b308f80889a0e030ea9a91995e7ae673a3c6cae2485c8510fe038b5adac'
 \set migration 'V088__windows_again'
 \ir ../setup/claim.psql
 \if :pending
@@ -383,6 +383,7 @@
 \ir ../../procedures/omd/note_passed.sql
 \ir ../views/omd/source_window.sql
 \ir ../../procedures/omd/succeeded_windows.sql
+\ir ../../procedures/omd/last_window.sql
 \ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/block_start.sql
 \ir ../../procedures/omd/create_load_window.sql

@@ -33,9 +33,7 @@ def follows(flow: Flow, *runs: int) -> set[int]:
         more = {
             row["module_instance_id"]
             for room in ROOMS
-            for row in flow.rows(
-                f"SELECT * FROM {room}.recall_follows(%s, NULL)", sorted(found)
-            )
+            for row in flow.rows(f"SELECT * FROM {room}.recall_follows(%s, NULL)", sorted(found))
         }
         if more <= found:
             return found

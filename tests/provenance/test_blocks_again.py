@@ -115,7 +115,9 @@ def test_steps_that_replace_rows_go_with_all_later_ones_and_the_offset_goes_back
     assert follows(scene, stood[1]) == set(stood[1:])
     told = {row["module_instance_id"]: row for row in effects(scene, stood[1:])}
     assert [(told[id]["rows_go"], told[id]["rows_back"]) for id in stood[1:]] == [
-        (1, 1), (2, 1), (1, 0)
+        (1, 1),
+        (2, 1),
+        (1, 0),
     ]
     take_back(scene, *stood[1:])
     assert merged(scene) == {1: 10, 2: 20}
@@ -173,7 +175,7 @@ def test_nobody_reads_past_a_block_that_is_to_come_again(scene: Scene) -> None:
         assert "recall 1" in scene.ready(reader)["blocker"]
         answer = scene.step(reader)
         assert (answer.outcome, answer.id) == ("NOJOBS", None)
-        assert answer.detail and "recall 1" in answer.detail
+        assert "recall 1" in str(answer.detail)
     assert scene.reason("dwh.h")[1] != "AWAITED"
     work = scene.rows("SELECT code, state, reason, waits_for FROM omd_report.work")
     assert {(row["state"], row["reason"]) for row in work if row["waits_for"]} == {
@@ -346,7 +348,7 @@ def test_rows_that_others_refer_to_are_in_the_way(scene: Scene) -> None:
     (told,) = effects(scene, [first])
     assert (told["action"], told["problem"][:10]) == ("BLOCKED", "REFERENCED")
     assert [row["action"] for row in effects(scene, [second])] == ["UNDO"]
-    with pytest.raises(Exception, match="OM112|does not undo"):
+    with pytest.raises(Exception, match="does not undo"):
         take_back(scene, first)
     assert scene.ids() == [*range(1, 9)]
 

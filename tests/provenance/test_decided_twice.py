@@ -24,7 +24,10 @@ def room(conn: Connection) -> Room:
 
 def windowed(room: Room, **more: Any) -> None:
     """Define a stage by key with a window over app.a, which decides the sum of each key."""
-    document = room.scene("jsonb_build_object('out', jsonb_build_object('n', (SELECT sum((x ->> 'v')::int) FROM jsonb_array_elements(p -> 'a') AS x)))")
+    document = room.scene(
+        "jsonb_build_object('out', jsonb_build_object('n', (SELECT sum((x ->> 'v')::int)"
+        " FROM jsonb_array_elements(p -> 'a') AS x)))"
+    )
     room.conn.execute(b"ALTER TABLE app.a ADD at timestamptz DEFAULT clock_timestamp()")
     document["mode"] = "KEY"
     document["keys"] = [{"column": "k"}]
@@ -114,7 +117,9 @@ def test_a_stage_without_a_window_runs_once_again_for_all(room: Room) -> None:
     assert out(room) == [10, 10]
     take_back(room, first, second)
     assert out(room) == []
-    (ready,) = room.rows("SELECT reason FROM omd_report.ready_work WHERE module_kind_code = 'STAGE'")
+    (ready,) = room.rows(
+        "SELECT reason FROM omd_report.ready_work WHERE module_kind_code = 'STAGE'"
+    )
     assert ready["reason"] == "RECALLED"
     again = room.run()["module_instance_id"]
     assert out(room) == [10]
@@ -167,9 +172,7 @@ def test_a_window_that_fails_again_stays_and_one_that_is_undone_comes_once_more(
     again = room.run()["module_instance_id"]
     assert (windows(room), out(room)) == (before, [10, 20, 30])
     # A rollback goes by the ids of runs, and this one is the newest.
-    room.call(
-        "omd.set_next_run_indicator", next_run_indicator="R", module_instance_id=again
-    )
+    room.call("omd.set_next_run_indicator", next_run_indicator="R", module_instance_id=again)
     put(room, (4, 4, 40))
     once_more = room.run()["module_instance_id"]
     assert (windows(room), out(room)) == (before, [10, 20, 30])
@@ -177,9 +180,7 @@ def test_a_window_that_fails_again_stays_and_one_that_is_undone_comes_once_more(
         "SELECT supersedes FROM omd_decision.run WHERE module_instance_id = %s", once_more
     ) == [second]
     # Here the later one goes, by its id, with the one that lies before it.
-    room.call(
-        "omd.set_next_run_indicator", next_run_indicator="R", module_instance_id=third
-    )
+    room.call("omd.set_next_run_indicator", next_run_indicator="R", module_instance_id=third)
     for _ in range(3):
         room.run()
     assert out(room) == [10, 20, 30, 40]
