@@ -54,8 +54,8 @@ CREATE TABLE omd.pending_recall (
     REFERENCES omd.module_instance (module_instance_id) ON DELETE CASCADE
 );
 COMMENT ON TABLE omd.pending_recall IS
-'Runs that a recall takes back whose rows the session could not undo: they go with the next begin of '
-'their Module, and until then nobody reads its tables.';
+'Runs that a recall takes back whose rows the session could not undo: they go with the next begin '
+'of their Module, and until then nobody reads its tables.';
 COMMENT ON COLUMN omd.pending_recall.module_instance_id IS 'The run.';
 COMMENT ON COLUMN omd.pending_recall.recall_id IS 'The recall.';
 COMMENT ON COLUMN omd.pending_recall.noted_datetime IS 'When.';

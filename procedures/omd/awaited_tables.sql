@@ -1,5 +1,5 @@
 -- What is still to come may lie at positions that its readers have passed, so they wait. Most of
--- the time nothing is to come, and then this costs two looks into empty indexes.
+-- the time nothing is to come, and then this costs a few looks into empty tables.
 
 CREATE OR REPLACE FUNCTION omd.awaited_tables()
 RETURNS TABLE (
@@ -14,10 +14,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $awaited_tables$
 BEGIN
-    IF NOT EXISTS (SELECT FROM omd.window_return AS w WHERE w.ended_datetime IS NULL)
-        AND NOT EXISTS (SELECT FROM omd.module_return AS r WHERE r.ended_datetime IS NULL)
-        AND NOT EXISTS (SELECT FROM omd.pending_recall AS p)
-    THEN
+    IF NOT omd.is_awaited() THEN
         RETURN;
     END IF;
     RETURN QUERY
@@ -78,7 +75,8 @@ $awaited_tables$;
 
 COMMENT ON FUNCTION omd.awaited_tables IS
 'For rooms: Returns the tables, and the views over them, that still lack rows which a recall took '
-'back and which are to come again, or hold rows that wait for their rollback; the Module that writes '
-'them, and what a reader waits for. Deliveries are not among them: changes of facts go by commits. Locks: none.';
+'back and which are to come again, or hold rows that wait for their rollback; the Module that '
+'writes them, and what a reader waits for. Deliveries are not among them: changes of facts go by '
+'commits. Locks: none.';
 REVOKE ALL ON FUNCTION omd.awaited_tables FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.awaited_tables TO omd_reader, omd_runner;

@@ -30,4 +30,4 @@ COMMENT ON FUNCTION omd.count_stamped IS
 'For rooms: Returns how many rows of p_table_code hold each of p_instance_array in the column '
 'p_column; a run without rows has none. It reads with the rights of the caller. Locks: none.';
 REVOKE ALL ON FUNCTION omd.count_stamped FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.count_stamped TO omd_runner, omd_admin;
+GRANT EXECUTE ON FUNCTION omd.count_stamped TO omd_admin;

@@ -97,4 +97,4 @@ COMMENT ON FUNCTION omd.delete_stamped IS
 'rows of others refer to them, or rows are left. Locks: the rows; those that a foreign key takes '
 'along.';
 REVOKE ALL ON FUNCTION omd.delete_stamped FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.delete_stamped TO omd_runner, omd_admin;
+GRANT EXECUTE ON FUNCTION omd.delete_stamped TO omd_admin;

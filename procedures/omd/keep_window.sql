@@ -20,7 +20,8 @@ BEGIN
     )
     SELECT
         mi.module_id, p_recall_id, sc.start_value, sc.start_id, sc.end_value, sc.end_id,
-        sc.source_code, p_former_instances
+        sc.source_code,
+        ARRAY(SELECT DISTINCT f.id FROM unnest(p_former_instances) AS f (id) ORDER BY f.id)
     FROM omd.module_instance AS mi
     LEFT JOIN omd.source_control AS sc ON mi.module_instance_id = sc.module_instance_id
     WHERE mi.module_instance_id = p_module_instance_id;

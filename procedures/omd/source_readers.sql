@@ -1,6 +1,6 @@
--- What a reader has passed is where its newest window that stands ends, or where it has come without
--- one since there was nothing for it, but not what it is to take again. What was taken again lies
--- before that. One without a window begins at the beginning.
+-- What a reader has passed is where its newest window that stands ends, or where it has come
+-- without one since there was nothing for it, but not what it is to take again. What was taken
+-- again lies before that. One without a window begins at the beginning.
 
 CREATE OR REPLACE FUNCTION omd.source_readers(
     p_source_code text

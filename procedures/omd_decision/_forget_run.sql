@@ -1,6 +1,7 @@
 -- Whatever begins or confirms a rollback, the instance is marked in one place: this trigger sees
--- it. What a recall took back is kept, and compared with what is decided again. A window that had been
--- taken again is not among the later ones that a rollback takes along, so it is to be taken again.
+-- it. What a recall took back is kept, and compared with what is decided again. A window that had
+-- been taken again is not among the later ones that a rollback takes along, so it is to be taken
+-- again.
 
 CREATE OR REPLACE FUNCTION omd_decision._forget_run()
 RETURNS trigger

@@ -28,8 +28,8 @@ BEGIN
         WHERE o.module_id = v_stage.module_id
             AND (o.is_rollback_pending OR o.execution_status_code = 'E')
     );
-    -- What is undone is read again, and the begin says whether who executes lives. So is what a recall
-    -- took back.
+    -- What is undone is read again, and the begin says whether who executes lives. So is what a
+    -- recall took back.
     IF p_is_undone
         OR (omd.next_window_return(v_stage.module_id)).p_window_return_id IS NOT NULL
     THEN

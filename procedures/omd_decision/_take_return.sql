@@ -1,6 +1,6 @@
 -- A window comes again as it was, before new ones. One of changes that would end between a change
--- and its undo goes on to the undo, with what was to be taken again up to there. Where the stage has
--- got a window of another kind meanwhile, it goes on with that one, and the run supersedes all.
+-- and its undo goes on to the undo, with what was to be taken again up to there. Where the stage
+-- has got a window of another kind meanwhile, it goes on with that one, and the run supersedes all.
 
 CREATE OR REPLACE FUNCTION omd_decision._take_return(
     p_module_instance_id bigint,
@@ -51,14 +51,12 @@ BEGIN
     PERFORM omd.take_window(v_return.p_window_return_id, p_module_instance_id);
     UPDATE omd_decision.run AS r SET supersedes = v_return.p_former_instances
     WHERE r.module_instance_id = p_module_instance_id;
-    CALL omd.log_event(
+    PERFORM omd.write_event(
+        p_module_instance_id, 0, 6, 'WINDOW',
         format(
             'takes the window of Module Instances %s again, which recall %s took back',
             array_to_string(v_return.p_former_instances, ', '), v_return.p_recall_id
-        ),
-        p_module_instance_id => p_module_instance_id,
-        p_event_type_code => 6,
-        p_event_return_code_details => 'WINDOW'
+        )
     );
     RETURN TRUE;
 END

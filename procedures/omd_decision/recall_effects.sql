@@ -1,4 +1,4 @@
--- Rows of users are counted with the rights of the caller, who is told what he lacks.
+-- Rows of users are counted with the rights of the caller, and what he lacks is a problem.
 
 CREATE OR REPLACE FUNCTION omd_decision.recall_effects(
     p_instance_array bigint[],

@@ -13,8 +13,8 @@ IMMUTABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
-        f.id,
-        f.id
+        f.id AS module_instance_id,
+        NULL::bigint AS because_of
     FROM unnest(p_instance_array || p_again_array) AS f (id)
     WHERE FALSE;
 END;

@@ -12,7 +12,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $awaits$
 BEGIN
-    IF NOT EXISTS (SELECT FROM omd.awaited_tables()) THEN
+    IF NOT omd.is_awaited() THEN
         RETURN NULL;
     END IF;
     RETURN (SELECT a.waits_for FROM omd_lineage.awaiting_topics AS a WHERE a.topic_id = p_topic_id);
@@ -23,4 +23,4 @@ COMMENT ON FUNCTION omd_lineage._awaits IS
 'Returns what a recall took back and the topic p_topic_id must not read past; NULL: nothing. '
 'Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._awaits FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._awaits TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_lineage._awaits TO omd_runner, omd_admin;

@@ -1,6 +1,6 @@
 -- The caller holds the offset. A block comes again as it was, so that what reads by it finds the
--- same rows. One that ends between a change of facts and its undo can't: the offset goes back to its
--- start, and the next plan goes at least to the undo.
+-- same rows. One that ends between a change of facts and its undo can't: the offset goes back to
+-- its start, and the next plan goes at least to the undo.
 
 CREATE OR REPLACE FUNCTION omd_lineage._claim_return(
     p_topic_id integer,

@@ -24,12 +24,11 @@ BEGIN
         module_instance_id = NULL,
         state = 'DONE',
         run = clock_timestamp()
-    FROM omd.window_return AS w
+    FROM omd.open_window AS w
     WHERE o.module_instance_id = p_module_instance_id
         AND o.plan_number = p_plan_number
         AND o.hostid <> ''
         AND w.module_instance_id = p_module_instance_id
-        AND w.ended_datetime IS NULL
     RETURNING o.topic_id, o.topic, w.former_instances INTO v_topic;
     IF NOT FOUND THEN
         RETURN FALSE;

@@ -14,8 +14,8 @@ BEGIN ATOMIC
         EXISTS(
             SELECT
             FROM omd_lineage.topic AS t
-            INNER JOIN omd.window_return AS w ON t.module_id = w.module_id
-            WHERE t.topic_id = p_topic_id AND w.ended_datetime IS NULL
+            INNER JOIN omd.open_window AS w ON t.module_id = w.module_id
+            WHERE t.topic_id = p_topic_id
         );
 END;
 

@@ -13,11 +13,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $returned_block$
 BEGIN
-    SELECT
-        w.start_value, w.start_id, w.end_value, w.end_id
+    SELECT w.p_start_value, w.p_start_id, w.p_end_value, w.p_end_id
     INTO p_start.pos, p_start.id, p_end.pos, p_end.id
-    FROM omd.window_return AS w
-    WHERE w.module_instance_id = p_module_instance_id AND w.ended_datetime IS NULL;
+    FROM omd.taken_window(p_module_instance_id) AS w;
 END
 $returned_block$;
 

@@ -34,6 +34,7 @@ DECLARE
     v_block record;
     v_hostid text;
     v_executable text := 'the transforms of the topic';
+    v_awaited text;
     v_more text;
     v_hint text;
     v_context text;
@@ -104,9 +105,9 @@ BEGIN
         RETURN;
     END IF;
     -- A recall may have taken back what it reads while the begin waited for the Module.
-    v_more := omd_lineage._awaits(v_claim.p_topic_id);
-    IF v_more IS NOT NULL THEN
-        RAISE EXCEPTION USING ERRCODE = 'OM212', MESSAGE = 'waits for ' || v_more;
+    v_awaited := 'waits for ' || omd_lineage._awaits(v_claim.p_topic_id);
+    IF v_awaited IS NOT NULL THEN
+        RAISE no_data_found;
     END IF;
     -- In PostgreSQL the former rows of a block go in the transaction that brings the new ones.
     IF v_claim.p_undone_array <> '{}'
@@ -163,7 +164,11 @@ EXCEPTION
         IF p_reason ~ '^OM0' OR p_reason = 'OM208' THEN
             RAISE;
         END IF;
-        p_outcome := CASE p_reason WHEN 'OM212' THEN 'NOJOBS' ELSE 'ERROR' END;
+        p_detail := coalesce(v_awaited, p_detail);
+        p_outcome := CASE
+            WHEN p_reason = 'OM212' OR v_awaited IS NOT NULL THEN 'NOJOBS'
+            ELSE 'ERROR'
+        END;
         p_module_instance_id := NULL;
         p_processing_indicator := NULL;
         p_instance_array := NULL;

@@ -1,5 +1,5 @@
--- Rows of users are counted with the rights of the caller, who is told what he lacks. What a step
--- has replaced of a run that goes as well comes back for a moment only, so it does not count.
+-- Rows of users are counted with the rights of the caller, and what he lacks is a problem. What a
+-- step has replaced of a run that goes as well comes back for a moment only, so it does not count.
 
 CREATE OR REPLACE FUNCTION omd_lineage.recall_effects(
     p_instance_array bigint[],

@@ -1,6 +1,6 @@
 -- What a later step has replaced is not there any more, so steps that replace rows by key go
--- together from the first one on. A step on Spark waits for its rollback, which takes the later ones
--- with it, as every rollback of a step does. Others stand alone.
+-- together from the first one on. A step on Spark waits for its rollback, which takes the later
+-- ones with it, as every rollback of a step does. Others stand alone.
 
 CREATE OR REPLACE FUNCTION omd_lineage.recall_follows(
     p_instance_array bigint[],

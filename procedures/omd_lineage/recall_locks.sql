@@ -1,5 +1,5 @@
--- A topic that may read a table of the plan must not plan a block meanwhile: it would read past what
--- is about to go. Whoever plans holds its offset.
+-- A topic that may read a table of the plan must not plan a block meanwhile: it would read past
+-- what is about to go. Whoever plans holds its offset.
 
 CREATE OR REPLACE FUNCTION omd_lineage.recall_locks(
     p_instance_array bigint[]

@@ -160,7 +160,7 @@
 \ir ../../migrations/V082__ledger.sql
 \endif
 
-\set checksum '6ad81691a8322565c13b241f314641ca5583287653c0b49b377329de27bcd7b7'
+\set checksum '79e25b308f80889a0e030ea9a91995e7ae673a3c6cae2485c8510fe038b5adac'
 \set migration 'V088__windows_again'
 \ir ../setup/claim.psql
 \if :pending
@@ -432,6 +432,7 @@
 \ir ../../procedures/omd/note_passed.sql
 \ir ../views/omd/source_window.sql
 \ir ../../procedures/omd/succeeded_windows.sql
+\ir ../../procedures/omd/last_window.sql
 \ir ../../procedures/omd/load_window_start.sql
 \ir ../../procedures/omd/block_start.sql
 \ir ../../procedures/omd/create_load_window.sql
@@ -497,6 +498,7 @@
 \ir ../../procedures/omd/keep_window.sql
 \ir ../../procedures/omd/next_window_return.sql
 \ir ../../procedures/omd/take_window.sql
+\ir ../../procedures/omd/taken_window.sql
 \ir ../../procedures/omd/end_window.sql
 \ir ../../procedures/omd/drop_windows.sql
 \ir ../../procedures/omd/extend_window.sql
@@ -550,6 +552,8 @@
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql
+\ir ../views/omd/open_window.sql
+\ir ../../procedures/omd/is_awaited.sql
 \ir ../../procedures/omd/awaited_tables.sql
 \ir ../../procedures/omd/written_tables.sql
 \ir ../../procedures/omd/first_read.sql

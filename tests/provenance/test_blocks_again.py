@@ -175,7 +175,7 @@ def test_nobody_reads_past_a_block_that_is_to_come_again(scene: Scene) -> None:
         assert "recall 1" in scene.ready(reader)["blocker"]
         answer = scene.step(reader)
         assert (answer.outcome, answer.id) == ("NOJOBS", None)
-        assert answer.detail and "recall 1" in answer.detail
+        assert "recall 1" in str(answer.detail)
     assert scene.reason("dwh.h")[1] != "AWAITED"
     work = scene.rows("SELECT code, state, reason, waits_for FROM omd_report.work")
     assert {(row["state"], row["reason"]) for row in work if row["waits_for"]} == {
@@ -348,7 +348,7 @@ def test_rows_that_others_refer_to_are_in_the_way(scene: Scene) -> None:
     (told,) = effects(scene, [first])
     assert (told["action"], told["problem"][:10]) == ("BLOCKED", "REFERENCED")
     assert [row["action"] for row in effects(scene, [second])] == ["UNDO"]
-    with pytest.raises(Exception, match="OM112|does not undo"):
+    with pytest.raises(Exception, match="does not undo"):
         take_back(scene, first)
     assert scene.ids() == [*range(1, 9)]
 
@@ -432,3 +432,83 @@ def test_what_was_made_of_bad_rows_comes_again_as_if_they_had_never_been(
     }
     assert to_come(scene) == 0
     assert scene.rows("SELECT * FROM omd_report.lineage_gaps WHERE kind = 'OVERLAP'") == []
+
+
+def stamped(scene: Scene, table: str) -> None:
+    """Create a table that is read by the time of writing."""
+    scene.conn.execute(
+        f"CREATE TABLE {table} (row_id bigint GENERATED ALWAYS AS IDENTITY, v int,"
+        " omd_insert_datetime timestamptz NOT NULL, omd_insert_module_instance_id bigint);"
+        f"CREATE INDEX ON {table} (omd_insert_datetime, row_id)".encode()
+    )
+
+
+def test_rows_that_come_again_at_new_positions_are_read_as_new_ones(scene: Scene) -> None:
+    """A run stamps its rows when it writes them, so the block of a reader lacks them."""
+    stamped(scene, "dwh.src")
+    stamped(scene, "dwh.f")
+    scene.base("dwh.g")
+    for table in ("src", "f"):
+        scene.conn.execute(
+            f"CREATE VIEW dwh.v_{table} AS SELECT t.v FROM dwh.{table} AS t"
+            " WHERE omd_lineage.in_block(t.omd_insert_datetime, t.row_id)".encode()
+        )
+    scene.call(
+        "omd.register_module",
+        module_code="m",
+        area_code="INT",
+        table_code="dwh.src",
+        platform_code="POSTGRES",
+    )
+    by = {"pos_column": "omd_insert_datetime", "id_column": "row_id"}
+    scene.register("dwh.f", depends_on=["dwh.src"], transforms=["dwh.v_src"], **by)
+    scene.register("dwh.g", depends_on=["dwh.f"], transforms=["dwh.v_f"], **by)
+    for value in range(1, 4):
+        run = scene.begin_module("m").id
+        scene.conn.execute(
+            b"INSERT INTO dwh.src (v, omd_insert_datetime, omd_insert_module_instance_id)"
+            b" VALUES (%s, omd.stamp_datetime(%s), %s)",
+            [value, run, run],
+        )
+        scene.call("omd.module_success", module_instance_id=run, rows_inserted=1)
+        assert scene.step().outcome == scene.step("dwh.g").outcome == "DONE"
+    before = blocks(scene), blocks(scene, "dwh.g")
+    take_back(scene, runs(scene)[1], readers=[runs(scene, "dwh.g")[1]])
+    assert scene.one("SELECT array_agg(v ORDER BY v) FROM dwh.g") == [1, 3]
+    assert scene.reason("dwh.g") == (False, "AWAITED")
+    assert scene.step().outcome == "DONE"
+    scene.steps("dwh.g")
+    assert scene.one("SELECT array_agg(v ORDER BY v) FROM dwh.g") == [1, 2, 3]
+    assert blocks(scene) == before[0]
+    assert blocks(scene, "dwh.g")[:3] == before[1]
+    assert scene.rows("SELECT * FROM omd_report.lineage_gaps") == []
+
+
+def test_readers_wait_until_a_pending_rollback_is_confirmed(scene: Scene) -> None:
+    scene.source("dwh.src", *range(1, 10))
+    scene.topic(maxstep=4)
+    scene.topic("dwh.g", "dwh.f")
+    scene.steps()
+    (_, second) = runs(scene)
+    scene.call("omd.set_next_run_indicator", next_run_indicator="R", module_instance_id=second)
+    scene.rows("SELECT omd.note_pending(%s, 3)", [second])
+    assert scene.reason("dwh.g") == (False, "AWAITED")
+    assert scene.step("dwh.g").outcome == "NOJOBS"
+    assert scene.reason() == (True, "ROLLBACK")
+    assert scene.step().outcome == "DONE"
+    assert scene.reason("dwh.g")[1] != "AWAITED"
+    scene.steps("dwh.g")
+    assert scene.ids("dwh.g") == [*range(1, 8)]
+
+
+def test_how_a_topic_reads_is_not_changed_before_its_blocks_are_taken_again(scene: Scene) -> None:
+    scene.source("dwh.src", *range(1, 10))
+    scene.topic(maxstep=4)
+    scene.steps()
+    take_back(scene, runs(scene)[0])
+    scene.refused("OM208", "omd_lineage.register_topic", topic="dwh.f", merge_key=["id"])
+    scene.register("dwh.f", comment="this may change")
+    plan = scene.plan()
+    assert (plan["end_pos"], plan["detail"][:11]) == (at(4), "taken again")
+    scene.call("omd_lineage.remove_topic", topic="dwh.f")
+    assert to_come(scene) == 0

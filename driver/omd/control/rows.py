@@ -40,6 +40,7 @@ __all__ = [
     "ModulePauseRow",
     "ModuleTargetRow",
     "OpenInstanceRow",
+    "OpenWindowRow",
     "ParameterListRow",
     "PendingRollbacksRow",
     "PreviewRollbackRow",
@@ -905,6 +906,40 @@ class OpenInstanceRow:
     next_run_indicator: NextRunIndicator
     start_datetime: datetime
     is_rollback_pending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWindowRow:
+    """For rooms: the load windows that a recall took back and that are still to be taken again.
+
+    Attributes:
+        window_return_id: Its number, in order.
+        module_id: The Module.
+        recall_id: The recall.
+        start_value: Start of the window, exclusive; NULL: it has none, or begins at the
+            beginning.
+        start_id: The id of its start.
+        end_value: End of the window, inclusive; NULL with end_id: the run had no window.
+        end_id: The id of its end.
+        source_code: The source whose positions it has; NULL: another one.
+        former_instances: The runs whose window it was.
+        module_instance_id: The run that takes it again, or has tried; NULL: none has begun.
+        noted_datetime: When it was taken back.
+    """
+
+    view: ClassVar[str] = "omd.open_window"
+
+    window_return_id: int
+    module_id: int
+    recall_id: int
+    start_value: datetime | None
+    start_id: int
+    end_value: datetime | None
+    end_id: int
+    source_code: str | None
+    former_instances: list[int]
+    module_instance_id: int | None
+    noted_datetime: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 -- Stages that start by themselves, and whether their window could move. Positions and open runs
 -- say it, so that nobody looks into a table. What other sessions are writing is found out by the
--- begin, and who found nothing pauses. The newest window is that of omd.load_window_start, which a
--- look at a thousand stages can't call.
+-- begin, and who found nothing pauses.
 
 CREATE OR REPLACE VIEW omd_decision.stage_work AS
 WITH found AS (
@@ -29,15 +28,14 @@ WITH found AS (
         WHERE
             a.start_code IS NOT NULL
             OR a.module_id IN (
-                SELECT b.module_id FROM omd.window_return AS b WHERE b.ended_datetime IS NULL
+                SELECT b.module_id FROM omd.open_window AS b
             )
     ) AS s
     LEFT JOIN (
         SELECT
             b.module_id,
             min(b.noted_datetime) AS noted_datetime
-        FROM omd.window_return AS b
-        WHERE b.ended_datetime IS NULL
+        FROM omd.open_window AS b
         GROUP BY b.module_id
     ) AS g ON s.module_id = g.module_id
     LEFT JOIN omd_decision.awaiting_stages AS y ON s.stage_id = y.stage_id
@@ -49,49 +47,7 @@ WITH found AS (
         WHERE o.is_rollback_pending
         GROUP BY o.module_id
     ) AS u ON s.module_id = u.module_id
-    LEFT JOIN LATERAL (
-        SELECT
-            e.end_value,
-            e.end_id,
-            e.source_code
-        FROM (
-            (
-                SELECT
-                    c.end_value,
-                    c.end_id,
-                    c.source_code
-                FROM omd.source_control AS c
-                INNER JOIN omd.module_instance AS mi
-                    ON c.module_instance_id = mi.module_instance_id
-                WHERE
-                    s.window_code IS NOT NULL
-                    AND c.module_id = s.module_id
-                    AND NOT c.is_taken_back
-                    AND mi.execution_status_code = 'S'
-                    AND NOT EXISTS (
-                        SELECT FROM omd.window_return AS a
-                        WHERE a.module_instance_id = c.module_instance_id
-                    )
-                ORDER BY c.module_instance_id DESC
-                LIMIT 1
-            )
-            UNION ALL
-            SELECT
-                c.end_value,
-                c.end_id,
-                c.source_code
-            FROM omd.window_return AS a
-            INNER JOIN omd.source_control AS c ON a.module_instance_id = c.module_instance_id
-            INNER JOIN omd.module_instance AS mi
-                ON c.module_instance_id = mi.module_instance_id
-            WHERE
-                a.module_id = s.module_id
-                AND NOT c.is_taken_back
-                AND mi.execution_status_code = 'S'
-        ) AS e
-        ORDER BY e.end_value DESC NULLS LAST, e.end_id DESC NULLS LAST
-        LIMIT 1
-    ) AS w ON TRUE
+    LEFT JOIN LATERAL omd.last_window(s.module_id) AS w ON s.window_code IS NOT NULL
     LEFT JOIN LATERAL (
         SELECT
             min(
@@ -218,9 +174,9 @@ COMMENT ON VIEW omd_decision.stage_work IS
 COMMENT ON COLUMN omd_decision.stage_work.module_id IS 'The Module.';
 COMMENT ON COLUMN omd_decision.stage_work.state IS 'READY, WAITING or IDLE.';
 COMMENT ON COLUMN omd_decision.stage_work.reason IS
-'READY: NEWS, a position of a source lies behind the window, which could move; EVERY, its time '
-'has come; ROLLBACK, a run is to be undone; RECALLED, windows are to be taken again. WAITING: '
-'AWAITED, rows of a source are to come again after a recall; OPEN_RUN, a run that writes a source is at '
+'READY: NEWS, a position of a source lies behind the window, which could move; EVERY, its time has '
+'come; ROLLBACK, a run is to be undone; RECALLED, windows are to be taken again. WAITING: AWAITED, '
+'rows of a source are to come again after a recall; OPEN_RUN, a run that writes a source is at '
 'work, or waits for its rollback, and holds the window back; REPEAT, its time or the delay of its '
 'window is not over; UNDO, rows of the facts are being taken back. NULL: there is nothing to do.';
 COMMENT ON COLUMN omd_decision.stage_work.waits_for IS

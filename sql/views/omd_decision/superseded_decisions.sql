@@ -5,34 +5,26 @@
 CREATE OR REPLACE VIEW omd_report.superseded_decisions AS
 WITH pair AS (
     SELECT
-        o.module_instance_id AS old_id,
         o.recall_id,
         o.stage_id,
-        v.definition #>> '{links,0,parameter}' AS primary_parameter,
-        n.module_instance_id AS new_id
+        o.module_instance_id AS old_id,
+        n.new_id
     FROM omd_decision.run AS o
-    INNER JOIN omd_decision.stage_version AS v
-        ON o.stage_id = v.stage_id AND o.stage_version = v.version
     LEFT JOIN LATERAL (
-        SELECT r.module_instance_id
+        SELECT max(r.module_instance_id) AS new_id
         FROM omd_decision.run AS r
         WHERE
             r.stage_id = o.stage_id
             AND r.supersedes @> ARRAY[o.module_instance_id]
             AND r.recall_id IS NULL
             AND r.invocations IS NOT NULL
-        ORDER BY r.module_instance_id DESC
-        LIMIT 1
     ) AS n ON TRUE
     WHERE o.recall_id IS NOT NULL
 ),
 
-old_call AS (
+kept_call AS (
     SELECT
-        p.recall_id,
-        p.stage_id,
-        p.old_id,
-        p.new_id,
+        c.module_instance_id,
         c.wave,
         c.key,
         c.cycle_no,
@@ -44,81 +36,56 @@ old_call AS (
             WHEN c.key IS NULL THEN c.invocation_no
             ELSE
                 row_number() OVER (
-                    PARTITION BY p.old_id, c.wave, c.key ORDER BY c.cycle_no, c.invocation_no
-                )
-        END AS place
-    FROM pair AS p
-    INNER JOIN omd_decision.cycle AS c ON p.old_id = c.module_instance_id
-    CROSS JOIN LATERAL (
-        SELECT c.key AS token
-        WHERE c.key IS NOT NULL
-        UNION ALL
-        SELECT a.value AS token
-        FROM jsonb_array_elements(
-            CASE jsonb_typeof(c.inputs -> p.primary_parameter)
-                WHEN 'array' THEN c.inputs -> p.primary_parameter
-                ELSE jsonb_build_array(c.inputs -> p.primary_parameter)
-            END
-        ) AS a
-        WHERE c.key IS NULL
-    ) AS t
-),
-
-new_call AS (
-    SELECT
-        p.new_id,
-        c.wave,
-        c.cycle_no,
-        c.outputs,
-        c.result,
-        t.token,
-        CASE
-            WHEN c.key IS NULL THEN c.invocation_no
-            ELSE
-                row_number() OVER (
-                    PARTITION BY p.new_id, c.wave, c.key ORDER BY c.cycle_no, c.invocation_no
+                    PARTITION BY c.module_instance_id, c.wave, c.key
+                    ORDER BY c.cycle_no, c.invocation_no
                 )
         END AS place
     FROM (
-        SELECT DISTINCT
-            q.new_id,
-            v.definition #>> '{links,0,parameter}' AS primary_parameter
-        FROM pair AS q
-        INNER JOIN omd_decision.run AS r ON q.new_id = r.module_instance_id
-        INNER JOIN omd_decision.stage_version AS v
-            ON r.stage_id = v.stage_id AND r.stage_version = v.version
-    ) AS p
-    INNER JOIN omd_decision.cycle AS c ON p.new_id = c.module_instance_id
-    CROSS JOIN LATERAL (
-        SELECT c.key AS token
-        WHERE c.key IS NOT NULL
-        UNION ALL
-        SELECT a.value AS token
-        FROM jsonb_array_elements(
-            CASE jsonb_typeof(c.inputs -> p.primary_parameter)
-                WHEN 'array' THEN c.inputs -> p.primary_parameter
-                ELSE jsonb_build_array(c.inputs -> p.primary_parameter)
-            END
-        ) AS a
-        WHERE c.key IS NULL
-    ) AS t
+        SELECT p.old_id AS id
+        FROM pair AS p
+        UNION
+        SELECT p.new_id AS id
+        FROM pair AS p
+    ) AS i
+    INNER JOIN omd_decision.run AS r ON i.id = r.module_instance_id
+    INNER JOIN omd_decision.stage_version AS v
+        ON r.stage_id = v.stage_id AND r.stage_version = v.version
+    INNER JOIN omd_decision.cycle AS c ON r.module_instance_id = c.module_instance_id
+    CROSS JOIN
+        LATERAL jsonb_path_query(
+            CASE
+                WHEN c.key IS NULL THEN c.inputs -> (v.definition #>> '{links,0,parameter}')
+                ELSE jsonb_build_array(c.key)
+            END,
+            '$[*]'
+        ) AS t (token)
 ),
 
 matched AS (
-    SELECT DISTINCT ON (o.old_id, o.wave, o.cycle_no, o.key, o.invocation_no)
-        o.*,
-        n.new_id IS NOT NULL AS is_matched,
+    SELECT
+        p.recall_id,
+        p.stage_id,
+        p.old_id,
+        p.new_id,
+        o.wave,
+        o.key,
+        o.outputs,
+        o.result,
+        n.module_instance_id IS NOT NULL AS is_matched,
         n.outputs AS new_outputs,
-        n.result AS new_result
-    FROM old_call AS o
-    LEFT JOIN new_call AS n
+        n.result AS new_result,
+        row_number() OVER (
+            PARTITION BY o.module_instance_id, o.wave, o.key, o.cycle_no, o.invocation_no
+            ORDER BY n.cycle_no
+        ) AS rank
+    FROM pair AS p
+    INNER JOIN kept_call AS o ON p.old_id = o.module_instance_id
+    LEFT JOIN kept_call AS n
         ON
-            o.new_id = n.new_id
+            p.new_id = n.module_instance_id
             AND o.token = n.token
             AND o.place = n.place
             AND o.wave IS NOT DISTINCT FROM n.wave
-    ORDER BY
-        o.old_id, o.wave, o.cycle_no, o.key, o.invocation_no, n.cycle_no ASC NULLS LAST
 )
 
 SELECT
@@ -132,15 +99,18 @@ SELECT
     m.new_outputs,
     CASE WHEN omd.reads_rows() THEN m.result END AS old_result,
     CASE WHEN omd.reads_rows() THEN m.new_result END AS new_result,
-    NOT m.is_matched
-    OR m.outputs IS DISTINCT FROM m.new_outputs
-    OR m.result IS DISTINCT FROM m.new_result AS is_changed
+    (
+        NOT m.is_matched
+        OR m.outputs IS DISTINCT FROM m.new_outputs
+        OR m.result IS DISTINCT FROM m.new_result
+    ) AS is_changed
 FROM matched AS m
-INNER JOIN omd_decision.stage AS s ON m.stage_id = s.stage_id;
+INNER JOIN omd_decision.stage AS s ON m.stage_id = s.stage_id
+WHERE m.rank = 1;
 
 COMMENT ON VIEW omd_report.superseded_decisions IS
-'What stages had decided in runs that a recall took back, beside what was decided when their windows '
-'were taken again: a row per call of the ruleset that a run kept.';
+'What stages had decided in runs that a recall took back, beside what was decided when their '
+'windows were taken again: a row per call of the ruleset that a run kept.';
 COMMENT ON COLUMN omd_report.superseded_decisions.recall_id IS 'The recall.';
 COMMENT ON COLUMN omd_report.superseded_decisions.stage_code IS 'The stage.';
 COMMENT ON COLUMN omd_report.superseded_decisions.wave IS

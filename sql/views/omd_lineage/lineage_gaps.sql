@@ -23,7 +23,7 @@ FROM (
         sc.start_id,
         lag(sc.end_value) OVER windows AS previous_end_pos,
         lag(sc.end_id) OVER windows AS previous_end_id,
-        EXISTS (
+        EXISTS(
             SELECT FROM omd_lineage.dependency AS d
             WHERE
                 d.topic_id = t.topic_id

@@ -84,7 +84,7 @@ topics AS (
             SELECT r.topic_id FROM omd_lineage.restatement_list AS r WHERE r.is_ready
         ) AS is_to_be_restated,
         t.module_id IN (
-            SELECT w.module_id FROM omd.window_return AS w WHERE w.ended_datetime IS NULL
+            SELECT w.module_id FROM omd.open_window AS w
         ) AS is_to_come_again,
         a.waits_for AS awaited
     FROM omd_lineage.topic AS t
@@ -216,18 +216,18 @@ COMMENT ON COLUMN omd_lineage.ready_list.topic IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.ready_list.is_ready IS 'TRUE when the topic may take a step now.';
 COMMENT ON COLUMN omd_lineage.ready_list.reason IS
 'The topic is ready with RETRY (a planned block waits), ROLLBACK (an administrator wants a step to '
-'be undone), RECALLED (a recall took back steps that are to be taken again), RESTATE (a range is to be taken again), FULL (the last block was full), MAX_WAIT (it '
-'has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another step holds it), '
-'FAILED (it has failed too often in a row), RUN_WINDOW (it is outside its hours), BACK_OFF (it '
-'waits after a failure, or for news because there was nothing to do), NO_OFFSET (a dependency has '
-'no offset), DEPENDENCY (the blocker has not moved), UNDO (rows of its base table are '
-'being taken back), AWAITED (rows of a table that it reads are to come again after a recall) and '
-'REPEAT (its last step is too recent).';
+'be undone), RECALLED (a recall took back steps that are to be taken again), RESTATE (a range is '
+'to be taken again), FULL (the last block was full), MAX_WAIT (it has waited long enough) and DUE. '
+'It is not ready with INACTIVE, HELD (another step holds it), FAILED (it has failed too often in a '
+'row), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure, or for news '
+'because there was nothing to do), NO_OFFSET (a dependency has no offset), DEPENDENCY (the blocker '
+'has not moved), UNDO (rows of its base table are being taken back), AWAITED (rows of a table that '
+'it reads are to come again after a recall) and REPEAT (its last step is too recent).';
 COMMENT ON COLUMN omd_lineage.ready_list.upto IS
 'The instant before which the topic may read; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
-'The dependency that limits upto; "no offset: …" names one that has no offset; with AWAITED what is '
-'to come again; NULL when the topic has no dependency.';
+'The dependency that limits upto; "no offset: …" names one that has no offset; with AWAITED what '
+'is to come again; NULL when the topic has no dependency.';
 COMMENT ON COLUMN omd_lineage.ready_list.lag IS
 'How far the offset is behind the base table, in the time of the rows; NULL when the topic has '
 'not begun, or when that is not known. Of a base table that is read by changes or by runs it is '
