@@ -1,4 +1,4 @@
--- Rows of users are counted with the rights of the caller, who is told what he lacks.
+-- Rows of users are counted with the rights of the caller, who learns what he lacks.
 
 CREATE OR REPLACE FUNCTION omd.rows_of_runs(
     p_instance_array bigint[],

@@ -1,4 +1,4 @@
--- What a run has written is told by its Module: one run of each says it for all.
+-- The Module of a run knows what it has written: one run of each says it for all.
 
 CREATE OR REPLACE FUNCTION omd_provenance._modules_concerned(
     p_instance_array bigint[]

@@ -1,6 +1,7 @@
 -- A layer is what the runs of the layer before take with them, by having been read or by the order
 -- of their own Module, so each run is found by the shortest way. Whoever reads comes before what it
--- has read: a run stands one level above the highest that it has read. Bounds that name too many
+-- has read: a Module stands one level above the highest that its runs have read. Bounds that name too
+-- many
 -- may make a circle, in which no order is better than another.
 
 CREATE OR REPLACE FUNCTION omd_provenance._reach(
@@ -46,6 +47,7 @@ DECLARE
     );
     v_new record;
     v_again bigint[];
+    v_modules integer[];
     v_levels integer[];
     v_next integer[];
 BEGIN
@@ -109,23 +111,26 @@ BEGIN
         v_exact := v_exact || v_new.exact;
     END LOOP;
 
-    -- What follows is at least as high as what it follows.
-    v_levels := array_fill(0, ARRAY[cardinality(v_ids)]);
-    FOR v_round IN 1..cardinality(v_ids) LOOP
+    -- Runs of a Module go together, since one may have replaced rows of another.
+    SELECT
+        array_agg(DISTINCT m.module_id),
+        array_fill(0, ARRAY[count(DISTINCT m.module_id)::integer])
+    INTO v_modules, v_levels
+    FROM omd.runs_of_modules(v_ids) AS m;
+    FOR v_round IN 1..cardinality(v_modules) LOOP
         SELECT array_agg(greatest(i.level, e.level) ORDER BY i.n)
         INTO v_next
-        FROM unnest(v_ids, v_levels) WITH ORDINALITY AS i (id, level, n)
+        FROM unnest(v_modules, v_levels) WITH ORDINALITY AS i (id, level, n)
         LEFT JOIN (
-            SELECT w.reader, max(s.level + w.rise) AS level
+            SELECT w.reader, max(s.level) + 1 AS level
             FROM (
-                SELECT r.source, r.reader, 1 AS rise
-                FROM unnest(v_sources, v_readers) AS r (source, reader)
-                WHERE r.source <> r.reader
-                UNION ALL
-                SELECT f.because_of, f.id, 0
-                FROM unnest(v_ids, v_because) AS f (id, because_of)
+                SELECT DISTINCT s.module_id AS source, r.module_id AS reader
+                FROM unnest(v_sources, v_readers) AS f (source, reader)
+                INNER JOIN omd.runs_of_modules(v_ids) AS s ON f.source = s.module_instance_id
+                INNER JOIN omd.runs_of_modules(v_ids) AS r ON f.reader = r.module_instance_id
+                WHERE s.module_id <> r.module_id
             ) AS w
-            INNER JOIN unnest(v_ids, v_levels) AS s (id, level) ON w.source = s.id
+            INNER JOIN unnest(v_modules, v_levels) AS s (id, level) ON w.source = s.id
             GROUP BY w.reader
         ) AS e ON i.id = e.reader;
         EXIT WHEN v_next = v_levels;
@@ -137,11 +142,11 @@ BEGIN
         row_number() OVER (
             ORDER BY
                 array_position('{DELIVERY,FACTS}', o.room) DESC NULLS FIRST,
-                i.level DESC,
+                l.level DESC,
                 o.room,
                 i.id DESC
         ),
-        i.level,
+        l.level,
         o.room,
         i.id,
         m.module_code,
@@ -155,9 +160,10 @@ BEGIN
             FROM unnest(v_sources, v_readers) AS r (source, reader)
             WHERE r.reader = i.id
         )
-    FROM unnest(v_ids, v_distances, v_because, v_relations, v_exact, v_levels)
-        AS i (id, distance, because_of, relation, is_exact, level)
+    FROM unnest(v_ids, v_distances, v_because, v_relations, v_exact)
+        AS i (id, distance, because_of, relation, is_exact)
     INNER JOIN omd.runs_of_modules(v_ids) AS m ON i.id = m.module_instance_id
+    INNER JOIN unnest(v_modules, v_levels) AS l (id, level) ON m.module_id = l.id
     CROSS JOIN LATERAL (
         SELECT omd_provenance._room_of(m.module_kind_code, m.module_code) AS room
     ) AS o
@@ -169,8 +175,8 @@ COMMENT ON FUNCTION omd_provenance._reach IS
 'Returns the runs that go with the runs p_targets, these too, in the order of undoing: readers '
 'before what they read. A run of each goes with it that has read it (READS), or that stands on it '
 'by the rules of its room (FOLLOWS); also runs on Spark that execute. p_awaits_correction: the '
-'targets come again. Returns per run the room that takes it back, its level in that order, its '
-'Module, how far it is from the targets and because of which run, whether the ledger knows that '
+'targets come again. Returns per run the room that takes it back, the level of its Module in that '
+'order, its Module, how far it is from the targets and because of which run, whether the ledger knows that '
 'exactly, and which of the runs it has read directly. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._reach FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._reach TO omd_admin;

@@ -57,7 +57,7 @@ BEGIN
     v_runs := v_runs || ARRAY(
         SELECT unnest(omd_delivery.runs_of_delivery(d.id)) FROM unnest(v_deliveries) AS d (id)
     );
-    -- What an export handed out stays, and a recall or a maintenance has made nothing of its own. A
+    -- What an export has delivered stays, and a recall or a maintenance has made nothing of its own. A
     -- delivery that was not accepted has changed nothing.
     v_runs := ARRAY(
         SELECT l.module_instance_id

@@ -28,7 +28,16 @@ DECLARE
         )
     );
 BEGIN
-    IF num_nonnulls(
+    IF v_target = '{}' THEN
+        PERFORM omd.raise_error(
+            'OM005',
+            jsonb_build_object(
+                'argument',
+                'one of p_module_instance_id, p_delivery_id, p_batch_instance_id, '
+                    'p_agreement_code with p_since, p_is_stale'
+            )
+        );
+    ELSIF num_nonnulls(
         p_module_instance_id, p_delivery_id, p_batch_instance_id, p_agreement_code,
         nullif(p_is_stale, FALSE)
     ) <> 1
@@ -60,7 +69,7 @@ $target$;
 
 COMMENT ON FUNCTION omd_provenance._target IS
 'Returns what is to be recalled as JSON: the one argument that was given, with p_since for '
-'p_agreement_code. Errors: OM005: p_since is missing; OM013: not exactly one is given. Locks: '
+'p_agreement_code. Errors: OM005: none is given, or p_since is missing; OM013: more than one is given. Locks: '
 'none.';
 REVOKE ALL ON FUNCTION omd_provenance._target FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._target TO omd_admin;

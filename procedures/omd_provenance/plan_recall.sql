@@ -47,7 +47,7 @@ COMMENT ON PROCEDURE omd_provenance.plan_recall IS
 'to come again, by hand, and what stands on it waits for it. Returns p_recall_id, p_items (rows of '
 'the plan, omd_report.recall_items) and p_blocked (how many are in the way). Rows of users are '
 'counted with the rights of the caller. Errors: OM003, OM004, OM033, OM034: there is no such '
-'target; OM005: p_reason or p_since is missing; OM013: not exactly one target; OM091: nothing of '
+'target; OM005: a target, p_reason or p_since is missing; OM013: more than one target; OM091: nothing of '
 'the target stands. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_provenance.plan_recall FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.plan_recall TO omd_admin;

@@ -1,5 +1,5 @@
 -- While it waits it holds no lock, so nobody stands still. With the locks taken it looks again: who
--- began in between is waited for too, with all locks let go.
+-- began in between is waited for too, with all locks released.
 
 CREATE OR REPLACE PROCEDURE omd_provenance.recall(
     p_recall_id bigint,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Content = dict[str, dict[tuple[int, ...], tuple[Any, ...] | None]]
 
 SEED = int(os.environ.get("OMD_RECALL_SEED", "1"))
-SEEDS = range(SEED, SEED + 6 * int(os.environ.get("OMD_SOAK", "1")))
+SEEDS = range(SEED, SEED + 2 * int(os.environ.get("OMD_SOAK", "1")))
 STAMPS = "omd_insert_module_instance_id bigint"
 WRITTEN = (
     f"row_id bigint GENERATED ALWAYS AS IDENTITY, {STAMPS},"
@@ -171,6 +171,7 @@ class World:
         self.minute = 0
         self.given: dict[int, tuple[Any, Content]] = {}  # T and content by delivery
         self.reads: dict[int, set[int]] = {}
+        self.bill = 0
         self.log: list[Any] = []
 
     def scene(self) -> None:
@@ -308,6 +309,10 @@ class World:
                 f" WHERE module_code = 'app.order_last' AND {STANDS}"
             )
         self.reads[run] = {row["id"] for row in found if row["id"]}
+        if code == "app.bill":
+            # A reload replaces the one before.
+            self.reads.pop(self.bill, None)
+            self.bill = run
 
     def drain(self) -> None:
         """Run what is ready until nothing is; what only a worker process could run stays."""

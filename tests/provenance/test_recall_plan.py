@@ -165,8 +165,8 @@ def test_who_lacks_a_right_is_told(recalls: Recalls, recallers: Callable[..., Re
 
 def test_exactly_one_target_is_given(recalls: Recalls) -> None:
     plan = "omd_provenance.plan_recall"
-    recalls.refused("OM013", plan, reason="r")
-    recalls.refused("OM013", plan, reason="r", is_stale=False)
+    recalls.refused("OM005", plan, reason="r")
+    recalls.refused("OM005", plan, reason="r", is_stale=False)
     recalls.refused("OM013", plan, reason="r", module_instance_id=1, delivery_id=1)
     recalls.refused("OM013", plan, reason="r", module_instance_id=1, since="2020-01-01")
     recalls.refused("OM005", plan, reason="r", agreement_code="a")
