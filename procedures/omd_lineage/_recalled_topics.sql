@@ -1,6 +1,6 @@
 -- How the steps of a topic are taken back is decided by what they did, and said once: the plan, the
--- act and the locks of a recall ask here. The newest topics come first, since they may have read
--- the others.
+-- act and the locks of a recall ask here. A table that others refer to comes after these; else the
+-- newest topics come first, since they may have read the others.
 
 CREATE OR REPLACE FUNCTION omd_lineage._recalled_topics(
     p_instance_array bigint[]
@@ -28,6 +28,27 @@ SET search_path = pg_catalog, pg_temp
 AS $recalled_topics$
 BEGIN
     RETURN QUERY
+    WITH run AS MATERIALIZED (
+        SELECT
+            x.module_id,
+            array_agg(x.module_instance_id ORDER BY x.module_instance_id) FILTER (
+                WHERE x.execution_status_code = 'S'
+            ) AS instance_array,
+            array_agg(x.module_instance_id ORDER BY x.module_instance_id) FILTER (
+                WHERE x.execution_status_code = 'E'
+            ) AS executing_array
+        FROM omd.standing_runs(p_instance_array) AS x
+        WHERE x.module_kind_code = 'TOPIC'
+        GROUP BY x.module_id
+    ),
+
+    target AS MATERIALIZED (
+        SELECT DISTINCT omd.target_relation(m.table_code) AS relation
+        FROM run AS r
+        INNER JOIN omd.module_target AS m USING (module_id)
+        WHERE m.platform_code = 'POSTGRES'
+    )
+
     SELECT
         t.topic_id,
         t.topic,
@@ -66,22 +87,17 @@ BEGIN
             WHEN omd.target_column_type(m.table_code, m.insert_instance_column) IS NULL
                 THEN format('NO_ROLLBACK: the table has no column %s', m.insert_instance_column)
         END
-    FROM (
-        SELECT
-            x.module_id,
-            array_agg(x.module_instance_id ORDER BY x.module_instance_id) FILTER (
-                WHERE x.execution_status_code = 'S'
-            ) AS instance_array,
-            array_agg(x.module_instance_id ORDER BY x.module_instance_id) FILTER (
-                WHERE x.execution_status_code = 'E'
-            ) AS executing_array
-        FROM omd.standing_runs(p_instance_array) AS x
-        WHERE x.module_kind_code = 'TOPIC'
-        GROUP BY x.module_id
-    ) AS r
+    FROM run AS r
     INNER JOIN omd_lineage.topic AS t USING (module_id)
     INNER JOIN omd.module_target AS m USING (module_id)
-    ORDER BY r.instance_array[cardinality(r.instance_array)] DESC NULLS LAST, t.topic_id;
+    ORDER BY
+        (
+            SELECT count(*)
+            FROM omd._referencing_tables(omd.target_relation(m.table_code)) AS f (relation)
+            INNER JOIN target AS o ON f.relation = o.relation
+            WHERE (SELECT count(*) FROM target) > 1
+        ),
+        r.instance_array[cardinality(r.instance_array)] DESC NULLS LAST, t.topic_id;
 END
 $recalled_topics$;
 

@@ -512,3 +512,22 @@ def test_how_a_topic_reads_is_not_changed_before_its_blocks_are_taken_again(scen
     assert (plan["end_pos"], plan["detail"][:11]) == (at(4), "taken again")
     scene.call("omd_lineage.remove_topic", topic="dwh.f")
     assert to_come(scene) == 0
+
+
+def test_rows_that_refer_to_others_go_before_them(scene: Scene) -> None:
+    scene.source("dwh.src", *range(1, 10))
+    scene.topic("dwh.parent", maxstep=4)
+    scene.topic("dwh.child", maxstep=4)
+    scene.conn.execute(
+        b"ALTER TABLE dwh.parent ADD UNIQUE (id);"
+        b"ALTER TABLE dwh.child ADD FOREIGN KEY (id) REFERENCES dwh.parent (id)"
+    )
+    scene.steps("dwh.parent")
+    scene.steps("dwh.child")
+    # The parent has the newest run.
+    scene.insert(20, 21)
+    scene.probe()
+    scene.steps("dwh.parent")
+    both = [*runs(scene, "dwh.parent"), *runs(scene, "dwh.child")]
+    take_back(scene, *both)
+    assert scene.ids("dwh.parent") == scene.ids("dwh.child") == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -249,3 +250,56 @@ def test_a_stage_waits_for_what_is_to_come_again_in_its_sources(room: Room) -> N
     room.owner("UPDATE omd.module_return SET ended_datetime = now()")
     assert room.run()["execution_status_code"] == "S"
     assert out(room) == [10]
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_decided_on_bad_rows_is_decided_as_if_they_had_never_been(
+    room: Room, seed: int
+) -> None:
+    dice = random.Random(seed)
+    windowed(room)
+    last = 0
+    for recall in range(1, 4):
+        bad = []
+        for _ in range(dice.randrange(2, 6)):
+            written = range(last + 1, last + 1 + dice.randrange(1, 5))
+            last = written[-1]
+            put(room, *((id, dice.randrange(3), id) for id in written))
+            bad += dice.sample(written, dice.randrange(len(written)))
+            room.run()
+        have_read = room.rows(
+            "SELECT c.module_instance_id AS id FROM omd.source_control AS c"
+            " INNER JOIN omd.module_instance AS i USING (module_instance_id)"
+            " WHERE i.execution_status_code = 'S' AND NOT c.is_taken_back AND EXISTS ("
+            "SELECT FROM app.a WHERE a.id = ANY (%s) AND a.at <= c.end_value"
+            " AND (a.at > c.start_value OR c.start_value IS NULL))",
+            bad,
+        )
+        stood = windows(room)
+        if have_read:
+            take_back(room, *(row["id"] for row in have_read), recall=recall)
+        room.conn.execute(b"DELETE FROM app.a WHERE id = ANY (%s)", [bad])
+        for _ in range(dice.randrange(len(have_read) + 1)):
+            room.run()
+        if dice.random() < 0.5:
+            while room.one("SELECT count(*) FROM omd.open_window"):
+                room.run()
+            assert windows(room)[: len(stood)] == stood
+    while room.one("SELECT count(*) FROM omd.open_window"):
+        room.run()
+    room.run()
+    kept = windows(room)
+    assert [start for start, _ in kept[1:]] == [end for _, end in kept[:-1]]
+    expected = room.rows(
+        "SELECT sum(a.v::int)::int AS n FROM app.a INNER JOIN omd.source_control AS c"
+        " ON a.at <= c.end_value AND (a.at > c.start_value OR c.start_value IS NULL)"
+        " INNER JOIN omd.module_instance AS i USING (module_instance_id)"
+        " WHERE i.execution_status_code = 'S' AND NOT c.is_taken_back"
+        " GROUP BY c.module_instance_id, a.k ORDER BY n"
+    )
+    assert out(room) == [row["n"] for row in expected]
+    assert {row["new_instance_id"] for row in superseded(room)} - {None} <= {
+        row["id"]
+        for row in room.rows("SELECT module_instance_id AS id FROM omd_report.decision_run_log")
+    }
