@@ -1,12 +1,13 @@
 """Recall and forward flow give the world in which what was recalled never was.
 
-Deliveries, loads, topics of each method, stages and SQL Modules run in one session, in an order drawn
-by lot. Then a run or a delivery is recalled, sometimes to be corrected. A person delivers again what
-must come by hand, and whatever is ready runs until nothing is. What is there must be what a fold over
-the contents of the deliveries gives, that of the recalled one left out or corrected.
+Deliveries, loads, topics of each method, stages and SQL Modules run in one session, in an order
+drawn by lot. Then a run or a delivery is recalled, sometimes to be corrected. A person delivers
+again what must come by hand, and whatever is ready runs until nothing is. What is there must be
+what a fold over the contents of the deliveries gives, that of the recalled one left out or
+corrected.
 
-The test notes for itself what each run could read, from windows and stamps right after the run. After
-each recall no run that stands may have read one that does not.
+The test notes for itself what each run could read, from windows and stamps right after the run.
+After each recall no run that stands may have read one that does not.
 
     OMD_SOAK          how many times as many seeds there are (1)
     OMD_RECALL_SEED   the first seed (1)
@@ -131,8 +132,10 @@ MODULES = {
     "make": (
         "app.made",
         [],
-        f"INSERT INTO app.made (v, omd_insert_module_instance_id) SELECT {STAMP} * 10 + n, {STAMP}"
-        " FROM generate_series(0, 4) AS n",
+        (
+            "INSERT INTO app.made (v, omd_insert_module_instance_id)"
+            f" SELECT {STAMP} * 10 + n, {STAMP} FROM generate_series(0, 4) AS n"
+        ),
     ),
     "report": (
         "app.report",
@@ -142,8 +145,10 @@ MODULES = {
     "total": (
         "app.total",
         ["app.order_last"],
-        f"INSERT INTO app.total SELECT customer, count(*), {STAMP} FROM app.order_last"
-        " WHERE acm_record_ind <> 'R' GROUP BY 1",
+        (
+            f"INSERT INTO app.total SELECT customer, count(*), {STAMP} FROM app.order_last"
+            " WHERE acm_record_ind <> 'R' GROUP BY 1"
+        ),
     ),
 }
 # Whose rows a window over a table with stamps shows.

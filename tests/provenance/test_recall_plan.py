@@ -122,9 +122,11 @@ def test_a_truncate_never_happens(recalls: Recalls) -> None:
             "NO_ROLLBACK: its rollback needs the column omd_insert_module_instance_id",
         ),
         (
-            "CREATE TABLE dwh.child (p bigint); ALTER TABLE dwh.x ADD PRIMARY KEY (v);"
-            " INSERT INTO dwh.child SELECT 1 FROM generate_series(1, 2);"
-            " ALTER TABLE dwh.child ADD CONSTRAINT of FOREIGN KEY (p) REFERENCES dwh.x",
+            (
+                "CREATE TABLE dwh.child (p bigint); ALTER TABLE dwh.x ADD PRIMARY KEY (v);"
+                " INSERT INTO dwh.child SELECT 1 FROM generate_series(1, 2);"
+                " ALTER TABLE dwh.child ADD CONSTRAINT of FOREIGN KEY (p) REFERENCES dwh.x"
+            ),
             "REFERENCED: 2 rows of dwh.child that stay refer to it (of)",
         ),
     ],

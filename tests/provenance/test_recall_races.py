@@ -1,7 +1,7 @@
 """Who runs, begins, recalls or is killed beside a recall: all is taken back, or nothing.
 
-The rollback of the Module `slow` waits for whoever holds the advisory lock 7, so the act can be held
-in its middle.
+The rollback of the Module `slow` waits for whoever holds the advisory lock 7, so the act can be
+held in its middle.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     Background = Callable[..., Future[Any]]
     UntilSettled = Callable[[Recalls, Future[Any]], None]
 
+NAMES = ["a", "b", "slow", "d", "e"]
 RUNS = "SELECT v FROM (SELECT pg_advisory_xact_lock_shared(8)) AS gate, dwh.{} AS t"
 
 
 @pytest.fixture
 def scene(recalls: Recalls) -> Recalls:
     """Five tables in a row, the third of which waits when rows of it are deleted."""
-    names = ["a", "b", "slow", "d", "e"]
-    for name, read in zip(names, [None, *names], strict=False):
+    for name, read in zip(NAMES, [None, *NAMES], strict=False):
         recalls.made(name, *([read] if read else []))
     recalls.conn.execute(
         "CREATE FUNCTION dwh.wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
@@ -36,7 +36,7 @@ def scene(recalls: Recalls) -> Recalls:
         "CREATE TRIGGER wait BEFORE DELETE ON dwh.slow FOR EACH STATEMENT"
         " EXECUTE FUNCTION dwh.wait()"
     )
-    recalls.go(*names)
+    recalls.go(*NAMES)
     return recalls
 
 
@@ -54,7 +54,7 @@ def test_a_reader_sees_the_world_before_or_after(
     background: Background,
     until_settled: UntilSettled,
 ) -> None:
-    probe = " UNION ALL ".join(f"SELECT count(*) AS n FROM dwh.{n}" for n in ["a", "b", "slow", "d", "e"])
+    probe = " UNION ALL ".join(f"SELECT count(*) AS n FROM dwh.{name}" for name in NAMES)
 
     def probed() -> list[int]:
         return [row["n"] for row in other.rows(f"SELECT n FROM ({probe}) AS p")]

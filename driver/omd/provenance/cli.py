@@ -21,8 +21,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _open = opener(lambda control: control.provenance)
 
 _ITEMS = titled(
-    "position AS pos, action, module_instance_id AS run, module_code AS module, table_code AS table,"
-    " relation, because_of AS because, is_exact AS exact, rows_go, rows_back, comes_again, problem"
+    "position AS pos, action, module_instance_id AS run, module_code AS module,"
+    " table_code AS table, relation, because_of AS because, is_exact AS exact, rows_go, rows_back,"
+    " comes_again, problem"
 )
 _RETURNS = titled(
     "position AS pos, code, return_status AS status, former_delivery_id AS former,"
