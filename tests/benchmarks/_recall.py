@@ -18,7 +18,7 @@ CHAIN = 10
 BLOCKS = 100
 STAMP = "omd_insert_module_instance_id"
 TABLE = (
-    f"CREATE TABLE app.{{}} (id bigint GENERATED ALWAYS AS IDENTITY, v bigint, {STAMP} bigint,"
+    f"CREATE TABLE app.{{0}} (id bigint GENERATED ALWAYS AS IDENTITY, v bigint, {STAMP} bigint,"
     " omd_insert_datetime timestamptz NOT NULL DEFAULT clock_timestamp());"
     "CREATE INDEX ON app.{0} (omd_insert_datetime, id)"
 )
