@@ -24,6 +24,9 @@ BEGIN
     UPDATE omd.source_control AS sc SET is_taken_back = TRUE
     WHERE sc.module_instance_id = ANY(p_instance_array);
     PERFORM omd.note_undone(p_instance_array, p_recall_instance_id);
+    -- All Modules that may read these rows are locked, so what begins later has a later id.
+    UPDATE omd.undone_run AS u SET undone_upto = p_recall_instance_id
+    WHERE u.module_instance_id = ANY(p_instance_array) AND u.undone_by = p_recall_instance_id;
 END
 $mark_taken_back$;
 
