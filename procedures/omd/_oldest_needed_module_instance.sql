@@ -25,16 +25,8 @@ BEGIN ATOMIC
             ),
             (
                 -- The next load window starts where this one ends.
-                SELECT sc.module_instance_id
-                FROM omd.source_control AS sc
-                INNER JOIN omd.module_instance AS mi
-                    ON sc.module_instance_id = mi.module_instance_id
-                WHERE
-                    sc.module_id = p_module_id
-                    AND NOT sc.is_taken_back
-                    AND mi.execution_status_code = 'S'
-                ORDER BY sc.module_instance_id DESC
-                LIMIT 1
+                SELECT w.module_instance_id
+                FROM omd.last_window(p_module_id) AS w
             ),
             (
                 -- A partial restart of one of its Batches would skip this.

@@ -12,22 +12,10 @@ PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $load_window_start$
-DECLARE
-    v_window omd.source_control;
 BEGIN
-    -- A window counts when its run has succeeded and the window was not withdrawn.
-    SELECT sc.* INTO v_window
-    FROM omd.source_control AS sc
-    INNER JOIN omd.module_instance AS mi USING (module_instance_id)
-    WHERE sc.module_id = p_module_id
-        AND NOT sc.is_taken_back
-        AND mi.execution_status_code = 'S'
-    ORDER BY sc.module_instance_id DESC
-    LIMIT 1;
-    IF FOUND THEN
-        p_start_value := v_window.end_value;
-        p_start_id := v_window.end_id;
-    ELSE
+    SELECT w.end_value, w.end_id INTO p_start_value, p_start_id
+    FROM omd.last_window(p_module_id) AS w;
+    IF NOT FOUND THEN
         -- No window counts: this one starts where the oldest one started, which is the open start,
         -- unless a purge deleted the windows before it.
         SELECT nullif(sc.start_value, '-infinity'), sc.start_id INTO p_start_value, p_start_id

@@ -20,6 +20,7 @@ DECLARE
     v_is_sent boolean;
     v_has_state integer;
     v_is_source boolean;
+    v_awaits_return boolean;
     v_is_unsettled boolean;
     v_module_id integer;
     v_end_datetime timestamptz;
@@ -75,15 +76,21 @@ BEGIN
         ),
         (SELECT s.module_id FROM omd.module_state AS s WHERE s.module_id = mi.module_id),
         m.is_source,
+        m.awaits_return,
         (SELECT TRUE FROM omd.undone_run AS u WHERE u.undone_upto IS NULL LIMIT 1),
         mi.module_id,
         mi.end_datetime
-    INTO v_is_sent, v_has_state, v_is_source, v_is_unsettled, v_module_id, v_end_datetime;
+    INTO
+        v_is_sent, v_has_state, v_is_source, v_awaits_return, v_is_unsettled, v_module_id,
+        v_end_datetime;
     IF v_is_sent IS NULL THEN
         PERFORM omd._raise_module_instance_state(p_module_instance_id, 'succeed');
     END IF;
     IF v_has_state IS NOT NULL THEN
         PERFORM omd.clear_failures(v_has_state);
+    END IF;
+    IF v_awaits_return THEN
+        PERFORM omd._fill_returns(v_module_id, p_module_instance_id);
     END IF;
     IF v_is_source THEN
         PERFORM omd._move_run_source(

@@ -20,11 +20,16 @@ BEGIN ATOMIC
             'facts.' || i.interface_code = p_source_code
             AND c.undone_by_change_id > p_id
             AND c.change_id <= p_id
+            -- Whoever had read what a recall undid was taken back too, and reads it without.
+            AND NOT EXISTS (
+                SELECT FROM omd_facts.change AS u
+                WHERE u.change_id = c.undone_by_change_id AND u.is_recall
+            )
     );
 END;
 
 COMMENT ON FUNCTION omd_facts.may_end IS
 'For rooms: Returns whether a block of changes of the source p_source_code may end at the change '
-'p_id: no change up to there was undone after it. Ask again before the commit of what was made of '
-'the block. Locks: none.';
+'p_id: no change up to there was undone after it, but by a recall. Ask again before the commit of '
+'what was made of the block. Locks: none.';
 REVOKE ALL ON FUNCTION omd_facts.may_end FROM PUBLIC;

@@ -21,6 +21,16 @@ DECLARE
     v_step record;
     v_topic_id integer;
 BEGIN
+    IF EXISTS (
+        SELECT FROM omd.open_window AS w WHERE w.module_instance_id = p_module_instance_id
+    ) THEN
+        IF NOT omd_lineage._end_returned_step(
+            p_module_instance_id, p_plan_number, p_rows, p_nulls, p_query_id
+        ) THEN
+            PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
+        END IF;
+        RETURN NULL;
+    END IF;
     -- The second look at the row shows what the update clears.
     UPDATE omd_lineage.offsets AS o SET
         last = o.next,
@@ -51,7 +61,7 @@ BEGIN
         AND former.topic_id = o.topic_id
     RETURNING
         o.topic_id, o.topic, o.rows, o.block_max_id, o.block_min_ts, (o.last).pos AS block_max_ts,
-        former.waited_for, former.restatement_id
+        former.waited_for, former.restatement_id, o.processor
     INTO v_step;
     IF NOT FOUND THEN
         SELECT o.topic_id INTO v_topic_id
@@ -90,6 +100,12 @@ BEGIN
     IF v_step.restatement_id IS NOT NULL THEN
         DELETE FROM omd_lineage.restatement AS r
         WHERE r.restatement_id = v_step.restatement_id;
+    END IF;
+    -- A RELOAD has brought all that a recall took back of it.
+    IF v_step.processor = 'RELOAD' AND omd.is_awaited() THEN
+        PERFORM omd.drop_windows(t.module_id)
+        FROM omd_lineage.topic AS t
+        WHERE t.topic_id = v_step.topic_id;
     END IF;
     PERFORM omd_lineage._notify_topic(v_step.topic);
     RETURN v_step.rows;

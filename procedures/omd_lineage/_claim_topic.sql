@@ -30,6 +30,7 @@ DECLARE
     v_pending bigint[] := '{}'::bigint[];
     v_back omd_lineage.row_position;
     v_restated record;
+    v_returned record;
 BEGIN
     -- The test here saves most steps a call.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -80,6 +81,14 @@ BEGIN
         p_detail := 'rows of its base table are being taken back';
         RETURN;
     END IF;
+    -- The look here saves most steps a call.
+    IF omd.is_awaited() THEN
+        p_detail := 'waits for ' || omd_lineage._awaits(p_topic_id);
+        IF p_detail IS NOT NULL THEN
+            p_outcome := 'NOJOBS';
+            RETURN;
+        END IF;
+    END IF;
 
     -- The topic was released by hand while its run executed, and that run can neither write nor
     -- commit any more.
@@ -108,6 +117,26 @@ BEGIN
         WHERE i.execution_status_code = 'S' AND i.start_value IS NOT NULL
         ORDER BY i.start_value, i.start_id
         LIMIT 1;
+    END IF;
+    -- What a recall took back comes before all else.
+    IF v_back.pos IS NULL
+        AND EXISTS (
+            SELECT FROM omd.open_window AS w WHERE w.module_id = v_topic.module_id
+        )
+    THEN
+        v_returned := omd_lineage._claim_return(p_topic_id);
+        IF v_returned.p_is_returned THEN
+            p_start_pos := v_returned.p_start_pos;
+            p_start_id := v_returned.p_start_id;
+            p_end_pos := v_returned.p_end_pos;
+            p_end_id := v_returned.p_end_id;
+            p_is_planned := TRUE;
+            UPDATE omd_lineage.offsets AS o SET restatement_id = NULL
+            WHERE o.topic_id = p_topic_id AND o.restatement_id IS NOT NULL;
+            RETURN;
+        END IF;
+        -- The offset may have gone back.
+        SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id;
     END IF;
     IF v_back.pos IS NULL
         AND EXISTS (SELECT FROM omd_lineage.restatement AS r WHERE r.topic_id = p_topic_id)

@@ -169,11 +169,29 @@ BEGIN
         p_max_id := v_block.p_end_id;
         p_is_quiet := p_end_pos IS NOT NULL AND p_row_count = 0;
         p_detail := v_block.p_detail;
+        -- A reload that a recall took back is due although nothing has touched a key since.
+        IF v_topic.processor = 'RELOAD'
+            AND coalesce(p_row_count, 0) = 0
+            AND omd_lineage._is_recalled(p_topic_id)
+            AND NOT EXISTS (
+                SELECT FROM omd.source_position AS s
+                WHERE s.table_code = v_topic.table_code AND s.is_closed
+            )
+        THEN
+            p_end_pos := coalesce(p_end_pos, p_start_pos);
+            p_end_id := coalesce(p_end_id, p_start_id);
+            p_row_count := 1;
+            p_is_quiet := FALSE;
+            p_detail := NULL;
+        END IF;
         RETURN;
     END IF;
     IF v_topic.is_lake THEN
         IF v_topic.processor = 'RELOAD' THEN
-            p_end_pos := CASE WHEN p_upto > (v_topic.last).pos THEN p_upto END;
+            p_end_pos := CASE
+                WHEN p_upto > (v_topic.last).pos OR omd_lineage._is_recalled(p_topic_id)
+                    THEN greatest(p_upto, (v_topic.last).pos)
+            END;
             p_end_id := CASE WHEN p_end_pos IS NOT NULL THEN 0::bigint END;
         ELSE
             v_block := omd_lake.next_block(
@@ -230,6 +248,7 @@ BEGIN
                     SELECT FROM omd_lineage.restatement_list AS l
                     WHERE l.topic_id = p_topic_id AND l.is_ready
                 )
+                OR omd_lineage._is_recalled(p_topic_id)
                 OR (v_topic.pos_column = '' AND v_topic.base_id > (v_topic.last).id)
             )
         THEN

@@ -34,6 +34,7 @@ DECLARE
     v_block record;
     v_hostid text;
     v_executable text := 'the transforms of the topic';
+    v_awaited text;
     v_more text;
     v_hint text;
     v_context text;
@@ -103,6 +104,11 @@ BEGIN
         );
         RETURN;
     END IF;
+    -- A recall may have taken back what it reads while the begin waited for the Module.
+    v_awaited := 'waits for ' || omd_lineage._awaits(v_claim.p_topic_id);
+    IF v_awaited IS NOT NULL THEN
+        RAISE no_data_found;
+    END IF;
     -- In PostgreSQL the former rows of a block go in the transaction that brings the new ones.
     IF v_claim.p_undone_array <> '{}'
         AND (p_engine <> 'POSTGRES' OR v_claim.p_restatement_id IS NULL)
@@ -125,11 +131,19 @@ BEGIN
             coalesce(nullif(current_setting('application_name'), ''), 'somebody')
         )
     );
-    IF v_claim.p_is_planned AND v_claim.p_restatement_id IS NOT NULL THEN
-        p_plan_number := omd_lineage._start_restated_step(
-            v_claim.p_topic_id, v_hostid, p_module_instance_id, v_claim.p_restatement_id,
-            p_start_pos, p_start_id, p_end_pos, p_end_id
-        );
+    p_plan_number := CASE
+        WHEN NOT v_claim.p_is_planned THEN NULL
+        WHEN v_claim.p_restatement_id IS NOT NULL
+            THEN omd_lineage._start_restated_step(
+                v_claim.p_topic_id, v_hostid, p_module_instance_id, v_claim.p_restatement_id,
+                p_start_pos, p_start_id, p_end_pos, p_end_id
+            )
+        ELSE omd_lineage._start_returned_step(
+            v_claim.p_topic_id, v_hostid, p_module_instance_id, p_start_pos, p_start_id,
+            p_end_pos, p_end_id
+        )
+    END;
+    IF p_plan_number IS NOT NULL THEN
         p_outcome := 'RUN';
         RETURN;
     END IF;
@@ -150,7 +164,11 @@ EXCEPTION
         IF p_reason ~ '^OM0' OR p_reason = 'OM208' THEN
             RAISE;
         END IF;
-        p_outcome := CASE p_reason WHEN 'OM212' THEN 'NOJOBS' ELSE 'ERROR' END;
+        p_detail := coalesce(v_awaited, p_detail);
+        p_outcome := CASE
+            WHEN p_reason = 'OM212' OR v_awaited IS NOT NULL THEN 'NOJOBS'
+            ELSE 'ERROR'
+        END;
         p_module_instance_id := NULL;
         p_processing_indicator := NULL;
         p_instance_array := NULL;

@@ -15,7 +15,10 @@ BEGIN
     IF p_execution_status_code <> 'S' THEN
         CALL omd_lineage.fail_step(p_module_instance_id);
     ELSIF current_setting('omd.first_begin', TRUE) <> '' THEN
-        SELECT o.is_full INTO p_is_more
+        -- A block that was taken again lies before the offset, and new ones may follow.
+        SELECT
+            o.is_full OR (i.end_value, i.end_id) IS DISTINCT FROM ((o.last).pos, (o.last).id)
+        INTO p_is_more
         FROM omd.instance_state(p_module_instance_id) AS i
         INNER JOIN omd_lineage.topic AS t USING (module_id)
         INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id;
@@ -25,6 +28,7 @@ $end_run$;
 
 COMMENT ON PROCEDURE omd_lineage.end_run IS
 'For rooms: Releases the topic of the step p_module_instance_id, which has ended with '
-'p_execution_status_code. p_is_more: its block was full. Locks: the offset after a failure.';
+'p_execution_status_code. p_is_more: its block was full, or was taken again. Locks: the offset '
+'after a failure.';
 REVOKE ALL ON PROCEDURE omd_lineage.end_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.end_run TO omd_runner;

@@ -71,6 +71,8 @@ BEGIN
             ) AS c
             INNER JOIN omd.ledger_run AS s ON c.module_instance_id = s.module_instance_id
             WHERE coalesce(v_window.end_id < c.undone_by_change_id, TRUE)
+                AND p_module_instance_id
+                <= (omd_provenance._undone_upto(s.module_instance_id)).p_upto
                 AND (p_all OR omd_provenance._stands(s))
                 AND v_input.table_code = ANY(
                     omd_provenance._written_tables(s.module_instance_id)

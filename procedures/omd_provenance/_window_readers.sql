@@ -64,6 +64,7 @@ BEGIN
                     AND r.module_instance_id > m.after_id
                     AND r.module_instance_id <= m.upto_id
             WHERE r.module_instance_id = ANY(v_held)
+                AND r.module_instance_id <= p_upto
                 AND r.execution_status_code IN ('S', 'E', 'F')
                 AND (p_all OR omd_provenance._stands(r));
             RETURN;

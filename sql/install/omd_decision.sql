@@ -25,6 +25,13 @@
 \ir ../../migrations/V076__stage_windows.sql
 \endif
 
+\set checksum 'a5c08bc968de2c6def598cc0cdf646e7c86ca613fbd07eef0a48c5b059b7afd2'
+\set migration 'V089__decided_twice'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V089__decided_twice.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
 \ir ../reference/omd_decision/module_kinds.sql
@@ -103,6 +110,17 @@
 \ir ../../procedures/omd_decision/_preview.sql
 \ir ../../procedures/omd_decision/cycles.sql
 
+-- Windows to be taken again after a recall
+\ir ../views/omd_decision/awaiting_stages.sql
+\ir ../../procedures/omd_decision/_awaits.sql
+\ir ../../procedures/omd_decision/_take_return.sql
+\ir ../../procedures/omd_decision/_recalled_stages.sql
+\ir ../../procedures/omd_decision/_give_back_runs.sql
+\ir ../../procedures/omd_decision/recall_follows.sql
+\ir ../../procedures/omd_decision/recall_effects.sql
+\ir ../../procedures/omd_decision/recall_locks.sql
+\ir ../../procedures/omd_decision/take_back.sql
+
 -- Runs
 \ir ../../procedures/omd_decision/_guard_rows.sql
 \ir ../../procedures/omd_decision/_forget_run.sql
@@ -151,6 +169,7 @@
 \ir ../views/omd_decision/decision_ruleset_list.sql
 \ir ../views/omd_decision/decision_run_log.sql
 \ir ../views/omd_decision/decision_last_rejects.sql
+\ir ../views/omd_decision/superseded_decisions.sql
 \ir ../views/omd_decision/decision_stage_list.sql
 \ir ../views/omd_decision/stage_readiness.sql
 \ir ../views/omd_decision/stage_work.sql

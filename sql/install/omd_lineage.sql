@@ -216,6 +216,22 @@
 \ir ../../procedures/omd_lineage/_widen_restatement.sql
 \ir ../../procedures/omd_lineage/_widen_restatements.sql
 
+-- Blocks to be taken again after a recall
+\ir ../views/omd_lineage/awaiting_topics.sql
+\ir ../../procedures/omd_lineage/_awaits.sql
+\ir ../../procedures/omd_lineage/_is_recalled.sql
+\ir ../../procedures/omd_lineage/_next_return.sql
+\ir ../../procedures/omd_lineage/_claim_return.sql
+\ir ../../procedures/omd_lineage/_start_returned_step.sql
+\ir ../../procedures/omd_lineage/_returned_block.sql
+\ir ../../procedures/omd_lineage/_end_returned_step.sql
+\ir ../../procedures/omd_lineage/_recalled_topics.sql
+\ir ../../procedures/omd_lineage/_rows_to_put_back.sql
+\ir ../../procedures/omd_lineage/_give_back_steps.sql
+\ir ../../procedures/omd_lineage/recall_follows.sql
+\ir ../../procedures/omd_lineage/recall_effects.sql
+\ir ../../procedures/omd_lineage/recall_locks.sql
+
 -- Steps
 \ir ../../procedures/omd_lineage/_walk_block.sql
 \ir ../../procedures/omd_lineage/_next_changes.sql
@@ -265,6 +281,7 @@
 \ir ../../procedures/omd_lineage/_fill_kept_table.sql
 \ir ../../procedures/omd_lineage/_hand_on_rows.sql
 \ir ../../procedures/omd_lineage/put_back_rows.sql
+\ir ../../procedures/omd_lineage/take_back.sql
 \ir ../../procedures/omd_lineage/_register_put_back.sql
 \ir ../../procedures/omd_lineage/_exchange_rows.sql
 \ir ../../procedures/omd_lineage/_refuse_lost_by_reload.sql

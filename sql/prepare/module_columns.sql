@@ -4,7 +4,7 @@
 -- installation, which holds nothing else. It locks both at once, or none. It waits in turns of a
 -- moment, so that others begin meanwhile. Each installation runs this script; it does nothing where
 -- process control is not installed, or is up to date. A new database gets the columns from
--- migrations V061, V064, V069 and V082.
+-- migrations V061, V064, V069, V082 and V090.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 
@@ -61,6 +61,7 @@ BEGIN
     ADD COLUMN backoff_limit interval NOT NULL DEFAULT interval '1 hour',
     ADD COLUMN max_failures integer NOT NULL DEFAULT 10,
     ADD COLUMN is_source boolean NOT NULL DEFAULT FALSE,
+    ADD COLUMN awaits_return boolean NOT NULL DEFAULT FALSE,
     ADD CONSTRAINT ck_module_backoff CHECK (
         backoff >= interval '0' AND backoff_limit >= interval '0'
     ),

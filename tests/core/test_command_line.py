@@ -80,6 +80,7 @@ SILENT = {
     "delivery persist", "delivery purge", "decision", "decision activate", "decision deactivate",
     "decision purge", "demo decision", "facts", "facts open", "facts close",
     "facts deploy", "facts sql", "facts run", "facts undo", "facts cancel-export", "lake",
+    "recall", "recall drop",
 }  # fmt: skip
 
 

@@ -25,6 +25,8 @@ READING: dict[str, str | None] = {
     "module show": "SELECT module_code FROM omd_report.module_list",
     "explain": "SELECT module_code FROM omd_report.module_list",
     "parameter list": None,
+    "recall list": None,
+    "recall show": "SELECT recall_id FROM omd_report.recalls",
     "preview-rollback": "SELECT module_code FROM omd_report.module_list",
     "lake history": "SELECT table_code FROM omd_report.lake_tables",
     "lake list": None,
@@ -116,6 +118,8 @@ WRITING = {
     *(f"delivery {verb}" for verb in ("cancel", "create", "loaded", "persist", "purge")),
     *(f"delivery {verb}" for verb in ("register-agreement", "register-tenant", "reject")),
     *(f"delivery {verb}" for verb in ("forget", "remove-tenant", "resume", "revert", "run")),
+    *(f"recall {verb}" for verb in ("agreement", "batch", "delivery", "drop", "execute")),
+    *(f"recall {verb}" for verb in ("redeliver", "run", "stale")),
     *(f"decision {verb}" for verb in ("activate", "deactivate", "define", "purge", "run", "test")),
 }
 """The commands that write, or whole groups of them."""

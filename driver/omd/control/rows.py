@@ -13,6 +13,7 @@ from omd.control.codes import ExecutionStatus, NextRunIndicator, ProcessingIndic
 __all__ = [
     "AuditColumnValuesRow",
     "AuditColumnsRow",
+    "AwaitedReturnRow",
     "BatchExecutionLogRow",
     "BatchListRow",
     "BatchMembersRow",
@@ -47,6 +48,7 @@ __all__ = [
     "ModulePauseRow",
     "ModuleTargetRow",
     "OpenInstanceRow",
+    "OpenWindowRow",
     "ParameterListRow",
     "PendingRollbacksRow",
     "PreviewRollbackRow",
@@ -57,6 +59,7 @@ __all__ = [
     "ReadinessRow",
     "ReapExpiredInstancesAnswer",
     "RecordWriteAnswer",
+    "ReturnWorkRow",
     "RollbackStepsRow",
     "RunBatchAnswer",
     "RunModuleAnswer",
@@ -319,6 +322,45 @@ class AuditColumnsRow:
     update_column_exists: bool
     update_column_is_bigint: bool
     problems: list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitedReturnRow:
+    """For rooms: what recalls took back and what must come again from outside, open or not.
+
+    Attributes:
+        recall_id: The recall.
+        position: The place in it.
+        module_id: The Module that is to run again.
+        module_code: Its code.
+        module_kind_code: Its kind: DELIVERY, SQL or SPARK.
+        is_by_hand: A person must bring it.
+        former_instances: The runs that were taken back.
+        former_delivery_id: The delivery that was taken back; NULL: it is none.
+        snapshot_datetime: Its snapshot; NULL: it is none.
+        module_instance_id: The run that fills the entry; NULL: none yet.
+        delivery_id: The delivery that fills the entry, or is to; NULL: none yet.
+        ended_datetime: When it was filled or dropped; NULL: it is open.
+        drop_reason: Why it will not come; NULL: it was not dropped.
+        problem: Why it can't come by itself; NULL: nothing is in its way.
+    """
+
+    view: ClassVar[str] = "omd.awaited_return"
+
+    recall_id: int
+    position: int
+    module_id: int
+    module_code: str
+    module_kind_code: str
+    is_by_hand: bool
+    former_instances: list[int]
+    former_delivery_id: int | None
+    snapshot_datetime: datetime | None
+    module_instance_id: int | None
+    delivery_id: int | None
+    ended_datetime: datetime | None
+    drop_reason: str | None
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -1087,6 +1129,40 @@ class OpenInstanceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenWindowRow:
+    """For rooms: the load windows that a recall took back and that are still to be taken again.
+
+    Attributes:
+        window_return_id: Its number, in order.
+        module_id: The Module.
+        recall_id: The recall.
+        start_value: Start of the window, exclusive; NULL: it has none, or begins at the
+            beginning.
+        start_id: The id of its start.
+        end_value: End of the window, inclusive; NULL with end_id: the run had no window.
+        end_id: The id of its end.
+        source_code: The source whose positions it has; NULL: another one.
+        former_instances: The runs whose window it was.
+        module_instance_id: The run that takes it again, or has tried; NULL: none has begun.
+        noted_datetime: When it was taken back.
+    """
+
+    view: ClassVar[str] = "omd.open_window"
+
+    window_return_id: int
+    module_id: int
+    recall_id: int
+    start_value: datetime | None
+    start_id: int
+    end_value: datetime | None
+    end_id: int
+    source_code: str | None
+    former_instances: list[int]
+    module_instance_id: int | None
+    noted_datetime: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class ParameterListRow:
     """Values of parameters: one row per Batch or Module that has one.
 
@@ -1185,6 +1261,26 @@ class ReadinessRow:
     problem_code: str
     problem: str
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnWorkRow:
+    """For rooms: the Modules of kind SQL and SPARK of which a recall took runs back that a worker
+    is to make again.
+
+    Attributes:
+        module_id: The Module.
+        recall_id: The recall, the oldest of several.
+        since: When it was executed.
+        upstream: The Modules that must have made again what these runs had read; NULL: none.
+    """
+
+    view: ClassVar[str] = "omd.return_work"
+
+    module_id: int
+    recall_id: int
+    since: datetime
+    upstream: list[int] | None
 
 
 @dataclass(frozen=True, slots=True)

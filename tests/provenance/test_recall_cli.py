@@ -1,0 +1,118 @@
+"""The commands omd recall, and the door control.provenance."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import omd
+from omd.provenance.errors import ConsentMissing, UnknownRecall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from provenance.recalls import Recalls
+
+    Command = Callable[..., Any]
+
+
+@pytest.fixture
+def command(omd_here: Command, dsn: str) -> Command:
+    """A function that runs omd recall."""
+    return lambda *arguments: omd_here("recall", *map(str, arguments), dsn=dsn)
+
+
+@pytest.fixture
+def run_of(recalls: Recalls) -> dict[str, int]:
+    recalls.made("a")
+    recalls.made("b", "a")
+    return {name: recalls.go(name) for name in "ab"}
+
+
+def test_a_plan_is_shown_and_executed(
+    recalls: Recalls, run_of: dict[str, int], command: Command
+) -> None:
+    planned = command("run", run_of["a"], "--reason", "wrong")
+    assert planned.returncode == 0
+    recall = recalls.one("SELECT recall_id FROM omd_report.recalls")
+    assert f"omd recall execute {recall}" in planned.stderr
+    assert recalls.standing() == list(run_of.values())
+    listed = json.loads(command("list", "--output", "json").stdout)
+    assert [(r["recall_id"], r["recall_status"], r["items"]) for r in listed] == [
+        (recall, "PLANNED", 2)
+    ]
+    done = command("execute", recall, "--output", "json")
+    assert [(r["action"], r["module_instance_id"]) for r in json.loads(done.stdout)] == [
+        ("UNDO", run_of["b"]),
+        ("UNDO", run_of["a"]),
+    ]
+    assert "6 rows went, 0 came back" in done.stderr
+    assert recalls.standing() == []
+    shown = json.loads(command("show", recall, "--output", "json").stdout)
+    assert [e["code"] for e in shown["returns"]] == ["a", "b"]
+    assert "a run" in command("show", recall).stdout
+    again = command("execute", recall)
+    assert (again.returncode, "OM193" in again.stderr) == (1, True)
+
+
+def test_plan_and_act_are_one_transaction(
+    recalls: Recalls, run_of: dict[str, int], command: Command
+) -> None:
+    recalls.module("s", platform_code="SPARK", table_code="lake.s", table_type_code="HUB")
+    recalls.call("declare_inputs", module_code="s", tables=["dwh.a"])
+    reader = recalls.run_module("s")
+    given = ("run", run_of["a"], "--reason", "wrong", "--execute", "--wait", "0")
+    refused = command(*given)
+    assert (refused.returncode, "OM192" in refused.stderr) == (1, True)
+    assert recalls.rows("SELECT * FROM omd_report.recalls") == []
+    assert recalls.standing() == [*run_of.values(), reader]
+    done = command(*given, "--accept", "PENDING")
+    assert done.returncode == 0
+    assert recalls.rows("SELECT recall_status AS s FROM omd_report.recalls") == [{"s": "EXECUTED"}]
+
+
+def test_what_is_in_the_way_gives_the_code_of_a_failure(
+    recalls: Recalls, run_of: dict[str, int], command: Command
+) -> None:
+    recalls.conn.execute("DROP TABLE dwh.b")
+    planned = command("run", run_of["a"], "--reason", "wrong")
+    assert (planned.returncode, "1 of them in the way" in planned.stderr) == (1, True)
+
+
+def test_stale_runs_are_recalled(
+    recalls: Recalls, run_of: dict[str, int], command: Command
+) -> None:
+    recalls.set_next("R", module=run_of["a"])
+    recalls.go("a")
+    assert command("stale", "--reason", "undone").returncode == 0
+    recall = recalls.one("SELECT recall_id FROM omd_report.recalls")
+    assert recalls.items(recall, "module_instance_id", "relation") == [(run_of["b"], "TARGET")]
+
+
+def test_an_entry_is_dropped(recalls: Recalls, run_of: dict[str, int], command: Command) -> None:
+    recall = recalls.recalled(run_of["a"])
+    assert command("drop", recall, 1, "never again").returncode == 0
+    assert recalls.work("a")[0] == "IDLE"
+    assert recalls.perform() == ["b"]
+
+
+def test_the_door_plans_and_recalls(recalls: Recalls, run_of: dict[str, int], dsn: str) -> None:
+    with omd.connect(dsn) as control:
+        room = control.provenance
+        planned = room.plan_recall(module_instance_id=run_of["b"], reason="wrong")
+        assert [i.action for i in room.items(planned.recall_id)] == ["UNDO"]
+        assert room.recall(planned.recall_id, wait=timedelta(0)).rows_gone == 3
+        assert room.recall_of(planned.recall_id).recall_status == "EXECUTED"
+        with pytest.raises(UnknownRecall):
+            room.recall_of(99)
+        done = room.recall_at_once(module_instance_id=run_of["a"], reason="wrong")
+        assert [e.code for e in room.returns(done.recall_id)] == ["a"]
+        recalls.module("s", platform_code="SPARK", table_code="lake.s", table_type_code="HUB")
+        recalls.call("declare_inputs", module_code="s", tables=["dwh.a"])
+        run = recalls.go("a")
+        recalls.run_module("s")
+        with pytest.raises(ConsentMissing):
+            room.recall_at_once(module_instance_id=run, reason="wrong")
