@@ -252,6 +252,26 @@ def test_a_folder_of_a_later_time_is_not_taken_before_what_comes_again(middle: M
     assert middle.call("take_arrival", agreement_code="a")["folder"] == "2020-01-04"
 
 
+def test_the_folder_of_what_was_taken_back_is_refused(middle: Middle) -> None:
+    middle.agree(arrival={"location": "/drop", "every": "0 s"})
+    files = [{"path": p, "bytes": 0, "modified": 1} for p in ("stock.csv", "_SUCCESS")]
+    seen = {"folder": "2020-01-04", "kind": "FOLDER", "files": files}
+    look = {"agreement_code": "a", "seen": [seen]}
+    middle.call("report_arrivals", **look)
+    taken = middle.call("take_arrival", agreement_code="a")["delivery_id"]
+    accept(middle, taken)
+    state = "SELECT arrival_status FROM omd_report.arrivals"
+    assert middle.one(state) == "DONE"
+    middle.take_back(*middle.runs(taken))
+    middle.call("report_arrivals", **look)
+    assert middle.one(state) == "REFUSED"
+    assert middle.call("take_arrival", agreement_code="a")["delivery_id"] is None
+    # A sender corrects by another content.
+    seen["files"] = [{**file, "bytes": 9} for file in files]
+    middle.call("report_arrivals", **look)
+    assert middle.one(state) == "FOUND"
+
+
 def test_files_that_are_gone_or_changed_make_it_one_by_hand(middle: Middle) -> None:
     former = from_files(middle, 3)
     for position, seen in enumerate(
