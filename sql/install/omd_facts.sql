@@ -42,6 +42,12 @@
 \if :pending
 \ir ../../migrations/V078__trace.sql
 \endif
+\set checksum '3f8d05be8fa409749b29de7b1e34e3fda67c7487e66c9f0ae8629df511a8f602'
+\set migration 'V093__trace'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V093__trace.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
@@ -209,6 +215,8 @@
 \ir ../../procedures/omd_facts/next_change.sql
 \ir ../../procedures/omd_facts/plan_changes.sql
 \ir ../../procedures/omd_facts/changes_view.sql
+\ir ../../procedures/omd_facts/explained_facts.sql
+\ir ../../procedures/omd_facts/deliveries_of.sql
 \ir ../../procedures/omd_facts/may_end.sql
 \ir ../../procedures/omd_facts/purge_changes.sql
 

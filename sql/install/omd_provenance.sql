@@ -10,5 +10,20 @@
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
 
+-- Trace and explain
+\ir ../../procedures/omd_provenance/_place.sql
+\ir ../../procedures/omd_provenance/_versions.sql
+\ir ../../procedures/omd_provenance/_deliveries_of.sql
+\ir ../../procedures/omd_provenance/_trace.sql
+\ir ../../procedures/omd_provenance/trace.sql
+\ir ../../procedures/omd_provenance/trace_row.sql
+\ir ../../procedures/omd_provenance/_run_steps.sql
+\ir ../../procedures/omd_provenance/_decision_steps.sql
+\ir ../../procedures/omd_provenance/_decision_inputs.sql
+\ir ../../procedures/omd_provenance/_input_steps.sql
+\ir ../../procedures/omd_provenance/_delivery_steps.sql
+\ir ../../procedures/omd_provenance/_written_at.sql
+\ir ../../procedures/omd_provenance/explain.sql
+
 -- Grants
 \ir ../grants/omd_provenance.sql

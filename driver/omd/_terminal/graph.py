@@ -133,7 +133,7 @@ _WIDEST = 44  # letters
 _LETTER = 7.2
 
 
-def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
+def as_svg(nodes: Sequence[Node], edges: Sequence[Edge], title: str = "What feeds what") -> str:
     """Return a picture: sources are at the left, a node is right of all that it depends on."""
     by_name = {node.name: node for node in nodes}
 
@@ -147,7 +147,7 @@ def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
         shapes.append(_box(node, left, top, wide))
     head = f"""\
 <svg xmlns="http://www.w3.org/2000/svg" {picture.size} role="img">
-<title>What feeds what</title>
+<title>{_escape(title)}</title>
 <style>{_style()}</style>
 {TIP}"""
     return "\n".join([head, *shapes, "</svg>"])

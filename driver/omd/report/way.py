@@ -1,0 +1,70 @@
+"""The way of rows from their files to whoever has read them, as a picture in a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from omd._terminal.graph import Node, as_svg
+from omd._terminal.markup import Html, el
+
+if TYPE_CHECKING:
+    from omd._terminal.layout import Edge
+
+MOST_RUNS = 40  # with more, nobody finds his way in a picture
+_MOST_FILES = 5  # of a run
+_END = 40  # letters of a file's name that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A run on the way."""
+
+    id: int  # the run
+    code: str  # its Module
+    leads_to: int | None  # the run that has read it; None: it is the last
+    reads: int | None  # the run that it has read; None: it is the first
+    colour: str  # the kind of the node
+    note: str
+    files: list[str]
+
+
+def picture(stops: Iterable[Stop], title: str, end: str | None = None) -> Html:
+    """Return the way as a picture that scrolls; ``end`` is what the runs have made."""
+    nodes: dict[str, Node] = {}
+    edges: list[Edge] = []
+    shown = [*stops]
+    names = {stop.id: f"{stop.code}, run {stop.id}" for stop in shown[:MOST_RUNS]}
+    for stop in shown[:MOST_RUNS]:
+        name = names[stop.id]
+        nodes[name] = Node(name, stop.colour, note=stop.note)
+        if stop.leads_to in names:
+            edges.append((name, names[stop.leads_to]))
+        if stop.reads in names:
+            edges.append((names[stop.reads], name))
+        for file in stop.files[:_MOST_FILES]:
+            of = f"…{file[-_END:]}" if len(file) > _END else file
+            nodes[of] = Node(of, "source", note="file")
+            edges.append((of, name))
+        if len(stop.files) > _MOST_FILES:
+            of = f"{len(stop.files) - _MOST_FILES:,} more files of run {stop.id}"
+            nodes[of] = Node(of, "source")
+            edges.append((of, name))
+    if end is not None and shown:
+        nodes[end] = Node(end, "running")
+        edges.append((names[shown[0].id], end))
+    parts = [el("div", Html(as_svg([*nodes.values()], edges, title)), cls="scroll", tabindex=0)]
+    if len(shown) > MOST_RUNS:
+        more = f"The picture has the {MOST_RUNS} nearest of {len(shown):,} runs."
+        parts.append(el("p", more, cls="note"))
+    return Html("".join(parts))
+
+
+STYLE = """
+svg { display: block; margin: 0 auto; }
+#way .scroll { padding-bottom: 4px; }
+main { max-width: 1200px; }
+td bdi { max-width: 90ch; }
+td:last-child bdi, .verdict bdi { overflow-wrap: anywhere; }
+"""
