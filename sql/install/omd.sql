@@ -431,6 +431,9 @@
 \ir ../../procedures/omd/instance_lives.sql
 \ir ../../procedures/omd/instances_since.sql
 \ir ../../procedures/omd/undone_instances.sql
+\ir ../../procedures/omd/mark_taken_back.sql
+\ir ../../procedures/omd/settle_return.sql
+\ir ../views/omd/awaited_return.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
 \ir ../views/omd/module_pause.sql

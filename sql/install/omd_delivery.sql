@@ -42,6 +42,13 @@
 \ir ../../migrations/V072__arrival.sql
 \endif
 
+\set checksum 'f14666137967e016f8b1d655adb2ec0985cefe22f59496ea501c451ca4f80e4e'
+\set migration 'V085__delivery_files'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V085__delivery_files.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/module_kinds.sql
@@ -215,6 +222,7 @@
 \ir ../../procedures/omd_delivery/_apply_entity.sql
 \ir ../../procedures/omd_delivery/apply_delta.sql
 \ir ../../procedures/omd_delivery/_revert_entity.sql
+\ir ../../procedures/omd_delivery/_revert_mark.sql
 \ir ../../procedures/omd_delivery/revert_delivery.sql
 \ir ../../procedures/omd_delivery/persist_deliveries.sql
 \ir ../../procedures/omd_delivery/_purge_delivery.sql
@@ -227,6 +235,7 @@
 \ir ../../procedures/omd_delivery/require_delta.sql
 \ir ../../procedures/omd_delivery/_forget_keys.sql
 \ir ../../procedures/omd_delivery/finish_queue_item.sql
+\ir ../../procedures/omd_delivery/requeue_alone.sql
 \ir ../../procedures/omd_delivery/requeue_item.sql
 \ir ../../procedures/omd_delivery/release_queue_item.sql
 \ir ../../procedures/omd_delivery/move_delivery.sql
@@ -238,9 +247,26 @@
 \ir ../../procedures/omd_delivery/is_queued.sql
 \ir ../../procedures/omd_delivery/queue_item.sql
 \ir ../../procedures/omd_delivery/delivery_head.sql
+\ir ../../procedures/omd_delivery/is_purged.sql
+\ir ../../procedures/omd_delivery/lower_high_water_mark.sql
 \ir ../../procedures/omd_delivery/delivery_terms.sql
 \ir ../../procedures/omd_delivery/agreement_terms.sql
 \ir ../../procedures/omd_delivery/write_terms.sql
+
+-- Recalls
+\ir ../../procedures/omd_delivery/deliveries_of_runs.sql
+\ir ../../procedures/omd_delivery/runs_of_delivery.sql
+\ir ../../procedures/omd_delivery/_read_entities.sql
+\ir ../../procedures/omd_delivery/_recall_problem.sql
+\ir ../../procedures/omd_delivery/_hand_reason.sql
+\ir ../../procedures/omd_delivery/recall_follows.sql
+\ir ../../procedures/omd_delivery/recall_effects.sql
+\ir ../../procedures/omd_delivery/recall_locks.sql
+\ir ../../procedures/omd_delivery/take_back.sql
+\ir ../../procedures/omd_delivery/recall_withdrawals.sql
+\ir ../../procedures/omd_delivery/withdraw.sql
+\ir ../../procedures/omd_delivery/note_erasure.sql
+\ir ../../procedures/omd_delivery/recount_delta.sql
 
 -- Receipts
 \ir ../../procedures/omd_delivery/delivery_receipt.sql

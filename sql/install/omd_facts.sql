@@ -42,6 +42,12 @@
 \if :pending
 \ir ../../migrations/V078__trace.sql
 \endif
+\set checksum 'fd4e5c7bce48ce217af84a06abcacf1963c85fbe5a10b410eeeb0ea981c4fc89'
+\set migration 'V086__recalled_changes'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V086__recalled_changes.sql
+\endif
 \set checksum '3f8d05be8fa409749b29de7b1e34e3fda67c7487e66c9f0ae8629df511a8f602'
 \set migration 'V093__trace'
 \ir ../setup/claim.psql
@@ -192,6 +198,8 @@
 
 -- Undo
 \ir ../../procedures/omd_facts/_raise_not_undone.sql
+\ir ../../procedures/omd_facts/_written_entities.sql
+\ir ../../procedures/omd_facts/_undo_marks.sql
 \ir ../../procedures/omd_facts/_undo_load.sql
 \ir ../../procedures/omd_facts/_undo_change.sql
 \ir ../../procedures/omd_facts/undo_loads.sql
@@ -201,6 +209,12 @@
 \ir ../../procedures/omd_facts/_open_position.sql
 \ir ../../procedures/omd_facts/_undo.sql
 \ir ../../procedures/omd_facts/undo.sql
+\ir ../../procedures/omd_facts/_loads_of_runs.sql
+\ir ../../procedures/omd_facts/_recall_problem.sql
+\ir ../../procedures/omd_facts/recall_follows.sql
+\ir ../../procedures/omd_facts/recall_effects.sql
+\ir ../../procedures/omd_facts/recall_locks.sql
+\ir ../../procedures/omd_facts/take_back.sql
 \ir ../../procedures/omd_facts/_difference_sql.sql
 \ir ../../procedures/omd_facts/resync.sql
 \ir ../../procedures/omd_facts/verify.sql

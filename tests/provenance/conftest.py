@@ -1,5 +1,34 @@
-"""All tests of this folder share a database."""
+"""`Middle` has deliveries and facts, and takes some of them back."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from provenance.middle import Middle
 from support.emptied import conn, dsn
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import psycopg
+
+    Connection = psycopg.Connection[dict[str, Any]]
+
 __all__ = ["conn", "dsn"]
+
+
+@pytest.fixture
+def middle(conn: Connection) -> Middle:
+    # Tests give the same names to tables of other types.
+    conn.prepare_threshold = None
+    middle = Middle(conn)
+    middle.world()
+    return middle
+
+
+@pytest.fixture
+def middles(connect: Callable[..., Connection]) -> Callable[..., Middle]:
+    """A function that returns the calls over a connection of their own."""
+    return lambda **arguments: Middle(connect(**arguments))

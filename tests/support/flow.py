@@ -60,7 +60,7 @@ EMPTY = """
             WHERE relnamespace IN (
                 'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace,
                 'omd_facts'::regnamespace, 'omd_decision'::regnamespace,
-                'omd_lake'::regnamespace
+                'omd_lake'::regnamespace, 'omd_provenance'::regnamespace
             )
                 AND relkind = 'r'
                 -- Reference rows stay.
@@ -77,6 +77,7 @@ EMPTY = """
         DELETE FROM omd.module_parameter;
         DELETE FROM omd.module_state;
         DELETE FROM omd.module_companion;
+        DELETE FROM omd.module_return;
         DELETE FROM omd.parameter;
         DELETE FROM omd.module;
         DELETE FROM omd.batch;
