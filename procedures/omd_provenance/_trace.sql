@@ -47,19 +47,16 @@ BEGIN
             )
         );
     END IF;
-    IF NOT EXISTS (
-        SELECT FROM omd.shown_runs(ARRAY[p_module_instance_id]) AS r
-    ) THEN
-        PERFORM omd.raise_error(
-            'OM004', jsonb_build_object('module_instance_id', p_module_instance_id)
-        );
-    END IF;
+    PERFORM omd_provenance._require_run(p_module_instance_id);
     RETURN QUERY
     WITH way AS MATERIALIZED (
         SELECT
             1 AS place, 'SELF' AS direction, 0 AS distance, p_module_instance_id AS id,
             NULL::text AS table_code, NULL::bigint AS because_of, TRUE AS is_exact,
-            omd_provenance._stands(p_module_instance_id) AS stands
+            (
+                SELECT omd_provenance._stands(mi) FROM omd.module_instance AS mi
+                WHERE mi.module_instance_id = p_module_instance_id
+            ) AS stands
         UNION ALL
         SELECT
             2, 'UP', s.distance, s.module_instance_id, s.table_code, s.because_of, s.is_exact,

@@ -153,6 +153,13 @@
 \ir ../../migrations/V081__module_returns.sql
 \endif
 
+\set checksum 'cdddf8b7ad63018892f64fbcfb8e7dfdf6b769c81c1070f36e329c4834b345aa'
+\set migration 'V082__ledger'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V082__ledger.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
@@ -299,6 +306,10 @@
 \ir ../../procedures/omd/fail_module_instance.sql
 \ir ../../procedures/omd/give_up_runs_of_task.sql
 \ir ../../procedures/omd/note_end_of_task.sql
+\ir ../../procedures/omd/_settle_undone.sql
+\ir ../../procedures/omd/note_undone.sql
+\ir ../../procedures/omd/mark_undone.sql
+\ir ../../procedures/omd/note_one_transaction.sql
 \ir ../../procedures/omd/_give_up_module_instances.sql
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql
@@ -441,6 +452,16 @@
 \ir ../views/omd/source_position.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
+\ir ../../procedures/omd/topmost_parents.sql
+\ir ../../procedures/omd/base_tables.sql
+\ir ../../procedures/omd/save_inputs.sql
+\ir ../../procedures/omd/is_readable.sql
+\ir ../../procedures/omd/declare_inputs.sql
+\ir ../../procedures/omd/record_run_input.sql
+\ir ../../procedures/omd/record_input.sql
+\ir ../../procedures/omd/_claim_maintenance.sql
+\ir ../../procedures/omd/maintain_rooms.sql
+\ir ../views/omd/unknown_inputs.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
 \ir ../../procedures/omd/readable_until.sql
