@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from omd.provenance.rows import ExplainRow, TraceRow, TraceRowRow
+    from omd.provenance.rows import ExplainRow, ReadersOfRow, SourcesOfRow, TraceRow, TraceRowRow
 
 __all__ = ["ProvenanceCalls"]
 
@@ -25,18 +25,19 @@ class ProvenanceCalls(Calls):
     ) -> list[ExplainRow]:
         """Returns where the value of a cell comes from, a row per step, in words and as data.
 
-        A row that is deleted has no value. Of the runs read the 50 nearest are shown, of deliveries
-        and of files the first 20. Rows are read with the rights of the caller.
+        The steps that apply, in this order: VALUE and ROW, the value (as text) and what holds it;
+        RUN and SOURCE, who wrote it, and what that has read, nearest first; DECISION, RULE and
+        INPUT, of a stage; DELIVERY, FILE and VERDICT, what it came with, and what it violated;
+        HISTORY, the value on any day. A row that is deleted has no value. Of the runs read the 50
+        nearest are shown, of deliveries and of files the first 20. Rows are read with the rights of
+        the caller.
 
         Args:
             table_code: an offered view of facts, a table of the Logical Validation Layer, or a
                 target of a Module in this database.
             key: an object of columns and values that finds exactly one row.
             column: the column.
-            at: as of when; NULL: now. step: VALUE and ROW, the value (as text) and what holds
-                it; RUN and SOURCE, who wrote it, and what that has read, nearest first;
-                DECISION, RULE and INPUT, of a stage; DELIVERY, FILE and VERDICT, what it came
-                with, and what it violated; HISTORY, the value on any day.
+            at: as of when; NULL: now.
 
         Raises:
             MissingArgument: OM005.
@@ -46,20 +47,61 @@ class ProvenanceCalls(Calls):
 
         return self._rows(_EXPLAIN, ExplainRow, table_code, key, column, at)
 
+    def readers_of(self, module_instance_id: int, *, all: bool | None = None) -> list[ReadersOfRow]:
+        """Returns the runs that have read, or may have read, rows of the run
+        ``module_instance_id``, and those that have read rows of these, and so on; each once, by the
+        shortest way. distance: 1 is directly; table_code: through which table; because_of: whose
+        rows it has read; is_exact: the ledger knows it, else it may have; stands: it succeeded, is
+        not undone and not replaced.
+
+        See docs/explanation/provenance.md.
+
+        Args:
+            all: also what does not stand: runs undone, at work or failed, and reloads that a
+                later one replaced.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        from omd.provenance.rows import ReadersOfRow
+
+        return self._rows(_READERS_OF, ReadersOfRow, module_instance_id, all)
+
+    def sources_of(self, module_instance_id: int, *, all: bool | None = None) -> list[SourcesOfRow]:
+        """Returns the runs whose rows the run ``module_instance_id`` has read, or may have read,
+        and those whose rows these have read, and so on; each once, by the shortest way. distance: 1
+        is directly; table_code: through which table; because_of: who has read its rows; is_exact:
+        the ledger knows it, else it may have; stands: it succeeded, is not undone and not replaced.
+
+        See docs/explanation/provenance.md.
+
+        Args:
+            all: also what does not stand: runs undone, at work or failed, and reloads that a
+                later one replaced.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        from omd.provenance.rows import SourcesOfRow
+
+        return self._rows(_SOURCES_OF, SourcesOfRow, module_instance_id, all)
+
     def trace(
         self, module_instance_id: int, *, direction: str | None = None, depth: int | None = None
     ) -> list[TraceRow]:
         """Returns the way of the rows of the run ``module_instance_id`` through all rooms, a row
         per run: itself (direction SELF), its sources and theirs (UP), its readers and theirs
-        (DOWN), each by the shortest way.
+        (DOWN), each by the shortest way. distance: steps from the run; because_of: the run on the
+        way; is_exact: the ledger knows it, else it may have read; stands: it has succeeded and was
+        not undone; files: the files of its delivery.
 
         What was undone is here too, and text says who took a delivery back and why.
 
         Args:
             direction: UP, DOWN or BOTH.
-            depth: how many steps far. distance: steps from the run; because_of: the run on the
-                way; is_exact: the ledger knows it, else it may have read; stands: it has
-                succeeded and was not undone; files: the files of its delivery.
+            depth: how many steps far.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -109,6 +151,20 @@ _EXPLAIN = Routine(
         "p_at": "timestamp with time zone",
     },
     required=3,
+    repeat=Repeat(),
+    is_function=True,
+)
+_READERS_OF = Routine(
+    "omd_provenance.readers_of",
+    {"p_module_instance_id": "bigint", "p_all": "boolean"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
+_SOURCES_OF = Routine(
+    "omd_provenance.sources_of",
+    {"p_module_instance_id": "bigint", "p_all": "boolean"},
+    required=1,
     repeat=Repeat(),
     is_function=True,
 )
