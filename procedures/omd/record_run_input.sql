@@ -32,17 +32,9 @@ BEGIN
             AND i.table_code = ANY(p_table_array)
             AND i.source_instances IS NOT NULL;
     END IF;
-    INSERT INTO omd.module_read (module_id, table_code)
-    SELECT DISTINCT mi.module_id, t.table_code
+    PERFORM omd.note_reads(mi.module_id, p_table_array)
     FROM omd.module_instance AS mi
-    CROSS JOIN unnest(p_table_array) AS t (table_code)
-    WHERE mi.module_instance_id = p_module_instance_id
-        AND NOT EXISTS (
-            SELECT FROM omd.module_read AS r
-            WHERE r.module_id = mi.module_id AND r.table_code = t.table_code
-        )
-    ORDER BY t.table_code
-    ON CONFLICT (module_id, table_code) DO NOTHING;
+    WHERE mi.module_instance_id = p_module_instance_id;
 END
 $record_run_input$;
 

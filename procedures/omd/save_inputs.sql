@@ -25,7 +25,7 @@ DECLARE
     v_is_first boolean;
     v_declaration_id bigint;
 BEGIN
-    PERFORM FROM omd.module AS m WHERE m.module_id = p_module_id FOR NO KEY UPDATE;
+    -- It is read before the look, so what changes behind the look counts from here on.
     v_last := coalesce(
         pg_sequence_last_value('omd.module_instance_module_instance_id_seq'), 0
     );
@@ -64,6 +64,13 @@ BEGIN
         WHERE d.declaration_id = v_old.declaration_id;
         RETURN FALSE;
     END IF;
+    PERFORM FROM omd.module AS m WHERE m.module_id = p_module_id FOR NO KEY UPDATE;
+    SELECT d.* INTO v_old
+    FROM omd.module_declaration AS d
+    WHERE d.module_id = p_module_id AND d.origin = p_origin AND d.upto_id IS NULL;
+    v_last := coalesce(
+        pg_sequence_last_value('omd.module_instance_module_instance_id_seq'), 0
+    );
 
     v_is_first := NOT EXISTS (
         SELECT FROM omd.module_declaration AS d
@@ -72,7 +79,8 @@ BEGIN
     -- What a room knows of its Modules held before somebody wrote it down.
     v_after := CASE
         WHEN v_is_first AND p_origin = 'ROOM' THEN 0
-        WHEN p_origin <> 'HAND' THEN coalesce(v_old.looked_upto, v_last)
+        WHEN p_origin <> 'HAND' OR p_inputs = v_old.inputs
+            THEN coalesce(v_old.looked_upto, v_last)
         ELSE v_last
     END;
     SELECT least(v_after, min(e.id) - 1) INTO v_after
@@ -112,5 +120,5 @@ COMMENT ON FUNCTION omd.save_inputs IS
 'is something new. p_origin: ROOM, HAND or CATALOGUE. p_inputs: a list of objects with table '
 '(table or view), kind (ALL, WINDOW, RUNS), pos and id (the columns that a window cuts); NULL: '
 'nobody knows. p_replaces_all: each run replaces what the former ones wrote. p_text_hash: of the '
-'SQL that was looked up. Locks: the Module.';
+'SQL that was looked up. Locks: the Module, where something is new.';
 REVOKE ALL ON FUNCTION omd.save_inputs FROM PUBLIC;

@@ -1,4 +1,4 @@
--- A delivery knows how many rows it changed; of other runs the counts are what somebody has said. A
+-- A delivery knows how many rows it changed, and changes none before it succeeds; of other runs the counts are what somebody has said. A
 -- run whose rows and success are one transaction has none before it succeeded.
 
 CREATE OR REPLACE FUNCTION omd_provenance._may_have_rows(
@@ -20,8 +20,10 @@ BEGIN ATOMIC
         AND NOT (
             (p_module).module_code LIKE 'lvl.%'
             AND (p_module).module_kind_code = 'PART'
-            AND (p_run).execution_status_code = 'S'
-            AND (p_run).rows_inserted + (p_run).rows_updated + (p_run).rows_deleted = 0
+            AND (
+                (p_run).execution_status_code <> 'S'
+                OR (p_run).rows_inserted + (p_run).rows_updated + (p_run).rows_deleted = 0
+            )
         );
 END;
 

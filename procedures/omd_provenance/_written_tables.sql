@@ -32,7 +32,7 @@ BEGIN
             SELECT c.table_code FROM omd_lake.written_tables(mi.module_instance_id) AS c
         ) AS w
         CROSS JOIN LATERAL unnest(omd.base_tables(w.table_code)) AS b (table_code)
-        WHERE mi.module_instance_id = p_module_instance_id
+        WHERE mi.module_instance_id = p_module_instance_id AND m.module_kind_code <> 'EXPORT'
     );
 END
 $written_tables$;

@@ -455,8 +455,10 @@
 \ir ../../procedures/omd/topmost_parents.sql
 \ir ../../procedures/omd/base_tables.sql
 \ir ../../procedures/omd/save_inputs.sql
+\ir ../../procedures/omd/has_inputs.sql
 \ir ../../procedures/omd/is_readable.sql
 \ir ../../procedures/omd/declare_inputs.sql
+\ir ../../procedures/omd/note_reads.sql
 \ir ../../procedures/omd/record_run_input.sql
 \ir ../../procedures/omd/record_input.sql
 \ir ../../procedures/omd/_claim_maintenance.sql

@@ -250,6 +250,7 @@
 \ir ../../procedures/omd_facts/_hold_export.sql
 \ir ../../procedures/omd_facts/_require_unended.sql
 \ir ../../procedures/omd_facts/_export_options.sql
+\ir ../../procedures/omd_facts/_exported_tables.sql
 \ir ../../procedures/omd_facts/create_export.sql
 \ir ../../procedures/omd_facts/_export_since.sql
 \ir ../../procedures/omd_facts/_moment_literal.sql
