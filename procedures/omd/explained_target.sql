@@ -64,6 +64,6 @@ $explained_target$;
 COMMENT ON FUNCTION omd.explained_target IS
 'For rooms: Returns how the row with the key p_key of the table p_table_code is read, with the '
 'column p_column (NULL: none) as value: the statement chain, whose parameter is the key; relation, '
-'the table; problem, why it can''t be read. All are NULL where the table is the target of no Module '
-'in this database. Locks: none.';
+'the table; problem, why it can''t be read. All are NULL where the table is the target of no '
+'Module in this database. Locks: none.';
 REVOKE ALL ON FUNCTION omd.explained_target FROM PUBLIC;

@@ -63,12 +63,13 @@ BEGIN ATOMIC
     INNER JOIN omd.module AS m ON mi.module_id = m.module_id
     LEFT JOIN omd.source_control AS sc ON mi.module_instance_id = sc.module_instance_id
     LEFT JOIN omd.batch_instance AS bi ON mi.batch_instance_id = bi.batch_instance_id
-    CROSS JOIN LATERAL (
-        SELECT
-            coalesce(
-                mi.execution_context ->> 'task_id', bi.execution_context ->> 'task_id'
-            ) AS task_id
-    ) AS t
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                coalesce(
+                    mi.execution_context ->> 'task_id', bi.execution_context ->> 'task_id'
+                ) AS task_id
+        ) AS t
     WHERE mi.module_instance_id = any(p_instance_array);
 END;
 

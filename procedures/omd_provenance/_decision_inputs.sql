@@ -25,12 +25,13 @@ BEGIN ATOMIC
         l.item ->> 'arrival' AS arrival_column,
         ARRAY(
             SELECT a.value::bigint
-            FROM jsonb_array_elements_text(
-                CASE jsonb_typeof(i.inputs)
-                    WHEN 'array' THEN i.inputs
-                    ELSE jsonb_build_array(i.inputs)
-                END
-            ) WITH ORDINALITY AS a (value, place)
+            FROM
+                jsonb_array_elements_text(
+                    CASE jsonb_typeof(i.inputs)
+                        WHEN 'array' THEN i.inputs
+                        ELSE jsonb_build_array(i.inputs)
+                    END
+                ) WITH ORDINALITY AS a (value, place)
             WHERE a.value ~ '^-?[0-9]{1,18}$'
             ORDER BY a.place
         ) AS arrivals,
@@ -44,11 +45,12 @@ BEGIN ATOMIC
         omd.stamp_columns(l.item ->> 'source') || ARRAY['acm_audit_id'] AS stamps
     FROM omd_decision.decided(p_module_instance_id, p_record) AS d
     CROSS JOIN LATERAL omd.json_items(d.links) AS l
-    CROSS JOIN LATERAL (
-        SELECT
-            d.inputs -> coalesce(l.item ->> 'parameter', l.item ->> 'name') AS inputs,
-            d.params -> coalesce(l.item ->> 'parameter', l.item ->> 'name') AS params
-    ) AS i
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                d.inputs -> coalesce(l.item ->> 'parameter', l.item ->> 'name') AS inputs,
+                d.params -> coalesce(l.item ->> 'parameter', l.item ->> 'name') AS params
+        ) AS i
     WHERE i.inputs IS NOT NULL
     ORDER BY d.cycle_no, d.invocation_no, l.ordinal;
 END;

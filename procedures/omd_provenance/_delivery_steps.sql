@@ -82,7 +82,10 @@ BEGIN
             )
         FROM shown AS d
         LEFT JOIN LATERAL (
-            SELECT l.*, row_number() OVER (ORDER BY l.table_code, l.file_no) AS nth, count(*) OVER () AS files
+            SELECT
+                l.*,
+                row_number() OVER (ORDER BY l.table_code, l.file_no) AS nth,
+                count(*) OVER () AS files
             FROM omd_delivery.files_of(d.delivery_id, d.entity_code) AS l
             WHERE p_file_no IS NULL OR l.file_no = p_file_no
             ORDER BY l.table_code, l.file_no

@@ -22,14 +22,14 @@ DECLARE
     v_most CONSTANT integer := 50;
     v_place integer;
     v_input record;
-    v_found jsonb;
+    v_rows jsonb;
     v_problem text;
     v_now jsonb;
 BEGIN
     FOR v_input IN
         SELECT * FROM omd_provenance._decision_inputs(p_module_instance_id, p_record)
     LOOP
-        v_found := '{}';
+        v_rows := '{}';
         v_problem := NULL;
         BEGIN
             IF v_input.source IS NOT NULL AND v_input.arrival_column IS NOT NULL THEN
@@ -42,7 +42,7 @@ BEGIN
                         ELSE format('t.%I::text IS NOT DISTINCT FROM $3', v_input.wave_column)
                     END
                 )
-                INTO v_found
+                INTO v_rows
                 USING v_input.arrivals[1:v_most], v_input.key, v_input.wave;
             END IF;
         EXCEPTION
@@ -50,7 +50,7 @@ BEGIN
                 v_problem := SQLERRM;
         END;
         FOR v_place IN 1 .. least(cardinality(v_input.arrivals), v_most) LOOP
-            v_now := v_found -> v_input.arrivals[v_place]::text;
+            v_now := v_rows -> v_input.arrivals[v_place]::text;
             value := coalesce(v_input.kept -> (v_place - 1), v_now);
             module_instance_id := (
                 SELECT (v_now ->> s.name)::bigint

@@ -101,8 +101,10 @@ BEGIN
             CASE
                 WHEN r.source_code IS NOT NULL AND r.end_id IS NOT NULL
                     THEN format(
-                        'it read %s after %s up to %s', r.source_code,
-                        coalesce(nullif(r.start_id, 0)::text, 'the beginning'), r.end_id
+                        'it read %s after %s up to %s',
+                        r.source_code,
+                        CASE WHEN r.start_id > 0 THEN r.start_id::text ELSE 'the beginning' END,
+                        r.end_id
                     )
                 WHEN r.end_value IS NOT NULL
                     THEN format(

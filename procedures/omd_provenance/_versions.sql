@@ -1,6 +1,6 @@
--- Business rows are read here alone, with the rights of who asks: the statements name tables that
--- nobody may read who has only this function. What a value of the key can't be read as is a key that
--- finds nothing, not an error of its own.
+-- Business rows are read here, with the rights of who asks: the statements name tables that nobody
+-- may read who has only this function. A value that its column can't hold is a key that finds
+-- nothing, not an error of its own.
 
 CREATE OR REPLACE FUNCTION omd_provenance._versions(
     p_table_code text,
@@ -88,7 +88,7 @@ $versions$;
 COMMENT ON FUNCTION omd_provenance._versions IS
 'Returns all versions that are kept of the one row of p_table_code with the key p_key, with the '
 'column p_column (NULL: none) as value, in the order of their time; is_it: it holds at p_at (NULL: '
-'now). Errors: OM093: there is not exactly one row, or the table can''t be explained. Locks: ACCESS '
-'SHARE on the table.';
+'now). Errors: OM093: there is not exactly one row, or the table can''t be explained. Locks: '
+'ACCESS SHARE on the table.';
 REVOKE ALL ON FUNCTION omd_provenance._versions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._versions TO omd_data_reader;

@@ -10,7 +10,7 @@ CREATE OR REPLACE FUNCTION omd_provenance.explain(
     p_at timestamptz DEFAULT NULL
 )
 RETURNS TABLE (
-    "position" integer,
+    "position" integer, -- noqa: RF06
     step text,
     value text,
     valid_from timestamptz,
@@ -150,8 +150,8 @@ BEGIN
         v_runs := ARRAY[v_row.module_instance_id];
     END IF;
 
-    -- The version of the Logical Validation Layer that a load has read knows file and line; of what a
-    -- resynchronization took over it alone knows the delivery.
+    -- The version of the Logical Validation Layer that a load has read knows file and line; of what
+    -- a resynchronization took over it alone knows the delivery.
     v_lvl := v_row;
     IF v_place.place_kind = 'FACTS' AND v_origin.load_kind IN ('LOAD', 'RESYNC') THEN
         BEGIN
@@ -224,16 +224,16 @@ END
 $explain$;
 
 COMMENT ON FUNCTION omd_provenance.explain IS
-'Returns where the value of a cell comes from, a row per step, in words and as data. The steps that '
-'apply, in this order: VALUE and ROW, the value (as text) and what holds it; RUN and SOURCE, who '
-'wrote it, and what that has read, nearest first; DECISION, RULE and INPUT, of a stage; DELIVERY, '
-'FILE and VERDICT, what it came with, and what it violated; HISTORY, the value on any day. A row '
-'that is deleted has no value. Of the runs read the 50 nearest are shown, of deliveries and of '
-'files the first 20. Rows are read with the rights of the caller. p_table_code: an offered view of '
-'facts, a table of the Logical Validation Layer, or a target of a Module in this database. p_key: '
-'an object of columns and values that finds exactly one row. p_column: the column. p_at: as of '
-'when; NULL: now. Errors: OM005: an argument is NULL; OM093: the key does not find exactly one row, '
-'or the table can''t be explained. Locks: ACCESS SHARE on the tables. May be NULL: value, valid_from, valid_until, module_instance_id, '
-'delivery_id, file, line.';
+'Returns where the value of a cell comes from, a row per step, in words and as data. The steps '
+'that apply, in this order: VALUE and ROW, the value (as text) and what holds it; RUN and SOURCE, '
+'who wrote it, and what that has read, nearest first; DECISION, RULE and INPUT, of a stage; '
+'DELIVERY, FILE and VERDICT, what it came with, and what it violated; HISTORY, the value on any '
+'day. A row that is deleted has no value. Of the runs read the 50 nearest are shown, of deliveries '
+'and of files the first 20. Rows are read with the rights of the caller. p_table_code: an offered '
+'view of facts, a table of the Logical Validation Layer, or a target of a Module in this database. '
+'p_key: an object of columns and values that finds exactly one row. p_column: the column. p_at: as '
+'of when; NULL: now. Errors: OM005: an argument is NULL; OM093: the key does not find exactly one '
+'row, or the table can''t be explained. Locks: ACCESS SHARE on the tables. May be NULL: value, '
+'valid_from, valid_until, module_instance_id, delivery_id, file, line.';
 REVOKE ALL ON FUNCTION omd_provenance.explain FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.explain TO omd_data_reader;

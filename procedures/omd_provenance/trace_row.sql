@@ -58,8 +58,8 @@ COMMENT ON FUNCTION omd_provenance.trace_row IS
 'of facts, a table of the Logical Validation Layer, or a target of a Module. p_key: an object of '
 'columns and values that finds exactly one row. p_direction: UP, DOWN or BOTH. p_depth: how many '
 'steps far. The row is read with the rights of the caller. Errors: OM004: the run is not kept; '
-'OM005: an argument is NULL; OM006: p_direction or p_depth is unknown; OM093: the key does not find '
-'exactly one row, or it names no run. Locks: ACCESS SHARE on the table. May be NULL: because_of, '
-'delivery_id, delivery_status, files.';
+'OM005: an argument is NULL; OM006: p_direction or p_depth is unknown; OM093: the key does not '
+'find exactly one row, or it names no run. Locks: ACCESS SHARE on the table. May be NULL: '
+'because_of, delivery_id, delivery_status, files.';
 REVOKE ALL ON FUNCTION omd_provenance.trace_row FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.trace_row TO omd_data_reader;
