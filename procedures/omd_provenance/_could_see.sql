@@ -1,6 +1,7 @@
 -- A run whose rows and success are one transaction draws its order before it commits, and a reader
 -- draws its own after it has read. Of any other run the rows may be visible from its begin on. Runs
--- that ended before this was recorded are compared by ids and clocks.
+-- that ended before this was recorded are compared by ids and clocks. The entities of a delivery end
+-- together, so none has read another one.
 
 CREATE OR REPLACE FUNCTION omd_provenance._could_see(
     p_source omd.module_instance,
@@ -13,6 +14,12 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
         CASE
+            WHEN
+                (p_source).is_one_transaction
+                AND (p_reader).is_one_transaction
+                AND (p_source).batch_instance_id = (p_reader).batch_instance_id
+                AND (p_source).batch_instance_id <> 0
+                THEN FALSE
             WHEN (p_reader).execution_status_code = 'E' THEN TRUE
             WHEN (p_reader).newest_instance_id IS NULL
                 THEN

@@ -122,8 +122,14 @@ BEGIN
                 );
             END IF;
         END IF;
-        -- The rows of a step lie in its block, as a rule; whatever else is not known.
-        v_is_known := v_held IS NOT NULL OR (v_own IS NOT NULL AND p_undone_by IS NOT NULL);
+        -- Rows of a step that are undone, or replaced by a later one, were in its block.
+        v_is_known := v_held IS NOT NULL OR (
+            v_own IS NOT NULL
+            AND (
+                p_undone_by IS NOT NULL
+                OR omd_lineage.merges_rows((p_run).module_id)
+            )
+        );
         IF v_is_known THEN
             RETURN QUERY
             SELECT

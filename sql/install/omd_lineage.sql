@@ -191,6 +191,7 @@
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
 \ir ../../procedures/omd_lineage/_save_inputs.sql
 \ir ../../procedures/omd_lineage/declare_missing.sql
+\ir ../../procedures/omd_lineage/merges_rows.sql
 \ir ../../procedures/omd_lineage/_save_topic.sql
 \ir ../../procedures/omd_lineage/register_topic.sql
 \ir ../../procedures/omd_lineage/_open_runs.sql
