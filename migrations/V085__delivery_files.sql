@@ -8,6 +8,7 @@ CREATE TABLE omd_delivery.delivery_file (
     uri text NOT NULL,
     bytes bigint NOT NULL,
     modified_datetime timestamptz,
+    root text NOT NULL,
     CONSTRAINT pk_delivery_file PRIMARY KEY (delivery_id, entity_id, file_no),
     CONSTRAINT fk_delivery_file_delivery FOREIGN KEY (delivery_id)
     REFERENCES omd_delivery.delivery (delivery_id),
@@ -27,6 +28,8 @@ COMMENT ON COLUMN omd_delivery.delivery_file.uri IS
 COMMENT ON COLUMN omd_delivery.delivery_file.bytes IS 'How large it was.';
 COMMENT ON COLUMN omd_delivery.delivery_file.modified_datetime IS
 'When it had been written, to the millisecond; NULL: its file system does not say.';
+COMMENT ON COLUMN omd_delivery.delivery_file.root IS
+'What was handed over: the file, or the folder that it is in. It moves with uri.';
 
 -- A delivery that is taken back leaves its place to what was before it.
 CREATE INDEX ix_delivery_entity_former ON omd_delivery.delivery_entity (former_delivery_id)

@@ -104,7 +104,7 @@ BEGIN
         IF v_run.queue_status = 'PERSISTED' THEN
             PERFORM omd_delivery._move(v_run.delivery_id, 'ACCEPTED', 'requeue_item', v_reason);
         END IF;
-        PERFORM omd_delivery._move(v_run.delivery_id, 'REVERTED', 'revert_delivery', v_reason);
+        PERFORM omd_delivery._move(v_run.delivery_id, 'REVERTED', 'take_back', v_reason);
         PERFORM omd.mark_taken_back(v_run.runs, p_recall_instance_id);
     END LOOP;
 END

@@ -28,12 +28,13 @@ BEGIN
     p_undone := '{}';
     p_readers := NULL;
     IF v_load.undone_by IS NULL THEN
-        v_taken := omd.take_source('facts.' || p_interface_code, interval '1 minute');
+        v_taken := omd_facts._take_interface(v_interface.interface_id, interval '1 minute');
         IF NOT v_taken.p_is_taken THEN
             p_readers := coalesce(v_taken.p_readers, 'a transaction');
             RETURN;
         END IF;
     END IF;
+    -- One that was undone before is not taken again, but its delivery may be reverted.
     PERFORM omd_delivery.hold_interface(p_interface_code);
     PERFORM FROM omd_facts.interface AS i
     WHERE i.interface_id = v_interface.interface_id

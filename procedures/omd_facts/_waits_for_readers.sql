@@ -22,16 +22,11 @@ BEGIN
     ) THEN
         RETURN FALSE;
     ELSIF NOT (
-        omd.take_source(omd_facts._source_code(p_interface_id), interval '1 millisecond')
+        omd_facts._take_interface(p_interface_id, interval '1 millisecond')
     ).p_is_taken THEN
         PERFORM omd.close_source(omd_facts._source_code(p_interface_id), interval '90 seconds');
         RETURN TRUE;
     END IF;
-    PERFORM omd_delivery.hold_interface(i.interface_code)
-    FROM omd_facts.interface AS i WHERE i.interface_id = p_interface_id;
-    PERFORM FROM omd_facts.interface AS i
-    WHERE i.interface_id = p_interface_id
-    FOR NO KEY UPDATE;
     RETURN FALSE;
 END
 $waits_for_readers$;

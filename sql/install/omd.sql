@@ -444,6 +444,7 @@
 \ir ../../procedures/omd/undone_instances.sql
 \ir ../../procedures/omd/mark_taken_back.sql
 \ir ../../procedures/omd/settle_return.sql
+\ir ../../procedures/omd/drop_return.sql
 \ir ../views/omd/awaited_return.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql

@@ -42,7 +42,7 @@
 \ir ../../migrations/V072__arrival.sql
 \endif
 
-\set checksum 'f14666137967e016f8b1d655adb2ec0985cefe22f59496ea501c451ca4f80e4e'
+\set checksum '694393518413fc78873a58d15029e817fbd841f79c616394eca4892858f0fc1e'
 \set migration 'V085__delivery_files'
 \ir ../setup/claim.psql
 \if :pending
@@ -178,6 +178,17 @@
 \ir ../../procedures/omd_delivery/create_delivery.sql
 \ir ../../procedures/omd_delivery/report_loaded.sql
 
+-- What comes again
+\ir ../views/omd_delivery/delivery_return.sql
+\ir ../../procedures/omd_delivery/_return_before.sql
+\ir ../../procedures/omd_delivery/_find_withdrawn.sql
+\ir ../../procedures/omd_delivery/_follow_returns.sql
+\ir ../../procedures/omd_delivery/_recorded_files.sql
+\ir ../../procedures/omd_delivery/_listed_files.sql
+\ir ../../procedures/omd_delivery/_files_problem.sql
+\ir ../../procedures/omd_delivery/_hand_reason.sql
+\ir ../../procedures/omd_delivery/_redeliver_entry.sql
+
 -- Arrivals
 \ir ../../procedures/omd_delivery/_require_seen.sql
 \ir ../../procedures/omd_delivery/_manifest_problem.sql
@@ -186,6 +197,7 @@
 \ir ../../procedures/omd_delivery/report_arrivals.sql
 \ir ../../procedures/omd_delivery/take_arrival.sql
 \ir ../../procedures/omd_delivery/check_arrival.sql
+\ir ../../procedures/omd_delivery/_move_files.sql
 \ir ../../procedures/omd_delivery/finish_arrival.sql
 \ir ../../procedures/omd_delivery/forget_arrival.sql
 
@@ -211,6 +223,7 @@
 \ir ../../procedures/omd_delivery/_require_open_stage.sql
 \ir ../../procedures/omd_delivery/register_violations.sql
 \ir ../../procedures/omd_delivery/register_samples.sql
+\ir ../../procedures/omd_delivery/register_files.sql
 \ir ../../procedures/omd_delivery/_exceeds.sql
 \ir ../../procedures/omd_delivery/_delete_delta.sql
 \ir ../../procedures/omd_delivery/_delete_strays.sql
@@ -262,7 +275,6 @@
 \ir ../../procedures/omd_delivery/runs_of_delivery.sql
 \ir ../../procedures/omd_delivery/_read_entities.sql
 \ir ../../procedures/omd_delivery/_recall_problem.sql
-\ir ../../procedures/omd_delivery/_hand_reason.sql
 \ir ../../procedures/omd_delivery/recall_follows.sql
 \ir ../../procedures/omd_delivery/recall_effects.sql
 \ir ../../procedures/omd_delivery/recall_locks.sql
@@ -271,6 +283,8 @@
 \ir ../../procedures/omd_delivery/withdraw.sql
 \ir ../../procedures/omd_delivery/note_erasure.sql
 \ir ../../procedures/omd_delivery/recount_delta.sql
+\ir ../../procedures/omd_delivery/redeliver.sql
+\ir ../../procedures/omd_delivery/drop_return.sql
 
 -- Receipts
 \ir ../../procedures/omd_delivery/delivery_receipt.sql

@@ -77,6 +77,7 @@
 \ir ../../procedures/omd_facts/_note_key.sql
 \ir ../../procedures/omd_facts/_note_slice.sql
 \ir ../../procedures/omd_facts/_take_position.sql
+\ir ../../procedures/omd_facts/_take_interface.sql
 \ir ../triggers/omd_facts/change_end.sql
 
 -- Mapping

@@ -39,6 +39,11 @@
 \ir ../views/omd_provenance/undone_reads.sql
 \ir ../views/omd_provenance/undone_read_problems.sql
 
+-- What comes again
+\ir ../../procedures/omd_provenance/redeliver.sql
+\ir ../../procedures/omd_provenance/drop_return.sql
+\ir ../views/omd_provenance/recall_returns.sql
+
 -- Trace and explain
 \ir ../../procedures/omd_provenance/_place.sql
 \ir ../../procedures/omd_provenance/_versions.sql

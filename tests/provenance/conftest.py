@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from facts.store import Store
 from provenance.middle import Middle
 from support.emptied import conn, dsn
 
@@ -32,3 +33,10 @@ def middle(conn: Connection) -> Middle:
 def middles(connect: Callable[..., Connection]) -> Callable[..., Middle]:
     """A function that returns the calls over a connection of their own."""
     return lambda **arguments: Middle(connect(**arguments))
+
+
+@pytest.fixture
+def store(conn: Connection) -> Store:
+    # Tests give the same names to tables of other types.
+    conn.prepare_threshold = None
+    return Store(conn)
