@@ -47,8 +47,9 @@ def with_file(
     store: Store, delivery: int, uri: str, file_no: int = 1, entity: str = "person"
 ) -> None:
     store.owner(
-        "INSERT INTO omd_delivery.delivery_file (delivery_id, entity_id, file_no, uri, bytes)"
-        " SELECT %s, entity_id, %s, %s, 1 FROM omd_delivery.entity WHERE entity_code = %s",
+        "INSERT INTO omd_delivery.delivery_file"
+        " (delivery_id, entity_id, file_no, uri, bytes, root)"
+        " SELECT %s, entity_id, %s, %s, 1, '/in' FROM omd_delivery.entity WHERE entity_code = %s",
         delivery,
         file_no,
         uri,

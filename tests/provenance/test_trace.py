@@ -53,8 +53,9 @@ def delivered(store: Store, day: int, uri: str | None = None, /, **rows: Any) ->
     delivery = store.queue(day, **rows)
     if uri is not None:
         store.owner(
-            "INSERT INTO omd_delivery.delivery_file (delivery_id, entity_id, file_no, uri, bytes)"
-            " SELECT delivery_id, entity_id, 1, %s, 1 FROM omd_delivery.delivery_entity"
+            "INSERT INTO omd_delivery.delivery_file"
+            " (delivery_id, entity_id, file_no, uri, bytes, root)"
+            " SELECT delivery_id, entity_id, 1, %s, 1, '/in' FROM omd_delivery.delivery_entity"
             " WHERE delivery_id = %s",
             uri,
             delivery,

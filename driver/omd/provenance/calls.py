@@ -12,13 +12,34 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from omd.provenance.rows import ExplainRow, ReadersOfRow, SourcesOfRow, TraceRow, TraceRowRow
+    from omd.provenance.rows import (
+        ExplainRow,
+        ReadersOfRow,
+        RedeliverAnswer,
+        SourcesOfRow,
+        TraceRow,
+        TraceRowRow,
+    )
 
 __all__ = ["ProvenanceCalls"]
 
 
 class ProvenanceCalls(Calls):
     """The routines of the schema omd_provenance, as methods."""
+
+    def drop_return(self, recall_id: int, position: int, reason: str) -> None:
+        """Says that the entry ``position`` of what the recall ``recall_id`` wants to come again
+        will not come, because of ``reason``: what waits for it goes on.
+
+        Call again when the answer was lost; OM193 with DROPPED says that it is done.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownRecall: OM090.
+            WrongRecallState: OM193.
+        """
+        self._do(_DROP_RETURN, recall_id, position, reason)
 
     def explain(
         self, table_code: str, key: Mapping[str, Any], column: str, *, at: datetime | None = None
@@ -67,6 +88,27 @@ class ProvenanceCalls(Calls):
         from omd.provenance.rows import ReadersOfRow
 
         return self._rows(_READERS_OF, ReadersOfRow, module_instance_id, all)
+
+    def redeliver(self, recall_id: int) -> RedeliverAnswer:
+        """Creates the next delivery of the recall ``recall_id`` that is DUE, with the arguments of
+        the one that was taken back, or finds the one that was created so and has not ended.
+
+        Returns ``delivery_id``; ``files``, those that were recorded, each also with root, what was
+        handed over; and ``outcome``: RUN, deliver these files as that delivery; BY_HAND, its tenant
+        must bring it, since files are gone or have changed, or it can't be created: the delivery is
+        CANCELLED then; WAITING, another one comes first; RUNNING, its tenant is delivering it;
+        NOTHING, none of the recall is open.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            DeliveryArgumentInvalid: OM036.
+            UnknownRecall: OM090.
+            AgreementNotEffective: OM232.
+        """
+        from omd.provenance.rows import RedeliverAnswer
+
+        return self._answer(_REDELIVER, RedeliverAnswer, recall_id)
 
     def sources_of(self, module_instance_id: int, *, all: bool | None = None) -> list[SourcesOfRow]:
         """Returns the runs whose rows the run ``module_instance_id`` has read, or may have read,
@@ -142,6 +184,11 @@ class ProvenanceCalls(Calls):
         return self._rows(_TRACE_ROW, TraceRowRow, table_code, key, direction, depth)
 
 
+_DROP_RETURN = Routine(
+    "omd_provenance.drop_return",
+    {"p_recall_id": "bigint", "p_position": "integer", "p_reason": "text"},
+    required=3,
+)
 _EXPLAIN = Routine(
     "omd_provenance.explain",
     {
@@ -160,6 +207,9 @@ _READERS_OF = Routine(
     required=1,
     repeat=Repeat(),
     is_function=True,
+)
+_REDELIVER = Routine(
+    "omd_provenance.redeliver", {"p_recall_id": "bigint"}, required=1, repeat=Repeat()
 )
 _SOURCES_OF = Routine(
     "omd_provenance.sources_of",

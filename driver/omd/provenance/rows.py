@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 __all__ = [
     "ExplainRow",
     "ReadersOfRow",
+    "RecallReturnsRow",
+    "RedeliverAnswer",
     "RunInputsRow",
     "SourcesOfRow",
     "StaleRunsRow",
@@ -50,6 +52,15 @@ class ReadersOfRow:
     because_of: int
     is_exact: bool
     stands: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RedeliverAnswer:
+    """Answer of omd_provenance.redeliver."""
+
+    delivery_id: int | None
+    files: dict[str, Any] | None
+    outcome: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,41 @@ class TraceRowRow:
     delivery_status: str | None
     files: list[str] | None
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecallReturnsRow:
+    """What recalls took back and what must come again from outside: deliveries, and runs of kind
+    SQL and SPARK.
+
+    Attributes:
+        recall_id: The recall.
+        position: The place in it, in the order of coming.
+        module_kind_code: DELIVERY, SQL or SPARK.
+        code: The agreement of a delivery, else the Module.
+        former_delivery_id: The delivery that was taken back or withdrawn; NULL: it is none.
+        snapshot_datetime: The snapshot of that delivery; NULL: it is none.
+        return_status: BY_HAND: a person must bring it. WAITING: another one comes first. DUE: a
+            worker may take it. RUNNING: it has begun. DONE: it has come. DROPPED: it will not
+            come.
+        module_instance_id: The run that has filled it; NULL: none.
+        delivery_id: The delivery that fills it, or is to; NULL: none.
+        problem: Why it can't come by itself, what became of one that did, or why it was
+            dropped; NULL: nothing.
+    """
+
+    view: ClassVar[str] = "omd_report.recall_returns"
+
+    recall_id: int
+    position: int
+    module_kind_code: str
+    code: str
+    former_delivery_id: int | None
+    snapshot_datetime: datetime | None
+    return_status: str
+    module_instance_id: int | None
+    delivery_id: int | None
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)
