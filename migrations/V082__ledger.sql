@@ -58,6 +58,8 @@ CREATE TABLE omd.module_declaration (
     looked_upto bigint NOT NULL,
     looked_datetime timestamptz NOT NULL,
     text_hash text,
+    problem text,
+    proposed text[],
     CONSTRAINT pk_module_declaration PRIMARY KEY (declaration_id),
     CONSTRAINT fk_module_declaration_module FOREIGN KEY (module_id)
     REFERENCES omd.module (module_id) ON DELETE CASCADE,
@@ -86,6 +88,10 @@ COMMENT ON COLUMN omd.module_declaration.looked_upto IS
 COMMENT ON COLUMN omd.module_declaration.looked_datetime IS 'When that was.';
 COMMENT ON COLUMN omd.module_declaration.text_hash IS
 'Of a look at the catalogue: the MD5 of the SQL; NULL: it is none.';
+COMMENT ON COLUMN omd.module_declaration.problem IS
+'Why the catalogue does not know it all; NULL: it does, or was not asked.';
+COMMENT ON COLUMN omd.module_declaration.proposed IS
+'The tables that the catalogue knows; NULL: none, or it was not asked.';
 
 CREATE TABLE omd.module_input (
     declaration_id bigint NOT NULL,

@@ -4,8 +4,8 @@
 -- together, so none has read another one.
 
 CREATE OR REPLACE FUNCTION omd_provenance._could_see(
-    p_source omd.module_instance,
-    p_reader omd.module_instance
+    p_source omd.ledger_run,
+    p_reader omd.ledger_run
 )
 RETURNS boolean
 LANGUAGE sql

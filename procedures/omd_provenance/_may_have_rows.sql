@@ -2,8 +2,8 @@
 -- run whose rows and success are one transaction has none before it succeeded.
 
 CREATE OR REPLACE FUNCTION omd_provenance._may_have_rows(
-    p_run omd.module_instance,
-    p_module omd.module
+    p_run omd.ledger_run,
+    p_module omd.ledger_module
 )
 RETURNS boolean
 LANGUAGE sql

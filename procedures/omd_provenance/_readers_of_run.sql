@@ -19,8 +19,8 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $readers_of_run$
 DECLARE
-    v_run omd.module_instance;
-    v_module omd.module;
+    v_run omd.ledger_run;
+    v_module omd.ledger_module;
     v_undone_by bigint;
     v_tables text[];
     v_upto bigint;
@@ -28,9 +28,9 @@ DECLARE
     v_first bigint;
 BEGIN
     SELECT mi.* INTO v_run
-    FROM omd.module_instance AS mi
+    FROM omd.ledger_run AS mi
     WHERE mi.module_instance_id = p_module_instance_id;
-    SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = v_run.module_id;
+    SELECT m.* INTO v_module FROM omd.ledger_module AS m WHERE m.module_id = v_run.module_id;
     SELECT u.p_undone_by, u.p_upto INTO v_undone_by, v_upto
     FROM omd_provenance._undone_upto(p_module_instance_id) AS u;
 
@@ -38,8 +38,8 @@ BEGIN
     RETURN QUERY
     SELECT r.module_instance_id, i.table_code, TRUE, omd_provenance._stands(r),
         r.execution_status_code::text
-    FROM omd.run_input AS i
-    INNER JOIN omd.module_instance AS r ON i.module_instance_id = r.module_instance_id
+    FROM omd.ledger_record AS i
+    INNER JOIN omd.ledger_run AS r ON i.module_instance_id = r.module_instance_id
     WHERE i.source_instances @> ARRAY[p_module_instance_id]
         AND r.execution_status_code IN ('S', 'E', 'F')
         AND (p_all OR omd_provenance._stands(r));
@@ -52,14 +52,14 @@ BEGIN
     FOR v_input IN
         SELECT i.module_id, i.table_code, i.declared_code, i.read_kind, i.pos_column, i.id_column,
             i.after_id, coalesce(i.upto_id, 9223372036854775807) AS upto_id
-        FROM omd.module_input AS i
+        FROM omd.ledger_input AS i
         WHERE i.table_code = ANY(v_tables)
             AND i.read_kind <> 'RUNS'
             AND i.after_id < v_upto
         UNION ALL
         SELECT r.module_id, r.table_code, r.table_code, 'RECORDED', NULL, NULL, 0,
             9223372036854775807
-        FROM omd.module_read AS r
+        FROM omd.ledger_read AS r
         WHERE r.table_code = ANY(v_tables)
     LOOP
         IF v_input.read_kind = 'WINDOW' THEN
@@ -75,7 +75,7 @@ BEGIN
         END IF;
         -- Not = alone, with which the planner could walk the primary key past other Modules.
         SELECT before.module_instance_id INTO v_first
-        FROM omd.module_instance AS before
+        FROM omd.ledger_run AS before
         WHERE before.module_id >= v_input.module_id
             AND before.module_id <= v_input.module_id
             AND before.module_instance_id < p_module_instance_id
@@ -85,7 +85,7 @@ BEGIN
         RETURN QUERY
         SELECT r.module_instance_id, v_input.table_code, FALSE, omd_provenance._stands(r),
             r.execution_status_code::text
-        FROM omd.module_instance AS r
+        FROM omd.ledger_run AS r
         WHERE r.module_id = v_input.module_id
             AND r.module_instance_id >= greatest(
                 coalesce(v_first, p_module_instance_id), v_input.after_id + 1
@@ -100,7 +100,7 @@ BEGIN
             AND (
                 v_input.read_kind = 'ALL'
                 OR EXISTS (
-                    SELECT FROM omd.run_input AS i
+                    SELECT FROM omd.ledger_record AS i
                     WHERE i.module_instance_id = r.module_instance_id
                         AND i.table_code = v_input.table_code
                         AND i.source_instances IS NULL

@@ -13,7 +13,10 @@ AS $require_run$
 BEGIN
     IF p_module_instance_id IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
-    ELSIF NOT EXISTS (SELECT FROM omd.instance_state(p_module_instance_id)) THEN
+    ELSIF NOT EXISTS (
+        SELECT FROM omd.ledger_run AS r
+        WHERE r.module_instance_id = p_module_instance_id AND r.module_id IS NOT NULL
+    ) THEN
         PERFORM omd.raise_error(
             'OM004', jsonb_build_object('module_instance_id', p_module_instance_id)
         );

@@ -14,8 +14,6 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $run_steps$
-DECLARE
-    v_most CONSTANT integer := 50;
 BEGIN
     IF p_module_instance_id IS NULL OR NOT EXISTS (
         SELECT FROM omd.shown_runs(ARRAY[p_module_instance_id]) AS r
@@ -57,10 +55,7 @@ BEGIN
                 WHERE r.end_value IS NOT NULL OR r.end_id IS NOT NULL
             )
         )
-    FROM omd_provenance._trace(p_module_instance_id, 'UP', 2147483647)
-        WITH ORDINALITY AS t
-    WHERE t.ordinality <= v_most + 1
-    ORDER BY t.ordinality;
+    FROM omd_provenance._trace(p_module_instance_id, 'UP', 20, 50) AS t;
 END
 $run_steps$;
 

@@ -20,12 +20,12 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $sources_of_run$
 DECLARE
-    v_run omd.module_instance;
-    v_window omd.source_control;
+    v_run omd.ledger_run;
+    v_window omd.ledger_window;
     v_input record;
 BEGIN
     SELECT mi.* INTO v_run
-    FROM omd.module_instance AS mi
+    FROM omd.ledger_run AS mi
     WHERE mi.module_instance_id = p_module_instance_id;
     IF v_run.execution_status_code NOT IN ('S', 'E', 'F')
         OR v_run.processing_indicator NOT IN ('P', 'R')
@@ -33,28 +33,28 @@ BEGIN
         RETURN;
     END IF;
     SELECT sc.* INTO v_window
-    FROM omd.source_control AS sc
+    FROM omd.ledger_window AS sc
     WHERE sc.module_instance_id = p_module_instance_id;
 
     RETURN QUERY
     SELECT s.module_instance_id, i.table_code, TRUE, omd_provenance._stands(s),
         s.execution_status_code::text
-    FROM omd.run_input AS i
+    FROM omd.ledger_record AS i
     CROSS JOIN LATERAL unnest(i.source_instances) AS n (id)
-    INNER JOIN omd.module_instance AS s ON n.id = s.module_instance_id
+    INNER JOIN omd.ledger_run AS s ON n.id = s.module_instance_id
     WHERE i.module_instance_id = p_module_instance_id
         AND (p_all OR omd_provenance._stands(s));
 
     FOR v_input IN
         SELECT i.table_code, i.declared_code, i.read_kind, i.pos_column
-        FROM omd.module_input AS i
+        FROM omd.ledger_input AS i
         WHERE i.module_id = v_run.module_id
             AND i.read_kind <> 'RUNS'
             AND i.after_id < p_module_instance_id
             AND coalesce(i.upto_id >= p_module_instance_id, TRUE)
         UNION ALL
         SELECT i.table_code, i.table_code, 'ALL', NULL
-        FROM omd.run_input AS i
+        FROM omd.ledger_record AS i
         WHERE i.module_instance_id = p_module_instance_id AND i.source_instances IS NULL
     LOOP
         IF v_input.read_kind = 'WINDOW' AND v_window.source_code IS NOT NULL THEN
@@ -64,7 +64,7 @@ BEGIN
             FROM omd_facts.changes_in_block(
                 v_window.source_code, v_window.start_id, v_window.end_id
             ) AS c
-            INNER JOIN omd.module_instance AS s ON c.module_instance_id = s.module_instance_id
+            INNER JOIN omd.ledger_run AS s ON c.module_instance_id = s.module_instance_id
             WHERE coalesce(v_window.end_id < c.undone_by_change_id, TRUE)
                 AND (p_all OR omd_provenance._stands(s))
                 AND v_input.table_code = ANY(

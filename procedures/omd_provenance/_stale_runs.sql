@@ -23,7 +23,7 @@ BEGIN
             u.module_instance_id AS id,
             nullif(u.undone_by, u.module_instance_id) AS undone_by,
             u.undone_datetime
-        FROM omd.undone_run AS u
+        FROM omd.ledger_undone AS u
         WHERE NOT u.is_forgotten
         UNION ALL
         SELECT o.module_instance_id, NULL, NULL
@@ -41,8 +41,8 @@ BEGIN
         bool_or(r.is_exact)
     FROM undone AS u
     CROSS JOIN LATERAL omd_provenance._readers_of_run(u.id, FALSE) AS r
-    INNER JOIN omd.module_instance AS mi ON r.module_instance_id = mi.module_instance_id
-    INNER JOIN omd.module AS m ON mi.module_id = m.module_id
+    INNER JOIN omd.ledger_run AS mi ON r.module_instance_id = mi.module_instance_id
+    INNER JOIN omd.ledger_module AS m ON mi.module_id = m.module_id
     GROUP BY r.module_instance_id, m.module_code, r.table_code, u.id, u.undone_by,
         u.undone_datetime;
 END

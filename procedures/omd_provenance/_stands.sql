@@ -2,7 +2,7 @@
 -- later one has succeeded, even where that one is undone: the table is empty then.
 
 CREATE OR REPLACE FUNCTION omd_provenance._stands(
-    p_run omd.module_instance
+    p_run omd.ledger_run
 )
 RETURNS boolean
 LANGUAGE sql
@@ -15,7 +15,7 @@ BEGIN ATOMIC
         AND (p_run).next_run_indicator <> 'R'
         AND NOT (
             EXISTS (
-                SELECT FROM omd.module_declaration AS d
+                SELECT FROM omd.ledger_declaration AS d
                 WHERE
                     d.module_id = (p_run).module_id
                     AND d.replaces_all
@@ -23,7 +23,7 @@ BEGIN ATOMIC
                     AND (d.upto_id IS NULL OR d.upto_id >= (p_run).module_instance_id)
             )
             AND EXISTS (
-                SELECT FROM omd.module_instance AS later
+                SELECT FROM omd.ledger_run AS later
                 WHERE
                     later.module_id = (p_run).module_id
                     AND later.module_instance_id > (p_run).module_instance_id

@@ -4,7 +4,8 @@
 CREATE OR REPLACE FUNCTION omd_provenance._trace(
     p_module_instance_id bigint,
     p_direction text,
-    p_depth integer
+    p_depth integer,
+    p_most integer DEFAULT NULL
 )
 RETURNS TABLE (
     direction text,
@@ -54,21 +55,33 @@ BEGIN
             1 AS place, 'SELF' AS direction, 0 AS distance, p_module_instance_id AS id,
             NULL::text AS table_code, NULL::bigint AS because_of, TRUE AS is_exact,
             (
-                SELECT omd_provenance._stands(mi) FROM omd.module_instance AS mi
+                SELECT omd_provenance._stands(mi) FROM omd.ledger_run AS mi
                 WHERE mi.module_instance_id = p_module_instance_id
             ) AS stands
         UNION ALL
-        SELECT
-            2, 'UP', s.distance, s.module_instance_id, s.table_code, s.because_of, s.is_exact,
-            s.stands
-        FROM omd_provenance.sources_of(p_module_instance_id, TRUE) AS s
-        WHERE p_direction IN ('UP', 'BOTH') AND s.distance <= p_depth
+        (
+            SELECT
+                2, 'UP', s.distance, s.module_instance_id, s.table_code, s.because_of, s.is_exact,
+                s.stands
+            FROM omd_provenance._sources_within(
+                p_module_instance_id, TRUE, p_depth, p_most
+            ) AS s
+            WHERE p_direction IN ('UP', 'BOTH')
+            ORDER BY s.distance, s.module_instance_id
+            LIMIT p_most
+        )
         UNION ALL
-        SELECT
-            3, 'DOWN', s.distance, s.module_instance_id, s.table_code, s.because_of, s.is_exact,
-            s.stands
-        FROM omd_provenance.readers_of(p_module_instance_id, TRUE) AS s
-        WHERE p_direction IN ('DOWN', 'BOTH') AND s.distance <= p_depth
+        (
+            SELECT
+                3, 'DOWN', s.distance, s.module_instance_id, s.table_code, s.because_of,
+                s.is_exact, s.stands
+            FROM omd_provenance._readers_within(
+                p_module_instance_id, TRUE, p_depth, p_most
+            ) AS s
+            WHERE p_direction IN ('DOWN', 'BOTH')
+            ORDER BY s.distance, s.module_instance_id
+            LIMIT p_most
+        )
     ),
 
     of_runs AS MATERIALIZED (
@@ -131,6 +144,7 @@ END
 $trace$;
 
 COMMENT ON FUNCTION omd_provenance._trace IS
-'Returns what omd_provenance.trace does. Errors: OM004, OM005, OM006. Locks: none.';
+'Returns what omd_provenance.trace does, in each direction the p_most nearest runs (NULL: all). '
+'Errors: OM004, OM005, OM006. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._trace FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._trace TO omd_reader, omd_data_reader;

@@ -15,12 +15,12 @@ SET search_path = pg_catalog, pg_temp
 AS $undone_upto$
 BEGIN
     SELECT u.undone_by, u.undone_upto INTO p_undone_by, p_upto
-    FROM omd.undone_run AS u
+    FROM omd.ledger_undone AS u
     WHERE u.module_instance_id = p_module_instance_id;
     IF p_upto IS NULL AND p_undone_by <> p_module_instance_id THEN
         SELECT later.module_instance_id - 1 INTO p_upto
-        FROM omd.module_instance AS undoing
-        INNER JOIN omd.module_instance AS later
+        FROM omd.ledger_run AS undoing
+        INNER JOIN omd.ledger_run AS later
             ON undoing.module_id = later.module_id
                 AND undoing.module_instance_id < later.module_instance_id
         WHERE undoing.module_instance_id = p_undone_by

@@ -4,7 +4,7 @@
 -- change that was undone has not been read by a block that holds the undo too.
 
 CREATE OR REPLACE FUNCTION omd_provenance._window_readers(
-    p_run omd.module_instance,
+    p_run omd.ledger_run,
     p_undone_by bigint,
     p_upto bigint,
     p_all boolean,
@@ -30,8 +30,8 @@ SET search_path = pg_catalog, pg_temp
 AS $window_readers$
 DECLARE
     v_change record;
-    v_block omd.source_control;
-    v_module omd.module;
+    v_block omd.ledger_window;
+    v_module omd.ledger_module;
     v_windows jsonb;
     v_held bigint[];
     v_own bigint[];
@@ -59,7 +59,7 @@ BEGIN
             RETURN QUERY
             SELECT r.module_instance_id, TRUE, omd_provenance._stands(r),
                 r.execution_status_code::text
-            FROM omd.module_instance AS r
+            FROM omd.ledger_run AS r
             WHERE r.module_instance_id = ANY(v_held)
                 AND r.module_instance_id > p_after_id
                 AND r.module_instance_id <= p_upto_id
@@ -89,11 +89,11 @@ BEGIN
         FROM omd_provenance._windows_after(
             p_run, p_undone_by, p_upto, p_all, p_module_id, p_after_id, p_upto_id
         ) AS c (id)
-        INNER JOIN omd.source_control AS sc ON c.id = sc.module_instance_id;
+        INNER JOIN omd.ledger_window AS sc ON c.id = sc.module_instance_id;
         IF v_windows IS NULL THEN
             RETURN;
         END IF;
-        SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = (p_run).module_id;
+        SELECT m.* INTO v_module FROM omd.ledger_module AS m WHERE m.module_id = (p_run).module_id;
         IF p_undone_by IS NULL AND p_declared_code = p_table_code THEN
             v_held := omd_provenance._row_windows(
                 (p_run).module_instance_id, p_table_code,
@@ -103,7 +103,7 @@ BEGIN
         END IF;
         IF v_module.module_kind_code = 'TOPIC' THEN
             SELECT sc.* INTO v_block
-            FROM omd.source_control AS sc
+            FROM omd.ledger_window AS sc
             WHERE sc.module_instance_id = (p_run).module_instance_id;
             IF FOUND THEN
                 v_own := ARRAY(
@@ -140,7 +140,7 @@ BEGIN
                 ),
                 omd_provenance._stands(r),
                 r.execution_status_code::text
-            FROM omd.module_instance AS r
+            FROM omd.ledger_run AS r
             WHERE r.module_instance_id = ANY(v_held || v_own);
             RETURN;
         END IF;
@@ -150,7 +150,7 @@ BEGIN
     FROM omd_provenance._windows_after(
         p_run, p_undone_by, p_upto, p_all, p_module_id, p_after_id, p_upto_id
     ) AS c (id)
-    INNER JOIN omd.module_instance AS r ON c.id = r.module_instance_id;
+    INNER JOIN omd.ledger_run AS r ON c.id = r.module_instance_id;
 END
 $window_readers$;
 

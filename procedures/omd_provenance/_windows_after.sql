@@ -1,7 +1,7 @@
 -- The same rule as for a run that reads all: what could see the source.
 
 CREATE OR REPLACE FUNCTION omd_provenance._windows_after(
-    p_run omd.module_instance,
+    p_run omd.ledger_run,
     p_undone_by bigint,
     p_upto bigint,
     p_all boolean,
@@ -20,7 +20,7 @@ DECLARE
     v_first bigint;
 BEGIN
     SELECT before.module_instance_id INTO v_first
-    FROM omd.module_instance AS before
+    FROM omd.ledger_run AS before
     WHERE before.module_id >= p_module_id
         AND before.module_id <= p_module_id
         AND before.module_instance_id < (p_run).module_instance_id
@@ -29,8 +29,8 @@ BEGIN
     LIMIT 1;
     RETURN QUERY
     SELECT r.module_instance_id
-    FROM omd.module_instance AS r
-    INNER JOIN omd.source_control AS sc ON r.module_instance_id = sc.module_instance_id
+    FROM omd.ledger_run AS r
+    INNER JOIN omd.ledger_window AS sc ON r.module_instance_id = sc.module_instance_id
     WHERE r.module_id = p_module_id
         AND r.module_instance_id >= greatest(
             coalesce(v_first, (p_run).module_instance_id), p_after_id + 1

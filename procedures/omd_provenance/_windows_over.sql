@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION omd_provenance._windows_over(
     p_last_id bigint,
     p_all boolean
 )
-RETURNS SETOF omd.source_control
+RETURNS SETOF omd.ledger_window
 LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
@@ -20,12 +20,12 @@ DECLARE
     v_pos timestamptz := p_first_pos;
     v_id bigint := p_first_id;
     v_instance_id bigint := -1;
-    v_window omd.source_control;
+    v_window omd.ledger_window;
     v_is_behind boolean;
 BEGIN
     LOOP
         SELECT sc.* INTO v_window
-        FROM omd.source_control AS sc
+        FROM omd.ledger_window AS sc
         WHERE sc.module_id = p_module_id
             AND (
                 coalesce(sc.end_value, '-infinity'),

@@ -1,4 +1,4 @@
--- A Module has one target; a room has declared the others, or knows them by itself.
+-- Rooms that keep rows in tables or files of their own know what a run wrote.
 
 CREATE OR REPLACE FUNCTION omd_provenance._written_tables(
     p_module_instance_id bigint
@@ -16,23 +16,9 @@ BEGIN
     IF v_tables IS NOT NULL THEN
         RETURN v_tables;
     END IF;
-    RETURN (
-        SELECT coalesce(array_agg(DISTINCT b.table_code), '{}')
-        FROM omd.module_instance AS mi
-        INNER JOIN omd.module AS m ON mi.module_id = m.module_id
-        CROSS JOIN LATERAL (
-            SELECT m.table_code
-            UNION
-            SELECT t.table_code FROM omd.source_table AS t
-            WHERE m.is_source AND t.source_code = 'runs.' || m.module_id
-            UNION
-            SELECT w.table_code FROM omd.write_ledger AS w
-            WHERE w.module_instance_id = mi.module_instance_id
-            UNION
-            SELECT c.table_code FROM omd_lake.written_tables(mi.module_instance_id) AS c
-        ) AS w
-        CROSS JOIN LATERAL unnest(omd.base_tables(w.table_code)) AS b (table_code)
-        WHERE mi.module_instance_id = p_module_instance_id AND m.module_kind_code <> 'EXPORT'
+    RETURN omd.tables_of_run(
+        p_module_instance_id,
+        ARRAY(SELECT c.table_code FROM omd_lake.written_tables(p_module_instance_id) AS c)
     );
 END
 $written_tables$;

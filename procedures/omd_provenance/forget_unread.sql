@@ -19,13 +19,13 @@ BEGIN
     WHERE o.execution_status_code = 'E';
     FOR v_id IN
         SELECT u.module_instance_id
-        FROM omd.undone_run AS u
+        FROM omd.ledger_undone AS u
         WHERE NOT u.is_forgotten AND u.undone_upto < coalesce(v_oldest, 9223372036854775807)
         ORDER BY u.looked_datetime
         LIMIT 200
         FOR UPDATE SKIP LOCKED
     LOOP
-        UPDATE omd.undone_run AS u SET
+        UPDATE omd.ledger_undone AS u SET
             looked_datetime = clock_timestamp(),
             is_forgotten = NOT EXISTS (SELECT FROM omd_provenance._readers_of_run(v_id, FALSE))
         WHERE u.module_instance_id = v_id;

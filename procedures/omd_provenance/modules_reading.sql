@@ -22,7 +22,7 @@ BEGIN
     );
     RETURN QUERY
     SELECT i.module_id
-    FROM omd.module_input AS i
+    FROM omd.ledger_input AS i
     WHERE i.table_code = ANY(v_tables)
         AND (
             i.upto_id IS NULL
@@ -33,7 +33,7 @@ BEGIN
         )
     UNION
     SELECT r.module_id
-    FROM omd.module_read AS r
+    FROM omd.ledger_read AS r
     WHERE r.table_code = ANY(v_tables);
 END
 $modules_reading$;

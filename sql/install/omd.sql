@@ -153,7 +153,7 @@
 \ir ../../migrations/V081__module_returns.sql
 \endif
 
-\set checksum 'cdddf8b7ad63018892f64fbcfb8e7dfdf6b769c81c1070f36e329c4834b345aa'
+\set checksum '3f8023f22ecbf577effe05e9a83d581d3c6125a6f8b7f3517c2867d9180ffc39'
 \set migration 'V082__ledger'
 \ir ../setup/claim.psql
 \if :pending
@@ -164,6 +164,7 @@
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
 \ir ../reference/omd/source_kinds.sql
+\ir ../reference/omd/maintenance.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 
@@ -462,9 +463,28 @@
 \ir ../../procedures/omd/note_reads.sql
 \ir ../../procedures/omd/record_run_input.sql
 \ir ../../procedures/omd/record_input.sql
+\ir ../../procedures/omd/_needs_look.sql
+\ir ../../procedures/omd/_statement_inputs.sql
+\ir ../../procedures/omd/_save_look.sql
+\ir ../../procedures/omd/_look_at_sql.sql
+\ir ../../procedures/omd/_record_unknown.sql
+\ir ../../procedures/omd/_record_sql.sql
+\ir ../../procedures/omd/_due_looks.sql
+\ir ../../procedures/omd/_look_again.sql
+\ir ../../procedures/omd/look_at_inputs.sql
 \ir ../../procedures/omd/_claim_maintenance.sql
 \ir ../../procedures/omd/maintain_rooms.sql
 \ir ../views/omd/unknown_inputs.sql
+\ir ../views/omd/ledger_run.sql
+\ir ../views/omd/ledger_module.sql
+\ir ../views/omd/ledger_declaration.sql
+\ir ../views/omd/ledger_input.sql
+\ir ../views/omd/ledger_record.sql
+\ir ../views/omd/ledger_read.sql
+\ir ../views/omd/ledger_undone.sql
+\ir ../views/omd/ledger_window.sql
+\ir ../../procedures/omd/tables_of_run.sql
+\ir ../../procedures/omd/modules_writing.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
 \ir ../../procedures/omd/readable_until.sql

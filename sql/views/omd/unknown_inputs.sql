@@ -5,8 +5,12 @@ SELECT
     m.module_id,
     m.module_code,
     m.module_kind_code,
-    m.table_code
+    m.table_code,
+    c.problem,
+    c.proposed
 FROM omd.module AS m
+LEFT JOIN omd.module_declaration AS c
+    ON m.module_id = c.module_id AND c.origin = 'CATALOGUE' AND c.upto_id IS NULL
 WHERE
     m.module_kind_code IN ('SQL', 'SPARK')
     AND m.inactive_indicator = 'N'
@@ -26,3 +30,7 @@ COMMENT ON COLUMN omd.unknown_inputs.module_id IS 'The Module.';
 COMMENT ON COLUMN omd.unknown_inputs.module_code IS 'Its code.';
 COMMENT ON COLUMN omd.unknown_inputs.module_kind_code IS 'SQL or SPARK.';
 COMMENT ON COLUMN omd.unknown_inputs.table_code IS 'Its target.';
+COMMENT ON COLUMN omd.unknown_inputs.problem IS
+'Why the catalogue does not know; NULL: it was not asked, as there is no SQL.';
+COMMENT ON COLUMN omd.unknown_inputs.proposed IS
+'The tables that it does know; NULL: none.';

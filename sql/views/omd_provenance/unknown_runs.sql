@@ -18,10 +18,23 @@ WHERE
             AND d.inputs IS NOT NULL
             AND d.after_id < mi.module_instance_id
             AND (d.upto_id IS NULL OR d.upto_id >= mi.module_instance_id)
+            AND (
+                d.origin = 'HAND'
+                OR NOT EXISTS (
+                    SELECT FROM omd.run_input AS i
+                    WHERE i.module_instance_id = mi.module_instance_id AND i.table_code = ''
+                )
+            )
     )
-    AND NOT EXISTS (
-        SELECT FROM omd.run_input AS i
-        WHERE i.module_instance_id = mi.module_instance_id AND i.table_code <> ''
+    AND (
+        NOT EXISTS (
+            SELECT FROM omd.run_input AS i
+            WHERE i.module_instance_id = mi.module_instance_id
+        )
+        OR EXISTS (
+            SELECT FROM omd.run_input AS i
+            WHERE i.module_instance_id = mi.module_instance_id AND i.table_code = ''
+        )
     );
 
 COMMENT ON VIEW omd_report.unknown_runs IS
