@@ -1,3 +1,5 @@
+-- A row that was updated says so in another column, and several Modules may load one table.
+
 CREATE OR REPLACE FUNCTION omd.stamp_columns(
     p_table_code text
 )

@@ -1,3 +1,5 @@
+-- The stamp of a row of the Logical Validation Layer is the run of one entity of a delivery.
+
 CREATE OR REPLACE FUNCTION omd_delivery.deliveries_of(
     p_instance_array bigint[]
 )

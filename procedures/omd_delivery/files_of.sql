@@ -1,3 +1,5 @@
+-- Numbers of files count within an entity, so the table of the rows tells them apart.
+
 CREATE OR REPLACE FUNCTION omd_delivery.files_of(
     p_delivery_id bigint,
     p_entity_code text

@@ -1,3 +1,5 @@
+-- It says where to look; who asks reads the records with his own rights (_input_steps).
+
 CREATE OR REPLACE FUNCTION omd_provenance._decision_inputs(
     p_module_instance_id bigint,
     p_record jsonb

@@ -1,3 +1,5 @@
+-- Two rooms have runs of deliveries: the entities of one, and its loads, edits and exports.
+
 CREATE OR REPLACE FUNCTION omd_provenance._deliveries_of(
     p_instance_array bigint[]
 )

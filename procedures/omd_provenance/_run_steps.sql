@@ -1,3 +1,5 @@
+-- A row outlives what is kept of its run, and a row that a stranger wrote names none.
+
 CREATE OR REPLACE FUNCTION omd_provenance._run_steps(
     p_module_instance_id bigint
 )

@@ -27,7 +27,7 @@ DECLARE
     v_seen bigint[] := ARRAY[p_module_instance_id];
     v_level bigint[] := v_seen;
     v_distance integer := 0;
-    v_found record;
+    v_next record;
 BEGIN
     PERFORM omd_provenance._require_run(p_module_instance_id);
     WHILE v_level <> '{}'
@@ -40,7 +40,7 @@ BEGIN
             coalesce(array_agg(f.table_code ORDER BY f.id), '{}') AS tables,
             coalesce(array_agg(f.is_exact ORDER BY f.id), '{}') AS exact,
             coalesce(array_agg(f.stands ORDER BY f.id), '{}') AS standing
-        INTO v_found
+        INTO v_next
         FROM (
             SELECT DISTINCT ON (r.module_instance_id)
                 r.module_instance_id AS id,
@@ -57,12 +57,12 @@ BEGIN
         SELECT v_distance, f.id, m.module_code, m.module_kind_code, f.table_code, f.reader_id,
             f.is_exact, f.stands
         FROM unnest(
-            v_found.ids, v_found.sources, v_found.tables, v_found.exact, v_found.standing
+            v_next.ids, v_next.sources, v_next.tables, v_next.exact, v_next.standing
         ) AS f (id, reader_id, table_code, is_exact, stands)
         INNER JOIN omd.ledger_run AS mi ON f.id = mi.module_instance_id
         INNER JOIN omd.ledger_module AS m ON mi.module_id = m.module_id
         ORDER BY f.id;
-        v_level := v_found.ids;
+        v_level := v_next.ids;
         v_seen := v_seen || v_level;
     END LOOP;
 END

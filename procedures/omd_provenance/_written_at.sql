@@ -1,3 +1,5 @@
+-- A target keeps no former values, so what it has is known only since its run has ended.
+
 CREATE OR REPLACE FUNCTION omd_provenance._written_at(
     p_module_instance_id bigint
 )

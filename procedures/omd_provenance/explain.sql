@@ -138,10 +138,11 @@ BEGIN
             RETURN NEXT;
         END LOOP;
         step := 'INPUT';
-        FOR value, module_instance_id, text, detail IN
-            SELECT i.* FROM omd_provenance._input_steps(
-                v_row.module_instance_id, v_row.record
-            ) AS i
+        FOR value, module_instance_id, delivery_id, text, detail IN
+            SELECT i.value, i.module_instance_id, d.delivery_id, i.text, i.detail
+            FROM omd_provenance._input_steps(v_row.module_instance_id, v_row.record) AS i
+            LEFT JOIN LATERAL omd_provenance._deliveries_of(ARRAY[i.module_instance_id]) AS d
+                ON TRUE
         LOOP
             position := position + 1;
             RETURN NEXT;

@@ -1,3 +1,5 @@
+-- The walk itself can also stop on the way; who takes something back needs all of it.
+
 CREATE OR REPLACE FUNCTION omd_provenance.readers_of(
     p_module_instance_id bigint,
     p_all boolean DEFAULT FALSE

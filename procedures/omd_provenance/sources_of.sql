@@ -1,3 +1,5 @@
+-- The walk itself can also stop on the way; who asks here wants all of it.
+
 CREATE OR REPLACE FUNCTION omd_provenance.sources_of(
     p_module_instance_id bigint,
     p_all boolean DEFAULT FALSE

@@ -1,3 +1,5 @@
+-- The row is read with the rights of the caller, and its way is looked up with those of the owner.
+
 CREATE OR REPLACE FUNCTION omd_provenance.trace_row(
     p_table_code text,
     p_key jsonb,
