@@ -32,6 +32,7 @@ from omd.delivery.rows import ArrivalLocationsRow, DeliveryStateRow
 from omd.facts.rows import FactsExportsRow
 from omd.lineage.codes import StepResult
 from omd.lineage.rows import LineageTopicsRow
+from omd.provenance.rows import RecallReturnsRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from omd.control.rows import BatchMembersRow
     from omd.control.run import Batch
+    from omd.delivery.run import Receipt
 
 _WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
 _OF_STEP = {
@@ -316,11 +318,24 @@ def _export(run: _Run) -> Performed:
 
 
 def _deliver(run: _Run) -> Performed:
-    """Deliver the oldest folder that has arrived under an agreement, begun or resumed."""
+    """Deliver what comes again after a recall, else the oldest folder that has arrived."""
+    returns = run.control.report(RecallReturnsRow, module_kind_code="DELIVERY", code=run.agreement)
+    if any(r.return_status in ("DUE", "RUNNING") for r in returns):
+        done = _redeliver(run)
+        if done is not None:
+            return done
     if not run.control.report(ArrivalLocationsRow, agreement_code=run.agreement):
         return _deliver_by_hand(run)
+    return _delivered(
+        run,
+        lambda: arrivals.perform(run.control, run.ready_session(), run.agreement, wait=_WAIT),
+    )
+
+
+def _delivered(run: _Run, deliver: Callable[[], Receipt | None]) -> Performed:
+    """Deliver, and say what became of it."""
     try:
-        receipt = arrivals.perform(run.control, run.ready_session(), run.agreement, wait=_WAIT)
+        receipt = deliver()
     except (DeliveryWaits, NotStarted) as refusal:
         skipped = isinstance(refusal, DeliverySkipped)
         status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
@@ -330,6 +345,37 @@ def _deliver(run: _Run) -> Performed:
     except Exception as failure:  # noqa: BLE001 - the run has recorded it
         return run.made(ExecutionStatus.FAILED, None, one_line(failure), failure)
     return run.nothing() if receipt is None else run.made(ExecutionStatus.SUCCEEDED)
+
+
+def _redeliver(run: _Run) -> Performed | None:
+    """Deliver again from its recorded files what a recall took back, where these are unchanged."""
+    control = run.control
+    taken = control.delivery.take_arrival(run.agreement)
+    returns = control.report(RecallReturnsRow, delivery_id=taken.delivery_id or 0)
+    if not returns or taken.folder is not None:
+        return None
+    recall_id = returns[0].recall_id
+    answer = control.provenance.redeliver(recall_id, delivery_id=taken.delivery_id)
+    if answer.outcome != "RUN":
+        return None  # its tenant brings it
+    roots = {file["entity"]: file["root"] for file in _list_of(answer.files)}
+    session = run.ready_session() or control.spark
+    session = session or control.engines[SPARK].active() or control.engines[SPARK].session()
+    seen = control.engines[SPARK].files_at(roots, session)
+    answer = control.provenance.redeliver(recall_id, delivery_id=taken.delivery_id, files=seen)
+    if answer.outcome != "RUN":
+        problem = "its files are gone or have changed: its tenant must deliver it"
+        return run.made(ExecutionStatus.CANCELLED, None, problem)
+    return _delivered(
+        run,
+        lambda: control.delivery.deliver(
+            delivery_id=taken.delivery_id, entities=roots, spark=session, wait=_WAIT
+        ),
+    )
+
+
+def _list_of(document: Any) -> list[Any]:
+    return document if isinstance(document, list) else []
 
 
 def _deliver_by_hand(run: _Run) -> Performed:

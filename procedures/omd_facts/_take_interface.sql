@@ -1,6 +1,6 @@
 -- Who waits for readers holds nothing else meanwhile, so the position is taken before the
 -- interface, while a recall, and a load that deletes physically, have the interface and then take
--- the position. So the position is let go when the interface is not had soon, before the server
+-- the position. So the position is given back when the interface is not had soon, before the server
 -- looks for circles (deadlock_timeout), and taken again when the other one had time to take it.
 
 CREATE OR REPLACE FUNCTION omd_facts._take_interface(
@@ -53,5 +53,6 @@ $take_interface$;
 COMMENT ON FUNCTION omd_facts._take_interface IS
 'Takes the position of the interface p_interface_id from all readers, and the interface in both '
 'rooms, until the transaction ends. It waits for readers for p_wait at most; p_is_taken is false '
-'then, and p_readers names them. Locks: the position, against readers; the interface in both rooms.';
+'then, and p_readers names them. Locks: the position, against readers; the interface in both '
+'rooms.';
 REVOKE ALL ON FUNCTION omd_facts._take_interface FROM PUBLIC;

@@ -49,19 +49,21 @@ BEGIN
             'anchor', format('%I.%I', v_context.cfl, v_context.anchor_table)
         );
         IF v_is_in_middle THEN
-            EXECUTE omd_facts._fill(
+            v_statement := omd_facts._fill(
                 $sql$
 UPDATE {anchor} AS a SET acm_latest_start_dt = $2
 FROM {now} AS o
 WHERE o.acm_audit_id = $1 AND o.acm_id = a.acm_id AND a.acm_latest_start_dt > $2$sql$,
                 v_pieces
-            )
-            USING p_load.module_instance_id, p_load.transaction_datetime;
+            );
+            EXECUTE v_statement USING p_load.module_instance_id, p_load.transaction_datetime;
         END IF;
-        EXECUTE omd_facts._fill('DELETE FROM {now} AS o WHERE o.acm_audit_id = $1', v_pieces)
-        USING p_load.module_instance_id;
+        v_statement := omd_facts._fill(
+            'DELETE FROM {now} AS o WHERE o.acm_audit_id = $1', v_pieces
+        );
+        EXECUTE v_statement USING p_load.module_instance_id;
         GET DIAGNOSTICS rows_gone = ROW_COUNT;
-        EXECUTE omd_facts._fill(
+        v_statement := omd_facts._fill(
             $sql$
 WITH closed AS (
     DELETE FROM {past} AS x WHERE x.acm_end_dt = $1 RETURNING x.*
@@ -78,8 +80,8 @@ opened AS (
 
 SELECT count(*) FROM opened AS o WHERE o.acm_audit_id <> ALL($2)$sql$,
             v_pieces
-        )
-        INTO rows_returned
+        );
+        EXECUTE v_statement INTO rows_returned
         USING p_load.transaction_datetime, p_gone_array;
         IF rows_gone > 0 OR rows_returned > 0 OR v_context.entity_id = ANY(v_wrote) THEN
             table_code := format('%I.%I', v_context.cfl, v_context.context_table);

@@ -24,6 +24,7 @@ AS $recall_effects$
 DECLARE
     v_load omd_facts.load_log;
     v_context_id integer;
+    v_statement text;
     v_counted CONSTANT text := $sql$
 SELECT
     (SELECT count(*) FROM {now} AS o WHERE o.acm_audit_id = $1)
@@ -56,8 +57,10 @@ BEGIN
             ORDER BY c.context_id
         LOOP
             IF p_is_counted AND action <> 'BLOCKED' THEN
-                EXECUTE omd_facts._fill(v_counted, omd_facts._context_pieces(v_context_id))
-                INTO rows_go, rows_back
+                v_statement := omd_facts._fill(
+                    v_counted, omd_facts._context_pieces(v_context_id)
+                );
+                EXECUTE v_statement INTO rows_go, rows_back
                 USING v_load.module_instance_id, v_load.transaction_datetime, p_instance_array;
             END IF;
             RETURN NEXT;

@@ -67,6 +67,8 @@ OVER_GENERATED_TABLES = {
     "omd_delivery._make_tables",
     "omd_delivery._remove_keys",
     "omd_delivery._revert_entity",
+    "omd_delivery.recall_effects",
+    "omd_delivery.recount_delta",
     "omd_delivery.require_delta",
     "omd_delivery.undo_update",
     "omd_decision._preview",
@@ -91,6 +93,7 @@ OVER_GENERATED_TABLES = {
     "omd_facts._undo_load",
     "omd_facts.erase",
     "omd_facts.hold_views",
+    "omd_facts.recall_effects",
     "omd_facts.resync",
     "omd_facts.verify",
     "omd_dispatch._dead_types",
@@ -693,7 +696,8 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         [
             "omd_facts.close_delivery > omd_delivery.hold_interface",
             "omd_facts.undo_loads > omd_delivery.hold_interface",
-            "omd_facts._waits_for_readers > omd_delivery.hold_interface",
+            "omd_facts._take_interface > omd_delivery.hold_interface",
+            "omd_facts.recall_locks > omd_delivery.hold_interface",
             "omd_facts._hold > omd_delivery.hold_interface",
         ],
     ),
@@ -705,7 +709,31 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM013 OM033",
         "it has found the agreement",
-        ["omd_delivery.forget_arrival > omd_delivery._hold_agreement"],
+        [
+            "omd_delivery.forget_arrival > omd_delivery._hold_agreement",
+            "omd_delivery.redeliver > omd_delivery._hold_agreement",
+            "omd_delivery.drop_return > omd_delivery._hold_agreement",
+        ],
+    ),
+    (
+        "OM037",
+        "it makes one that is brought by hand",
+        ["omd_delivery._redeliver_entry > omd_delivery._require_marks"],
+    ),
+    (
+        "OM039",
+        "it makes one that is brought by hand",
+        ["omd_delivery._redeliver_entry > omd_delivery._require_contexts"],
+    ),
+    (
+        "OM038",
+        "the snapshot of a former delivery is past",
+        ["omd_delivery.redeliver > omd_delivery._require_effective"],
+    ),
+    (
+        "OM034 OM130",
+        "the delivery is its own, and has not ended",
+        ["omd_delivery.redeliver > omd_delivery.cancel_delivery"],
     ),
     (
         "OM037 OM038 OM039 OM041 OM131 OM232",

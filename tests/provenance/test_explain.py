@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -492,3 +493,45 @@ def test_facts_are_explained_by_who_may_read_them_and_no_more(
     assert steps == [row["step"] for row in store.rows(EXPLAIN, *arguments)]
     store.conn.execute("REVOKE SELECT ON lvl_shop.person FROM omd_data_reader")
     assert reader.execute(EXPLAIN.encode(), arguments).fetchall()
+
+
+# Cost ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ("gdal_shop.person", {"nbr": 2}),
+        ("gdal_shop.phone", {"nbr": 1, "kind": "home"}),
+        ("lvl_shop.person", {"nbr": 2}),
+    ],
+)
+def test_a_key_is_looked_up_by_an_index(
+    people: tuple[Store, list[int]], table: str, key: dict[str, Any]
+) -> None:
+    store, _ = people
+    store.push(5, person=[("N", n, f"{n}@x", "1990", "x", None) for n in range(10, 400)])
+    assert store.take()["outcome"] == "PERSISTED"
+    store.conn.execute("ANALYZE cfl_shop.h_person, cfl_shop.s_person_properties")
+    store.conn.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+    chain = store.one(
+        "SELECT chain FROM omd_provenance._place(%s, %s, 'nbr', NULL)", table, Jsonb(key)
+    )
+    statement = chain.replace("$1", f"'{json.dumps(key)}'::jsonb")
+    plan = "\n".join(r["QUERY PLAN"] for r in store.rows(f"EXPLAIN (COSTS OFF) {statement}"))
+    assert "Seq Scan" not in plan, plan
+    assert "Index Cond: (nbr = " in plan, plan
+
+
+def test_a_key_of_a_target_is_looked_up_by_its_index(flow: Flow) -> None:
+    flow.module("m")
+    flow.conn.execute(
+        "ALTER TABLE dwh.m ADD COLUMN k character varying(9);"
+        "CREATE INDEX ix_m_k ON dwh.m (k); SET enable_seqscan = off; SET enable_bitmapscan = off"
+    )
+    chain = flow.one(
+        "SELECT chain FROM omd_provenance._place('dwh.m', %s, 'v', NULL)", Jsonb({"k": 1})
+    )
+    statement = chain.replace("$1", "'{\"k\": 1}'::jsonb")
+    plan = "\n".join(r["QUERY PLAN"] for r in flow.rows(f"EXPLAIN (COSTS OFF) {statement}"))
+    assert "ix_m_k" in plan, plan

@@ -1,4 +1,4 @@
-"""A recall is one change of facts, whose keys only those meet who begin behind what it took back."""
+"""A recall is one change of facts: its keys are for those who begin behind what it took back."""
 
 from __future__ import annotations
 

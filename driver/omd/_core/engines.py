@@ -137,6 +137,10 @@ class Engine(Protocol):
         """Return the entities for which a folder holds data."""
         self._refuse("reads no files")
 
+    def files_at(self, paths: Mapping[str, str], session: Any) -> list[dict[str, Any]]:
+        """Return the files that are now at the path of each entity."""
+        self._refuse("reads no files")
+
     def folders(self, session: Any, location: str, terms: Any) -> Any:
         """Return the folders of a location of another file system; see `omd.delivery.arrivals`."""
         self._refuse("reads no files")

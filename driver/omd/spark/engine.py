@@ -108,6 +108,7 @@ class SparkEngine(Engine):
     compile_checks = forwarded("omd.spark.delivery.checks.compile_checks")
     deliver = forwarded("omd.spark.delivery.run.deliver")
     delivered_in = forwarded("omd.spark.delivery.run.delivered_in")
+    files_at = forwarded("omd.spark.delivery.staging.files.files_at")
     folders = forwarded("omd.spark.delivery.arrivals.RemoteFolders")
     export = forwarded("omd.spark.facts.export.export")
     absolute = forwarded("omd.spark.hadoop.absolute")

@@ -7,7 +7,7 @@ count is too high and what is applied is the database's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
@@ -41,6 +41,10 @@ def deliver(run: DeliveryRun) -> None:
         first = Plan.read(run.calls.validation_plan(run.delivery_id, 1))
         scale = Scale(spark)
         staged = stage(spark, first, run.source, lambda table: run.read(spark, table))
+        for name, rows in staged.items():
+            if rows.files is not None:
+                files: Any = rows.files.document()  # a list; JSON is typed as an object
+                run.calls.register_files(run.delivery_id, run.attempt, name, files)
         if scale.are_few_bytes(entity.size for entity in staged.values()):
             staged = {name: entity.in_one_task() for name, entity in staged.items()}
         checked: dict[str, Checked] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,7 +15,7 @@ from omd.spark.delivery.staging.derived import DerivedReader, mended
 from omd.spark.delivery.staging.files import Files
 from omd.spark.delivery.staging.formats import in_folder, reader_of
 from omd.spark.delivery.staging.frame import FrameReader
-from omd.spark.delivery.staging.reader import Reader
+from omd.spark.delivery.staging.reader import FileReader, Reader
 from omd.spark.delivery.staging.session import working_session
 from omd.spark.delivery.staging.staged import Staged
 from omd.spark.hadoop import absolute
@@ -47,6 +48,7 @@ def stage(
     own = {name: entity for name, entity in delivered.items() if entity.derived is None}
     readers = _readers(spark, plan, own, source, table)
     staged = {name: readers[name].staged() for name in own}
+    files = {name: r.files for name, r in readers.items() if isinstance(r, FileReader)}
     for name in {s for e in delivered.values() if e.derived for s in e.derived.sources} & set(own):
         staged[name] = mended(staged[name])
     for name, entity in delivered.items():
@@ -56,7 +58,7 @@ def stage(
             if attribute.computed is not None:
                 place = f"{name}.{attribute.name}"
                 require_expression(spark, attribute.computed, place, staged[name].columns)
-    return {name: staged[name] for name in delivered}
+    return {name: replace(staged[name], files=files.get(name)) for name in delivered}
 
 
 def _readers(

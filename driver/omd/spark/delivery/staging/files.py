@@ -14,6 +14,7 @@ import re
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from omd._core.errors import OmdError
 from omd.delivery.errors import DeliveryArgumentInvalid
+from omd.delivery.folders import printable
 
 COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _GLOB = re.compile(r"([\[\]{}?*\\])")
@@ -70,6 +72,18 @@ class Files:
             return None
         return sum(file.size for file in self.listed)
 
+    def document(self) -> list[dict[str, Any]]:
+        """Return them as omd_delivery.register_files takes them."""
+        return [
+            {
+                "uri": printable(file.path),
+                "bytes": file.size,
+                "modified": file.changed,
+                "root": printable(self.root),
+            }
+            for file in self.listed
+        ]
+
     def unchanged(self) -> None:
         """Raise when the files are not those that were listed."""
         try:
@@ -82,6 +96,19 @@ class Files:
                 f"{changed[0]} was changed while the delivery read it",
                 hint="Run the delivery again when the files are complete.",
             )
+
+
+def files_at(paths: Mapping[str, str], spark: SparkSession) -> list[dict[str, Any]]:
+    """Return the files that are now at the path of each entity; none where it can't be listed.
+
+    Nothing is read here; who reads them refuses links.
+    """
+    there: list[dict[str, Any]] = []
+    for entity, root in paths.items():
+        with suppress(DeliveryArgumentInvalid):
+            files = Files.at(spark, root, {"allow_symbolic_links": True}).document()
+            there += [{**file, "entity": entity} for file in files]
+    return there
 
 
 def literal(paths: Iterable[str]) -> list[str]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+
+if TYPE_CHECKING:
+    from omd.spark.delivery.staging.files import Files
 
 RAW, FROM, BAD, TORN, PLACE = "_raw", "_from", "_bad", "_torn", "_place"
 HEAD = "_head"
@@ -44,6 +48,7 @@ class Staged:
         at: returns the frame of the rows at some places, of which each task has all; lines of
             other places are not parsed. None where rows are no lines.
         size: how many bytes of text it has at most; None where nobody knows before it is read.
+        files: the files; None where it was handed over as rows.
     """
 
     entity: str
@@ -57,6 +62,7 @@ class Staged:
     whole: Callable[[], Staged] | None = None
     at: Callable[[DataFrame], DataFrame] | None = None
     size: int | None = None
+    files: Files | None = None
 
     def in_one_task(self) -> Staged:
         """Return it in one partition."""
