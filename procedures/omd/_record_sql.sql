@@ -14,20 +14,12 @@ SET search_path = pg_catalog, pg_temp
 AS $record_sql$
 DECLARE
     v_own text;
-    v_found record;
-    v_table text;
 BEGIN
     SELECT d.executable INTO v_own FROM omd.module_definition(p_module_code) AS d;
     IF v_own = p_executable THEN
         RETURN;
     END IF;
-    v_found := omd._statement_inputs(p_executable);
-    IF v_found.p_problem IS NOT NULL THEN
-        PERFORM omd._record_unknown(p_module_instance_id);
-    END IF;
-    FOREACH v_table IN ARRAY coalesce(v_found.p_tables, '{}') LOOP
-        CALL omd.record_input(v_table, p_module_instance_id);
-    END LOOP;
+    CALL omd.record_query(p_executable, p_module_instance_id);
 END
 $record_sql$;
 

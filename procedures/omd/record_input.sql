@@ -10,7 +10,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $record_input$
 DECLARE
-    v_id bigint := p_module_instance_id;
+    v_id bigint;
 BEGIN
     IF p_table_code IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_table_code'));
@@ -31,22 +31,7 @@ BEGIN
             )
         );
     END IF;
-    IF v_id IS NULL
-        AND current_setting('omd.module_instance_id', TRUE) ~ '^\d{1,18}$'
-    THEN
-        v_id := current_setting('omd.module_instance_id')::bigint;
-    END IF;
-    IF v_id IS NULL THEN
-        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
-    END IF;
-    PERFORM FROM omd.module_instance AS mi
-    WHERE mi.module_instance_id = v_id
-        AND mi.execution_status_code = 'E'
-        AND mi.processing_indicator IN ('P', 'R')
-    FOR KEY SHARE;
-    IF NOT FOUND THEN
-        PERFORM omd._raise_module_instance_state(v_id, 'record what it reads');
-    END IF;
+    v_id := omd._reading_run(p_module_instance_id);
     PERFORM omd.record_run_input(v_id, omd.base_tables(p_table_code), p_source_instances);
 END
 $record_input$;

@@ -462,12 +462,14 @@
 \ir ../../procedures/omd/declare_inputs.sql
 \ir ../../procedures/omd/note_reads.sql
 \ir ../../procedures/omd/record_run_input.sql
+\ir ../../procedures/omd/_reading_run.sql
 \ir ../../procedures/omd/record_input.sql
 \ir ../../procedures/omd/_needs_look.sql
 \ir ../../procedures/omd/_statement_inputs.sql
 \ir ../../procedures/omd/_save_look.sql
 \ir ../../procedures/omd/_look_at_sql.sql
 \ir ../../procedures/omd/_record_unknown.sql
+\ir ../../procedures/omd/record_query.sql
 \ir ../../procedures/omd/_record_sql.sql
 \ir ../../procedures/omd/_due_looks.sql
 \ir ../../procedures/omd/_look_again.sql

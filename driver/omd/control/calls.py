@@ -940,6 +940,26 @@ class ControlCalls(Calls):
         """
         self._do(_RECORD_INPUT, table_code, module_instance_id, source_instances)
 
+    def record_query(self, query: str, *, module_instance_id: int | None = None) -> None:
+        """Records that a run reads the tables of a statement, before it does, as the catalogue
+        knows them; where it does not know them all, nobody knows what the run reads until that is
+        declared.
+
+        See docs/explanation/provenance.md.
+
+        Args:
+            query: one plain statement.
+            module_instance_id: the run, which must execute; NULL: the run of this session.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+        """
+        self._do(_RECORD_QUERY, query, module_instance_id)
+
     def record_write(
         self,
         module_instance_id: int,
@@ -1853,6 +1873,12 @@ _REAP_EXPIRED_INSTANCES = Routine("omd.reap_expired_instances")
 _RECORD_INPUT = Routine(
     "omd.record_input",
     {"p_table_code": "text", "p_module_instance_id": "bigint", "p_source_instances": "bigint[]"},
+    required=1,
+    repeat=Repeat(),
+)
+_RECORD_QUERY = Routine(
+    "omd.record_query",
+    {"p_query": "text", "p_module_instance_id": "bigint"},
     required=1,
     repeat=Repeat(),
 )
