@@ -147,7 +147,7 @@ def _lines(row: TraceRow) -> list[tuple[str, str]]:
     )
     if row.undid_module_instance_ids:
         lines.append(("undid", as_text(row.undid_module_instance_ids)))
-    if row.rolled_back_by_module_instance_id is not None:
+    if row.rolled_back_by_module_instance_id not in (None, row.module_instance_id):
         lines.append(("undone by", str(row.rolled_back_by_module_instance_id)))
     for name, value in (row.execution_context or {}).items():
         lines.append(("context", f"{name} = {as_text(value)}"))
