@@ -97,14 +97,15 @@ BEGIN
             CASE
                 WHEN v.constraint_code IS NULL
                     THEN format(
-                        'The delivery was %s%s.', lower(d.verdict),
+                        'Delivery %s was %s%s.', d.delivery_id, lower(d.verdict),
                         CASE
                             WHEN p_key IS NULL THEN ''
                             ELSE '; of this row no violation is kept'
                         END
                     )
                 ELSE format(
-                    'The delivery was %s; %s violated %s (%s)%s%s.',
+                    'Delivery %s was %s; %s violated %s (%s)%s%s.',
+                    d.delivery_id,
                     lower(d.verdict),
                     CASE
                         WHEN v.attribute_code = p_column THEN 'this value'

@@ -37,8 +37,10 @@ BEGIN
         concat(
             CASE
                 WHEN t.direction = 'SELF' THEN 'It was written by '
-                WHEN t.is_exact THEN 'It has read '
-                ELSE 'It may have read '
+                ELSE concat(
+                    CASE WHEN t.distance = 1 THEN 'It' ELSE 'Run ' || t.because_of END,
+                    CASE WHEN t.is_exact THEN ' has read ' ELSE ' may have read ' END
+                )
             END,
             t.text,
             CASE WHEN NOT t.stands THEN '; this run does not stand' END,

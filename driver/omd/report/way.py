@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ def picture(stops: Iterable[Stop], title: str, end: str | None = None) -> Html:
     """Return the way as a picture that scrolls; ``end`` is what the runs have made."""
     nodes: dict[str, Node] = {}
     edges: list[Edge] = []
+    labels: dict[str, str] = {}  # of files
     shown = [*stops]
     names = {stop.id: f"{stop.code}, run {stop.id}" for stop in shown[:MOST_RUNS]}
     for stop in shown[:MOST_RUNS]:
@@ -44,9 +45,10 @@ def picture(stops: Iterable[Stop], title: str, end: str | None = None) -> Html:
         if stop.reads in names:
             edges.append((names[stop.reads], name))
         for file in stop.files[:_MOST_FILES]:
-            of = f"…{file[-_END:]}" if len(file) > _END else file
-            nodes[of] = Node(of, "source", note="file")
-            edges.append((of, name))
+            if file not in labels:
+                labels[file] = _label(file, labels.values())
+            nodes[labels[file]] = Node(labels[file], "source", note="file")
+            edges.append((labels[file], name))
         if len(stop.files) > _MOST_FILES:
             of = f"{len(stop.files) - _MOST_FILES:,} more files of run {stop.id}"
             nodes[of] = Node(of, "source")
@@ -54,11 +56,28 @@ def picture(stops: Iterable[Stop], title: str, end: str | None = None) -> Html:
     if end is not None and shown:
         nodes[end] = Node(end, "running")
         edges.append((names[shown[0].id], end))
-    parts = [el("div", Html(as_svg([*nodes.values()], edges, title)), cls="scroll", tabindex=0)]
+    parts = [
+        el(
+            "div",
+            Html(as_svg([*nodes.values()], edges, title, shrinks=True)),
+            cls="scroll",
+            tabindex=0,
+        )
+    ]
     if len(shown) > MOST_RUNS:
         more = f"The picture has the {MOST_RUNS} nearest of {len(shown):,} runs."
         parts.append(el("p", more, cls="note"))
     return Html("".join(parts))
+
+
+def _label(file: str, taken: Collection[str]) -> str:
+    """Return the end of a file's name; what ends like another one gets a number."""
+    end = label = f"…{file[-_END:]}" if len(file) > _END else file
+    number = 1
+    while label in taken:
+        number += 1
+        label = f"{end} ({number})"
+    return label
 
 
 STYLE = """
