@@ -355,6 +355,11 @@ def test_a_row_of_a_target_names_the_run_that_wrote_it_last(flow: Flow) -> None:
     assert refused(flow, "dwh.m", {"v": "a"}, "y") == "it has no column y"
 
 
+def test_a_table_of_the_lake_is_not_in_this_database(flow: Flow) -> None:
+    flow.module("m", platform_code="SPARK", table_code="dwh.far", table_format_code="ICEBERG")
+    assert "no target of a Module in this database" in refused(flow, "dwh.far", NBR, "v")
+
+
 def test_a_key_that_is_long_finds_no_row_and_raises_nothing_else(flow: Flow) -> None:
     flow.module("m")
     flow.conn.execute("ALTER TABLE dwh.m ADD COLUMN c character(2), ADD COLUMN j json")
@@ -481,6 +486,33 @@ def test_rows_are_read_with_the_rights_of_the_caller(
         ).fetchall()
         expected = [True, False, True] if name == "omd_data_reader" else [False, True, False]
         assert [row["may"] for row in may] == expected
+
+
+def test_inputs_of_a_decision_are_read_with_the_rights_of_the_caller(
+    platform: Platform, connect: Callable[..., Connection]
+) -> None:
+    platform.conn.execute("INSERT INTO app.a VALUES (1, 5, 'x')")
+    run = platform.go("s")["module_instance_id"]
+    platform.owner(
+        "UPDATE omd_decision.cycle SET params = %s WHERE module_instance_id = %s",
+        Jsonb({"a": [{"id": 1, "k": 5, "v": "then"}]}),
+        run,
+    )
+    platform.conn.execute(
+        "GRANT USAGE ON SCHEMA app TO omd_data_reader;GRANT SELECT ON app.out TO omd_data_reader"
+    )
+    reader = connect(role="omd_data_reader")
+    arguments = ["app.out", Jsonb({"k": 5}), "v", None]
+    [given] = [
+        row
+        for row in reader.execute(EXPLAIN.encode(), arguments).fetchall()
+        if row["step"] == "INPUT"
+    ]
+    assert "it can't be read: permission denied for table a" in given["text"]
+    assert (given["detail"]["kept"]["v"], given["detail"]["now"]) == ("then", None)
+    platform.conn.execute("GRANT SELECT ON app.a TO omd_data_reader")
+    given = reader.execute(EXPLAIN.encode(), arguments).fetchall()[-1]
+    assert given["detail"]["now"]["v"] == "x"
 
 
 def test_facts_are_explained_by_who_may_read_them_and_no_more(

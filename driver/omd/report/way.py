@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 40  # with more, nobody finds his way in a picture
 _MOST_FILES = 5  # of a run
-_END = 40  # letters of a file's name that are shown
+_END = 36  # letters of a file's name that are shown
 
 
 @dataclass(frozen=True, slots=True)
