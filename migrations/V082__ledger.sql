@@ -1,4 +1,5 @@
--- V082: process control: what each run has read, and which runs could be seen by whom. Applied once.
+-- V082: process control: what each run has read, and which runs could be seen by whom. Applied
+-- once.
 
 -- An upgrade has added these columns before (sql/prepare/module_columns.sql).
 ALTER TABLE omd.module_instance

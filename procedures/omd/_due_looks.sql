@@ -43,6 +43,7 @@ BEGIN ATOMIC
                         AND d.upto_id IS NULL
                         AND d.origin IN ('HAND', 'CATALOGUE')
                 )
+            ORDER BY m.module_id
             LIMIT p_limit
         )
     ) AS d

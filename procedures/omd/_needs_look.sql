@@ -10,22 +10,23 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT EXISTS (
-        SELECT FROM omd.module AS m
-        WHERE
-            m.module_code = p_module_code
-            AND m.module_kind_code = 'SQL'
-            AND NOT EXISTS (
-                SELECT FROM omd.module_declaration AS d
-                WHERE
-                    d.module_id = m.module_id
-                    AND d.upto_id IS NULL
-                    AND (
-                        d.origin = 'HAND'
-                        OR (d.origin = 'CATALOGUE' AND d.text_hash = md5(m.executable))
-                    )
-            )
-    );
+    SELECT
+        EXISTS(
+            SELECT FROM omd.module AS m
+            WHERE
+                m.module_code = p_module_code
+                AND m.module_kind_code = 'SQL'
+                AND NOT EXISTS (
+                    SELECT FROM omd.module_declaration AS d
+                    WHERE
+                        d.module_id = m.module_id
+                        AND d.upto_id IS NULL
+                        AND (
+                            d.origin = 'HAND'
+                            OR (d.origin = 'CATALOGUE' AND d.text_hash = md5(m.executable))
+                        )
+                )
+        );
 END;
 
 COMMENT ON FUNCTION omd._needs_look IS

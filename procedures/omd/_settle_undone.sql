@@ -1,6 +1,7 @@
--- Whoever begins or ends a run looks whether an undo has been committed since: whose begin draws its
--- id after this look has not read what was undone. What this transaction has undone itself is not
--- committed yet. The newest instance is read after the rows were seen, and nobody waits for a row.
+-- Whoever begins or ends a run looks whether an undo has been committed since: whose begin draws
+-- its id after this look has not read what was undone. What this transaction has undone itself is
+-- not committed yet. The newest instance is read after the rows were seen, and nobody waits for a
+-- row.
 
 CREATE OR REPLACE FUNCTION omd._settle_undone()
 RETURNS void

@@ -10,10 +10,11 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT EXISTS (
-        SELECT FROM omd.module_declaration AS d
-        WHERE d.module_id = p_module_id AND d.origin = 'ROOM' AND d.upto_id IS NULL
-    );
+    SELECT
+        EXISTS(
+            SELECT FROM omd.module_declaration AS d
+            WHERE d.module_id = p_module_id AND d.origin = 'ROOM' AND d.upto_id IS NULL
+        );
 END;
 
 COMMENT ON FUNCTION omd.has_inputs IS

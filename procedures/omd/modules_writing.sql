@@ -1,5 +1,5 @@
--- A table is written by the Modules whose target it is, also through a view or a parent, and by those
--- whose room has declared it.
+-- A table is written by the Modules whose target it is, also through a view or a parent, and by
+-- those whose room has declared it.
 
 CREATE OR REPLACE FUNCTION omd.modules_writing(
     p_table_code text
@@ -28,7 +28,7 @@ END
 $modules_writing$;
 
 COMMENT ON FUNCTION omd.modules_writing IS
-'For rooms: returns the Modules whose runs write p_table_code, a table as omd.base_tables names it. '
-'Locks: none.';
+'For rooms: returns the Modules whose runs write p_table_code, a table as omd.base_tables names '
+'it. Locks: none.';
 REVOKE ALL ON FUNCTION omd.modules_writing FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.modules_writing TO omd_reader;

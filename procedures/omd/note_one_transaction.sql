@@ -11,7 +11,8 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     UPDATE omd.module_instance AS mi SET is_one_transaction = TRUE
-    WHERE mi.module_instance_id = p_module_instance_id
+    WHERE
+        mi.module_instance_id = p_module_instance_id
         AND mi.execution_status_code = 'E'
         AND NOT mi.is_one_transaction;
 END;

@@ -16,10 +16,11 @@ BEGIN ATOMIC
         p_module_id,
         t.table_code
     FROM unnest(p_table_array) AS t (table_code)
-    WHERE NOT EXISTS (
-        SELECT FROM omd.module_read AS r
-        WHERE r.module_id = p_module_id AND r.table_code = t.table_code
-    )
+    WHERE
+        NOT EXISTS (
+            SELECT FROM omd.module_read AS r
+            WHERE r.module_id = p_module_id AND r.table_code = t.table_code
+        )
     ORDER BY t.table_code
     ON CONFLICT (module_id, table_code) DO NOTHING;
 END;

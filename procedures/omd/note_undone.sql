@@ -15,9 +15,9 @@ BEGIN ATOMIC
     INSERT INTO omd.undone_run (module_instance_id, undone_by, undone_datetime, transaction_id)
     SELECT DISTINCT
         i.id,
-        coalesce(p_undone_by, i.id),
-        clock_timestamp(),
-        pg_current_xact_id()
+        coalesce(p_undone_by, i.id) AS undone_by,
+        clock_timestamp() AS undone_datetime,
+        pg_current_xact_id() AS transaction_id
     FROM unnest(p_instance_array) AS i (id)
     INNER JOIN omd.module_instance AS mi ON i.id = mi.module_instance_id
     WHERE

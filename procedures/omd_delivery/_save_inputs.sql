@@ -1,5 +1,5 @@
--- A delivery reads what LVL has of its entities, and of those to which they are related; a set rule may
--- read each entity of the interface.
+-- A delivery reads what LVL has of its entities, and of those to which they are related; a set rule
+-- may read each entity of the interface.
 
 CREATE OR REPLACE FUNCTION omd_delivery._save_inputs(
     p_interface_id integer

@@ -12,7 +12,8 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT DISTINCT c.table_code
     FROM omd_lake.table_commit AS c
-    WHERE c.module_instance_id = p_module_instance_id
+    WHERE
+        c.module_instance_id = p_module_instance_id
         AND c.operation IN ('APPEND', 'OVERWRITE', 'HISTORY');
 END;
 

@@ -1,7 +1,7 @@
--- A step reads the block of its base table, and whatever else its transforms read as it is. A reload
--- reads all, and replaces all. Of a table of the lake it reads the runs in its block, which the begin
--- records. Transforms that are no views here are functions of a job, of which nobody knows more than
--- what the topic depends on.
+-- A step reads the block of its base table, and whatever else its transforms read as it is. A
+-- reload reads all, and replaces all. Of a table of the lake it reads the runs in its block, which
+-- the begin records. Transforms that are no views here are functions of a job, of which nobody
+-- knows more than what the topic depends on.
 
 CREATE OR REPLACE FUNCTION omd_lineage._save_inputs(
     p_topic_id integer

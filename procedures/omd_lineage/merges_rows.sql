@@ -11,10 +11,11 @@ PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT EXISTS (
-        SELECT FROM omd_lineage.topic AS t
-        WHERE t.module_id = p_module_id AND num_nonnulls(t.merge_key, t.recompute_key) > 0
-    );
+    SELECT
+        EXISTS(
+            SELECT FROM omd_lineage.topic AS t
+            WHERE t.module_id = p_module_id AND num_nonnulls(t.merge_key, t.recompute_key) > 0
+        );
 END;
 
 COMMENT ON FUNCTION omd_lineage.merges_rows IS

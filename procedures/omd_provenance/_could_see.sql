@@ -1,7 +1,7 @@
 -- A run whose rows and success are one transaction draws its order before it commits, and a reader
 -- draws its own after it has read. Of any other run the rows may be visible from its begin on. Runs
--- that ended before this was recorded are compared by ids and clocks. The entities of a delivery end
--- together, so none has read another one.
+-- that ended before this was recorded are compared by ids and clocks. The entities of a delivery
+-- end together, so none has read another one.
 
 CREATE OR REPLACE FUNCTION omd_provenance._could_see(
     p_source omd.ledger_run,

@@ -1,5 +1,6 @@
--- A delivery knows how many rows it changed, and changes none before it succeeds; of other runs the counts are what somebody has said. A
--- run whose rows and success are one transaction has none before it succeeded.
+-- A delivery knows how many rows it changed, and changes none before it succeeds; of other runs the
+-- counts are what somebody has said. A run whose rows and success are one transaction has none
+-- before it succeeded.
 
 CREATE OR REPLACE FUNCTION omd_provenance._may_have_rows(
     p_run omd.ledger_run,

@@ -1,5 +1,5 @@
--- It reads a table of users with the rights of the caller. Where these don't suffice, or rows of the
--- run are gone by other hands, nobody knows where its rows were.
+-- It reads a table of users with the rights of the caller. Where these don't suffice, or rows of
+-- the run are gone by other hands, nobody knows where its rows were.
 
 CREATE OR REPLACE FUNCTION omd_provenance._row_windows(
     p_module_instance_id bigint,

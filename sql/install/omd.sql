@@ -153,7 +153,7 @@
 \ir ../../migrations/V081__module_returns.sql
 \endif
 
-\set checksum '3f8023f22ecbf577effe05e9a83d581d3c6125a6f8b7f3517c2867d9180ffc39'
+\set checksum 'b27b8441c9d0b0d3230c655520a3a03de6900036afde81ba9915d5619a26144d'
 \set migration 'V082__ledger'
 \ir ../setup/claim.psql
 \if :pending

@@ -1,9 +1,10 @@
 -- A run that begins holds the Modules and then wants their instances, which an upgrade of an old
 -- version has locked: they would wait for each other. So the columns and checks that an upgrade
 -- adds to the Modules and to their instances are added here, in a transaction before the
--- installation, which holds nothing else. It locks both at once, or none. It waits in turns of a moment, so that others begin meanwhile. Each installation runs this
--- script; it does nothing where process control is not installed, or is up to date. A new database
--- gets the columns from migrations V061, V064, V069 and V082.
+-- installation, which holds nothing else. It locks both at once, or none. It waits in turns of a
+-- moment, so that others begin meanwhile. Each installation runs this script; it does nothing where
+-- process control is not installed, or is up to date. A new database gets the columns from
+-- migrations V061, V064, V069 and V082.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 

@@ -37,9 +37,7 @@ def scene(conn: Connection) -> Connection:
 
 
 def module(conn: Connection, code: str, sql: str | None, table: str = "dwh.t") -> None:
-    conn.execute(
-        "CALL omd.register_module(%s, 'HSTG', %s, p_executable => %s)", (code, table, sql)
-    )
+    conn.execute("CALL omd.register_module(%s, 'HSTG', %s, p_executable => %s)", (code, table, sql))
 
 
 def run(conn: Connection, code: str, sql: str | None = None) -> int:
@@ -57,9 +55,7 @@ def reads(conn: Connection, instance: int) -> set[str]:
 
 
 def unknown(conn: Connection) -> dict[str, str]:
-    rows = conn.execute(
-        "SELECT * FROM omd_report.readiness WHERE problem_code = 'INPUTS_UNKNOWN'"
-    )
+    rows = conn.execute("SELECT * FROM omd_report.readiness WHERE problem_code = 'INPUTS_UNKNOWN'")
     return {row["module_code"]: row["command"] for row in rows}
 
 
@@ -217,9 +213,7 @@ def test_a_partition_is_read_through_its_parent(scene: Connection) -> None:
     for function in ("readers_of", "sources_of"):
         for argument, state in ((None, "OM005"), (99, "OM004")):
             with pytest.raises(psycopg.Error) as error:
-                scene.execute(
-                    f"SELECT * FROM omd_provenance.{function}(%s)".encode(), (argument,)
-                )
+                scene.execute(f"SELECT * FROM omd_provenance.{function}(%s)".encode(), (argument,))
             assert error.value.sqlstate == state
 
 

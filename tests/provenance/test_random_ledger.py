@@ -1,15 +1,15 @@
 """Runs of many Modules in several sessions, in any order of their commits: no reader is missed.
 
 Each run notes for itself whose rows each of its reads showed; that is the truth. The ledger knows
-only what Modules declare and what runs record. So each reader that the truth has must be among those
-of `readers_of`, in whatever order the sessions commit; where the ledger claims to be exact, the
-truth must have it; and who began after an undo was committed has not read what it undid.
+only what Modules declare and what runs record. So each reader that the truth has must be among
+those of `readers_of`, in whatever order the sessions commit; where the ledger claims to be exact,
+the truth must have it; and who began after an undo was committed has not read what it undid.
 """
 
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -41,7 +41,7 @@ class World:
         self.undone_at: dict[int, int] = {}  # when an undo was committed
         self.busy: set[str] = set()
         self.failed: set[int] = set()  # and not yet undone
-        for code, reads in READS.items():
+        for code in READS:
             if code == "p":
                 self.conn.execute(
                     f"CREATE TABLE w.p (n integer, {STAMP} bigint) PARTITION BY LIST (n);"
@@ -204,9 +204,7 @@ def test_no_reader_is_missed_in_any_order_of_commits(
     world.play(500)
     standing = world.standing()
     readers = {
-        run: world.conn.execute(
-            "SELECT * FROM omd_provenance.readers_of(%s)", (run,)
-        ).fetchall()
+        run: world.conn.execute("SELECT * FROM omd_provenance.readers_of(%s)", (run,)).fetchall()
         for run in world.module
     }
     assert sum(map(bool, world.saw.values())) > 20, "the world has hardly any reader"
@@ -223,8 +221,10 @@ def test_no_reader_is_missed_in_any_order_of_commits(
         for row in found:
             if row["is_exact"]:
                 assert row["module_code"] == "e"
-            began_later = run in world.undone_at and row["distance"] == 1 and (
-                world.began[row["module_instance_id"]] > world.undone_at[run]
+            began_later = (
+                run in world.undone_at
+                and row["distance"] == 1
+                and (world.began[row["module_instance_id"]] > world.undone_at[run])
             )
             # What a run has recorded by ids it has read, whether the rows were there or not.
             assert not began_later or row["is_exact"], f"{row} began after {run} was undone"
@@ -233,7 +233,8 @@ def test_no_reader_is_missed_in_any_order_of_commits(
         way: {
             (row[a], row[b], row["table_code"])
             for row in world.conn.execute(
-                f"SELECT * FROM omd_provenance.direct_{way}s(%s, TRUE)".encode(), (list(world.module),)
+                f"SELECT * FROM omd_provenance.direct_{way}s(%s, TRUE)".encode(),
+                (list(world.module),),
             )
         }
         for way, a, b in (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from psycopg.types.json import Jsonb
@@ -39,7 +39,8 @@ def shop(store: Store) -> Store:
         f"CREATE TABLE app.total (nbr int, amount int, {STAMP});"
         "CREATE VIEW app.to_log AS SELECT c.nbr, c.amount * max(r.r) AS amount,"
         " to_timestamp(c.acm_change_id) AS pos, c.acm_change_id AS id"
-        " FROM changes_shop.orders AS c LEFT JOIN app.v_rate AS r ON TRUE GROUP BY 1, 3, 4, c.amount;"
+        " FROM changes_shop.orders AS c LEFT JOIN app.v_rate AS r ON TRUE"
+        " GROUP BY 1, 3, 4, c.amount;"
         "CREATE VIEW app.to_total AS SELECT l.nbr, l.amount FROM app.log AS l"
         " WHERE omd_lineage.in_block(l.pos, l.id)"
     )
@@ -138,9 +139,7 @@ def test_what_was_undone_is_stale_until_it_is_read_again(shop: Store) -> None:
     later = step(shop)
     assert readers(shop, again) == {later: True}
     assert later not in readers(shop, bad, p_all=True)
-    shop.call(
-        "omd.set_next_run_indicator", next_run_indicator="R", module_instance_id=reader
-    )
+    shop.call("omd.set_next_run_indicator", next_run_indicator="R", module_instance_id=reader)
     # It waits for its undo, so it does not stand any more.
     assert stale(shop) == set()
 
@@ -184,9 +183,7 @@ POSITIONS = """
 def line(store: Store) -> Store:
     """A Module fills a source, and two topics in a line read it by positions."""
     store.conn.execute(POSITIONS)
-    store.call(
-        "omd.register_module", module_code="src", area_code="HSTG", table_code="app.src"
-    )
+    store.call("omd.register_module", module_code="src", area_code="HSTG", table_code="app.src")
     store.call("omd_lineage.register_topic", topic="app.src", source_offset="HAND")
     for topic, base in (("app.mid", "app.src"), ("app.dst", "app.mid")):
         Flow.call(
@@ -208,9 +205,7 @@ def come(store: Store, *positions: int) -> int:
         store.conn.execute(
             "INSERT INTO app.src VALUES (1, to_timestamp(%s), %s, %s)", (at, at, run)
         )
-    store.conn.execute(
-        "CALL omd.module_success(%s, p_rows_inserted => %s)", (run, len(positions))
-    )
+    store.conn.execute("CALL omd.module_success(%s, p_rows_inserted => %s)", (run, len(positions)))
     return int(run)
 
 
@@ -288,7 +283,8 @@ def test_the_links_of_a_stage(store: Store) -> None:
     }
     store.call("omd_decision.define_stage", stage=Jsonb(definition))
     inputs = store.rows(
-        "SELECT i.table_code, read_kind FROM omd.module_input AS i JOIN omd.module USING (module_id)"
+        "SELECT i.table_code, read_kind FROM omd.module_input AS i"
+        " JOIN omd.module USING (module_id)"
         " WHERE module_code = 's' AND upto_id IS NULL"
     )
     assert {(i["table_code"], i["read_kind"]) for i in inputs} == {

@@ -15,9 +15,10 @@ SELECT
     u.module_code,
     'WARNING' AS severity,
     'INPUTS_UNKNOWN' AS problem_code,
-    'nobody knows what it reads'
-    || coalesce(': ' || u.problem, ', so a recall can''t tell whether it has read what goes')
-    AS problem,
+    concat(
+        'nobody knows what it reads',
+        coalesce(': ' || u.problem, ', so a recall can''t tell whether it has read what goes')
+    ) AS problem,
     format(
         'CALL omd.declare_inputs(%L, %s);',
         u.module_code,
