@@ -54,12 +54,6 @@
 \if :pending
 \ir ../../migrations/V086__recalled_changes.sql
 \endif
-\set checksum '3f8d05be8fa409749b29de7b1e34e3fda67c7487e66c9f0ae8629df511a8f602'
-\set migration 'V093__trace'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/V093__trace.sql
-\endif
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql

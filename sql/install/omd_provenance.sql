@@ -6,6 +6,12 @@
 \if :pending
 \ir ../../migrations/V080__provenance.sql
 \endif
+\set checksum 'f7c96c4fd658b0a59a94f479832be098aaa35eeb02e248e73c68220c5d6ca655'
+\set migration 'V093__trace'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V093__trace.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
