@@ -6,7 +6,7 @@
 \if :pending
 \ir ../../migrations/V080__provenance.sql
 \endif
-\set checksum 'f7c96c4fd658b0a59a94f479832be098aaa35eeb02e248e73c68220c5d6ca655'
+\set checksum '793947f4fb96b4431fb618f17186fa46b9dedfdbf48386406569229d8e92d45d'
 \set migration 'V093__trace'
 \ir ../setup/claim.psql
 \if :pending
