@@ -20,7 +20,6 @@ SET timezone = 'UTC'
 AS $input_steps$
 DECLARE
     v_most CONSTANT integer := 50;
-    v_place integer;
     v_input record;
     v_rows jsonb;
     v_problem text;
@@ -51,7 +50,7 @@ BEGIN
         END;
         FOR v_place IN 1 .. least(cardinality(v_input.arrivals), v_most) LOOP
             v_now := v_rows -> v_input.arrivals[v_place]::text;
-            value := coalesce(v_input.kept -> (v_place - 1), v_now);
+            value := coalesce(v_input.kept -> (v_place - 1), v_now)::text;
             module_instance_id := (
                 SELECT (v_now ->> s.name)::bigint
                 FROM unnest(v_input.stamps) WITH ORDINALITY AS s (name, place)
