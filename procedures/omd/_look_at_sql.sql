@@ -1,4 +1,5 @@
--- It runs with the rights of the caller: omd_owner may not name tables of every schema.
+-- It runs with the rights of the caller: omd_owner may not name tables of every schema, so what it
+-- can't name at the registration somebody else looks up.
 
 CREATE OR REPLACE FUNCTION omd._look_at_sql(
     p_module_code text
@@ -12,12 +13,15 @@ SET search_path = pg_catalog, pg_temp
 AS $look_at_sql$
 DECLARE
     v_executable text;
-    v_found record;
+    v_look record;
 BEGIN
     SELECT d.executable INTO v_executable FROM omd.module_definition(p_module_code) AS d;
-    v_found := omd._statement_inputs(v_executable);
+    v_look := omd._statement_inputs(v_executable);
+    IF v_look.p_tables IS NULL AND current_user = 'omd_owner' THEN
+        RETURN;
+    END IF;
     PERFORM omd._save_look(
-        p_module_code, md5(v_executable), v_found.p_tables, v_found.p_problem
+        p_module_code, md5(v_executable), v_look.p_tables, v_look.p_problem
     );
 END
 $look_at_sql$;

@@ -1,4 +1,5 @@
 -- A Module with SQL of its own is looked up once for each text, unless somebody has declared it.
+-- Where the tables could not even be named, somebody else may name them.
 
 CREATE OR REPLACE FUNCTION omd._needs_look(
     p_module_code text
@@ -23,7 +24,14 @@ BEGIN ATOMIC
                         AND d.upto_id IS NULL
                         AND (
                             d.origin = 'HAND'
-                            OR (d.origin = 'CATALOGUE' AND d.text_hash = md5(m.executable))
+                            OR (
+                            d.origin = 'CATALOGUE'
+                            AND d.text_hash = md5(m.executable)
+                            AND (
+                                d.proposed IS NOT NULL
+                                OR d.looked_datetime > clock_timestamp() - interval '1 minute'
+                            )
+                        )
                         )
                 )
         );
@@ -33,4 +41,4 @@ COMMENT ON FUNCTION omd._needs_look IS
 'Answers whether nobody has looked up yet what the SQL of the Module p_module_code reads. Locks: '
 'none.';
 REVOKE ALL ON FUNCTION omd._needs_look FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._needs_look TO omd_runner, omd_admin;
+GRANT EXECUTE ON FUNCTION omd._needs_look TO omd_runner;

@@ -14,12 +14,14 @@ SET search_path = pg_catalog, pg_temp
 AS $record_sql$
 DECLARE
     v_own text;
+    v_look record;
 BEGIN
     SELECT d.executable INTO v_own FROM omd.module_definition(p_module_code) AS d;
     IF v_own = p_executable THEN
         RETURN;
     END IF;
-    CALL omd.record_query(p_executable, p_module_instance_id);
+    v_look := omd._statement_inputs(p_executable);
+    PERFORM omd._record_look(p_module_instance_id, v_look.p_tables, v_look.p_problem);
 END
 $record_sql$;
 
@@ -27,4 +29,4 @@ COMMENT ON FUNCTION omd._record_sql IS
 'Records what the run p_module_instance_id of the Module p_module_code reads when it executes '
 'p_executable and not the SQL of its Module. Locks: none.';
 REVOKE ALL ON FUNCTION omd._record_sql FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._record_sql TO omd_runner, omd_admin;
+GRANT EXECUTE ON FUNCTION omd._record_sql TO omd_runner;

@@ -21,6 +21,7 @@ DECLARE
     v_body text;
 BEGIN
     IF coalesce(v_statement, '') = '' OR strpos(v_statement, ';') > 0 THEN
+        p_tables := '{}';
         p_problem := 'it is not one plain statement';
         RETURN;
     END IF;
@@ -147,8 +148,8 @@ END
 $statement_inputs$;
 
 COMMENT ON FUNCTION omd._statement_inputs IS
-'Returns the tables and views that p_statement reads, as the catalogue knows them (p_tables), and '
-'why that may not be all (p_problem; NULL: it is). The caller must be able to name the tables. '
-'Locks: those of naming them.';
+'Returns the tables and views that p_statement reads, as the catalogue knows them (p_tables), '
+'and why that may not be all (p_problem; NULL: it is). p_tables is NULL where the caller can''t '
+'name the tables, or nobody can. Locks: those of naming them.';
 REVOKE ALL ON FUNCTION omd._statement_inputs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._statement_inputs TO omd_runner, omd_admin;

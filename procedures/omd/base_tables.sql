@@ -54,8 +54,7 @@ END
 $base_tables$;
 
 COMMENT ON FUNCTION omd.base_tables IS
-'Returns the tables for which the table or view p_table_code stands in the ledger of inputs: those '
-'under a view, the topmost parents of a partition, the entities of an offered view of facts; the '
-'name itself, where it is no relation here. Locks: none.';
+'For rooms: returns the tables for which the table or view p_table_code stands in the ledger of '
+'inputs: those under a view, the topmost parents of a partition, the entities of an offered view '
+'of facts; the name itself, where it is no relation here. Locks: none.';
 REVOKE ALL ON FUNCTION omd.base_tables FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.base_tables TO omd_reader;

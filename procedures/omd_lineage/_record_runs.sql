@@ -26,11 +26,8 @@ BEGIN
         PERFORM omd.record_run_input(
             p_module_instance_id,
             omd.base_tables(v_table_code),
-            ARRAY(
-                SELECT i.module_instance_id
-                FROM omd_lake.instances_in_window(
-                    v_table_code, p_start_pos, p_start_id, p_end_pos, p_end_id
-                ) AS i
+            omd_lake.runs_in_block(
+                v_table_code, p_start_pos, p_start_id, p_end_pos, p_end_id
             )
         );
     END IF;

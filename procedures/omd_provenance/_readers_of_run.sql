@@ -17,6 +17,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $readers_of_run$
 DECLARE
     v_run omd.ledger_run;
@@ -50,29 +51,34 @@ BEGIN
     v_tables := omd_provenance._written_tables(p_module_instance_id);
 
     FOR v_input IN
-        SELECT i.module_id, i.table_code, i.declared_code, i.read_kind, i.pos_column, i.id_column,
-            i.after_id, coalesce(i.upto_id, 9223372036854775807) AS upto_id
+        SELECT i.table_code, i.declared_code, i.pos_column, i.id_column,
+            array_agg(i.module_id) AS module_array,
+            array_agg(i.after_id) AS after_array,
+            array_agg(coalesce(i.upto_id, 9223372036854775807)) AS upto_array
         FROM omd.ledger_input AS i
-        WHERE i.table_code = ANY(v_tables)
-            AND i.read_kind <> 'RUNS'
-            AND i.after_id < v_upto
+        WHERE i.table_code = ANY(v_tables) AND i.read_kind = 'WINDOW' AND i.after_id < v_upto
+        GROUP BY i.table_code, i.declared_code, i.pos_column, i.id_column
+    LOOP
+        RETURN QUERY
+        SELECT r.module_instance_id, v_input.table_code, r.is_exact, r.stands,
+            r.execution_status_code
+        FROM omd_provenance._window_readers(
+            v_run, v_undone_by, v_upto, p_all, v_input.module_array, v_input.table_code,
+            v_input.declared_code, v_input.pos_column, v_input.id_column, v_input.after_array,
+            v_input.upto_array
+        ) AS r;
+    END LOOP;
+
+    FOR v_input IN
+        SELECT i.module_id, i.table_code, i.read_kind, i.after_id,
+            coalesce(i.upto_id, 9223372036854775807) AS upto_id
+        FROM omd.ledger_input AS i
+        WHERE i.table_code = ANY(v_tables) AND i.read_kind = 'ALL' AND i.after_id < v_upto
         UNION ALL
-        SELECT r.module_id, r.table_code, r.table_code, 'RECORDED', NULL, NULL, 0,
-            9223372036854775807
+        SELECT r.module_id, r.table_code, 'RECORDED', 0, 9223372036854775807
         FROM omd.ledger_read AS r
         WHERE r.table_code = ANY(v_tables)
     LOOP
-        IF v_input.read_kind = 'WINDOW' THEN
-            RETURN QUERY
-            SELECT r.module_instance_id, v_input.table_code, r.is_exact, r.stands,
-                r.execution_status_code
-            FROM omd_provenance._window_readers(
-                v_run, v_undone_by, v_upto, p_all, v_input.module_id, v_input.table_code,
-                v_input.declared_code, v_input.pos_column, v_input.id_column, v_input.after_id,
-                v_input.upto_id
-            ) AS r;
-            CONTINUE;
-        END IF;
         -- Not = alone, with which the planner could walk the primary key past other Modules.
         SELECT before.module_instance_id INTO v_first
         FROM omd.ledger_run AS before

@@ -16,6 +16,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $row_windows$
 DECLARE
     v_relation CONSTANT oid := omd.target_relation(p_table_code);
@@ -23,7 +24,7 @@ DECLARE
     v_pos text;
     v_id text;
     v_count bigint;
-    v_found bigint[];
+    v_held bigint[];
 BEGIN
     SELECT
         string_agg(format('s.%I = $1', a.attname), ' OR ' ORDER BY a.attnum)
@@ -54,7 +55,7 @@ BEGIN
             coalesce(v_id, '0::bigint'),
             p_table_code,
             v_stamp
-        ) INTO v_count, v_found USING p_module_instance_id, p_windows;
+        ) INTO v_count, v_held USING p_module_instance_id, p_windows;
     EXCEPTION
         WHEN insufficient_privilege OR undefined_table OR undefined_column
             OR datatype_mismatch OR cannot_coerce OR undefined_function
@@ -62,7 +63,7 @@ BEGIN
         THEN
             RETURN NULL;
     END;
-    RETURN CASE WHEN v_count > 0 AND v_count >= p_rows THEN v_found END;
+    RETURN CASE WHEN v_count > 0 AND v_count >= p_rows THEN v_held END;
 END
 $row_windows$;
 

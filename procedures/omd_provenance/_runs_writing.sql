@@ -15,6 +15,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $runs_writing$
 DECLARE
     v_modules CONSTANT integer[] := coalesce(

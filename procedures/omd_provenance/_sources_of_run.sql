@@ -18,6 +18,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $sources_of_run$
 DECLARE
     v_run omd.ledger_run;

@@ -8,13 +8,13 @@ CREATE OR REPLACE FUNCTION omd_provenance._window_readers(
     p_undone_by bigint,
     p_upto bigint,
     p_all boolean,
-    p_module_id integer,
+    p_module_array integer[],
     p_table_code text,
     p_declared_code text,
     p_pos_column text,
     p_id_column text,
-    p_after_id bigint,
-    p_upto_id bigint
+    p_after_array bigint[],
+    p_upto_array bigint[]
 )
 RETURNS TABLE (
     module_instance_id bigint,
@@ -27,6 +27,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $window_readers$
 DECLARE
     v_change record;
@@ -45,8 +46,9 @@ BEGIN
             v_is_known := TRUE;
             v_held := v_held || ARRAY(
                 SELECT w.module_instance_id
-                FROM omd_provenance._windows_over(
-                    p_module_id, v_change.change_datetime, v_change.change_id,
+                FROM unnest(p_module_array) AS m (module_id)
+                CROSS JOIN LATERAL omd_provenance._windows_over(
+                    m.module_id, v_change.change_datetime, v_change.change_id,
                     v_change.change_datetime, v_change.change_id, p_all
                 ) AS w
                 WHERE w.source_code = v_change.source_code
@@ -60,9 +62,12 @@ BEGIN
             SELECT r.module_instance_id, TRUE, omd_provenance._stands(r),
                 r.execution_status_code::text
             FROM omd.ledger_run AS r
+            INNER JOIN unnest(p_module_array, p_after_array, p_upto_array)
+                AS m (module_id, after_id, upto_id)
+                ON r.module_id = m.module_id
+                    AND r.module_instance_id > m.after_id
+                    AND r.module_instance_id <= m.upto_id
             WHERE r.module_instance_id = ANY(v_held)
-                AND r.module_instance_id > p_after_id
-                AND r.module_instance_id <= p_upto_id
                 AND r.execution_status_code IN ('S', 'E', 'F')
                 AND (p_all OR omd_provenance._stands(r));
             RETURN;
@@ -86,10 +91,11 @@ BEGIN
                 )
             )
         INTO v_windows
-        FROM omd_provenance._windows_after(
-            p_run, p_undone_by, p_upto, p_all, p_module_id, p_after_id, p_upto_id
-        ) AS c (id)
-        INNER JOIN omd.ledger_window AS sc ON c.id = sc.module_instance_id;
+        FROM unnest(p_module_array, p_after_array, p_upto_array)
+            AS m (module_id, after_id, upto_id)
+        CROSS JOIN LATERAL omd_provenance._windows_after(
+            p_run, p_undone_by, p_upto, p_all, m.module_id, m.after_id, m.upto_id
+        ) AS sc;
         IF v_windows IS NULL THEN
             RETURN;
         END IF;
@@ -147,18 +153,19 @@ BEGIN
     END IF;
     RETURN QUERY
     SELECT r.module_instance_id, FALSE, omd_provenance._stands(r), r.execution_status_code::text
-    FROM omd_provenance._windows_after(
-        p_run, p_undone_by, p_upto, p_all, p_module_id, p_after_id, p_upto_id
-    ) AS c (id)
-    INNER JOIN omd.ledger_run AS r ON c.id = r.module_instance_id;
+    FROM unnest(p_module_array, p_after_array, p_upto_array) AS m (module_id, after_id, upto_id)
+    CROSS JOIN LATERAL omd_provenance._windows_after(
+        p_run, p_undone_by, p_upto, p_all, m.module_id, m.after_id, m.upto_id
+    ) AS c
+    INNER JOIN omd.ledger_run AS r ON c.module_instance_id = r.module_instance_id;
 END
 $window_readers$;
 
 COMMENT ON FUNCTION omd_provenance._window_readers IS
-'Returns the runs of the Module p_module_id whose windows over p_table_code have read the run '
-'p_run. p_undone_by: the run that undid it; p_upto: the newest run that may have read it before; '
-'p_all: also those that do not stand; p_declared_code: the table or view that the window cuts, '
-'by p_pos_column and p_id_column, NULL: by changes of facts; p_after_id, p_upto_id: the runs for '
-'which this is declared. Locks: none.';
+'Returns the runs of the Modules p_module_array whose windows over p_table_code have read the '
+'run p_run. p_undone_by: the run that undid it; p_upto: the newest run that may have read it '
+'before; p_all: also those that do not stand; p_declared_code: the table or view that the window '
+'cuts, by p_pos_column and p_id_column, NULL: by changes of facts; p_after_array, p_upto_array: '
+'the runs for which this is declared. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._window_readers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._window_readers TO omd_reader;

@@ -9,12 +9,13 @@ CREATE OR REPLACE FUNCTION omd_provenance._windows_after(
     p_after_id bigint,
     p_upto_id bigint
 )
-RETURNS TABLE (module_instance_id bigint)
+RETURNS SETOF omd.ledger_window
 LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $windows_after$
 DECLARE
     v_first bigint;
@@ -28,7 +29,7 @@ BEGIN
     ORDER BY before.module_id DESC, before.module_instance_id DESC
     LIMIT 1;
     RETURN QUERY
-    SELECT r.module_instance_id
+    SELECT sc.*
     FROM omd.ledger_run AS r
     INNER JOIN omd.ledger_window AS sc ON r.module_instance_id = sc.module_instance_id
     WHERE r.module_id = p_module_id
@@ -46,7 +47,7 @@ END
 $windows_after$;
 
 COMMENT ON FUNCTION omd_provenance._windows_after IS
-'Returns the runs with a window of the Module p_module_id that could see rows of the run p_run. '
+'Returns the windows of runs of the Module p_module_id whose run could see rows of the run p_run. '
 'The other parameters are those of omd_provenance._window_readers. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._windows_after FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._windows_after TO omd_reader;

@@ -15,6 +15,7 @@ STABLE
 PARALLEL SAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $windows_over$
 DECLARE
     v_pos timestamptz := p_first_pos;

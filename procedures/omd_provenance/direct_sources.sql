@@ -17,6 +17,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $direct_sources$
 DECLARE
     v_id bigint;

@@ -15,4 +15,3 @@ COMMENT ON FUNCTION omd_provenance.unknown_modules IS
 'For rooms: returns the Modules of which nobody knows what they read: kind SQL or SPARK, nothing '
 'declared, looked up or recorded. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance.unknown_modules FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_provenance.unknown_modules TO omd_reader;

@@ -468,7 +468,7 @@
 \ir ../../procedures/omd/_statement_inputs.sql
 \ir ../../procedures/omd/_save_look.sql
 \ir ../../procedures/omd/_look_at_sql.sql
-\ir ../../procedures/omd/_record_unknown.sql
+\ir ../../procedures/omd/_record_look.sql
 \ir ../../procedures/omd/record_query.sql
 \ir ../../procedures/omd/_record_sql.sql
 \ir ../../procedures/omd/_due_looks.sql

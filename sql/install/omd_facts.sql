@@ -36,7 +36,7 @@
 \if :pending
 \ir ../../migrations/V073__exports_by_themselves.sql
 \endif
-\set checksum 'ac4ab6162f27b9b9adfea7e164378dc1e0ee95e586806a64c3da87106a6d7445'
+\set checksum 'fa17dd15d2915e081f153956ee75afe955cbed3183eb2851588b2d4deb820284'
 \set migration 'V083__changes_of_runs'
 \ir ../setup/claim.psql
 \if :pending

@@ -112,14 +112,6 @@ class ControlCalls(Calls):
 
         return self._rows(_AUDIT_COLUMN_VALUES, AuditColumnValuesRow, module_code)
 
-    def base_tables(self, table_code: str) -> list[str]:
-        """Returns the tables for which the table or view ``table_code`` stands in the ledger of
-        inputs: those under a view, the topmost parents of a partition, the entities of an offered
-        view of facts; the name itself, where it is no relation here.
-        """
-        answer: list[str] = self._value(_BASE_TABLES, table_code)
-        return answer
-
     def batch_abort(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
         """Ends a Batch Instance with status A.
 
@@ -954,7 +946,6 @@ class ControlCalls(Calls):
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
-            InvalidArgument: OM013.
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
         """
@@ -1619,9 +1610,6 @@ _AUDIT_COLUMN_VALUES = Routine(
     required=1,
     repeat=Repeat(),
     is_function=True,
-)
-_BASE_TABLES = Routine(
-    "omd.base_tables", {"p_table_code": "text"}, required=1, repeat=Repeat(), is_function=True
 )
 _BATCH_ABORT = Routine(
     "omd.batch_abort",

@@ -1437,8 +1437,8 @@ class TraceRow:
 
 @dataclass(frozen=True, slots=True)
 class UnknownInputsRow:
-    """The Modules of which nobody knows what they read: nothing is declared, the catalogue says
-    nothing, and no run has recorded anything.
+    """The Modules of which nobody knows what they read: nothing is declared, and the catalogue does
+    not know it, or the newest run has recorded nothing.
 
     Attributes:
         module_id: The Module.

@@ -1,4 +1,5 @@
--- What a run has recorded is known of its Module too: its next run will record again.
+-- A job may record what it reads when it runs, so a Module that has never run is not unknown yet;
+-- one whose newest run has recorded nothing is.
 
 CREATE OR REPLACE VIEW omd.unknown_inputs AS
 SELECT
@@ -18,14 +19,33 @@ WHERE
         SELECT FROM omd.module_declaration AS d
         WHERE d.module_id = m.module_id AND d.upto_id IS NULL AND d.inputs IS NOT NULL
     )
-    AND NOT EXISTS (
-        SELECT FROM omd.module_read AS r
-        WHERE r.module_id = m.module_id AND r.table_code <> ''
+    AND (
+        c.declaration_id IS NOT NULL
+        OR EXISTS (
+            SELECT
+            FROM (
+                SELECT mi.module_instance_id
+                FROM omd.module_instance AS mi
+                WHERE
+                    mi.module_id = m.module_id
+                    AND mi.execution_status_code IN ('S', 'E')
+                    AND mi.processing_indicator IN ('P', 'R')
+                ORDER BY mi.module_id DESC, mi.module_instance_id DESC
+                LIMIT 1
+            ) AS newest
+            WHERE
+                NOT EXISTS (
+                    SELECT FROM omd.run_input AS i
+                    WHERE
+                        i.module_instance_id = newest.module_instance_id
+                        AND i.table_code <> ''
+                )
+        )
     );
 
 COMMENT ON VIEW omd.unknown_inputs IS
-'The Modules of which nobody knows what they read: nothing is declared, the catalogue says '
-'nothing, and no run has recorded anything.';
+'The Modules of which nobody knows what they read: nothing is declared, and the catalogue does not '
+'know it, or the newest run has recorded nothing.';
 COMMENT ON COLUMN omd.unknown_inputs.module_id IS 'The Module.';
 COMMENT ON COLUMN omd.unknown_inputs.module_code IS 'Its code.';
 COMMENT ON COLUMN omd.unknown_inputs.module_kind_code IS 'SQL or SPARK.';
