@@ -815,9 +815,14 @@ KNOWS = {
     "omd_lineage": {"omd_lake"},
     # These are installed over all rooms.
     "omd_provenance": {
-        "omd_decision", "omd_delivery", "omd_dispatch", "omd_facts", "omd_lake", "omd_lineage",
+        "omd_decision",
+        "omd_delivery",
+        "omd_dispatch",
+        "omd_facts",
+        "omd_lake",
+        "omd_lineage",
         "omd_report",
-    },  # fmt: skip
+    },
     "omd_report": {"omd_dispatch"},
 }
 
