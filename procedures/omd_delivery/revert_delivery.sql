@@ -56,6 +56,12 @@ BEGIN
     END LOOP;
     DELETE FROM omd_delivery.delta_queue AS q WHERE q.delivery_id = p_delivery_id;
     PERFORM omd_delivery._move(p_delivery_id, 'REVERTED', 'revert_delivery', p_reason);
+    PERFORM omd.mark_undone(
+        ARRAY(
+            SELECT de.module_instance_id FROM omd_delivery.delivery_entity AS de
+            WHERE de.delivery_id = p_delivery_id AND de.module_instance_id IS NOT NULL
+        )
+    );
     -- A trace is one of a Module Instance, and each entity has its own.
     FOR v_instance_id IN
         SELECT de.module_instance_id FROM omd_delivery.delivery_entity AS de
@@ -84,7 +90,7 @@ COMMENT ON PROCEDURE omd_delivery.revert_delivery IS
 'NULL; OM014: the isolation level is not read committed; OM034: there is no such delivery; OM130: '
 'it is in another status than ACCEPTED; OM133: the facts have taken it, it deleted physically, or '
 'it is not the newest of each of its entities: omd_provenance.plan_recall takes such a one back. '
-'Locks: the interface, the queue item, the rows, the delivery. Call again when the answer was '
-'lost; OM130 with delivery_status REVERTED says that it is done.';
+'Locks: the interface, the queue item, the rows, the delivery, its runs. Call again when the '
+'answer was lost; OM130 with delivery_status REVERTED says that it is done.';
 REVOKE ALL ON PROCEDURE omd_delivery.revert_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.revert_delivery TO omd_admin;

@@ -558,6 +558,10 @@
 \ir ../../procedures/omd/awaited_tables.sql
 \ir ../../procedures/omd/written_tables.sql
 \ir ../../procedures/omd/first_read.sql
+\ir ../../procedures/omd/key_match.sql
+\ir ../../procedures/omd/stamp_columns.sql
+\ir ../../procedures/omd/explained_target.sql
+\ir ../../procedures/omd/shown_runs.sql
 \ir ../views/omd/standing_read.sql
 \ir ../../procedures/omd/tell_undo.sql
 \ir ../../procedures/omd/stamp_datetime.sql

@@ -157,6 +157,7 @@
 \ir ../../procedures/omd_decision/commit_stage.sql
 \ir ../../procedures/omd_decision/fail_stage.sql
 \ir ../../procedures/omd_decision/explain.sql
+\ir ../../procedures/omd_decision/decided.sql
 \ir ../../procedures/omd_decision/last_run_of.sql
 \ir ../../procedures/omd_decision/purge_log.sql
 

@@ -288,6 +288,11 @@
 
 -- Receipts
 \ir ../../procedures/omd_delivery/delivery_receipt.sql
+\ir ../../procedures/omd_delivery/explained_rows.sql
+\ir ../../procedures/omd_delivery/shown_deliveries.sql
+\ir ../../procedures/omd_delivery/deliveries_of.sql
+\ir ../../procedures/omd_delivery/files_of.sql
+\ir ../../procedures/omd_delivery/violations_of.sql
 
 -- Triggers
 \ir ../triggers/omd_delivery/deployed_tables.sql

@@ -230,6 +230,8 @@
 \ir ../../procedures/omd_facts/next_change.sql
 \ir ../../procedures/omd_facts/plan_changes.sql
 \ir ../../procedures/omd_facts/changes_view.sql
+\ir ../../procedures/omd_facts/explained_facts.sql
+\ir ../../procedures/omd_facts/deliveries_of.sql
 \ir ../../procedures/omd_facts/may_end.sql
 \ir ../../procedures/omd_facts/purge_changes.sql
 \ir ../../procedures/omd_facts/written_entities.sql

@@ -6,6 +6,12 @@
 \if :pending
 \ir ../../migrations/V080__provenance.sql
 \endif
+\set checksum '793947f4fb96b4431fb618f17186fa46b9dedfdbf48386406569229d8e92d45d'
+\set migration 'V093__trace'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V093__trace.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
@@ -23,10 +29,12 @@
 \ir ../../procedures/omd_provenance/_window_readers.sql
 \ir ../../procedures/omd_provenance/_readers_of_run.sql
 \ir ../../procedures/omd_provenance/direct_readers.sql
+\ir ../../procedures/omd_provenance/_readers_within.sql
 \ir ../../procedures/omd_provenance/readers_of.sql
 \ir ../../procedures/omd_provenance/_runs_writing.sql
 \ir ../../procedures/omd_provenance/_sources_of_run.sql
 \ir ../../procedures/omd_provenance/direct_sources.sql
+\ir ../../procedures/omd_provenance/_sources_within.sql
 \ir ../../procedures/omd_provenance/sources_of.sql
 \ir ../../procedures/omd_provenance/modules_reading.sql
 \ir ../../procedures/omd_provenance/unknown_modules.sql
@@ -85,6 +93,21 @@
 \ir ../../procedures/omd_provenance/redeliver.sql
 \ir ../../procedures/omd_provenance/drop_return.sql
 \ir ../views/omd_provenance/recall_returns.sql
+
+-- Trace and explain
+\ir ../../procedures/omd_provenance/_place.sql
+\ir ../../procedures/omd_provenance/_versions.sql
+\ir ../../procedures/omd_provenance/_deliveries_of.sql
+\ir ../../procedures/omd_provenance/_trace.sql
+\ir ../../procedures/omd_provenance/trace.sql
+\ir ../../procedures/omd_provenance/trace_row.sql
+\ir ../../procedures/omd_provenance/_run_steps.sql
+\ir ../../procedures/omd_provenance/_decision_steps.sql
+\ir ../../procedures/omd_provenance/_decision_inputs.sql
+\ir ../../procedures/omd_provenance/_input_steps.sql
+\ir ../../procedures/omd_provenance/_delivery_steps.sql
+\ir ../../procedures/omd_provenance/_written_at.sql
+\ir ../../procedures/omd_provenance/explain.sql
 
 -- Grants
 \ir ../grants/omd_provenance.sql

@@ -8,7 +8,6 @@
 \ir ../views/omd_report/problems.sql
 \ir ../views/omd_report/flow.sql
 \ir ../views/omd_report/flow_nodes.sql
-\ir ../views/omd_report/trace_steps.sql
 \ir ../views/omd_report/ready_topic_tasks.sql
 \ir ../../procedures/omd_report/ready_tasks.sql
 \ir ../views/omd_report/work_tasks_database.sql

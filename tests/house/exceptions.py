@@ -209,6 +209,16 @@ CHANGES_NOTHING = {
 # Errors of a callee that a caller can't cause: errors, reason, caller > callee.
 NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
+        "OM004",
+        "it asks only for a run that is there",
+        ["omd_provenance._run_steps > omd_provenance._trace"],
+    ),
+    (
+        "OM006",
+        "its direction and depth are its own",
+        ["omd_provenance._run_steps > omd_provenance._trace"],
+    ),
+    (
         "OM102",
         "only a success asks for the indicator P",
         [
@@ -803,8 +813,17 @@ HOLDS_ROWS = re.compile(
 KNOWS = {
     "omd_facts": {"omd_delivery"},
     "omd_lineage": {"omd_lake"},
-    "omd_provenance": {"omd_decision", "omd_delivery", "omd_facts", "omd_lake", "omd_lineage"},
-    "omd_report": {"omd_dispatch"},  # it is installed over all rooms
+    # These are installed over all rooms.
+    "omd_provenance": {
+        "omd_decision",
+        "omd_delivery",
+        "omd_dispatch",
+        "omd_facts",
+        "omd_lake",
+        "omd_lineage",
+        "omd_report",
+    },
+    "omd_report": {"omd_dispatch"},
 }
 
 # The rights of omd_admin on tables, as in sql/grants: on all rows, or UPDATE of columns.

@@ -60,6 +60,8 @@ COMPOSE_SQL = {
         "omd_lineage._walk_block(text,text,text,text,omd_lineage.row_position,"
         "omd_lineage.row_position,timestamp with time zone,omd_lineage.row_position,bigint)"
     ),
+    "omd_provenance._input_steps(bigint,jsonb)",
+    "omd_provenance._versions(text,jsonb,text,timestamp with time zone)",
 }
 
 # It only raises, and must not do so while a statement is planned.

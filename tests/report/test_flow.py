@@ -1,4 +1,4 @@
-"""What flows where over all rooms, and one step from a run in each direction."""
+"""What flows where over all rooms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from facts.conftest import store
-from facts.test_topics import load, revert, shop, steps, topic
+from facts.test_topics import shop, topic
 from kinds.conftest import Platform, platform
 
 if TYPE_CHECKING:
@@ -149,91 +149,3 @@ def test_a_circle_of_stage_and_topic_can_be_drawn(
     )
     drawn = graph(omd_here, dsn, "--of", "s", "--format", format_)
     assert all(name in drawn for name in ("app.dst", "app.src"))
-
-
-# Traces -----------------------------------------------------------------------------------------
-
-
-def told(flow: Any, instance: int) -> list[tuple[str, str, str]]:
-    rows = flow.rows(
-        "SELECT step, object_kind, object_key FROM omd_report.trace_steps"
-        " WHERE module_instance_id = %s ORDER BY 1, 2, 3",
-        instance,
-    )
-    return [tuple(row.values()) for row in rows]
-
-
-def newest(flow: Any, code: str) -> int:
-    return int(
-        flow.one(
-            "SELECT max(mi.module_instance_id) FROM omd.module_instance AS mi"
-            " INNER JOIN omd.module AS m USING (module_id) WHERE m.module_code = %s",
-            code,
-        )
-    )
-
-
-def test_a_load_and_a_step_tell_of_each_other(shop: Store, omd_here: Command, dsn: str) -> None:
-    topic(shop)
-    run = load(shop, 1, orders=[("N", 1, 10)])
-    delivery = shop.one("SELECT delivery_id FROM omd_facts.load_log")
-    change = shop.one("SELECT max(change_id) FROM omd_facts.change")
-    assert steps(shop) == [1]
-    step = newest(shop, "app.f")
-    assert told(shop, run) == [
-        ("READ", "DELIVERY", str(delivery)), ("READ_BY", "MODULE_INSTANCE", str(step)),
-    ]  # fmt: skip
-    assert told(shop, step) == [
-        ("READ", "CHANGE", str(change)), ("READ", "INTERFACE", "shop"),
-    ]  # fmt: skip
-    text = omd_here("trace", str(step), dsn=dsn).stdout
-    assert "What it read" in text
-    assert f"change {change} (LOAD), by Module Instance {run}, delivery {delivery} of a" in text
-    shop.undo(run)
-    revert(shop)
-    assert ("UNDONE", "MODULE_INSTANCE") in {entry[:2] for entry in told(shop, run)}
-    assert "What took it back" in omd_here("trace", str(run), dsn=dsn).stdout
-    found = json.loads(omd_here("trace", str(step), "--output", "json", dsn=dsn).stdout)
-    assert found["module_instance_id"] == step
-    assert "undone by change" in next(
-        s["text"] for s in found["steps"] if s["object_kind"] == "CHANGE"
-    )
-
-
-def test_steps_of_topics_tell_of_each_other(scene: Scene) -> None:
-    scene.source("dwh.src", 1, 2, 3)
-    scene.topic("dwh.f")
-    scene.base("dwh.g")
-    scene.view("dwh.g_new", "dwh.f")
-    scene.topic("dwh.g", "dwh.f", transforms=["dwh.g_new"])
-    assert sum(scene.steps()) == 2
-    assert sum(scene.steps("dwh.g")) == 2
-    first, second = newest(scene, "dwh.f"), newest(scene, "dwh.g")
-    assert ("READ", "MODULE_INSTANCE", str(first)) in told(scene, second)
-    assert ("READ_BY", "MODULE_INSTANCE", str(second)) in told(scene, first)
-
-
-def test_a_run_of_a_task_names_its_task(platform: Platform) -> None:
-    platform.call("omd_dispatch.register_family", family_code="F", criteria={"CODE": "text"})
-    platform.call(
-        "omd_dispatch.register_task_type",
-        family_code="F",
-        task_type="T",
-        handler="PYTHON",
-        target="m:f",
-    )
-    task = platform.call(
-        "omd_dispatch.create_task", family_code="F", task_type="T", criteria={"CODE": "a"}
-    )["task_id"]
-    for task_id, text in (
-        (task, f"task {task} of F/T, attempt 0"),
-        (10**15, f"task {10**15}, which is not kept any more"),
-    ):
-        run = platform.go("made", execution_context={"task_id": task_id})
-        assert platform.rows(
-            "SELECT step, object_key, text FROM omd_report.trace_steps"
-            " WHERE module_instance_id = %s",
-            run["module_instance_id"],
-        ) == [{"step": "TASK", "object_key": str(task_id), "text": text}]
-    run = platform.go("made", execution_context={"task_id": "no number"})
-    assert told(platform, run["module_instance_id"]) == []

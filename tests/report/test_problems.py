@@ -371,7 +371,7 @@ def test_a_reader_sees_all_that_stands_over_the_rooms_and_nobody_else_does(
 ) -> None:
     module(seen)
     fail(seen)
-    views = ["problems", "flow", "flow_nodes", "trace_steps", "work_summary", "arrival_summary"]
+    views = ["problems", "flow", "flow_nodes", "work_summary", "arrival_summary"]
     with scene.role("omd_reader"):
         assert [p["problem_code"] for p in seen.problems()] == ["LAST_RUN_FAILED"]
         for view in views:

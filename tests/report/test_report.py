@@ -258,7 +258,7 @@ def test_the_trace_of_nothing_is_an_error_with_a_hint(omd_: Command) -> None:
         done = omd_("trace", instance)
         assert done.returncode == 1
         assert "SQLSTATE: OM004" in done.stderr
-        assert "Hint: omd log" in done.stderr
+        assert "Hint: SELECT * FROM omd_report.module_execution_log" in done.stderr
 
 
 def test_no_name_or_message_commands_the_terminal(omd_: Command) -> None:

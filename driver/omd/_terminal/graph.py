@@ -131,10 +131,20 @@ def as_mermaid(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
 _HEIGHT = 46
 _WIDEST = 44  # letters
 _LETTER = 7.2
+_SMALLEST = 0.7  # of its size, where a picture shrinks
 
 
-def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """Return a picture: sources are at the left, a node is right of all that it depends on."""
+def as_svg(
+    nodes: Sequence[Node],
+    edges: Sequence[Edge],
+    title: str = "What feeds what",
+    *,
+    shrinks: bool = False,
+) -> str:
+    """Return a picture: sources are at the left, a node is right of all that it depends on.
+
+    A picture that shrinks gets as narrow as its place, as long as its texts can be read.
+    """
     by_name = {node.name: node for node in nodes}
 
     def width(node: Node) -> float:
@@ -145,9 +155,11 @@ def as_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     for name, node in by_name.items():
         left, top, wide = picture.boxes[name]
         shapes.append(_box(node, left, top, wide))
+    least = f"max-width:100%;height:auto;min-width:{picture.width * _SMALLEST:.0f}px"
+    fit = f' style="{least}"' if shrinks else ""
     head = f"""\
-<svg xmlns="http://www.w3.org/2000/svg" {picture.size} role="img">
-<title>What feeds what</title>
+<svg xmlns="http://www.w3.org/2000/svg" {picture.size}{fit} role="img">
+<title>{_escape(title)}</title>
 <style>{_style()}</style>
 {TIP}"""
     return "\n".join([head, *shapes, "</svg>"])

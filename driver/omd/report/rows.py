@@ -13,7 +13,6 @@ __all__ = [
     "ProblemsRow",
     "ReadyTopicTasksRow",
     "ReadyWorkRow",
-    "TraceStepsRow",
     "WorkAdoptionRow",
     "WorkRow",
     "WorkStatesRow",
@@ -137,32 +136,6 @@ class ReadyWorkRow:
     since: datetime | None
     not_before: datetime | None
     detail: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class TraceStepsRow:
-    """One step from a Module Instance in each direction, in words: what it read, the task that ran
-    it, what took it back, and who read what it made. Query it with WHERE module_instance_id = ….
-
-    Attributes:
-        module_instance_id: The Module Instance.
-        step: READ: it has read this. TASK: this ran it. UNDONE: this took it back. READ_BY:
-            this has read what it made. Of runs the 200 nearest are looked at, of changes the
-            newest 20 are here.
-        object_kind: DELIVERY, INTERFACE, CHANGE, MODULE_INSTANCE or TASK.
-        object_key: Its id or code.
-        at: When that was; NULL when that is not known.
-        text: The same in words.
-    """
-
-    view: ClassVar[str] = "omd_report.trace_steps"
-
-    module_instance_id: int
-    step: str
-    object_kind: str
-    object_key: str
-    at: datetime | None
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,61 +1,110 @@
-"""``omd trace`` shows all that is known about the run whose ID a row carries."""
+"""``omd trace`` follows the rows of a run, or one row, through all rooms."""
 
 from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd._terminal.options import document_option
+from omd._terminal.options import document_option, json_value, page_option
 from omd._terminal.text import as_json, as_text, printable, row_dict, short
 from omd.cli.common import dsn_option, open_control
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from omd.control.rows import TraceRow
+    from omd.report.traced import Run
 
 
 @click.command()
-@click.argument("instance", type=int)
+@click.argument("instance", type=int, required=False)
 @dsn_option
 @document_option
-def trace(instance: int, dsn: str, output: str) -> None:
-    """Show all that is known about the Module Instance whose ID a row of a target carries.
+@click.option("--row", "table_code", metavar="TABLE", help="Of the run that wrote this row.")
+@click.option(
+    "--key",
+    callback=json_value,
+    metavar="JSON",
+    help="The columns that find the row, such as '{\"order_nbr\": 5}'.",
+)
+@click.option("--up", "is_up", is_flag=True, help="Only what it was made from.")
+@click.option("--down", "is_down", is_flag=True, help="Only what was made of it.")
+@click.option("--depth", type=click.IntRange(min=0), help="How many steps far; by default 20.")
+@page_option("--html", "Write it to this file too, as a page for people.")
+def trace(
+    instance: int | None,
+    dsn: str,
+    output: str,
+    table_code: str | None,
+    key: Any,
+    is_up: bool,
+    is_down: bool,
+    depth: int | None,
+    page: Path | None,
+) -> None:
+    """Follow the rows of the Module Instance INSTANCE, or one row, through all rooms.
 
-    It goes one step in each direction: what the run has read, the task that ran it, what took it
-    back, and which runs have read what it made. Trace these to go on.
+    A row of a target carries the ID of its run. Up leads to what that run has read, as far as
+    deliveries and their files; down to who has read what it made, as far as exports.
+
+    \b
+    Examples:
+      omd trace 4711                                      shows both ways
+      omd trace 4711 --up --depth 1                       shows what it has read itself
+      omd trace --row mart.orders --key '{"nbr": 5}' --html way.html
     """
+    if (instance is None) == (table_code is None) or (key is None) != (table_code is None):
+        raise click.UsageError("name either an INSTANCE, or a row by --row and --key")
+    direction = "BOTH" if is_up == is_down else "UP" if is_up else "DOWN"
     from omd.control.rows import TraceRow
-    from omd.errors import UnknownModuleInstance
-    from omd.report.rows import TraceStepsRow
 
     with open_control(dsn) as control:
-        traces = control.report(TraceRow, module_instance_id=instance)
-        steps = control.report(
-            TraceStepsRow,
-            order_by=["step", "at", "object_kind", "object_key"],
-            module_instance_id=instance,
-        )
-    if not traces:
-        raise UnknownModuleInstance(
-            f"Module Instance {instance} does not exist", hint="omd log modules"
-        )
+        about: list[TraceRow] = []
+        runs: Sequence[Run]
+        if instance is not None:
+            runs = control.provenance.trace(instance, direction=direction, depth=depth)
+            about = control.report(TraceRow, module_instance_id=instance)
+        else:
+            assert table_code is not None  # noqa: S101 - one of the two is given
+            runs = control.provenance.trace_row(table_code, key, direction=direction, depth=depth)
+    if page is not None:
+        from omd.report.traced import as_page
+
+        page.write_text(as_page(runs), encoding="utf-8")
     if output == "json":
-        values = row_dict(traces[0]) | {"steps": [row_dict(step) for step in steps]}
-        click.echo(json.dumps(values, default=as_json, indent=2, ensure_ascii=False))
-        return
-    for name, value in _lines(traces[0]):
+        values = row_dict(about[0]) if about else {}
+        click.echo(_json(values | {"way": [row_dict(run) for run in runs]}))
+    else:
+        _print(about[0] if about else None, runs)
+    if page is not None:
+        click.echo(f"The way is in {page}.", err=True)
+
+
+def _json(values: dict[str, Any]) -> str:
+    return json.dumps(values, default=as_json, indent=2, ensure_ascii=False)
+
+
+def _print(about: TraceRow | None, runs: Sequence[Run]) -> None:
+    from omd.report.traced import TITLES, in_words
+
+    for name, value in _lines(about) if about else []:
         click.echo(f"{name:<12}{value}")
-    for title, name in _STEPS.items():
-        texts = [step.text for step in steps if step.step == name]
-        if texts:
+    for run in runs:
+        if run.direction == "SELF":
+            click.echo(f"{'in words':<12}{printable(run.text)}")
+    for direction, title in TITLES.items():
+        its = [run for run in runs if run.direction == direction]
+        if its:
             click.secho(f"\n{title}", bold=True)
-        for text in texts:
-            click.echo(printable(text))
-    if traces[0].events:
+        for run in its:
+            click.echo(f"{'  ' * (run.distance - 1)}{printable(in_words(run))}")
+    if about and about.events:
         click.secho("\nEvents", bold=True)
-    for event in traces[0].events:
+    for event in about.events or [] if about else []:
         at = short(datetime.fromisoformat(event["event_datetime"]))
         code = event["event_return_code_details"]
         click.echo(f"{at}  {event['event_type_description']}{f' {short(code)}' if code else ''}")
@@ -63,12 +112,6 @@ def trace(instance: int, dsn: str, output: str) -> None:
             click.echo(f"  {printable(line)}")
 
 
-_STEPS = {
-    "What it read": "READ",
-    "Who ran it": "TASK",
-    "What took it back": "UNDONE",
-    "Who read what it made": "READ_BY",
-}
 _WORDS = {
     "E": "executing",
     "S": "succeeded",
@@ -104,7 +147,7 @@ def _lines(row: TraceRow) -> list[tuple[str, str]]:
     )
     if row.undid_module_instance_ids:
         lines.append(("undid", as_text(row.undid_module_instance_ids)))
-    if row.rolled_back_by_module_instance_id is not None:
+    if row.rolled_back_by_module_instance_id not in (None, row.module_instance_id):
         lines.append(("undone by", str(row.rolled_back_by_module_instance_id)))
     for name, value in (row.execution_context or {}).items():
         lines.append(("context", f"{name} = {as_text(value)}"))

@@ -1,0 +1,34 @@
+-- Two rooms have runs of deliveries: the entities of one, and its loads, edits and exports.
+
+CREATE OR REPLACE FUNCTION omd_provenance._deliveries_of(
+    p_instance_array bigint[]
+)
+RETURNS TABLE (
+    module_instance_id bigint,
+    delivery_id bigint,
+    load_kind text
+)
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT
+        d.module_instance_id,
+        d.delivery_id,
+        'DELIVERY' AS load_kind
+    FROM omd_delivery.deliveries_of(p_instance_array) AS d
+    UNION ALL
+    SELECT
+        f.module_instance_id,
+        f.delivery_id,
+        f.load_kind
+    FROM omd_facts.deliveries_of(p_instance_array) AS f;
+END;
+
+COMMENT ON FUNCTION omd_provenance._deliveries_of IS
+'Returns the delivery of each run among p_instance_array that has one, and what it did with it: '
+'load_kind DELIVERY, LOAD, RESYNC (without a delivery), CRUD or EXPORT. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._deliveries_of FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._deliveries_of TO omd_data_reader;

@@ -1,0 +1,150 @@
+-- The ledger says who read what; each room says what its own runs are in the eyes of people. Here
+-- it is only put together, for whoever may trace a run or a row.
+
+CREATE OR REPLACE FUNCTION omd_provenance._trace(
+    p_module_instance_id bigint,
+    p_direction text,
+    p_depth integer,
+    p_most integer DEFAULT NULL
+)
+RETURNS TABLE (
+    direction text,
+    distance integer,
+    module_instance_id bigint,
+    module_code text,
+    module_kind_code text,
+    table_code text,
+    because_of bigint,
+    is_exact boolean,
+    stands boolean,
+    delivery_id bigint,
+    delivery_status text,
+    files text[],
+    text text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $trace$
+DECLARE
+    v_missing CONSTANT text := CASE
+        WHEN p_module_instance_id IS NULL THEN 'p_module_instance_id'
+        WHEN p_direction IS NULL THEN 'p_direction'
+        WHEN p_depth IS NULL THEN 'p_depth'
+    END;
+BEGIN
+    IF v_missing IS NOT NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
+    END IF;
+    IF p_direction NOT IN ('UP', 'DOWN', 'BOTH') OR p_depth < 0 THEN
+        PERFORM omd.raise_error(
+            'OM006',
+            jsonb_build_object(
+                'code', CASE WHEN p_depth < 0 THEN p_depth::text ELSE p_direction END,
+                'kind', CASE WHEN p_depth < 0 THEN 'depth' ELSE 'direction' END,
+                'codes', CASE WHEN p_depth < 0 THEN '0 or more' ELSE 'UP, DOWN, BOTH' END
+            )
+        );
+    END IF;
+    PERFORM omd_provenance._require_run(p_module_instance_id);
+    RETURN QUERY
+    WITH way AS MATERIALIZED (
+        SELECT
+            1 AS place, 'SELF' AS direction, 0 AS distance, p_module_instance_id AS id,
+            NULL::text AS table_code, NULL::bigint AS because_of, TRUE AS is_exact,
+            (
+                SELECT omd_provenance._stands(mi) FROM omd.ledger_run AS mi
+                WHERE mi.module_instance_id = p_module_instance_id
+            ) AS stands
+        UNION ALL
+        (
+            SELECT
+                2, 'UP', s.distance, s.module_instance_id, s.table_code, s.because_of, s.is_exact,
+                s.stands
+            FROM omd_provenance._sources_within(
+                p_module_instance_id, TRUE, p_depth, p_most
+            ) AS s
+            WHERE p_direction IN ('UP', 'BOTH')
+            ORDER BY s.distance, s.module_instance_id
+            LIMIT p_most
+        )
+        UNION ALL
+        (
+            SELECT
+                3, 'DOWN', s.distance, s.module_instance_id, s.table_code, s.because_of,
+                s.is_exact, s.stands
+            FROM omd_provenance._readers_within(
+                p_module_instance_id, TRUE, p_depth, p_most
+            ) AS s
+            WHERE p_direction IN ('DOWN', 'BOTH')
+            ORDER BY s.distance, s.module_instance_id
+            LIMIT p_most
+        )
+    ),
+
+    of_runs AS MATERIALIZED (
+        SELECT d.module_instance_id AS id, d.delivery_id, d.entity_code, NULL AS load_kind
+        FROM omd_delivery.deliveries_of(ARRAY(SELECT w.id FROM way AS w)) AS d
+        UNION ALL
+        SELECT f.module_instance_id, f.delivery_id, NULL, f.load_kind
+        FROM omd_facts.deliveries_of(ARRAY(SELECT w.id FROM way AS w)) AS f
+    )
+
+    SELECT
+        w.direction, w.distance, w.id, r.module_code, r.module_kind_code,
+        coalesce(w.table_code, r.table_code), w.because_of, w.is_exact, w.stands,
+        o.delivery_id, d.delivery_status,
+        CASE
+            WHEN o.delivery_id IS NOT NULL
+                THEN (
+                    SELECT array_agg(DISTINCT f.uri ORDER BY f.uri)
+                    FROM omd_delivery.files_of(o.delivery_id, o.entity_code) AS f
+                )
+        END,
+        concat_ws(
+            '; ',
+            concat_ws(' ', format('%s, run %s,', r.module_code, w.id), r.text),
+            CASE
+                WHEN o.load_kind = 'RESYNC'
+                    THEN 'it took over what the Logical Validation Layer has'
+            END,
+            d.text,
+            CASE
+                WHEN r.source_code IS NOT NULL AND r.end_id IS NOT NULL
+                    THEN format(
+                        'it read %s after %s up to %s',
+                        r.source_code,
+                        CASE WHEN r.start_id > 0 THEN r.start_id::text ELSE 'the beginning' END,
+                        r.end_id
+                    )
+                WHEN r.end_value IS NOT NULL
+                    THEN format(
+                        'it read what came after %s up to %s',
+                        coalesce(nullif(r.start_value, '-infinity')::text, 'the beginning'),
+                        r.end_value
+                    )
+            END,
+            CASE
+                WHEN w.direction = 'SELF' AND r.task_id IS NOT NULL
+                    THEN omd_dispatch.task_text(r.task_id)
+            END,
+            'begun by ' || CASE WHEN w.direction = 'SELF' THEN r.started_by END
+        )
+    FROM way AS w
+    INNER JOIN omd.shown_runs(ARRAY(SELECT w.id FROM way AS w)) AS r
+        ON w.id = r.module_instance_id
+    LEFT JOIN of_runs AS o ON w.id = o.id
+    LEFT JOIN omd_delivery.shown_deliveries(
+        ARRAY(SELECT o.delivery_id FROM of_runs AS o)
+    ) AS d ON o.delivery_id = d.delivery_id
+    ORDER BY w.place, w.distance, w.id, o.delivery_id;
+END
+$trace$;
+
+COMMENT ON FUNCTION omd_provenance._trace IS
+'Returns what omd_provenance.trace does, in each direction the p_most nearest runs (NULL: all). '
+'Errors: OM004, OM005, OM006. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._trace FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._trace TO omd_reader, omd_data_reader;
