@@ -41,6 +41,12 @@
 \if :pending
 \ir ../../migrations/V072__arrival.sql
 \endif
+\set checksum '3b0e87b19cee7d67ea18614e63aa2c7a9827ab79d0ddb7d70bc33d7f25023009'
+\set migration 'V095__erased_entities'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V095__erased_entities.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
@@ -244,6 +250,18 @@
 
 -- Receipts
 \ir ../../procedures/omd_delivery/delivery_receipt.sql
+
+-- Erasure
+\ir ../../procedures/omd_delivery/subject_key.sql
+\ir ../../procedures/omd_delivery/subject_links.sql
+\ir ../../procedures/omd_delivery/_subject_sql.sql
+\ir ../../procedures/omd_delivery/is_personal_text.sql
+\ir ../../procedures/omd_delivery/subject_texts.sql
+\ir ../../procedures/omd_delivery/count_references.sql
+\ir ../../procedures/omd_delivery/erase_keys.sql
+\ir ../../procedures/omd_delivery/note_erasure.sql
+\ir ../../procedures/omd_delivery/precedes_erasure.sql
+\ir ../../procedures/omd_delivery/erase_texts.sql
 
 -- Triggers
 \ir ../triggers/omd_delivery/deployed_tables.sql

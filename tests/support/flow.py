@@ -60,7 +60,7 @@ EMPTY = """
             WHERE relnamespace IN (
                 'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace,
                 'omd_facts'::regnamespace, 'omd_decision'::regnamespace,
-                'omd_lake'::regnamespace
+                'omd_lake'::regnamespace, 'omd_provenance'::regnamespace
             )
                 AND relkind = 'r'
                 -- Reference rows stay.

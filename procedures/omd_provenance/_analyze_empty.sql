@@ -1,0 +1,81 @@
+-- Its partitions and parents are analyzed with it, so the root is what ANALYZE gets.
+
+CREATE OR REPLACE FUNCTION omd_provenance._analyze_empty(
+    p_table regclass
+)
+RETURNS text
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET row_security = off
+SET client_min_messages = error
+AS $analyze_empty$
+DECLARE
+    v_columns text;
+    v_values text;
+    v_root regclass;
+BEGIN
+    SELECT
+        string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum),
+        string_agg(
+            CASE
+                WHEN NOT a.attnotnull AND t.typnotnull IS NOT TRUE THEN 'NULL'
+                WHEN a.attname = 'acm_record_ind' THEN '''R'''
+                WHEN a.attname = 'acm_end_dt' AND pg_get_expr(c.relpartbound, c.oid) LIKE '%9999%'
+                    THEN '''9999-12-31 00:00:00+00'''
+                ELSE
+                    CASE t.typcategory
+                        WHEN 'N' THEN '0'
+                        WHEN 'B' THEN 'FALSE'
+                        WHEN 'D' THEN '''2000-01-01'''
+                        WHEN 'T' THEN '''0'''
+                        WHEN 'A' THEN '''{}'''
+                        ELSE
+                            CASE t.typname
+                                WHEN 'jsonb' THEN '''{}'''
+                                WHEN 'json' THEN '''{}'''
+                                WHEN 'uuid' THEN '''00000000-0000-0000-0000-000000000000'''
+                                ELSE ''''''
+                            END
+                    END
+            END,
+            ', ' ORDER BY a.attnum
+        )
+    INTO v_columns, v_values
+    FROM pg_class AS c
+    INNER JOIN pg_attribute AS a ON c.oid = a.attrelid
+    INNER JOIN pg_type AS t ON a.atttypid = t.oid
+    WHERE c.oid = p_table AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '';
+    SELECT f.id INTO v_root
+    FROM unnest(omd.table_family(p_table)) AS f (id)
+    INNER JOIN pg_class AS c ON f.id = c.oid
+    WHERE NOT c.relispartition
+    ORDER BY c.relkind, c.oid
+    LIMIT 1;
+    BEGIN
+        EXECUTE format(
+            'INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE VALUES (%s)', p_table, v_columns, v_values
+        );
+        EXECUTE format('ANALYZE %s', v_root);
+        EXECUTE format('DELETE FROM ONLY %s', p_table);
+        SET CONSTRAINTS ALL IMMEDIATE;
+    EXCEPTION
+        WHEN deadlock_detected OR lock_not_available THEN
+            RAISE;
+        WHEN OTHERS THEN
+            RETURN format(
+                'no row is left in %s, and its statistics can''t be emptied (SQLSTATE %s)', p_table,
+                SQLSTATE
+            );
+    END;
+    RETURN NULL;
+END
+$analyze_empty$;
+
+COMMENT ON FUNCTION omd_provenance._analyze_empty IS
+'Makes the statistics of p_table, which has no row, those of a row without values, and returns why '
+'it could not; NULL: it could. Locks: it, against DDL.';
+REVOKE ALL ON FUNCTION omd_provenance._analyze_empty FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._analyze_empty TO omd_admin;

@@ -1,0 +1,63 @@
+-- What others have made of the entity, step by step, without what is registered.
+
+CREATE OR REPLACE FUNCTION omd_provenance._not_reached(
+    p_subject jsonb,
+    p_reached text[]
+)
+RETURNS SETOF text
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $not_reached$
+DECLARE
+    v_relations text[];
+    v_next text[];
+    v_found text[] := '{}';
+BEGIN
+    SELECT array_agg(DISTINCT o.name) INTO v_relations
+    FROM (
+        SELECT unnest(h.relations || h.table_code) AS name
+        FROM omd_provenance._holders(p_subject) AS h
+        UNION ALL
+        SELECT p.prefix || (p_subject ->> 'interface') || '.' || t.entity
+        FROM jsonb_to_recordset(p_subject -> 'targets') AS t (entity text)
+        CROSS JOIN (VALUES ('lvl_'), ('gdal_'), ('history_'), ('changes_')) AS p (prefix)
+    ) AS o;
+    LOOP
+        SELECT array_agg(DISTINCT m.name) INTO v_next
+        FROM (
+            SELECT t.table_code AS name FROM omd.targets_of(v_relations) AS t
+            UNION ALL
+            SELECT t.table_code FROM omd_lineage.targets_of(v_relations) AS t
+            UNION ALL
+            SELECT t.table_code
+            FROM omd_decision.outputs_of(
+                jsonb_build_array(jsonb_build_object('relations', v_relations, 'columns', '{}'::jsonb))
+            ) AS t
+        ) AS m
+        WHERE m.name <> ALL(v_found || v_relations);
+        EXIT WHEN v_next IS NULL;
+        v_found := v_found || v_next;
+        SELECT array_agg(DISTINCT r.name) INTO v_relations
+        FROM (
+            SELECT n.name FROM unnest(v_next) AS n (name)
+            UNION ALL
+            SELECT unnest(omd.relations_over(n.name))
+            FROM unnest(v_next) AS n (name)
+            WHERE to_regclass(n.name) IS NOT NULL
+        ) AS r (name);
+    END LOOP;
+    RETURN QUERY
+    SELECT DISTINCT f.name FROM unnest(v_found) AS f (name)
+    WHERE f.name <> ALL(p_reached)
+    ORDER BY f.name;
+END
+$not_reached$;
+
+COMMENT ON FUNCTION omd_provenance._not_reached IS
+'Returns the tables that Modules, topics and stages have made of the entities of p_subject, as far '
+'as they have said what they read, without p_reached. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._not_reached FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._not_reached TO omd_admin;
