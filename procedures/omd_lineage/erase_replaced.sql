@@ -22,7 +22,7 @@ BEGIN
     FOR v_step IN
         SELECT r.module_instance_id, r.row_columns
         FROM omd_lineage.replacement AS r
-        WHERE r.table_code IN (p_table_code, p_table_code::regclass::text)
+        WHERE r.table_code = p_table_code
         ORDER BY r.module_instance_id
     LOOP
         WITH held AS MATERIALIZED (

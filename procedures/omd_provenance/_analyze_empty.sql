@@ -49,7 +49,7 @@ BEGIN
     INNER JOIN pg_type AS t ON a.atttypid = t.oid
     WHERE c.oid = p_table AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '';
     SELECT f.id INTO v_root
-    FROM unnest(omd.table_family(p_table)) AS f (id)
+    FROM unnest(omd_provenance._family(p_table)) AS f (id)
     INNER JOIN pg_class AS c ON f.id = c.oid
     WHERE NOT c.relispartition
     ORDER BY c.relkind, c.oid

@@ -48,7 +48,7 @@ BEGIN
     IF p_with_statistics THEN
         v_items := v_items || omd_provenance._forget_statistics_of(v_items, v_plan.p_texts);
     END IF;
-    RETURN v_items || (
+    v_items := v_items || (
         SELECT jsonb_agg(
             jsonb_build_object(
                 'layer', 'NOT_REACHED', 'table_code', n.name, 'outcome', 'NOT_REACHED',
@@ -60,6 +60,22 @@ BEGIN
             ('files of deliveries', 'who has sent them, and who keeps them, must delete them'),
             ('backups and WAL', 'they hold the rows until they are gone; pages until VACUUM')
         ) AS n (name, remark)
+    );
+    -- Several entities may have rows in one table.
+    RETURN (
+        SELECT jsonb_agg(to_jsonb(s) - 'n' ORDER BY s.n)
+        FROM (
+            SELECT
+                i.layer, i.table_code, i.outcome, max(i.key_count) AS key_count,
+                sum(i.row_count)::bigint AS row_count, i.text, min(i.n) AS n
+            FROM ROWS FROM (
+                jsonb_to_recordset(v_items) AS (
+                    layer text, table_code text, outcome text, key_count bigint, row_count bigint,
+                    text text
+                )
+            ) WITH ORDINALITY AS i (layer, table_code, outcome, key_count, row_count, text, n)
+            GROUP BY i.layer, i.table_code, i.outcome, i.text
+        ) AS s
     );
 END
 $erase$;

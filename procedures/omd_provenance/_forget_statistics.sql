@@ -15,7 +15,7 @@ SET row_security = off
 SET client_min_messages = error
 AS $forget_statistics$
 DECLARE
-    v_family CONSTANT oid[] := omd.table_family(to_regclass(p_table_code));
+    v_family CONSTANT oid[] := omd_provenance._family(omd.target_relation(p_table_code));
     v_relation record;
     v_column record;
     v_is_empty boolean;

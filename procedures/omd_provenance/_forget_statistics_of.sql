@@ -36,7 +36,7 @@ BEGIN
             ) AS t (name)
             WHERE n.layer = 'TASK' AND n.row_count > 0
         ) AS i
-        INNER JOIN pg_class AS c ON c.oid = to_regclass(i.table_code)
+        INNER JOIN pg_class AS c ON c.oid = omd.target_relation(i.table_code)
         ORDER BY i.table_code
     LOOP
         IF v_table.is_of_rooms THEN

@@ -40,7 +40,7 @@ BEGIN
         CROSS JOIN (
             VALUES ('lvl_'), ('gdal_'), ('asof_'), ('history_'), ('changes_')
         ) AS p (prefix)
-        WHERE to_regclass(
+        WHERE omd.target_relation(
             format('%I.%I', p.prefix || (p_subject ->> 'interface'), t.entity)
         ) IS NOT NULL
         GROUP BY p.prefix, t.entity, t.n
@@ -50,7 +50,7 @@ BEGIN
         h.table_code,
         h.action,
         h.columns,
-        CASE WHEN to_regclass(h.table_code) IS NOT NULL THEN
+        CASE WHEN omd.target_relation(h.table_code) IS NOT NULL THEN
             ARRAY(
                 SELECT r.name
                 FROM unnest(omd.relations_over(h.table_code)) AS r (name)
@@ -58,7 +58,7 @@ BEGIN
                     SELECT FROM jsonb_object_keys(h.columns) AS c (name)
                     WHERE NOT EXISTS (
                         SELECT FROM pg_attribute AS a
-                        WHERE a.attrelid = to_regclass(r.name)
+                        WHERE a.attrelid = omd.target_relation(r.name)
                             AND c.name = a.attname
                             AND NOT a.attisdropped
                     )

@@ -46,7 +46,7 @@ BEGIN
             UNION ALL
             SELECT unnest(omd.relations_over(n.name))
             FROM unnest(v_next) AS n (name)
-            WHERE to_regclass(n.name) IS NOT NULL
+            WHERE omd.target_relation(n.name) IS NOT NULL
         ) AS r (name);
     END LOOP;
     RETURN QUERY

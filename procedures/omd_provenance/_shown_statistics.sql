@@ -17,7 +17,7 @@ DECLARE
 BEGIN
     FOR v_hit IN
         SELECT c.oid::regclass AS name, s.attname, t.text
-        FROM unnest(omd.table_family(to_regclass(p_table_code))) AS f (id)
+        FROM unnest(omd_provenance._family(omd.target_relation(p_table_code))) AS f (id)
         INNER JOIN pg_class AS c ON f.id = c.oid
         INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
         INNER JOIN pg_stats AS s ON n.nspname = s.schemaname AND c.relname = s.tablename

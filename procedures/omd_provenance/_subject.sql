@@ -24,6 +24,7 @@ BEGIN
     IF v_argument IS NOT NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_argument));
     END IF;
+    PERFORM omd.require_read_committed();
     v_key := omd_delivery.subject_key(p_interface_code, p_entity_code, p_keys);
     IF v_key.p_entity_id IS NULL OR v_key.p_typed_keys IS NULL THEN
         PERFORM omd.raise_error(
@@ -58,7 +59,7 @@ $subject$;
 
 COMMENT ON FUNCTION omd_provenance._subject IS
 'Returns what the keys p_keys of the entity p_entity_code of the interface p_interface_code mean to '
-'the rooms. Errors: OM005: an argument is NULL, OM092: there is no such entity, or p_keys is no list '
+'the rooms. Errors: OM005: an argument is NULL, OM014: the isolation level is not read committed, OM092: there is no such entity, or p_keys is no list '
 'of its keys. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._subject FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._subject TO omd_admin;

@@ -40,7 +40,7 @@ BEGIN
     END IF;
     SELECT c.oid, c.relkind, pg_get_userbyid(c.relowner) = 'omd_owner' AS is_of_rooms INTO v_table
     FROM pg_class AS c
-    WHERE c.oid = to_regclass(p_table_code);
+    WHERE c.oid = omd.target_relation(p_table_code);
     IF NOT FOUND THEN
         RETURN 'there is no such table';
     ELSIF v_table.relkind NOT IN ('r', 'p') THEN

@@ -34,7 +34,6 @@ BEGIN
             )
         );
     END IF;
-    PERFORM omd.require_read_committed();
     p_erasure_id := NULL;
     IF p_is_dry_run THEN
         p_items := omd_provenance._try_erase(v_subject, p_with_references, TRUE);

@@ -15,7 +15,6 @@ AS $find_subject$
 DECLARE
     v_subject CONSTANT jsonb := omd_provenance._subject(p_interface_code, p_entity_code, p_keys);
 BEGIN
-    PERFORM omd.require_read_committed();
     RETURN QUERY
     SELECT i.layer, i.table_code, sum(i.row_count)::bigint
     FROM ROWS FROM (

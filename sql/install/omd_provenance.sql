@@ -28,6 +28,7 @@
 \ir ../../procedures/omd_provenance/_erase_texts.sql
 \ir ../../procedures/omd_provenance/_column_match.sql
 \ir ../../procedures/omd_provenance/_erase_table.sql
+\ir ../../procedures/omd_provenance/_family.sql
 \ir ../../procedures/omd_provenance/_shown_statistics.sql
 \ir ../../procedures/omd_provenance/_analyze_empty.sql
 \ir ../../procedures/omd_provenance/_forget_statistics.sql
