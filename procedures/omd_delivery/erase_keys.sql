@@ -177,6 +177,7 @@ $erase_keys$;
 
 COMMENT ON FUNCTION omd_delivery.erase_keys IS
 'For rooms: Erases the subject p_subject, {"interface", "entity", "keys", "targets": [{"entity", '
-'"columns"}]}, from LVL, deltas, samples, staging, and contexts of agreements and deliveries. Returns '
-'what left which table. The caller holds the interface. Locks: the rows, their queue items.';
+'"columns"}]}, from LVL, deltas, samples, staging, and contexts of agreements and deliveries. '
+'Returns what left which table. The caller holds the interface. Locks: the rows, their queue '
+'items.';
 REVOKE ALL ON FUNCTION omd_delivery.erase_keys FROM PUBLIC;

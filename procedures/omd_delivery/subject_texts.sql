@@ -14,7 +14,7 @@ DECLARE
     v_target record;
     v_table text;
     v_columns text;
-    v_found text[];
+    v_values text[];
     v_texts text[] := '{}';
 BEGIN
     FOR v_target IN SELECT s.* FROM omd_delivery._subject_sql(p_subject) AS s LOOP
@@ -30,8 +30,8 @@ BEGIN
                 ' CROSS JOIN LATERAL unnest(ARRAY[%s]::text[]) AS t (value)'
                 ' WHERE length(t.value) >= 5',
                 v_table, v_target.keys_sql, v_target.match_sql, v_columns
-            ) INTO v_found USING p_subject -> 'keys';
-            v_texts := v_texts || coalesce(v_found, '{}');
+            ) INTO v_values USING p_subject -> 'keys';
+            v_texts := v_texts || coalesce(v_values, '{}');
         END LOOP;
     END LOOP;
     RETURN v_texts;

@@ -1,5 +1,5 @@
--- A worker that has a task ends it under its number, so a claimed task stays. The criteria come from
--- the master of the two models; what goes, goes from both.
+-- A worker that has a task ends it under its number, so a claimed task stays. The criteria are read
+-- in the master of the two models; what goes, goes from both.
 
 CREATE OR REPLACE FUNCTION omd_dispatch.erase_tasks(
     p_family_code text,
@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION omd_dispatch.erase_tasks(
     p_keys jsonb,
     p_is_nulled boolean
 )
-RETURNS TABLE (outcome text, row_count bigint, remark text)
+RETURNS TABLE (outcome text, row_count bigint, remark text, tables text[])
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -58,6 +58,12 @@ BEGIN
         v_ids := v_ids || v_claimed;
         v_claimed := NULL;
     END IF;
+    tables := ARRAY['omd_dispatch.mutex'] || ARRAY(
+        SELECT t.name
+        FROM (VALUES (TRUE), (FALSE)) AS m (is_new)
+        CROSS JOIN LATERAL omd_dispatch._model_table(p_family_code, m.is_new) AS t (name)
+        WHERE to_regclass(t.name) IS NOT NULL
+    );
     outcome := CASE WHEN p_is_nulled THEN 'NULLED' ELSE 'DELETED' END;
     row_count := coalesce(cardinality(v_ids), 0);
     RETURN NEXT;
@@ -109,6 +115,6 @@ $erase_tasks$;
 COMMENT ON FUNCTION omd_dispatch.erase_tasks IS
 'For rooms: Deletes the tasks of the family p_family_code that have one of p_keys in p_columns, '
 '{"payload.<path>" or a criterion: attribute of the key}; p_is_nulled: empties these. Returns how '
-'many, and how many stay because workers have them. Locks: the model of the family, shared; the '
-'tasks, their keys.';
+'many, how many stay because workers have them, and the tables that they were in. Locks: the '
+'model of the family, shared; the tasks, their keys.';
 REVOKE ALL ON FUNCTION omd_dispatch.erase_tasks FROM PUBLIC;

@@ -24,7 +24,7 @@ DECLARE
     v_target record;
     v_entity record;
     v_context record;
-    v_found bigint[];
+    v_acm_ids bigint[];
     v_ids jsonb := '{}'::jsonb; -- per entity with an anchor: the acm_id
     v_entity_ids integer[];
     v_gone bigint[];
@@ -44,10 +44,10 @@ BEGIN
         EXECUTE format(
             'SELECT array_agg(DISTINCT a.acm_id) FROM %s AS a INNER JOIN %s ON %s',
             v_target.anchor, v_target.keys_sql, v_target.match_sql
-        ) INTO v_found USING v_keys;
+        ) INTO v_acm_ids USING v_keys;
         v_ids := v_ids || jsonb_build_object(
             v_target.entity_id,
-            coalesce(v_ids -> v_target.entity_id::text, '[]') || to_jsonb(coalesce(v_found, '{}'))
+            coalesce(v_ids -> v_target.entity_id::text, '[]') || to_jsonb(coalesce(v_acm_ids, '{}'))
         );
     END LOOP;
 
@@ -63,13 +63,13 @@ BEGIN
             ' WHERE o.acm_id = a.acm_id AND %s RETURNING o.acm_id)'
             ' SELECT count(DISTINCT g.acm_id), count(*), array_agg(DISTINCT g.acm_id) FROM gone AS g',
             v_target.context_table, v_target.anchor, v_target.keys_sql, v_target.match_sql
-        ) INTO key_count, row_count, v_found USING v_keys;
+        ) INTO key_count, row_count, v_acm_ids USING v_keys;
         RETURN NEXT;
         EXECUTE format(
             'DELETE FROM omd_facts.change_slice AS s USING jsonb_array_elements($1) AS j (key)'
             ' WHERE s.entity_id = $2 AND s.acm_id = ANY($3) AND %s',
             v_target.slice_match
-        ) USING v_keys, v_target.entity_id, v_found;
+        ) USING v_keys, v_target.entity_id, v_acm_ids;
     END LOOP;
     FOR v_context IN
         SELECT e.anchor_entity_id, format('cfl_%s.%I', i.interface_code, c.context_table) AS name

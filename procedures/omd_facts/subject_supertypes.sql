@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT
         e.entity_code,
-        s.entity_code
+        s.entity_code AS supertype_code
     FROM omd_facts.interface AS i
     INNER JOIN omd_facts.entity AS e ON i.interface_id = e.interface_id
     INNER JOIN omd_facts.entity AS s ON e.supertype_id = s.entity_id

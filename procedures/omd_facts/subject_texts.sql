@@ -13,7 +13,7 @@ AS $subject_texts$
 DECLARE
     v_context record;
     v_target record;
-    v_found text[];
+    v_values text[];
     v_texts text[] := '{}';
 BEGIN
     FOR v_target IN SELECT s.* FROM omd_facts._subject_sql(p_subject) AS s LOOP
@@ -39,8 +39,8 @@ BEGIN
                 ' WHERE length(t.value) >= 5',
                 v_target.anchor, v_context.name, v_target.keys_sql, v_target.match_sql,
                 v_context.columns
-            ) INTO v_found USING p_subject -> 'keys';
-            v_texts := v_texts || coalesce(v_found, '{}');
+            ) INTO v_values USING p_subject -> 'keys';
+            v_texts := v_texts || coalesce(v_values, '{}');
         END LOOP;
     END LOOP;
     RETURN v_texts;

@@ -24,7 +24,7 @@ BEGIN ATOMIC
         )
     FROM
         regexp_matches(p_literal, '[(,]("(?:[^"]|"")*"|[^,)"]*)', 'g')
-            WITH ORDINALITY AS v (item, n);
+        WITH ORDINALITY AS v (item, n);
 END;
 
 COMMENT ON FUNCTION omd_lineage._literal_values IS

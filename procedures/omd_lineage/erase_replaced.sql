@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION omd_lineage.erase_replaced(
     p_keys jsonb,
     p_is_nulled boolean
 )
-RETURNS bigint
+RETURNS TABLE (table_code text, row_count bigint)
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -17,8 +17,9 @@ AS $erase_replaced$
 DECLARE
     v_step record;
     v_rows bigint;
-    v_all bigint := 0::bigint;
 BEGIN
+    table_code := 'omd_lineage.replaced_row';
+    row_count := 0;
     FOR v_step IN
         SELECT r.module_instance_id, r.row_columns
         FROM omd_lineage.replacement AS r
@@ -85,14 +86,14 @@ BEGIN
         )
 
         SELECT (SELECT count(*) FROM nulled) + (SELECT count(*) FROM gone) INTO v_rows;
-        v_all := v_all + v_rows;
+        row_count := row_count + v_rows;
     END LOOP;
-    RETURN v_all;
+    RETURN NEXT;
 END
 $erase_replaced$;
 
 COMMENT ON FUNCTION omd_lineage.erase_replaced IS
-'For rooms: Deletes the rows of the table p_table_code that steps have replaced and that have one of '
-'p_keys in p_columns, {column: attribute of the key}; p_is_nulled: empties these columns. Returns '
-'how many. Locks: these rows.';
+'For rooms: Deletes the rows of the table p_table_code that steps have replaced and that have one '
+'of p_keys in p_columns, {column: attribute of the key}; p_is_nulled: empties these columns. '
+'Returns how many. Locks: these rows.';
 REVOKE ALL ON FUNCTION omd_lineage.erase_replaced FROM PUBLIC;

@@ -13,7 +13,6 @@ AS $erase_rooms$
 DECLARE
     v_keys CONSTANT jsonb := p_subject -> 'keys';
     v_items jsonb;
-    v_more jsonb;
     v_holder record;
 BEGIN
     PERFORM omd_delivery.note_erasure(
@@ -83,28 +82,34 @@ BEGIN
         SELECT h.* FROM omd_provenance._holders(p_subject) AS h WHERE h.action IS NOT NULL
     LOOP
         IF v_holder.table_code LIKE 'omd\_dispatch.%' THEN
-            SELECT jsonb_agg(
-                jsonb_build_object(
-                    'layer', 'TASK', 'table_code', v_holder.table_code, 'outcome', e.outcome,
-                    'key_count', NULL, 'row_count', e.row_count, 'text', e.remark
-                )
-                ORDER BY e.outcome
+            SELECT v_items || coalesce(
+                jsonb_agg(
+                    jsonb_build_object(
+                        'layer', 'TASK', 'table_code', v_holder.table_code, 'outcome', e.outcome,
+                        'key_count', NULL, 'row_count', e.row_count, 'text', e.remark,
+                        'tables', to_jsonb(e.tables)
+                    )
+                    ORDER BY e.outcome
+                ),
+                '[]'
             )
-            INTO v_more
+            INTO v_items
             FROM omd_dispatch.erase_tasks(
                 substr(v_holder.table_code, 14), v_holder.columns, v_keys, v_holder.action = 'NULL'
             ) AS e;
-            v_items := v_items || coalesce(v_more, '[]');
         ELSIF v_holder.relations IS NOT NULL THEN
-            v_items := v_items || jsonb_build_object(
-                'layer', 'TABLE', 'table_code', 'omd_lineage.replaced_row',
-                'outcome', CASE v_holder.action WHEN 'NULL' THEN 'NULLED' ELSE 'DELETED' END,
-                'key_count', NULL,
-                'row_count', omd_lineage.erase_replaced(
-                    v_holder.table_code, v_holder.columns, v_keys, v_holder.action = 'NULL'
-                ),
-                'text', format('copies of rows of %s that were replaced', v_holder.table_code)
-            );
+            SELECT v_items || jsonb_agg(
+                jsonb_build_object(
+                    'layer', 'TABLE', 'table_code', e.table_code,
+                    'outcome', CASE v_holder.action WHEN 'NULL' THEN 'NULLED' ELSE 'DELETED' END,
+                    'key_count', NULL, 'row_count', e.row_count,
+                    'text', format('copies of rows of %s that were replaced', v_holder.table_code)
+                )
+            )
+            INTO v_items
+            FROM omd_lineage.erase_replaced(
+                v_holder.table_code, v_holder.columns, v_keys, v_holder.action = 'NULL'
+            ) AS e;
         END IF;
     END LOOP;
     RETURN v_items;

@@ -57,7 +57,8 @@ BEGIN
     IF p_is_keyed THEN
         SELECT string_agg(
             format(
-                '(t.omd_key -> %1$L = to_jsonb(k.%2$I) OR t.omd_key ->> %1$L = to_jsonb(k.%2$I) #>> ''{}'')',
+                '(t.omd_key -> %1$L = to_jsonb(k.%2$I)'
+                ' OR t.omd_key ->> %1$L = to_jsonb(k.%2$I) #>> ''{}'')',
                 c.name, c.attribute
             ),
             ' AND ' ORDER BY c.name
@@ -121,8 +122,8 @@ END
 $erase_table$;
 
 COMMENT ON FUNCTION omd_provenance._erase_table IS
-'Erases p_subject from the table p_table_code, which has its key in p_columns, {column: attribute}: '
-'p_action DELETE or NULL; p_is_keyed: these are properties of its column omd_key. Returns the item. '
-'Locks: the rows.';
+'Erases p_subject from the table p_table_code, which has its key in p_columns, {column: '
+'attribute}: p_action DELETE or NULL; p_is_keyed: these are properties of its column omd_key. '
+'Returns the item. Locks: the rows.';
 REVOKE ALL ON FUNCTION omd_provenance._erase_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._erase_table TO omd_admin;

@@ -13,7 +13,7 @@ SET search_path = pg_catalog, pg_temp
 AS $erase_texts$
 DECLARE
     v_routine text;
-    v_found jsonb;
+    v_masked jsonb;
     v_items jsonb := '[]'::jsonb;
 BEGIN
     FOREACH v_routine IN ARRAY ARRAY[
@@ -25,8 +25,8 @@ BEGIN
             ' ''outcome'', ''MASKED'', ''key_count'', NULL, ''row_count'', e.row_count,'
             ' ''text'', NULL) ORDER BY e.table_code) FROM %s($1) AS e WHERE e.row_count > 0',
             v_routine
-        ) INTO v_found USING p_texts;
-        v_items := v_items || coalesce(v_found, '[]');
+        ) INTO v_masked USING p_texts;
+        v_items := v_items || coalesce(v_masked, '[]');
     END LOOP;
     RETURN v_items;
 END

@@ -27,14 +27,10 @@ BEGIN
             )
             WHERE n.row_count > 0
                 AND n.outcome IN ('DELETED', 'NULLED', 'MASKED')
-                AND n.layer <> 'TASK'
             UNION
-            SELECT t.name
-            FROM jsonb_to_recordset(p_items) AS n (layer text, table_code text, row_count bigint)
-            CROSS JOIN LATERAL (
-                VALUES (lower(replace(n.table_code, '.', '.task_data_'))), ('omd_dispatch.mutex')
-            ) AS t (name)
-            WHERE n.layer = 'TASK' AND n.row_count > 0
+            SELECT unnest(n.tables)
+            FROM jsonb_to_recordset(p_items) AS n (tables text[], row_count bigint)
+            WHERE n.row_count > 0
         ) AS i
         INNER JOIN pg_class AS c ON c.oid = omd.target_relation(i.table_code)
         ORDER BY i.table_code

@@ -1,5 +1,5 @@
--- A registered table may hold the key of an entity that depends on the person: then the columns that
--- name him find his rows. Views over a table show what it holds, if they have these columns.
+-- A registered table may hold the key of an entity that depends on the person: then the columns
+-- that name him find his rows. Views over a table show what it holds, if they have these columns.
 
 CREATE OR REPLACE FUNCTION omd_provenance._holders(
     p_subject jsonb
@@ -75,4 +75,3 @@ COMMENT ON FUNCTION omd_provenance._holders IS
 'its interface, NULL; the columns of each, {column: attribute of the key}, and it with all views '
 'over it that have them. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._holders FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_provenance._holders TO omd_admin;

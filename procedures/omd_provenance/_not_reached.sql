@@ -14,7 +14,7 @@ AS $not_reached$
 DECLARE
     v_relations text[];
     v_next text[];
-    v_found text[] := '{}';
+    v_made text[] := '{}';
 BEGIN
     SELECT array_agg(DISTINCT o.name) INTO v_relations
     FROM (
@@ -37,9 +37,9 @@ BEGIN
                 jsonb_build_array(jsonb_build_object('relations', v_relations, 'columns', '{}'::jsonb))
             ) AS t
         ) AS m
-        WHERE m.name <> ALL(v_found || v_relations);
+        WHERE m.name <> ALL(v_made || v_relations);
         EXIT WHEN v_next IS NULL;
-        v_found := v_found || v_next;
+        v_made := v_made || v_next;
         SELECT array_agg(DISTINCT r.name) INTO v_relations
         FROM (
             SELECT n.name FROM unnest(v_next) AS n (name)
@@ -50,7 +50,7 @@ BEGIN
         ) AS r (name);
     END LOOP;
     RETURN QUERY
-    SELECT DISTINCT f.name FROM unnest(v_found) AS f (name)
+    SELECT DISTINCT f.name FROM unnest(v_made) AS f (name)
     WHERE f.name <> ALL(p_reached)
     ORDER BY f.name;
 END

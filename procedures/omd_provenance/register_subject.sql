@@ -56,7 +56,7 @@ BEGIN
                 'table_code', left(p_table_code, 130),
                 'problem', v_problem,
                 'way_out', format(
-                    'Name the columns that hold the key (%s): CALL omd_provenance.register_subject(…);',
+                    'Name the columns that hold %s: CALL omd_provenance.register_subject(…);',
                     array_to_string(v_key.p_key, ', ')
                 )
             )
@@ -80,10 +80,11 @@ $register_subject$;
 COMMENT ON PROCEDURE omd_provenance.register_subject IS
 'Says that the table p_table_code holds keys of the entity p_entity_code of the interface '
 'p_interface_code, so that erase reaches it: in p_columns, {column: attribute of the key}; each '
-'attribute is in one column at least, and one of them suffices. p_table_code omd_dispatch.<family>: '
-'the tasks of this family, by "payload.<path>" or a criterion. p_action: DELETE: the rows go; NULL: '
-'these columns become NULL. p_columns NULL removes what was said. A second call replaces it. '
-'Errors: OM005: an argument is NULL; OM092: there is no such entity; OM292: the table or the columns '
-'are not there, are no table of a user, or can''t be erased so. Locks: the row.';
+'attribute is in one column at least, and one of them suffices. p_table_code '
+'omd_dispatch.<family>: the tasks of this family, by "payload.<path>" or a criterion. p_action: '
+'DELETE: the rows go; NULL: these columns become NULL. p_columns NULL removes what was said. A '
+'second call replaces it. Errors: OM005: an argument is NULL; OM092: there is no such entity; '
+'OM292: the table or the columns are not there, are no table of a user, or can''t be erased so. '
+'Locks: the row.';
 REVOKE ALL ON PROCEDURE omd_provenance.register_subject FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.register_subject TO omd_admin;
