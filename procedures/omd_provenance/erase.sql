@@ -46,19 +46,19 @@ END
 $erase$;
 
 COMMENT ON PROCEDURE omd_provenance.erase IS
-'Erases persons: the keys p_keys, a list of {attribute: value}, of the entity p_entity_code of '
-'the interface p_interface_code, in one transaction: their rows in every layer, of any delivery, '
-'also of those who were deleted before; what depends on them; what register_subject has named; '
-'their texts in logs; and the statistics. p_reference: the request. p_is_dry_run: does it all and '
-'takes it back. p_with_references: rows of other entities that refer to them are erased too, with '
-'their keys; else they are kept, as persons who refer to them are. Returns p_erasure_id, NULL of '
-'a dry run, and p_items, a list of {"layer", "table_code", "outcome", "key_count", "row_count", '
-'"text"}. Neither they nor the proof in omd_report.erasures and erasure_items has a key. Tables '
-'of users are erased with the rights of the caller; what he can''t do is an item NOT_REACHED. '
-'Errors: OM005: an argument is NULL, or p_reference blank; OM014: the isolation level is not read '
-'committed; OM092: there is no such entity, or p_keys is no list of its keys; OM159: readers of '
-'the facts are at work. Locks: the interface in both rooms, its position, against readers; the '
-'rows; the tables touched, against DDL. Call again when the answer was lost: what is gone has 0 '
-'rows then.';
+'Erases persons, keys of the entity p_entity_code of the interface p_interface_code, in one '
+'transaction: their rows in every layer, of any delivery, also of those who were deleted before; '
+'what depends on them; what register_subject has named; their texts in logs; and the statistics. '
+'p_keys: an array of keys, each {attribute: value}. p_reference: the request. p_is_dry_run: does '
+'it all and takes it back. p_with_references: rows of other entities that refer to them are erased '
+'too, with their keys; else they are kept, as persons who refer to them are. Returns p_erasure_id, '
+'NULL of a dry run, and p_items, a list of {"layer", "table_code", "outcome", "key_count", '
+'"row_count", "text"}. Neither they nor the proof in omd_report.erasures and erasure_items has a '
+'key. Tables of users are erased with the rights of the caller; what he can''t do is an item '
+'NOT_REACHED. May be NULL: p_erasure_id. Errors: OM005: an argument is NULL, or p_reference blank; '
+'OM014: the isolation level is not read committed; OM092: there is no such entity, or p_keys is no '
+'list of its keys; OM159: readers of the facts are at work. Locks: the interface in both rooms, '
+'its position, against readers; the rows; the tables touched, against DDL. Call again when the '
+'answer was lost: what is gone has 0 rows then.';
 REVOKE ALL ON PROCEDURE omd_provenance.erase FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.erase TO omd_admin;

@@ -116,6 +116,7 @@ WRITING = {
     *(f"delivery {verb}" for verb in ("cancel", "create", "loaded", "persist", "purge")),
     *(f"delivery {verb}" for verb in ("register-agreement", "register-tenant", "reject")),
     *(f"delivery {verb}" for verb in ("forget", "remove-tenant", "resume", "revert", "run")),
+    "erase",
     *(f"decision {verb}" for verb in ("activate", "deactivate", "define", "purge", "run", "test")),
 }
 """The commands that write, or whole groups of them."""

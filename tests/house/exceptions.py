@@ -784,7 +784,12 @@ KNOWS = {
     "omd_lineage": {"omd_lake"},
     # These are installed over all rooms.
     "omd_provenance": {
-        "omd_lake", "omd_lineage", "omd_dispatch", "omd_delivery", "omd_facts", "omd_decision",
+        "omd_lake",
+        "omd_lineage",
+        "omd_dispatch",
+        "omd_delivery",
+        "omd_facts",
+        "omd_decision",
         "omd_report",
     },
     "omd_report": {"omd_dispatch"},

@@ -85,13 +85,11 @@ def search(conn: Connection, *texts: str) -> list[str]:
     """Return the tables, and the statistics, of the whole database that have one of these texts."""
     found = []
     for table in tables(conn):
-        (row,) = conn.execute(
-            f"SELECT EXISTS (SELECT FROM {table} AS t, unnest(%s::text[]) AS x (text)"
-            " WHERE strpos(to_jsonb(t)::text, btrim(to_jsonb(x.text)::text, '\"')) > 0) AS found"
-            .encode(),
-            [list(texts)],
-        ).fetchall()
-        if row["found"]:
+        query = (
+            f"SELECT FROM {table} AS t, unnest(%s::text[]) AS x (text)"
+            " WHERE strpos(to_jsonb(t)::text, btrim(to_jsonb(x.text)::text, '\"')) > 0 LIMIT 1"
+        )
+        if conn.execute(query.encode(), [list(texts)]).fetchall():
             found.append(table)
     shown = conn.execute(
         "SELECT DISTINCT format('pg_stats of %%I.%%I.%%I', schemaname, tablename, attname) AS name"

@@ -53,9 +53,9 @@ def test_the_proof_has_the_items_and_no_key(store: Store) -> None:
     store.put(1, person=[("N", "anna@x.example", "Anna Karenina")])
     answer = erase(store, [{"mail": "anna@x.example"}])
     proof = store.rows("SELECT * FROM omd_report.erasures")
-    assert [(p["erasure_id"], p["key_count"], p["reference"], p["erasure_status"]) for p in proof] == [
-        (answer["erasure_id"], 1, "request 1", "DONE")
-    ]
+    assert [
+        (p["erasure_id"], p["key_count"], p["reference"], p["erasure_status"]) for p in proof
+    ] == [(answer["erasure_id"], 1, "request 1", "DONE")]
     items = store.rows("SELECT * FROM omd_report.erasure_items")
     assert [{k: v for k, v in i.items() if k != "erasure_id"} for i in items] == answer["items"]
     assert search(store.conn, "anna@x.example", "Anna Karenina") == []
@@ -122,17 +122,26 @@ def test_subtypes_and_supertypes_are_the_same_person(store: Store) -> None:
     party = entity("party", ["id"], ["id", ("title", "text(40)")])
     under = {"parent": "party", "columns": ["id"], "context_filter": False}
     worker = entity(
-        "worker", ["id"], ["id", ("job", "text(40)")],
-        relationships=[{"name": "is_party", **under}], facts={"subtype_of": "party"},
+        "worker",
+        ["id"],
+        ["id", ("job", "text(40)")],
+        relationships=[{"name": "is_party", **under}],
+        facts={"subtype_of": "party"},
     )
     buyer = entity(
-        "buyer", ["id"], ["id", ("club", "text(40)")],
-        relationships=[{"name": "is_party_too", **under}], facts={"subtype_of": "party"},
+        "buyer",
+        ["id"],
+        ["id", ("club", "text(40)")],
+        relationships=[{"name": "is_party_too", **under}],
+        facts={"subtype_of": "party"},
     )
     visit = entity(
-        "visit", ["who", "day"], ["who", "day", ("why", "text(40)")],
-        relationships=[{"name": "of_buyer", "parent": "buyer", "columns": ["who"],
-                        "context_filter": False}],
+        "visit",
+        ["who", "day"],
+        ["who", "day", ("why", "text(40)")],
+        relationships=[
+            {"name": "of_buyer", "parent": "buyer", "columns": ["who"], "context_filter": False}
+        ],
     )
     store.set_up(party, worker, buyer, visit)
     store.put(
@@ -158,13 +167,22 @@ def test_subtypes_and_supertypes_are_the_same_person(store: Store) -> None:
 
 def test_generalizations_and_key_roots_forget_the_key_unless_another_has_it(store: Store) -> None:
     store.set_up(
-        entity("cat", ["name"], [("name", "text(40)"), ("fur", "text(40)")],
-               facts={"generalization": "animal", "key_root": "named"}),
-        entity("dog", ["name"], [("name", "text(40)"), ("fur", "text(40)")],
-               facts={"generalization": "animal", "key_root": "named"}),
+        entity(
+            "cat",
+            ["name"],
+            [("name", "text(40)"), ("fur", "text(40)")],
+            facts={"generalization": "animal", "key_root": "named"},
+        ),
+        entity(
+            "dog",
+            ["name"],
+            [("name", "text(40)"), ("fur", "text(40)")],
+            facts={"generalization": "animal", "key_root": "named"},
+        ),
     )
-    store.put(1, cat=[("N", "Behemoth", "black"), ("N", "Moosh", "white")],
-              dog=[("N", "Moosh", "brown")])
+    store.put(
+        1, cat=[("N", "Behemoth", "black"), ("N", "Moosh", "white")], dog=[("N", "Moosh", "brown")]
+    )
     answer = erase(store, [{"name": "Behemoth"}], entity_code="cat")
     assert answer["by"]["ANCHOR", "cfl.kr_named", "DELETED"]["row_count"] == 1
     assert search(store.conn, "Behemoth") == []
@@ -197,13 +215,25 @@ def test_staged_rows_and_samples_of_the_key_go_and_others_stay(store: Store) -> 
         attempt=run.attempt,
         entity_code="person",
         samples=[
-            {"record_key": {"nbr": 7}, "origin": "DELIVERED", "constraint_codes": [],
-             "raw": {"nbr": "7"}},
+            {
+                "record_key": {"nbr": 7},
+                "origin": "DELIVERED",
+                "constraint_codes": [],
+                "raw": {"nbr": "7"},
+            },
             {"record_key": {"nbr": 8}, "origin": "DELIVERED", "constraint_codes": []},
-            {"record_key": None, "origin": "DELIVERED", "constraint_codes": [],
-             "raw": {"nbr": "07", "name": "x"}},
-            {"record_key": None, "origin": "DELIVERED", "constraint_codes": [],
-             "raw": {"nbr": "z", "name": "Anna Karenina of x"}},
+            {
+                "record_key": None,
+                "origin": "DELIVERED",
+                "constraint_codes": [],
+                "raw": {"nbr": "07", "name": "x"},
+            },
+            {
+                "record_key": None,
+                "origin": "DELIVERED",
+                "constraint_codes": [],
+                "raw": {"nbr": "z", "name": "Anna Karenina of x"},
+            },
         ],
     )
     answer = erase(store)
@@ -212,7 +242,9 @@ def test_staged_rows_and_samples_of_the_key_go_and_others_stay(store: Store) -> 
     assert [r["name"] for r in store.rows("SELECT name FROM stg_a.person ORDER BY 1")] == list(
         "BCDEF"
     )
-    assert [r["raw"] for r in store.rows("SELECT raw FROM omd_delivery.sample ORDER BY sample_id")] == [
+    assert [
+        r["raw"] for r in store.rows("SELECT raw FROM omd_delivery.sample ORDER BY sample_id")
+    ] == [
         None,
         {"nbr": "z", "name": "[erased] of x"},
     ]
@@ -274,8 +306,13 @@ def test_loads_before_an_erasure_are_undone_without_the_person(store: Store) -> 
 
 def test_what_waits_in_the_queue_is_loaded_without_the_person(store: Store) -> None:
     store.set_up(PERSON)
-    store.queue(1, person=[("N", 7, "anna@x.example", "1990", "Anna Karenina", None),
-                           ("N", 8, "b", "1", "b", None)])
+    store.queue(
+        1,
+        person=[
+            ("N", 7, "anna@x.example", "1990", "Anna Karenina", None),
+            ("N", 8, "b", "1", "b", None),
+        ],
+    )
     erase(store)
     assert store.take()["outcome"] == "PERSISTED"
     assert store.now("person") == [(8, "b", "1", "b", None)]
@@ -313,8 +350,13 @@ def test_bad_input_is_refused_without_a_key(
     store: Store, code: str, arguments: dict[str, Any]
 ) -> None:
     set_up(store)
-    given = {"interface_code": "shop", "entity_code": "person", "keys": [{"nbr": 123456}],
-             "reference": "r", **arguments}
+    given = {
+        "interface_code": "shop",
+        "entity_code": "person",
+        "keys": [{"nbr": 123456}],
+        "reference": "r",
+        **arguments,
+    }
     detail = store.refused(code, "omd_provenance.erase", **given)
     assert "123456" not in str(detail)
 

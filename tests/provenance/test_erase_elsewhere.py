@@ -9,8 +9,8 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from facts.store import entity
-from support.flow import Flow
 from provenance.persons import ANNA, erase, find, rows_without, search, set_up
+from support.flow import Flow
 
 if TYPE_CHECKING:
     from facts.store import Store
@@ -25,8 +25,13 @@ def register(store: Store, table: str, columns: Any, action: str = "DELETE", **m
 
 def unfit(store: Store, table: str, columns: Any, action: str = "DELETE") -> str:
     detail = store.refused(
-        "OM292", "omd_provenance.register_subject", table_code=table, interface_code="shop",
-        entity_code="person", columns=columns, action=action,
+        "OM292",
+        "omd_provenance.register_subject",
+        table_code=table,
+        interface_code="shop",
+        entity_code="person",
+        columns=columns,
+        action=action,
     )
     return str(detail["problem"])
 
@@ -49,7 +54,10 @@ def test_registered_tables_are_erased_by_their_columns(store: Store) -> None:
     assert answer["by"]["TABLE", 'dwh."Gone; --"', "DELETED"]["row_count"] == 1
     assert answer["by"]["TABLE", "dwh.deal", "NULLED"]["row_count"] == 3
     assert store.seen("dwh.deal", "seller, buyer, price", "price") == [
-        (None, 8, 1), ("8", None, 2), (None, None, 3), ("9", 9, 4),
+        (None, 8, 1),
+        ("8", None, 2),
+        (None, None, 3),
+        ("9", 9, 4),
     ]
     assert store.one('SELECT count(*) FROM dwh."Gone; --"') == 2
     assert search(store.conn, *ANNA) == []
@@ -89,19 +97,22 @@ def test_what_can_not_be_erased_is_not_registered(store: Store) -> None:
     assert "criterion" in unfit(store, "omd_dispatch.CALL", {"a": "nbr"})
     assert "key criterion" in unfit(store, "omd_dispatch.RUN", {"CODE": "nbr"}, "NULL")
     call = {"table_code": "dwh.t", "interface_code": "shop", "entity_code": "person"}
-    store.refused("OM092", "omd_provenance.register_subject", columns={"a": "nbr"},
-                  **{**call, "entity_code": "none"})
+    store.refused(
+        "OM092",
+        "omd_provenance.register_subject",
+        columns={"a": "nbr"},
+        **{**call, "entity_code": "none"},
+    )
     for name in call:
-        store.refused("OM005", "omd_provenance.register_subject", columns={"a": "nbr"},
-                      **{**call, name: None})
+        store.refused(
+            "OM005", "omd_provenance.register_subject", columns={"a": "nbr"}, **{**call, name: None}
+        )
 
 
 @pytest.fixture
 def admin(store: Store) -> Any:
     """A session of a login that is an administrator of OMD and owns nothing."""
-    store.conn.execute(
-        "DROP ROLE IF EXISTS eraser; CREATE ROLE eraser LOGIN IN ROLE omd_admin;"
-    )
+    store.conn.execute("DROP ROLE IF EXISTS eraser; CREATE ROLE eraser LOGIN IN ROLE omd_admin;")
     yield
     store.conn.execute("RESET ROLE")
     store.conn.execute("DROP OWNED BY eraser; DROP ROLE eraser")
@@ -170,20 +181,23 @@ def test_a_registered_table_that_is_gone_is_said(store: Store) -> None:
 def test_copies_of_replaced_rows_are_erased_as_their_table(store: Store) -> None:
     set_up(store)
     store.conn.execute(
-        "CREATE TABLE dwh.t (nbr int, name text, n numeric);"
-        "INSERT INTO dwh.t VALUES (7, 'now', 1)"
+        "CREATE TABLE dwh.t (nbr int, name text, n numeric);INSERT INTO dwh.t VALUES (7, 'now', 1)"
     )
     register(store, "dwh.t", {"nbr": "nbr"})
     for instance, table in ((1, "dwh.t"), (2, "dwh.other")):
         store.owner(
             "INSERT INTO omd_lineage.replacement (module_instance_id, module_id, table_code,"
             " key_columns, row_columns) VALUES (%s, 1, %s, '{nbr}', '{name,nbr,n}')",
-            instance, table,
+            instance,
+            table,
         )
         for name, nbr in (('Anna "K", (a) \\', 7), ("Boris", 8), (None, 9), ("", 70)):
             store.owner(
                 "INSERT INTO omd_lineage.replaced_row (module_instance_id, content)"
-                " SELECT %s, ROW(%s::text, %s::int, 7)::text", instance, name, nbr,
+                " SELECT %s, ROW(%s::text, %s::int, 7)::text",
+                instance,
+                name,
+                nbr,
             )
     answer = erase(store)
     assert answer["by"]["TABLE", "omd_lineage.replaced_row", "DELETED"]["row_count"] == 1
@@ -210,8 +224,11 @@ def test_copies_of_replaced_rows_are_erased_as_their_table(store: Store) -> None
 def test_statistics_of_emptied_tables_forget_too(store: Store) -> None:
     """An ANALYZE that finds no row replaces nothing."""
     store.set_up(
-        entity("person", ["mail"], [("mail", "text(40)"), ("name", "text(40)"),
-                                    ("born", "date"), ("ok", "boolean")]),
+        entity(
+            "person",
+            ["mail"],
+            [("mail", "text(40)"), ("name", "text(40)"), ("born", "date"), ("ok", "boolean")],
+        ),
     )
     store.put(1, person=[("N", "anna@x.example", "Anna Karenina", "1990-01-01", True)])
     store.put(2, person=[("A", "anna@x.example", "Anna Karenin", "1990-01-01", True)])
@@ -232,9 +249,12 @@ def test_statistics_of_emptied_tables_forget_too(store: Store) -> None:
     assert any("pg_stats" in t for t in search(store.conn, "anna@x.example"))
     answer = erase(store, [{"mail": "anna@x.example"}])
     assert search(store.conn, "anna@x.example", "Anna Kareni", "1990-01-01") == []
-    assert store.rows(
-        "SELECT * FROM pg_stats_ext WHERE most_common_vals::text LIKE '%%anna@x.example%%'"
-    ) == []
+    assert (
+        store.rows(
+            "SELECT * FROM pg_stats_ext WHERE most_common_vals::text LIKE '%%anna@x.example%%'"
+        )
+        == []
+    )
     assert not [i for i in answer["items"] if str(i["text"]).startswith("statistics")]
     for table in ("parent", "base", "ext"):
         assert store.one(f"SELECT count(*) FROM dwh.{table}") == 0
@@ -272,12 +292,19 @@ def decide(store: Store) -> None:
     store.call(
         "omd_decision.define_stage",
         stage={
-            "stage": "s", "mode": "KEY", "keys": [{"column": "nbr"}], "ruleset": "r",
+            "stage": "s",
+            "mode": "KEY",
+            "keys": [{"column": "nbr"}],
+            "ruleset": "r",
             "keep": "TRACE",
             "links": [
                 {"name": "persons", "source": "gdal_shop.person", "arrival": "nbr"},
-                {"name": "visits", "source": "dwh.visit", "arrival": "id",
-                 "reject": {"on": ["LEFTOVER", "KEY_MISMATCH"]}},
+                {
+                    "name": "visits",
+                    "source": "dwh.visit",
+                    "arrival": "id",
+                    "reject": {"on": ["LEFTOVER", "KEY_MISMATCH"]},
+                },
             ],
             "outputs": [{"name": "care", "table": "dwh.care", "columns": ["said"]}],
         },
@@ -318,18 +345,26 @@ def test_outputs_that_do_not_tell_the_key_are_not_reached(store: Store) -> None:
 def test_tasks_go_by_payload_or_criterion_and_claimed_ones_stay(store: Store) -> None:
     set_up(store)
     store.call(
-        "omd_dispatch.register_family", family_code="MAIL", criteria={"WHO": "bigint"},
+        "omd_dispatch.register_family",
+        family_code="MAIL",
+        criteria={"WHO": "bigint"},
         key_criteria="{WHO}",
     )
     store.call(
-        "omd_dispatch.register_task_type", family_code="MAIL", task_type="SEND", handler="SQL",
+        "omd_dispatch.register_task_type",
+        family_code="MAIL",
+        task_type="SEND",
+        handler="SQL",
         target="dwh.send",
     )
     register(store, "omd_dispatch.MAIL", {"WHO": "nbr", "payload.to.nbr": "nbr"})
     ids = [
         store.call(
-            "omd_dispatch.create_task", family_code="MAIL", task_type="SEND",
-            criteria={"WHO": who}, payload=payload,
+            "omd_dispatch.create_task",
+            family_code="MAIL",
+            task_type="SEND",
+            criteria={"WHO": who},
+            payload=payload,
         )["task_id"]
         for who, payload in ((7, {}), (8, {"to": {"nbr": "7"}}), (9, {"to": "Anna Karenina"}))
     ]
@@ -352,18 +387,26 @@ def test_payloads_are_emptied_where_the_task_is_to_stay(store: Store) -> None:
     set_up(store)
     store.conn.execute("CREATE PROCEDURE dwh.send(p jsonb) LANGUAGE sql AS ''")
     store.call(
-        "omd_dispatch.register_task_type", family_code="CALL", task_type="SEND", handler="SQL",
+        "omd_dispatch.register_task_type",
+        family_code="CALL",
+        task_type="SEND",
+        handler="SQL",
         target="dwh.send",
     )
     register(store, "omd_dispatch.CALL", {"payload.nbr": "nbr"}, "NULL")
     for nbr in (7, 8):
-        store.call("omd_dispatch.create_task", family_code="CALL", task_type="SEND",
-                   payload={"nbr": nbr, "x": 1})
+        store.call(
+            "omd_dispatch.create_task",
+            family_code="CALL",
+            task_type="SEND",
+            payload={"nbr": nbr, "x": 1},
+        )
     answer = erase(store)
     assert answer["by"]["TASK", "omd_dispatch.CALL", "NULLED"]["row_count"] == 1
-    assert [r["payload"] for r in store.rows(
-        "SELECT payload FROM omd_dispatch.task_data_call ORDER BY task_id"
-    )] == [{"x": 1, "nbr": None}, {"x": 1, "nbr": 8}]
+    assert [
+        r["payload"]
+        for r in store.rows("SELECT payload FROM omd_dispatch.task_data_call ORDER BY task_id")
+    ] == [{"x": 1, "nbr": None}, {"x": 1, "nbr": 8}]
     store.owner("DELETE FROM omd_dispatch.task_data_call")
 
 
@@ -372,30 +415,38 @@ def test_texts_in_logs_contexts_messages_and_reasons_are_masked(store: Store) ->
     person["attributes"][2]["values"] = ["customer"]
     flow = Flow(store.conn)
     store.set_up(person)
-    name = 'O"Brien\'s \\ %s'
+    name = "O\"Brien's \\ %s"
     store.put(1, person=[("N", 7, name, "customer"), ("N", 8, "Anna", "customer")])
     begun = flow.begin_module(flow.module("m"), execution_context=Jsonb({"for": [name, 1]}))
     flow.end_module(begun.id, "F")
     details = (
-        f"Key (name)=({name}) exists", psycopg.types.json.json.dumps({"name": name}),
+        f"Key (name)=({name}) exists",
+        psycopg.types.json.json.dumps({"name": name}),
         "Anna is a customer",
     )
     for detail in details:
-        store.call("omd.log_event", module_instance_id=begun.id, event_type_code=2,
-                   event_detail=detail)
+        store.call(
+            "omd.log_event", module_instance_id=begun.id, event_type_code=2, event_detail=detail
+        )
     delivery = store.create(9, message={"by": name})
     store.call("cancel_delivery", delivery_id=delivery, reason=f"{name} said so")
     store.conn.execute("ANALYZE")
     answer = erase(store)
     assert search(store.conn, name, name.replace("'", "''")) == []
     assert {t for layer, t, o in answer["by"] if (layer, o) == ("TEXT", "MASKED")} == {
-        "omd.event_log", "omd.module_instance", "omd_delivery.delivery",
+        "omd.event_log",
+        "omd.module_instance",
+        "omd_delivery.delivery",
         "omd_delivery.delivery_event",
     }
-    found = [r["event_detail"] for r in store.rows(
-        "SELECT event_detail FROM omd.event_log WHERE module_instance_id = %s"
-        " AND event_detail ~ 'name|Anna' ORDER BY event_id", begun.id,
-    )]
+    found = [
+        r["event_detail"]
+        for r in store.rows(
+            "SELECT event_detail FROM omd.event_log WHERE module_instance_id = %s"
+            " AND event_detail ~ 'name|Anna' ORDER BY event_id",
+            begun.id,
+        )
+    ]
     assert found == ["Key (name)=([erased]) exists", '{"name": "[erased]"}', details[2]]
     assert store.one(
         "SELECT execution_context FROM omd.module_instance WHERE module_instance_id = %s", begun.id

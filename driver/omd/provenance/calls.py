@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from omd._core.calls import Calls, Routine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from omd.provenance.rows import EraseAnswer, FindSubjectRow
@@ -23,16 +23,16 @@ class ProvenanceCalls(Calls):
         self,
         interface_code: str,
         entity_code: str,
-        keys: Mapping[str, Any],
+        keys: Sequence[Mapping[str, Any]],
         reference: str,
         *,
         is_dry_run: bool | None = None,
         with_references: bool | None = None,
     ) -> EraseAnswer:
-        """Erases persons: the keys ``keys``, a list of {attribute: value}, of the entity
-        ``entity_code`` of the interface ``interface_code``, in one transaction: their rows in every
-        layer, of any delivery, also of those who were deleted before; what depends on them; what
-        register_subject has named; their texts in logs; and the statistics.
+        """Erases persons, keys of the entity ``entity_code`` of the interface ``interface_code``,
+        in one transaction: their rows in every layer, of any delivery, also of those who were
+        deleted before; what depends on them; what register_subject has named; their texts in logs;
+        and the statistics.
 
         Returns ``erasure_id``, NULL of a dry run, and ``items``, a list of {"layer", "table_code",
         "outcome", "key_count", "row_count", "text"}. Neither they nor the proof in
@@ -41,6 +41,7 @@ class ProvenanceCalls(Calls):
         what is gone has 0 rows then.
 
         Args:
+            keys: an array of keys, each {attribute: value}.
             reference: the request.
             is_dry_run: does it all and takes it back.
             with_references: rows of other entities that refer to them are erased too, with
@@ -66,12 +67,15 @@ class ProvenanceCalls(Calls):
         )
 
     def find_subject(
-        self, interface_code: str, entity_code: str, keys: Mapping[str, Any]
+        self, interface_code: str, entity_code: str, keys: Sequence[Mapping[str, Any]]
     ) -> list[FindSubjectRow]:
-        """Returns where the keys ``keys``, a list of {attribute: value}, of the entity
-        ``entity_code`` of the interface ``interface_code`` are now: how many rows of which table.
+        """Returns where keys of the entity ``entity_code`` of the interface ``interface_code`` are
+        now: how many rows of which table.
 
         No row: nowhere that erase reaches.
+
+        Args:
+            keys: an array of keys, each {attribute: value}.
 
         Raises:
             MissingArgument: OM005.

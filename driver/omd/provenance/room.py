@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from omd.control.connection import Door
+from omd.provenance.calls import ProvenanceCalls
 
 
-class Provenance(Door):
+class Provenance(Door, ProvenanceCalls):
     """The room provenance: ``control.provenance``."""

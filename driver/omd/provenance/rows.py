@@ -14,7 +14,7 @@ __all__ = ["EraseAnswer", "ErasureItemsRow", "ErasuresRow", "FindSubjectRow"]
 class EraseAnswer:
     """Answer of omd_provenance.erase."""
 
-    erasure_id: int
+    erasure_id: int | None
     items: dict[str, Any]
 
 
