@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+import click
+import psycopg
 import pytest
+from click.testing import CliRunner
 
-from facts.store import PERSON, PHONE, T, entity
+import omd
+from facts.store import PERSON, PHONE, entity
+from omd.cli.main import cli
+from omd.provenance.rows import ErasuresRow
 from provenance.persons import ANNA, LINE, ORDERS, erase, find, rows_without, search, set_up
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from facts.store import Store
 
 
@@ -370,16 +379,170 @@ def test_hostile_keys_are_keys(store: Store) -> None:
     assert store.now("person") == [(name + "x", "somebody")]
 
 
-def test_no_load_comes_between(store: Store, stores: Any, background: Any) -> None:
-    """A delivery that was queued by another session waits, and is loaded after the erasure."""
+def test_a_load_that_meets_an_erasure_waits_for_it(
+    store: Store, stores: Any, background: Any, until_settled: Any
+) -> None:
     set_up(store)
-    store.queue(9, person=[("A", 8, "boris@x.example", "1980", "Boris III", None)])
+    store.queue(
+        9,
+        person=[
+            ("A", 8, "boris@x.example", "1980", "Boris III", None),
+            ("A", 7, "anna@x.example", "1990", "Anna Karenina", None),
+        ],
+    )
     other = stores()
     with store.conn.transaction():
         erase(store)
         load = background(other.take)
+        until_settled(other, load)
         assert not load.done()
     assert load.result(timeout=60)["outcome"] == "PERSISTED"
     assert search(store.conn, *ANNA) == []
+    assert (8, "boris@x.example", "1980", "Boris III", None) in store.now("person")
     assert store.sound()
-    assert T  # the days of deliveries
+
+
+def test_an_erasure_waits_for_a_writer_and_erases_what_he_wrote(
+    store: Store, stores: Any, background: Any, until_settled: Any
+) -> None:
+    set_up(store)
+    store.agree("desk", layer_code="GDAL")
+    writer, other = stores(), stores()
+    writer.call("omd_facts.open_delivery", agreement_code="desk")
+    with writer.conn.transaction():
+        writer.conn.execute("UPDATE gdal_shop.person SET name = 'Anna Arkadievna' WHERE nbr = 7")
+        call = background(erase, other)
+        until_settled(other, call)
+        assert not call.done()
+    call.result(timeout=60)
+    assert search(store.conn, *ANNA, "Anna Arkadievna") == []
+    assert store.sound()
+
+
+def test_two_erasures_go_one_after_the_other(
+    store: Store, stores: Any, background: Any, until_settled: Any
+) -> None:
+    set_up(store)
+    other = stores()
+    with store.conn.transaction():
+        erase(store)
+        call = background(erase, other, [{"nbr": 7}, {"nbr": 8}])
+        until_settled(other, call)
+        assert not call.done()
+    assert call.result(timeout=60)["by"]["LVL", "lvl_shop.person", "DELETED"]["row_count"] == 1
+    assert len(store.rows("SELECT * FROM omd_report.erasures")) == 2
+    assert search(store.conn, *ANNA, "Boris Godunov") == []
+
+
+def test_readers_of_the_facts_at_work_are_told(store: Store, stores: Any) -> None:
+    set_up(store)
+    reader = stores()
+    with reader.conn.transaction():
+        reader.conn.execute("SELECT FROM omd.source WHERE source_code = 'facts.shop' FOR KEY SHARE")
+        store.conn.execute("SET lock_timeout = '10s'")
+        detail = patience(store)
+    assert detail["interface_code"] == "shop"
+    erase(store)
+
+
+def patience(store: Store) -> dict[str, Any]:
+    """Erase without patience for readers, and return the DETAIL of the error."""
+    text = store.one("SELECT pg_get_functiondef('omd_facts.hold_erasure'::regproc)")
+    hasty = text.replace("_take_position(v_interface_id)", "_take_position(v_interface_id, '5 ms')")
+    assert hasty != text
+    store.conn.execute(hasty.encode())
+    try:
+        return store.refused(
+            "OM159",
+            "omd_provenance.erase",
+            interface_code="shop",
+            entity_code="person",
+            keys=[{"nbr": 7}],
+            reference="r",
+        )
+    finally:
+        store.conn.execute(text.encode())
+
+
+def test_an_erasure_that_is_killed_has_done_nothing(store: Store, stores: Any) -> None:
+    set_up(store)
+    before = rows_without(store.conn)
+    other = stores()
+    other.conn.autocommit = False
+    erase(other)
+    store.one("SELECT pg_terminate_backend(%s, 10000)", other.conn.info.backend_pid)
+    with pytest.raises(psycopg.OperationalError):
+        other.conn.execute("COMMIT")
+    assert rows_without(store.conn) == before
+    assert store.rows("SELECT * FROM omd_report.erasures") == []
+
+
+def test_who_reads_changes_learns_of_a_key_that_stays_and_nothing_of_one_that_went(
+    store: Store,
+) -> None:
+    person = {**PERSON, "facts": {**PERSON["facts"], "changes": True}}
+    phone = {**PHONE, "facts": {**PHONE["facts"], "changes": True}}
+    store.set_up(person, phone)
+    people = [("N", n, f"m{n}@x.example", "1990", f"name of {n}", None) for n in (7, 8)]
+    people.append(("N", 9, "m9@x.example", "1990", "name of 9", 8))
+    store.put(1, person=people, phone=[("N", n, "home", f"555010{n}") for n in (7, 8)])
+    ids = {r["nbr"]: r["acm_id"] for r in store.rows("SELECT nbr, acm_id FROM cfl_shop.h_person")}
+    newest = "SELECT max(change_id) FROM omd_facts.change"
+    former = store.one(newest)
+    erase(store, [{"nbr": 7}, {"nbr": 8}])
+    assert store.rows("SELECT * FROM omd_facts.change_key WHERE acm_id = %s", ids[7]) == []
+    assert (
+        store.rows("SELECT * FROM omd_facts.change_slice WHERE acm_id = ANY(%s)", [ids[7], ids[8]])
+        == []
+    )
+    assert store.one(newest) > former
+    noted = store.rows(
+        "SELECT e.entity_code, k.was_there, k.is_there FROM omd_facts.change_key AS k"
+        " INNER JOIN omd_facts.entity AS e USING (entity_id)"
+        " WHERE k.acm_id = %s AND k.change_id > %s ORDER BY 1",
+        ids[8],
+        former,
+    )
+    assert [tuple(r.values()) for r in noted] == [("person", True, False), ("phone", True, False)]
+    assert store.one("SELECT id FROM omd.source WHERE source_code = 'facts.shop'") == (
+        store.one(newest)
+    )
+    assert search(store.conn, "m7@x", "m8@x", "5550107", "5550108") == []
+    assert store.sound()
+
+
+def test_the_command_shows_erases_and_verifies_without_a_key(
+    store: Store, dsn: str, tmp_path: Path
+) -> None:
+    set_up(store)
+    file = tmp_path / "keys.json"
+    file.write_text('[{"nbr": 7}]')
+
+    def omd(*more: str, keys: str = str(file)) -> Any:
+        command = ["erase", "shop", "person", "--dsn", dsn, "--keys", keys, *more]
+        return CliRunner().invoke(cli, command, standalone_mode=False)
+
+    shown = omd("--reference", "r")
+    assert "cfl_shop.s_person_mail" in shown.stdout
+    assert "Nothing has happened" in shown.stderr
+    assert omd("--verify").return_value == 1
+    done = omd("--reference", "r", "--execute", "--output", "json")
+    assert {i["layer"] for i in json.loads(done.stdout)} >= {"LVL", "ANCHOR", "NOT_REACHED"}
+    assert omd("--verify").return_value == 0
+    assert search(store.conn, *ANNA) == []
+    for keys in ("[{4711", str(tmp_path / "none"), '{"nbr": "4711x"}'):
+        wrong = omd("--verify", keys=keys)
+        assert wrong.exception is not None
+        assert "4711" not in wrong.output + str(wrong.exception)
+    for more in ((), ("--verify", "--execute")):
+        assert isinstance(omd(*more).exception, click.UsageError)
+
+
+def test_the_door_erases(store: Store, dsn: str) -> None:
+    set_up(store)
+    with omd.connect(dsn) as control:
+        room = control.provenance
+        answer = room.erase("shop", "person", [{"nbr": 7}], "r", is_dry_run=False)
+        assert answer.erasure_id
+        assert room.find_subject("shop", "person", [{"nbr": 7}]) == []
+        assert [e.reference for e in room.report(ErasuresRow)] == ["r"]
