@@ -1,4 +1,4 @@
--- Its partitions and parents are analyzed with it, so the root is what ANALYZE gets.
+-- Its parents are analyzed with it; a partition is analyzed with its table.
 
 CREATE OR REPLACE FUNCTION omd_provenance._analyze_empty(
     p_table regclass
@@ -15,7 +15,7 @@ AS $analyze_empty$
 DECLARE
     v_columns text;
     v_values text;
-    v_root regclass;
+    v_root record;
 BEGIN
     SELECT
         string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum),
@@ -48,17 +48,18 @@ BEGIN
     INNER JOIN pg_attribute AS a ON c.oid = a.attrelid
     INNER JOIN pg_type AS t ON a.atttypid = t.oid
     WHERE c.oid = p_table AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '';
-    SELECT f.id INTO v_root
-    FROM unnest(omd_provenance._family(p_table)) AS f (id)
-    INNER JOIN pg_class AS c ON f.id = c.oid
-    WHERE NOT c.relispartition
-    ORDER BY c.relkind, c.oid
-    LIMIT 1;
     BEGIN
         EXECUTE format(
             'INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE VALUES (%s)', p_table, v_columns, v_values
         );
-        EXECUTE format('ANALYZE %s', v_root);
+        FOR v_root IN
+            SELECT c.oid::regclass AS name
+            FROM pg_class AS c
+            WHERE c.oid = ANY(omd_provenance._family(p_table)) AND NOT c.relispartition
+            ORDER BY c.oid
+        LOOP
+            EXECUTE format('ANALYZE %s', v_root.name);
+        END LOOP;
         EXECUTE format('DELETE FROM ONLY %s', p_table);
         SET CONSTRAINTS ALL IMMEDIATE;
     EXCEPTION

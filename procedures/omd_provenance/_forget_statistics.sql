@@ -71,10 +71,16 @@ BEGIN
                 USING v_relation.nspname::text, v_relation.relname::text, v_column.attname::text,
                     v_column.inherited;
             END LOOP;
-        ELSIF v_relation.relkind = 'r' THEN
-            v_problem := coalesce(
-                omd_provenance._analyze_empty(v_relation.oid::regclass), v_problem
-            );
+        ELSE
+            -- A partitioned table has its rows in a partition.
+            SELECT coalesce(omd_provenance._analyze_empty(c.oid::regclass), v_problem)
+            INTO v_problem
+            FROM pg_class AS c
+            WHERE c.oid = ANY(v_family)
+                AND c.relkind = 'r'
+                AND (c.oid = v_relation.oid OR v_relation.relkind = 'p')
+            ORDER BY c.oid
+            LIMIT 1;
         END IF;
     END LOOP;
     IF v_problem IS NULL AND omd_provenance._shown_statistics(p_table_code, p_texts) THEN

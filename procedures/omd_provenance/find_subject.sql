@@ -30,9 +30,9 @@ $find_subject$;
 
 COMMENT ON FUNCTION omd_provenance.find_subject IS
 'Returns where keys of the entity p_entity_code of the interface p_interface_code are now: how '
-'many rows of which table. p_keys: an array of keys, each {attribute: value}. No row: nowhere that '
-'erase reaches. Errors: OM005: an argument is NULL; OM014: the isolation level is not read committed; '
-'OM092: there is no such entity, or p_keys is no list of its keys; OM159: readers of the facts are '
-'at work. Locks: those of erase, until it returns.';
+'many rows of which table. p_keys: an array of keys, each {attribute: value}. No row: nowhere '
+'that erase reaches. Errors: OM005: an argument is NULL; OM014: the isolation level is not read '
+'committed; OM092: there is no such entity, or p_keys is no list of its keys; OM159: readers of '
+'the facts are at work. Locks: those of erase, until it returns.';
 REVOKE ALL ON FUNCTION omd_provenance.find_subject FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.find_subject TO omd_admin;

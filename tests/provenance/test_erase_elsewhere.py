@@ -454,6 +454,21 @@ def test_texts_in_logs_contexts_messages_and_reasons_are_masked(store: Store) ->
     assert store.delivery(delivery)["message"] == {"by": "[erased]"}
 
 
+def test_texts_of_many_persons_are_masked_too(store: Store) -> None:
+    store.set_up(entity("person", ["nbr"], ["nbr", ("name", "text(40)")]))
+    store.put(1, person=[("N", n, f"nämè {n} of") for n in range(100, 160)])
+    details = ("it is xnämè 117 ofx", "n" * 3000 + "nämè 118 of", "nämè 99 of", "näm", "")
+    for detail in details:
+        store.call("omd.log_event", event_type_code=6, event_detail=detail)
+    erase(store, [{"nbr": n} for n in range(100, 160)])
+    assert [
+        r["d"]
+        for r in store.rows(
+            "SELECT event_detail AS d FROM omd.event_log WHERE event_type_code = 6 ORDER BY event_id"
+        )
+    ] == ["it is x[erased]x", "n" * 3000 + "[erased]", *details[2:]]
+
+
 def test_what_was_made_of_the_person_and_is_not_registered_is_said(store: Store) -> None:
     set_up(store)
     store.conn.execute(
