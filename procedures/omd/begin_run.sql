@@ -1,5 +1,6 @@
 -- The part of the kinds SQL and SPARK in omd.module_kind. The Module's own SQL needs no word of the
--- caller; for a Module without SQL the caller gives it.
+-- caller; for a Module without SQL the caller gives it. What the SQL reads is looked up before it
+-- executes, with the rights of the caller, who can name the tables.
 
 CREATE OR REPLACE PROCEDURE omd.begin_run(
     p_module_code text,
@@ -16,6 +17,7 @@ SET search_path = pg_catalog, pg_temp
 AS $begin_run$
 DECLARE
     v_indicator text;
+    v_given CONSTANT text := p_executable;
 BEGIN
     CALL omd.begin_in_database_run(
         p_module_code, p_batch_instance_id, p_executable, p_module_instance_id, v_indicator,
@@ -23,6 +25,11 @@ BEGIN
     );
     IF v_indicator = 'P' THEN
         p_outcome := 'RUN';
+        IF v_given IS NOT NULL THEN
+            PERFORM omd._record_sql(p_module_code, p_module_instance_id, v_given);
+        ELSIF omd._needs_look(p_module_code) THEN
+            PERFORM omd._look_at_sql(p_module_code);
+        END IF;
         RETURN;
     END IF;
     p_outcome := CASE v_indicator WHEN 'C' THEN 'SKIPPED' ELSE 'BUSY' END;

@@ -223,6 +223,11 @@ BEGIN
         );
     END IF;
 
+    -- Where omd_owner may not name the tables, the first run looks again.
+    IF v_new.module_kind_code = 'SQL' AND omd._needs_look(p_module_code) THEN
+        PERFORM omd._look_at_sql(p_module_code);
+    END IF;
+
     FOR v_problem IN
         SELECT p.problem, p.command FROM omd._module_problems(p_module_id) AS p
     LOOP

@@ -31,6 +31,13 @@ BEGIN
         CALL omd.create_load_window(
             p_module_instance_id, p_end_value, p_end_id, p_start_value, p_start_id
         );
+        PERFORM omd.record_run_input(
+            p_module_instance_id,
+            omd.base_tables(v_table_code),
+            omd_lake.runs_in_block(
+                v_table_code, p_start_value, p_start_id, p_end_value, p_end_id
+            )
+        );
     END IF;
 END
 $create_load_window$;

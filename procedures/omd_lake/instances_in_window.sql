@@ -1,5 +1,4 @@
--- A window is about writes. What maintenance or a rollback rewrote keeps the stamp of the run that
--- wrote it first, and was in an earlier window.
+-- omd_lake.runs_in_block has the rule; the arguments of a caller are checked here.
 
 CREATE OR REPLACE FUNCTION omd_lake.instances_in_window(
     p_table_code text,
@@ -23,25 +22,17 @@ DECLARE
         WHEN p_end_value IS NULL THEN 'p_end_value'
         WHEN p_end_id IS NULL THEN 'p_end_id'
     END;
-    v_instances bigint[];
 BEGIN
     IF v_missing IS NOT NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', v_missing));
     END IF;
-    SELECT array_agg(DISTINCT c.module_instance_id) INTO v_instances
-    FROM omd_lake.table_commit AS c
-    WHERE c.table_code = v_table_code
-        AND (c.commit_datetime, c.sequence_number) > (
-            coalesce(p_start_value, '-infinity'), coalesce(p_start_id, -9223372036854775808)
-        )
-        AND (c.commit_datetime, c.sequence_number) <= (p_end_value, p_end_id)
-        AND c.operation IN ('APPEND', 'OVERWRITE', 'HISTORY')
-        AND c.module_instance_id IS NOT NULL;
     RETURN QUERY
-    SELECT i.id
-    FROM unnest(v_instances) AS i (id)
-    WHERE i.id <> ALL(omd.undone_instances(v_instances))
-    ORDER BY i.id;
+    SELECT r.id
+    FROM unnest(
+        omd_lake.runs_in_block(
+            v_table_code, p_start_value, p_start_id, p_end_value, p_end_id
+        )
+    ) AS r (id);
 END
 $instances_in_window$;
 

@@ -217,6 +217,15 @@ BEGIN
     )
     FROM (SELECT omd_lineage._block_source(p_topic_id) AS source_code) AS b
     WHERE v_new.module_id IS NOT NULL;
+    PERFORM omd_lineage._save_inputs(p_topic_id);
+    PERFORM omd_lineage._save_inputs(d.topic_id)
+    FROM (
+        SELECT other.topic_id FROM omd_lineage.dependency AS other
+        INNER JOIN omd_lineage.topic AS t ON other.topic_id = t.topic_id
+        WHERE other.table_code = v_new.table_code AND other.topic_id <> p_topic_id
+        GROUP BY other.topic_id, t.module_id
+        ORDER BY t.module_id
+    ) AS d;
     -- A topic whose view is broken can still be switched off.
     IF v_kind = 'FACTS' AND v_new.processor IS NOT NULL AND v_new.inactive_indicator = 'N' THEN
         v_block_view := omd.block_view(

@@ -31,6 +31,8 @@ BEGIN
             SELECT unnest(n.tables)
             FROM jsonb_to_recordset(p_items) AS n (tables text[], row_count bigint)
             WHERE n.row_count > 0
+            UNION
+            SELECT omd_provenance._showing_tables(p_texts)
         ) AS i
         INNER JOIN pg_class AS c ON c.oid = omd.target_relation(i.table_code)
         ORDER BY i.table_code

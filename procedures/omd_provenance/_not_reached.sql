@@ -28,16 +28,22 @@ BEGIN
     LOOP
         SELECT array_agg(DISTINCT m.name) INTO v_next
         FROM (
-            SELECT t.table_code AS name FROM omd.targets_of(v_relations) AS t
-            UNION ALL
-            SELECT t.table_code FROM omd_lineage.targets_of(v_relations) AS t
+            SELECT t.table_code AS name
+            FROM omd_provenance.modules_reading(v_relations) AS r
+            INNER JOIN omd.module_target AS t USING (module_id)
+            WHERE t.table_code IS NOT NULL
             UNION ALL
             SELECT t.table_code
             FROM omd_decision.outputs_of(
-                jsonb_build_array(jsonb_build_object('relations', v_relations, 'columns', '{}'::jsonb))
+                jsonb_build_array(
+                    jsonb_build_object('relations', v_relations, 'columns', '{}'::jsonb)
+                )
             ) AS t
         ) AS m
-        WHERE m.name <> ALL(v_made || v_relations);
+        LEFT JOIN pg_class AS c ON c.oid = omd.target_relation(m.name)
+        WHERE m.name <> ALL(v_made || v_relations)
+            -- Deliveries and facts write into layers of interfaces.
+            AND pg_get_userbyid(c.relowner) IS DISTINCT FROM 'omd_owner';
         EXIT WHEN v_next IS NULL;
         v_made := v_made || v_next;
         SELECT array_agg(DISTINCT r.name) INTO v_relations
@@ -57,7 +63,7 @@ END
 $not_reached$;
 
 COMMENT ON FUNCTION omd_provenance._not_reached IS
-'Returns the tables that Modules, topics and stages have made of the entities of p_subject, as far '
-'as they have said what they read, without p_reached. Locks: none.';
+'Returns the tables that Modules, topics and stages make of the entities of p_subject, as far as '
+'it is known what they read, without p_reached. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._not_reached FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._not_reached TO omd_admin;

@@ -153,10 +153,18 @@
 \ir ../../migrations/V081__module_returns.sql
 \endif
 
+\set checksum 'b27b8441c9d0b0d3230c655520a3a03de6900036afde81ba9915d5619a26144d'
+\set migration 'V082__ledger'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V082__ledger.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
 \ir ../reference/omd/source_kinds.sql
+\ir ../reference/omd/maintenance.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 
@@ -299,6 +307,10 @@
 \ir ../../procedures/omd/fail_module_instance.sql
 \ir ../../procedures/omd/give_up_runs_of_task.sql
 \ir ../../procedures/omd/note_end_of_task.sql
+\ir ../../procedures/omd/_settle_undone.sql
+\ir ../../procedures/omd/note_undone.sql
+\ir ../../procedures/omd/mark_undone.sql
+\ir ../../procedures/omd/note_one_transaction.sql
 \ir ../../procedures/omd/_give_up_module_instances.sql
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql
@@ -438,6 +450,39 @@
 \ir ../views/omd/source_position.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
+\ir ../../procedures/omd/topmost_parents.sql
+\ir ../../procedures/omd/base_tables.sql
+\ir ../../procedures/omd/save_inputs.sql
+\ir ../../procedures/omd/has_inputs.sql
+\ir ../../procedures/omd/is_readable.sql
+\ir ../../procedures/omd/declare_inputs.sql
+\ir ../../procedures/omd/note_reads.sql
+\ir ../../procedures/omd/record_run_input.sql
+\ir ../../procedures/omd/_reading_run.sql
+\ir ../../procedures/omd/record_input.sql
+\ir ../../procedures/omd/_needs_look.sql
+\ir ../../procedures/omd/_statement_inputs.sql
+\ir ../../procedures/omd/_save_look.sql
+\ir ../../procedures/omd/_look_at_sql.sql
+\ir ../../procedures/omd/_record_look.sql
+\ir ../../procedures/omd/record_query.sql
+\ir ../../procedures/omd/_record_sql.sql
+\ir ../../procedures/omd/_due_looks.sql
+\ir ../../procedures/omd/_look_again.sql
+\ir ../../procedures/omd/look_at_inputs.sql
+\ir ../../procedures/omd/_claim_maintenance.sql
+\ir ../../procedures/omd/maintain_rooms.sql
+\ir ../views/omd/unknown_inputs.sql
+\ir ../views/omd/ledger_run.sql
+\ir ../views/omd/ledger_module.sql
+\ir ../views/omd/ledger_declaration.sql
+\ir ../views/omd/ledger_input.sql
+\ir ../views/omd/ledger_record.sql
+\ir ../views/omd/ledger_read.sql
+\ir ../views/omd/ledger_undone.sql
+\ir ../views/omd/ledger_window.sql
+\ir ../../procedures/omd/tables_of_run.sql
+\ir ../../procedures/omd/modules_writing.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
 \ir ../../procedures/omd/readable_until.sql
@@ -456,7 +501,6 @@
 \ir ../../procedures/omd/mask_json.sql
 \ir ../../procedures/omd/mask_columns.sql
 \ir ../../procedures/omd/erase_texts.sql
-\ir ../../procedures/omd/targets_of.sql
 
 -- Triggers
 \ir ../triggers/omd/instance_edit.sql

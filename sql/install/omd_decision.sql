@@ -28,6 +28,7 @@
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
 \ir ../reference/omd_decision/module_kinds.sql
+\ir ../reference/omd_decision/maintenance.sql
 \ir ../reference/omd_decision/listeners.sql
 
 -- Helpers
@@ -52,6 +53,8 @@
 \ir ../../procedures/omd_decision/_register_stage_module.sql
 \ir ../../procedures/omd_decision/_links.sql
 \ir ../../procedures/omd_decision/_block_source.sql
+\ir ../../procedures/omd_decision/_save_inputs.sql
+\ir ../../procedures/omd_decision/declare_missing.sql
 \ir ../../procedures/omd_decision/_save_window.sql
 \ir ../../procedures/omd_decision/_warn_of_window.sql
 \ir ../../procedures/omd_decision/define_stage.sql

@@ -51,6 +51,7 @@
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/module_kinds.sql
+\ir ../reference/omd_delivery/maintenance.sql
 \ir ../reference/omd_delivery/constraint_types.sql
 \ir ../reference/omd_delivery/delivery_statuses.sql
 
@@ -121,6 +122,8 @@
 \ir ../../procedures/omd_delivery/_require_unaccepted.sql
 \ir ../../procedures/omd_delivery/undo_update.sql
 \ir ../../procedures/omd_delivery/_make_schema.sql
+\ir ../../procedures/omd_delivery/_save_inputs.sql
+\ir ../../procedures/omd_delivery/declare_missing.sql
 \ir ../../procedures/omd_delivery/_make_interface.sql
 \ir ../../procedures/omd_delivery/_follow_model.sql
 \ir ../../procedures/omd_delivery/_empty_hashes.sql
@@ -243,6 +246,7 @@
 \ir ../../procedures/omd_delivery/next_queue_item.sql
 \ir ../../procedures/omd_delivery/is_queued.sql
 \ir ../../procedures/omd_delivery/queue_item.sql
+\ir ../../procedures/omd_delivery/entity_runs.sql
 \ir ../../procedures/omd_delivery/delivery_head.sql
 \ir ../../procedures/omd_delivery/delivery_terms.sql
 \ir ../../procedures/omd_delivery/agreement_terms.sql

@@ -36,6 +36,12 @@
 \if :pending
 \ir ../../migrations/V073__exports_by_themselves.sql
 \endif
+\set checksum 'ac4ab6162f27b9b9adfea7e164378dc1e0ee95e586806a64c3da87106a6d7445'
+\set migration 'V083__changes_of_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V083__changes_of_runs.sql
+\endif
 \set checksum '5ff521f1660ece90c2d4801923f7e7acf7240fd415f3006c3cc2e1db8e4b6444'
 \set migration 'V078__trace'
 \ir ../setup/claim.psql
@@ -210,12 +216,18 @@
 \ir ../../procedures/omd_facts/changes_view.sql
 \ir ../../procedures/omd_facts/may_end.sql
 \ir ../../procedures/omd_facts/purge_changes.sql
+\ir ../../procedures/omd_facts/written_entities.sql
+\ir ../../procedures/omd_facts/writers_of_entity.sql
+\ir ../../procedures/omd_facts/stands_for.sql
+\ir ../../procedures/omd_facts/changes_of_runs.sql
+\ir ../../procedures/omd_facts/changes_in_block.sql
 
 -- Export
 \ir ../../procedures/omd_facts/_raise_export.sql
 \ir ../../procedures/omd_facts/_hold_export.sql
 \ir ../../procedures/omd_facts/_require_unended.sql
 \ir ../../procedures/omd_facts/_export_options.sql
+\ir ../../procedures/omd_facts/_exported_tables.sql
 \ir ../../procedures/omd_facts/create_export.sql
 \ir ../../procedures/omd_facts/_export_since.sql
 \ir ../../procedures/omd_facts/_moment_literal.sql
@@ -247,8 +259,6 @@
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/export_work.sql
-\ir ../views/omd_facts/undone_reads.sql
-\ir ../views/omd_facts/undone_read_problems.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

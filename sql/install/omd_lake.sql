@@ -65,7 +65,9 @@
 \ir ../../procedures/omd_lake/newest_position.sql
 \ir ../../procedures/omd_lake/next_block.sql
 \ir ../../procedures/omd_lake/create_load_window.sql
+\ir ../../procedures/omd_lake/runs_in_block.sql
 \ir ../../procedures/omd_lake/instances_in_window.sql
+\ir ../../procedures/omd_lake/written_tables.sql
 
 -- Maintenance
 \ir ../../procedures/omd_lake/register_maintenance.sql

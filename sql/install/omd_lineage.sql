@@ -129,6 +129,7 @@
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 \ir ../reference/omd_lineage/module_kinds.sql
+\ir ../reference/omd_lineage/maintenance.sql
 \ir ../reference/omd_lineage/listeners.sql
 
 -- Helpers
@@ -188,6 +189,9 @@
 \ir ../../procedures/omd_lineage/_holds_rows.sql
 \ir ../../procedures/omd_lineage/_read_positions.sql
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
+\ir ../../procedures/omd_lineage/_save_inputs.sql
+\ir ../../procedures/omd_lineage/declare_missing.sql
+\ir ../../procedures/omd_lineage/merges_rows.sql
 \ir ../../procedures/omd_lineage/_save_topic.sql
 \ir ../../procedures/omd_lineage/register_topic.sql
 \ir ../../procedures/omd_lineage/_open_runs.sql
@@ -230,6 +234,7 @@
 \ir ../../procedures/omd_lineage/_note_unreadable.sql
 \ir ../../procedures/omd_lineage/_pass_rows.sql
 \ir ../../procedures/omd_lineage/_require_standing_block.sql
+\ir ../../procedures/omd_lineage/_record_runs.sql
 \ir ../../procedures/omd_lineage/_start_step.sql
 \ir ../../procedures/omd_lineage/_start_restated_step.sql
 \ir ../../procedures/omd_lineage/_end_restated_step.sql
@@ -285,7 +290,6 @@
 -- Erasure
 \ir ../../procedures/omd_lineage/_literal_values.sql
 \ir ../../procedures/omd_lineage/erase_replaced.sql
-\ir ../../procedures/omd_lineage/targets_of.sql
 \ir ../../procedures/omd_lineage/erase_texts.sql
 
 -- Triggers

@@ -16,6 +16,35 @@
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
 
+-- The ledger
+\ir ../../procedures/omd_provenance/_require_run.sql
+\ir ../../procedures/omd_provenance/_written_tables.sql
+\ir ../../procedures/omd_provenance/_could_see.sql
+\ir ../../procedures/omd_provenance/_stands.sql
+\ir ../../procedures/omd_provenance/_may_have_rows.sql
+\ir ../../procedures/omd_provenance/_undone_upto.sql
+\ir ../../procedures/omd_provenance/_row_windows.sql
+\ir ../../procedures/omd_provenance/_windows_after.sql
+\ir ../../procedures/omd_provenance/_windows_over.sql
+\ir ../../procedures/omd_provenance/_window_readers.sql
+\ir ../../procedures/omd_provenance/_readers_of_run.sql
+\ir ../../procedures/omd_provenance/direct_readers.sql
+\ir ../../procedures/omd_provenance/readers_of.sql
+\ir ../../procedures/omd_provenance/_runs_writing.sql
+\ir ../../procedures/omd_provenance/_sources_of_run.sql
+\ir ../../procedures/omd_provenance/direct_sources.sql
+\ir ../../procedures/omd_provenance/sources_of.sql
+\ir ../../procedures/omd_provenance/modules_reading.sql
+\ir ../../procedures/omd_provenance/unknown_modules.sql
+\ir ../../procedures/omd_provenance/_stale_runs.sql
+\ir ../../procedures/omd_provenance/forget_unread.sql
+\ir ../reference/omd_provenance/maintenance.sql
+\ir ../views/omd_provenance/unknown_runs.sql
+\ir ../views/omd_provenance/run_inputs.sql
+\ir ../views/omd_provenance/stale_runs.sql
+\ir ../views/omd_provenance/undone_reads.sql
+\ir ../views/omd_provenance/undone_read_problems.sql
+
 -- Erasure
 \ir ../../procedures/omd_provenance/_targets.sql
 \ir ../../procedures/omd_provenance/_subject.sql
@@ -33,6 +62,7 @@
 \ir ../../procedures/omd_provenance/_analyze_empty.sql
 \ir ../../procedures/omd_provenance/_forget_statistics.sql
 \ir ../../procedures/omd_provenance/_forget_rooms_statistics.sql
+\ir ../../procedures/omd_provenance/_showing_tables.sql
 \ir ../../procedures/omd_provenance/_forget_statistics_of.sql
 \ir ../../procedures/omd_provenance/_erase.sql
 \ir ../../procedures/omd_provenance/_try_erase.sql

@@ -41,6 +41,7 @@ CONTROLS_TRANSACTIONS = {
 # those of the interfaces, by the codes of the registry; a check of a model is written anew by its
 # parser.
 OVER_GENERATED_TABLES = {
+    "omd.base_tables",
     "omd.block_routine",
     "omd.block_stands",
     "omd.block_upto",
@@ -181,6 +182,9 @@ CALLED_BY_THE_WORKER = {
 
 # Routines of omd.module_kind, which run_module calls by their names in it.
 PARTS_OF_KINDS = {"begin_run", "end_run"}
+
+# Routines of omd.maintenance, which maintain_rooms calls by their names in it.
+MAINTENANCE = {"declare_missing", "forget_unread", "look_at_inputs"}
 
 # A trigger function needs no grant, except for the role that creates a trigger on a base table.
 NOT_GRANTED = {"omd_lineage.note_rows"}

@@ -272,6 +272,16 @@ def test_statistics_that_can_not_be_emptied_are_said(store: Store) -> None:
     assert "23514" in answer["by"]["NOT_REACHED", "dwh.t", "NOT_REACHED"]["text"]
 
 
+def test_statistics_of_rows_that_were_purged_before_forget_too(store: Store) -> None:
+    set_up(store)
+    store.call("omd.log_event", event_type_code=6, event_detail="Anna Karenina")
+    store.call("omd.log_event", event_type_code=6, event_detail="Anna Karenina")
+    store.conn.execute("ANALYZE omd.event_log; DELETE FROM omd.event_log")
+    assert "pg_stats of omd.event_log.event_detail" in search(store.conn, *ANNA)
+    erase(store)
+    assert search(store.conn, *ANNA) == []
+
+
 # Decisions --------------------------------------------------------------------------------------
 
 
@@ -464,7 +474,8 @@ def test_texts_of_many_persons_are_masked_too(store: Store) -> None:
     assert [
         r["d"]
         for r in store.rows(
-            "SELECT event_detail AS d FROM omd.event_log WHERE event_type_code = 6 ORDER BY event_id"
+            "SELECT event_detail AS d FROM omd.event_log WHERE event_type_code = 6"
+            " ORDER BY event_id"
         )
     ] == ["it is x[erased]x", "n" * 3000 + "[erased]", *details[2:]]
 
@@ -472,21 +483,23 @@ def test_texts_of_many_persons_are_masked_too(store: Store) -> None:
 def test_what_was_made_of_the_person_and_is_not_registered_is_said(store: Store) -> None:
     set_up(store)
     store.conn.execute(
+        "CREATE VIEW dwh.shown AS SELECT * FROM gdal_shop.person;"
         "CREATE TABLE dwh.copy (nbr int, omd_insert_module_instance_id bigint);"
-        "CREATE VIEW dwh.shown AS SELECT * FROM gdal_shop.person"
+        "CREATE TABLE dwh.sum (n int, omd_insert_module_instance_id bigint);"
+        "CREATE TABLE dwh.dog (n int);"
+        "CREATE TABLE dwh.other (n int, omd_insert_module_instance_id bigint)"
     )
-    Flow(store.conn).module("m1", table_code="dwh.copy")
-    store.owner(
-        "INSERT INTO omd.source_reader (module_id, table_code, source_code)"
-        " SELECT m.module_id, 'dwh.shown', s.source_code FROM omd.module AS m, omd.source AS s"
-        " WHERE m.module_code = 'm1' AND s.source_code = 'facts.shop'"
-    )
-    if not store.rows("SELECT 1 FROM omd.source_reader"):
-        pytest.fail("the interface has no source")
-    answer = erase(store)
-    assert ("NOT_REACHED", "dwh.copy", "NOT_REACHED") in answer["by"]
+    flow = Flow(store.conn)
+    for code, reads in (("copy", "dwh.shown"), ("sum", "dwh.copy"), ("other", "dwh.dog")):
+        flow.module(code)
+        flow.call("declare_inputs", module_code=code, tables=[reads])
+    made = {t for layer, t, _ in erase(store)["by"] if layer == "NOT_REACHED" and "dwh" in t}
+    assert made == {"dwh.copy", "dwh.sum"}
     register(store, "dwh.copy", {"nbr": "nbr"})
-    assert ("TABLE", "dwh.copy", "DELETED") in erase(store)["by"]
+    answer = erase(store)
+    assert ("TABLE", "dwh.copy", "DELETED") in answer["by"]
+    assert ("NOT_REACHED", "dwh.sum", "NOT_REACHED") in answer["by"]
+    assert ("NOT_REACHED", "dwh.copy", "NOT_REACHED") not in answer["by"]
 
 
 def test_find_tells_where_a_person_is(store: Store) -> None:

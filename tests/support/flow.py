@@ -52,6 +52,11 @@ EMPTY = """
         DELETE FROM omd.source_control;
         DELETE FROM omd.write_ledger;
         DELETE FROM omd.undone_read;
+        DELETE FROM omd.undone_run;
+        DELETE FROM omd.run_input;
+        DELETE FROM omd.module_input;
+        DELETE FROM omd.module_declaration;
+        DELETE FROM omd.module_read;
         DELETE FROM omd.source_reader;
         DELETE FROM omd.source_table;
         DELETE FROM omd.source;

@@ -436,6 +436,25 @@ class ControlCalls(Calls):
         )
         return answer
 
+    def declare_inputs(self, module_code: str, tables: Sequence[str]) -> None:
+        """Declares what the runs of a Module read from now on, instead of what the catalogue knows
+        of its SQL; former declarations count for the runs under them.
+
+        See docs/explanation/provenance.md.
+
+        Args:
+            module_code: the Module.
+            tables: tables and views, schema.name, and tables of the lake; an empty array: it
+                reads nothing that Modules write.
+
+        Raises:
+            UnknownModule: OM002.
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            InputsUnfit: OM293.
+        """
+        self._do(_DECLARE_INPUTS, module_code, tables)
+
     def end_batch_instance(
         self, batch_instance_id: int, *, event_detail: str | None = None
     ) -> None:
@@ -887,6 +906,50 @@ class ControlCalls(Calls):
         from omd.control.rows import ReapExpiredInstancesAnswer
 
         return self._answer(_REAP_EXPIRED_INSTANCES, ReapExpiredInstancesAnswer)
+
+    def record_input(
+        self,
+        table_code: str,
+        *,
+        module_instance_id: int | None = None,
+        source_instances: Sequence[int] | None = None,
+    ) -> None:
+        """Records that a run reads a table or view, before it does.
+
+        It may be called for several tables, and again. See docs/explanation/provenance.md.
+
+        Args:
+            table_code: the table, schema.name; a view stands for the tables under it.
+            module_instance_id: the run, which must execute; NULL: the run of this session.
+            source_instances: the runs whose rows it reads and no others; NULL: what is visible.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+        """
+        self._do(_RECORD_INPUT, table_code, module_instance_id, source_instances)
+
+    def record_query(self, query: str, *, module_instance_id: int | None = None) -> None:
+        """Records that a run reads the tables of a statement, before it does, as the catalogue
+        knows them; where it does not know them all, nobody knows what the run reads until that is
+        declared.
+
+        See docs/explanation/provenance.md.
+
+        Args:
+            query: one plain statement.
+            module_instance_id: the run, which must execute; NULL: the run of this session.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+        """
+        self._do(_RECORD_QUERY, query, module_instance_id)
 
     def record_write(
         self,
@@ -1651,6 +1714,12 @@ _CREATE_MODULE_INSTANCE = Routine(
     {"p_module_code": "text", "p_batch_instance_id": "bigint", "p_execution_context": "jsonb"},
     required=1,
 )
+_DECLARE_INPUTS = Routine(
+    "omd.declare_inputs",
+    {"p_module_code": "text", "p_tables": "text[]"},
+    required=2,
+    repeat=Repeat(),
+)
 _END_BATCH_INSTANCE = Routine(
     "omd.end_batch_instance",
     {"p_batch_instance_id": "bigint", "p_event_detail": "text"},
@@ -1789,6 +1858,18 @@ _PURGE_HISTORY = Routine(
     repeat=Repeat(),
 )
 _REAP_EXPIRED_INSTANCES = Routine("omd.reap_expired_instances")
+_RECORD_INPUT = Routine(
+    "omd.record_input",
+    {"p_table_code": "text", "p_module_instance_id": "bigint", "p_source_instances": "bigint[]"},
+    required=1,
+    repeat=Repeat(),
+)
+_RECORD_QUERY = Routine(
+    "omd.record_query",
+    {"p_query": "text", "p_module_instance_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
+)
 _RECORD_WRITE = Routine(
     "omd.record_write",
     {

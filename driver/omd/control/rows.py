@@ -33,6 +33,14 @@ __all__ = [
     "ExplainBeginRow",
     "FailureEventRow",
     "FailuresRow",
+    "LedgerDeclarationRow",
+    "LedgerInputRow",
+    "LedgerModuleRow",
+    "LedgerReadRow",
+    "LedgerRecordRow",
+    "LedgerRunRow",
+    "LedgerUndoneRow",
+    "LedgerWindowRow",
     "ModuleDefinitionRow",
     "ModuleExecutionLogRow",
     "ModuleListRow",
@@ -57,6 +65,7 @@ __all__ = [
     "StandingReadRow",
     "ThroughputPerDayRow",
     "TraceRow",
+    "UnknownInputsRow",
     "WriteLogRow",
 ]
 
@@ -673,6 +682,218 @@ class FailuresRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LedgerDeclarationRow:
+    """For rooms: what was declared for the runs of a Module.
+
+    Attributes:
+        module_id: The Module.
+        replaces_all: Each run replaces what the former ones wrote, so only the newest one
+            stands.
+        after_id: It counts for runs with a greater id.
+        upto_id: It counts for runs up to this id; NULL: it holds still.
+    """
+
+    view: ClassVar[str] = "omd.ledger_declaration"
+
+    module_id: int
+    replaces_all: bool
+    after_id: int
+    upto_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerInputRow:
+    """For rooms: the tables that runs of a Module read, as declared.
+
+    Attributes:
+        module_id: The Module.
+        table_code: The table, schema.name: the topmost parent of a partition, the current view
+            of facts.
+        declared_code: The table or view that was declared.
+        read_kind: ALL: what is visible. WINDOW: the load window of the run. RUNS: the rows of
+            certain runs, which the run records itself.
+        pos_column: The column that the window cuts; NULL: the positions of a source, or no
+            window.
+        id_column: The column of ids in the window; NULL: none.
+        after_id: As in the declaration.
+        upto_id: As in the declaration.
+    """
+
+    view: ClassVar[str] = "omd.ledger_input"
+
+    module_id: int
+    table_code: str
+    declared_code: str
+    read_kind: str
+    pos_column: str | None
+    id_column: str | None
+    after_id: int
+    upto_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerModuleRow:
+    """For rooms: the Modules, as who looks for their readers needs them.
+
+    Attributes:
+        module_id: Surrogate key.
+        module_code: The name that callers use.
+        module_kind_code: What one run of the Module is.
+        table_code: The target as schema.table, quoted where an identifier needs it: "My
+            schema"."My table".
+        insert_instance_column: Column with the Module Instance ID that inserted the row.
+        update_instance_column: Column with the Module Instance ID that last updated the row.
+    """
+
+    view: ClassVar[str] = "omd.ledger_module"
+
+    module_id: int
+    module_code: str
+    module_kind_code: str
+    table_code: str
+    insert_instance_column: str
+    update_instance_column: str
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerReadRow:
+    """For rooms: the tables that some run of a Module has recorded.
+
+    Attributes:
+        module_id: The Module.
+        table_code: The table, as in omd.run_input.
+    """
+
+    view: ClassVar[str] = "omd.ledger_read"
+
+    module_id: int
+    table_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRecordRow:
+    """For rooms: the tables that runs have recorded.
+
+    Attributes:
+        module_instance_id: The run.
+        table_code: The table, as in omd.module_input; empty: it has read what nobody could look
+            up.
+        source_instances: The runs whose rows it has read, and no others; NULL: what was
+            visible.
+    """
+
+    view: ClassVar[str] = "omd.ledger_record"
+
+    module_instance_id: int
+    table_code: str
+    source_instances: list[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRunRow:
+    """For rooms: the runs, as who looks for their readers needs them.
+
+    Attributes:
+        module_instance_id: Stamped on every row the run writes. Order of instances is by this
+            ID, never by time.
+        module_id: The Module. NULL only on the placeholder row 0.
+        batch_instance_id: The Batch Instance that called; 0 when run on its own.
+        start_datetime: When the instance was created.
+        end_datetime: When the instance ended; NULL exactly while it executes.
+        execution_status_code: E executing, S succeeded, F failed, A aborted, C skipped.
+        processing_indicator: P proceed, A abort, C skip, R roll back first. A until the
+            evaluation has answered.
+        next_run_indicator: P proceed, R roll this instance back, C skip the next run once.
+            Administrators may write it.
+        rolled_back_by_module_instance_id: The later instance that undid this one.
+        is_session_bound: The run is alive as long as its statement executes (run_module).
+        is_one_transaction: Its rows and its success are one transaction, so nobody has read
+            them before; an in-database run (is_session_bound) always is. FALSE: its rows may be
+            visible from its begin on.
+        success_order: The number that its success has drawn, before its commit and after what
+            it read; NULL: it has not succeeded, or did so before this was recorded.
+        newest_instance_id: The newest instance when it ended with S or F: it can have read rows
+            of this and older ones; NULL: it has not ended, or did so before this was recorded.
+        rows_inserted: Rows inserted.
+        rows_updated: Rows updated.
+        rows_deleted: Rows deleted.
+    """
+
+    view: ClassVar[str] = "omd.ledger_run"
+
+    module_instance_id: int
+    module_id: int | None
+    batch_instance_id: int
+    start_datetime: datetime
+    end_datetime: datetime | None
+    execution_status_code: ExecutionStatus
+    processing_indicator: ProcessingIndicator
+    next_run_indicator: NextRunIndicator
+    rolled_back_by_module_instance_id: int
+    is_session_bound: bool
+    is_one_transaction: bool
+    success_order: int | None
+    newest_instance_id: int | None
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerUndoneRow:
+    """For rooms: the runs whose rows were taken back.
+
+    Attributes:
+        module_instance_id: The run.
+        undone_by: The run that undid it; the run itself where none did, as when a delivery is
+            reverted.
+        undone_datetime: When.
+        undone_upto: The newest instance at a look after the commit of the undo: a run with a
+            greater id has not read the rows; NULL: nobody has looked yet.
+        looked_datetime: When somebody looked whether a run that stands has read it.
+        is_forgotten: None has, and none that executes can have: nobody has to look again.
+    """
+
+    view: ClassVar[str] = "omd.ledger_undone"
+
+    module_instance_id: int
+    undone_by: int
+    undone_datetime: datetime
+    undone_upto: int | None
+    looked_datetime: datetime
+    is_forgotten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerWindowRow:
+    """For rooms: the load windows of runs.
+
+    Attributes:
+        module_instance_id: The instance that reads the window.
+        module_id: The Module of the instance, here so that one index finds its newest window.
+        source_code: The source (omd.source) whose positions the window has; NULL: it is about
+            another one.
+        start_value: Start of the window, exclusive: timestamp part.
+        start_id: Start of the window, exclusive: id part.
+        end_value: End of the window, inclusive: timestamp part.
+        end_id: End of the window, inclusive: id part.
+        is_taken_back: The instance was rolled back: the window is kept for audit, and no reader
+            counts it.
+    """
+
+    view: ClassVar[str] = "omd.ledger_window"
+
+    module_instance_id: int
+    module_id: int
+    source_code: str | None
+    start_value: datetime
+    start_id: int
+    end_value: datetime
+    end_id: int
+    is_taken_back: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleExecutionLogRow:
     """Every Module Instance, with its duration so far and its row counts.
 
@@ -948,10 +1169,11 @@ class ReadinessRow:
     Attributes:
         module_code: The Module.
         severity: ERROR: a failed run can't be rolled back, so no run would begin after it.
-            WARNING: a rollback is slow, or rows can't be traced.
+            WARNING: a rollback is slow, rows can't be traced, or nobody knows what it reads.
         problem_code: TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING,
             STAMP_COLUMN_MISSING, TARGET_TAKES_NO_DELETE (a view without a rule or trigger for
-            it), or STAMP_COLUMN_NOT_INDEXED (only for a table of 100,000 rows or more).
+            it), STAMP_COLUMN_NOT_INDEXED (only for a table of 100,000 rows or more), or
+            INPUTS_UNKNOWN (of kind SQL or SPARK).
         problem: The problem in words.
         command: The command that solves it; … stands for what only you know.
     """
@@ -1171,6 +1393,30 @@ class TraceRow:
     rolled_back_by_module_instance_id: int | None
     events: list[dict[str, Any]]
     started_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownInputsRow:
+    """The Modules of which nobody knows what they read: nothing is declared, and the catalogue does
+    not know it, or the newest run has recorded nothing.
+
+    Attributes:
+        module_id: The Module.
+        module_code: Its code.
+        module_kind_code: SQL or SPARK.
+        table_code: Its target.
+        problem: Why the catalogue does not know; NULL: it was not asked, as there is no SQL.
+        proposed: The tables that it does know; NULL: none.
+    """
+
+    view: ClassVar[str] = "omd.unknown_inputs"
+
+    module_id: int
+    module_code: str
+    module_kind_code: str
+    table_code: str
+    problem: str | None
+    proposed: list[str] | None
 
 
 @dataclass(frozen=True, slots=True)

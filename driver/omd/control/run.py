@@ -298,6 +298,7 @@ class ModuleRun(EngineBlock[C]):
         self._batch = batch
         self._rollback_executor = rollback_executor or control.rollback_executor
         self._rollback_pending = False
+        self._recorded: set[str] = set()  # what it has said that it reads
         self._rows: dict[str, int] = {}
         self._rows_lock = threading.Lock()
 
@@ -347,6 +348,39 @@ class ModuleRun(EngineBlock[C]):
         if self.batch_instance_id:
             variables[BATCH_VARIABLE] = str(self.batch_instance_id)
         return variables
+
+    def read(
+        self,
+        spark: SparkSession,
+        table: str | None = None,
+        *,
+        query: str | None = None,
+        window: bool | str | tuple[str | None, str | None] | None = None,
+        **options: Any,
+    ) -> DataFrame:
+        """Record what is read, then read it as a DataFrame; see `omd.spark.read`.
+
+        It is recorded before, so that who takes rows back finds a run that is reading them.
+        """
+        url = options.get("url")
+        if url is None or str(url) == self.dsn:
+            self._record_read(table, query, window)
+        return super().read(spark, table, query=query, window=window, **options)
+
+    def _record_read(
+        self,
+        table: str | None,
+        query: str | None,
+        window: bool | str | tuple[str | None, str | None] | None,
+    ) -> None:
+        """Record a read, once; `window` has recorded the runs whose commits it holds."""
+        if window is True or (name := table or query) is None or name in self._recorded:
+            return
+        if table is not None:
+            self.control.record_input(table, module_instance_id=self.module_instance_id)
+        else:
+            self.control.record_query(name, module_instance_id=self.module_instance_id)
+        self._recorded.add(name)
 
     def window(
         self,

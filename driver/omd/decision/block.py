@@ -60,6 +60,14 @@ class StageRun(ModuleRun):
         self._end_id = end_id
         self._effective_at = effective_at
 
+    def _record_read(
+        self,
+        table: str | None,
+        query: str | None,
+        window: bool | str | tuple[str | None, str | None] | None,
+    ) -> None:
+        """Record nothing: the stage has declared what its links read."""
+
     def refuse(self, sqlstate: str, **detail: Any) -> NoReturn:
         """Raise an error of the catalogue, with the text that the database has for it."""
         raise_error(self.calls, sqlstate, {"stage_code": self.stage, **detail})

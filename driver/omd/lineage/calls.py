@@ -243,7 +243,8 @@ class LineageCalls(Calls):
 
         They keep what they have made of it until omd_lineage.restate takes it again. Of a run that
         is no step, such as a load of facts, it returns the topics that have read its table since.
-        See docs/explanation/lineage.md.
+        omd_provenance.readers_of knows each run that has read, in all rooms. See
+        docs/explanation/lineage.md.
 
         Raises:
             UnknownModuleInstance: OM004.

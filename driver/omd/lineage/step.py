@@ -134,6 +134,16 @@ class StepRun(ModuleRun[C]):
             begun.reason,
         )
 
+    def _record_read(
+        self,
+        table: str | None,
+        query: str | None,
+        window: bool | str | tuple[str | None, str | None] | None,
+    ) -> None:
+        """Record what lies beyond the block, which the topic has declared."""
+        if not window and not (self.block is not None and (table or "").startswith("changes_")):
+            super()._record_read(table, query, window)
+
     def _block_of(self, source_code: str, begun: BeginStepAnswer) -> str:
         """Return the block of changes that all reads of this step show."""
         if self.definition.processor == "RELOAD":  # all rows as of its end, and none of it alone

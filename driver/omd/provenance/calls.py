@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd._core.calls import Calls, Routine
+from omd._core.calls import Calls, Repeat, Routine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from omd.provenance.rows import EraseAnswer, FindSubjectRow
+    from omd.provenance.rows import EraseAnswer, FindSubjectRow, ReadersOfRow, SourcesOfRow
 
 __all__ = ["ProvenanceCalls"]
 
@@ -87,6 +87,27 @@ class ProvenanceCalls(Calls):
 
         return self._rows(_FIND_SUBJECT, FindSubjectRow, interface_code, entity_code, keys)
 
+    def readers_of(self, module_instance_id: int, *, all: bool | None = None) -> list[ReadersOfRow]:
+        """Returns the runs that have read, or may have read, rows of the run
+        ``module_instance_id``, and those that have read rows of these, and so on; each once, by the
+        shortest way. distance: 1 is directly; table_code: through which table; because_of: whose
+        rows it has read; is_exact: the ledger knows it, else it may have; stands: it succeeded, is
+        not undone and not replaced.
+
+        See docs/explanation/provenance.md.
+
+        Args:
+            all: also what does not stand: runs undone, at work or failed, and reloads that a
+                later one replaced.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        from omd.provenance.rows import ReadersOfRow
+
+        return self._rows(_READERS_OF, ReadersOfRow, module_instance_id, all)
+
     def register_subject(
         self,
         table_code: str,
@@ -113,6 +134,26 @@ class ProvenanceCalls(Calls):
         """
         self._do(_REGISTER_SUBJECT, table_code, interface_code, entity_code, columns, action)
 
+    def sources_of(self, module_instance_id: int, *, all: bool | None = None) -> list[SourcesOfRow]:
+        """Returns the runs whose rows the run ``module_instance_id`` has read, or may have read,
+        and those whose rows these have read, and so on; each once, by the shortest way. distance: 1
+        is directly; table_code: through which table; because_of: who has read its rows; is_exact:
+        the ledger knows it, else it may have; stands: it succeeded, is not undone and not replaced.
+
+        See docs/explanation/provenance.md.
+
+        Args:
+            all: also what does not stand: runs undone, at work or failed, and reloads that a
+                later one replaced.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+        """
+        from omd.provenance.rows import SourcesOfRow
+
+        return self._rows(_SOURCES_OF, SourcesOfRow, module_instance_id, all)
+
 
 _ERASE = Routine(
     "omd_provenance.erase",
@@ -132,6 +173,13 @@ _FIND_SUBJECT = Routine(
     required=3,
     is_function=True,
 )
+_READERS_OF = Routine(
+    "omd_provenance.readers_of",
+    {"p_module_instance_id": "bigint", "p_all": "boolean"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
 _REGISTER_SUBJECT = Routine(
     "omd_provenance.register_subject",
     {
@@ -142,4 +190,11 @@ _REGISTER_SUBJECT = Routine(
         "p_action": "text",
     },
     required=4,
+)
+_SOURCES_OF = Routine(
+    "omd_provenance.sources_of",
+    {"p_module_instance_id": "bigint", "p_all": "boolean"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
 )

@@ -1,0 +1,33 @@
+-- It runs with the rights of the caller: omd_owner may not name tables of every schema, so what it
+-- can't name at the registration somebody else looks up.
+
+CREATE OR REPLACE FUNCTION omd._look_at_sql(
+    p_module_code text
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $look_at_sql$
+DECLARE
+    v_executable text;
+    v_look record;
+BEGIN
+    SELECT d.executable INTO v_executable FROM omd.module_definition(p_module_code) AS d;
+    v_look := omd._statement_inputs(v_executable);
+    IF v_look.p_tables IS NULL AND current_user = 'omd_owner' THEN
+        RETURN;
+    END IF;
+    PERFORM omd._save_look(
+        p_module_code, md5(v_executable), v_look.p_tables, v_look.p_problem
+    );
+END
+$look_at_sql$;
+
+COMMENT ON FUNCTION omd._look_at_sql IS
+'Looks up what the SQL of the Module p_module_code reads. Locks: the Module, where something is '
+'new.';
+REVOKE ALL ON FUNCTION omd._look_at_sql FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd._look_at_sql TO omd_runner, omd_admin;
