@@ -104,10 +104,11 @@ BEGIN
         )
     FROM omd_facts.interface AS i
     INNER JOIN omd_facts.entity AS e USING (interface_id)
-    INNER JOIN LATERAL ROWS FROM (
-        jsonb_to_recordset(p_subject -> 'targets') AS (entity text, columns text[])
-    ) WITH ORDINALITY AS t (entity, columns, n) ON e.entity_code = t.entity
-    CROSS JOIN LATERAL unnest(t.columns, v_key.p_key) WITH ORDINALITY AS c (code, key_code, place)
+    INNER JOIN LATERAL jsonb_array_elements(p_subject -> 'targets') WITH ORDINALITY AS t (item, n)
+        ON e.entity_code = t.item ->> 'entity'
+    CROSS JOIN LATERAL unnest(
+        ARRAY(SELECT jsonb_array_elements_text(t.item -> 'columns')), v_key.p_key
+    ) WITH ORDINALITY AS c (code, key_code, place)
     INNER JOIN stored AS s ON e.entity_id = s.entity_id AND c.code = s.attribute_code
     WHERE i.interface_code = p_subject ->> 'interface'
     GROUP BY e.entity_id, t.n

@@ -66,15 +66,17 @@ BEGIN
         SELECT jsonb_agg(to_jsonb(s) - 'n' ORDER BY s.n)
         FROM (
             SELECT
-                i.layer, i.table_code, i.outcome, max(i.key_count) AS key_count,
-                sum(i.row_count)::bigint AS row_count, i.text, min(i.n) AS n
-            FROM ROWS FROM (
-                jsonb_to_recordset(v_items) AS (
-                    layer text, table_code text, outcome text, key_count bigint, row_count bigint,
-                    text text
-                )
-            ) WITH ORDINALITY AS i (layer, table_code, outcome, key_count, row_count, text, n)
-            GROUP BY i.layer, i.table_code, i.outcome, i.text
+                i.item ->> 'layer' AS layer,
+                i.item ->> 'table_code' AS table_code,
+                i.item ->> 'outcome' AS outcome,
+                max((i.item ->> 'key_count')::bigint) AS key_count,
+                sum((i.item ->> 'row_count')::bigint)::bigint AS row_count,
+                i.item ->> 'text' AS text,
+                min(i.n) AS n
+            FROM jsonb_array_elements(v_items) WITH ORDINALITY AS i (item, n)
+            GROUP BY
+                i.item ->> 'layer', i.item ->> 'table_code', i.item ->> 'outcome',
+                i.item ->> 'text'
         ) AS s
     );
 END

@@ -37,7 +37,7 @@ BEGIN
         '[]'
     )
     INTO v_items
-    FROM ROWS FROM (omd_delivery.erase_keys(p_subject)) WITH ORDINALITY AS e (
+    FROM omd_delivery.erase_keys(p_subject) WITH ORDINALITY AS e (
         layer, table_code, outcome, key_count, row_count, remark, n
     );
     SELECT v_items || coalesce(
@@ -55,7 +55,7 @@ BEGIN
         '[]'
     )
     INTO v_items
-    FROM ROWS FROM (omd_facts.erase_keys(p_subject)) WITH ORDINALITY AS e (
+    FROM omd_facts.erase_keys(p_subject) WITH ORDINALITY AS e (
         layer, table_code, outcome, key_count, row_count, remark, n
     );
     SELECT v_items || coalesce(

@@ -14,12 +14,11 @@ AS $holders$
 BEGIN
     RETURN QUERY
     WITH target AS (
-        SELECT t.entity, c.attribute, c.key_attribute, t.n
-        FROM ROWS FROM (
-            jsonb_to_recordset(p_subject -> 'targets') AS (entity text, columns text[])
-        ) WITH ORDINALITY AS t (entity, columns, n)
+        SELECT t.item ->> 'entity' AS entity, c.attribute, c.key_attribute, t.n
+        FROM jsonb_array_elements(p_subject -> 'targets') WITH ORDINALITY AS t (item, n)
         CROSS JOIN LATERAL unnest(
-            t.columns, ARRAY(SELECT jsonb_array_elements_text(p_subject -> 'key'))
+            ARRAY(SELECT jsonb_array_elements_text(t.item -> 'columns')),
+            ARRAY(SELECT jsonb_array_elements_text(p_subject -> 'key'))
         ) AS c (attribute, key_attribute)
     ),
 

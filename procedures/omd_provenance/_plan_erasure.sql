@@ -92,9 +92,9 @@ BEGIN
             UNION ALL
             SELECT k.key ->> n.code
             FROM jsonb_array_elements(s.subject -> 'keys') AS k (key)
-            CROSS JOIN ROWS FROM (
-                jsonb_array_elements_text(s.subject -> 'key'),
-                jsonb_array_elements_text(s.subject -> 'types')
+            CROSS JOIN unnest(
+                ARRAY(SELECT jsonb_array_elements_text(s.subject -> 'key')),
+                ARRAY(SELECT jsonb_array_elements_text(s.subject -> 'types'))
             ) AS n (code, data_type)
             WHERE (n.data_type = 'text' OR n.data_type LIKE 'character varying%')
                 AND length(k.key ->> n.code) >= 5

@@ -31,13 +31,15 @@ BEGIN
         erasure_id, position, layer, table_code, outcome, key_count, row_count, text
     )
     SELECT
-        v_erasure_id, row_number() OVER (ORDER BY i.n), i.layer, i.table_code, i.outcome,
-        i.key_count, i.row_count, i.text
-    FROM ROWS FROM (
-        jsonb_to_recordset(p_items) AS (
-            layer text, table_code text, outcome text, key_count bigint, row_count bigint, text text
-        )
-    ) WITH ORDINALITY AS i (layer, table_code, outcome, key_count, row_count, text, n);
+        v_erasure_id,
+        i.n,
+        i.item ->> 'layer',
+        i.item ->> 'table_code',
+        i.item ->> 'outcome',
+        (i.item ->> 'key_count')::bigint,
+        (i.item ->> 'row_count')::bigint,
+        i.item ->> 'text'
+    FROM jsonb_array_elements(p_items) WITH ORDINALITY AS i (item, n);
     RETURN v_erasure_id;
 END
 $record_erasure$;

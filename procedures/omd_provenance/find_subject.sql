@@ -16,14 +16,14 @@ DECLARE
     v_subject CONSTANT jsonb := omd_provenance._subject(p_interface_code, p_entity_code, p_keys);
 BEGIN
     RETURN QUERY
-    SELECT i.layer, i.table_code, sum(i.row_count)::bigint
-    FROM ROWS FROM (
-        jsonb_to_recordset(omd_provenance._try_erase(v_subject, FALSE, FALSE)) AS (
-            layer text, table_code text, row_count bigint
-        )
-    ) WITH ORDINALITY AS i (layer, table_code, row_count, n)
-    WHERE i.layer <> 'NOT_REACHED' AND i.row_count > 0
-    GROUP BY i.layer, i.table_code
+    SELECT
+        i.item ->> 'layer',
+        i.item ->> 'table_code',
+        sum((i.item ->> 'row_count')::bigint)::bigint
+    FROM jsonb_array_elements(omd_provenance._try_erase(v_subject, FALSE, FALSE))
+        WITH ORDINALITY AS i (item, n)
+    WHERE i.item ->> 'layer' <> 'NOT_REACHED' AND (i.item ->> 'row_count')::bigint > 0
+    GROUP BY i.item ->> 'layer', i.item ->> 'table_code'
     ORDER BY min(i.n);
 END
 $find_subject$;

@@ -80,9 +80,9 @@ def erase(
         raise click.UsageError("Missing option '--reference'.")
     with _open(dsn) as room:
         if verify:
-            found = room.find_subject(interface, entity, keys)
-            show(found, {n: n for n in ("layer", "table_code", "row_count")}, output)
-            return ExitCode.FAILURE if found else ExitCode.OK
+            rows = room.find_subject(interface, entity, keys)
+            show(rows, {n: n for n in ("layer", "table_code", "row_count")}, output)
+            return ExitCode.FAILURE if rows else ExitCode.OK
         answer = room.erase(
             interface,
             entity,
