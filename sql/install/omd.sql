@@ -568,6 +568,12 @@
 \ir ../../procedures/omd/begin_write.sql
 \ir ../views/omd/failure_event.sql
 
+-- Erasure
+\ir ../../procedures/omd/mask_text.sql
+\ir ../../procedures/omd/mask_json.sql
+\ir ../../procedures/omd/mask_columns.sql
+\ir ../../procedures/omd/erase_texts.sql
+
 -- Triggers
 \ir ../triggers/omd/instance_edit.sql
 \ir ../triggers/omd/definition_edit.sql

@@ -161,6 +161,13 @@
 \ir ../../procedures/omd_decision/last_run_of.sql
 \ir ../../procedures/omd_decision/purge_log.sql
 
+-- Erasure
+\ir ../../procedures/omd_decision/_holds_key.sql
+\ir ../../procedures/omd_decision/_holding_stages.sql
+\ir ../../procedures/omd_decision/erase_records.sql
+\ir ../../procedures/omd_decision/outputs_of.sql
+\ir ../../procedures/omd_decision/erase_texts.sql
+
 -- Triggers
 \ir ../triggers/omd_decision/kept_rows.sql
 \ir ../triggers/omd_decision/rolled_back_run.sql

@@ -41,7 +41,6 @@
 \if :pending
 \ir ../../migrations/V072__arrival.sql
 \endif
-
 \set checksum '694393518413fc78873a58d15029e817fbd841f79c616394eca4892858f0fc1e'
 \set migration 'V085__delivery_files'
 \ir ../setup/claim.psql
@@ -282,7 +281,6 @@
 \ir ../../procedures/omd_delivery/recall_withdrawals.sql
 \ir ../../procedures/omd_delivery/withdraw.sql
 \ir ../../procedures/omd_delivery/note_erasure.sql
-\ir ../../procedures/omd_delivery/recount_delta.sql
 \ir ../../procedures/omd_delivery/redeliver.sql
 \ir ../../procedures/omd_delivery/drop_return.sql
 
@@ -293,6 +291,16 @@
 \ir ../../procedures/omd_delivery/deliveries_of.sql
 \ir ../../procedures/omd_delivery/files_of.sql
 \ir ../../procedures/omd_delivery/violations_of.sql
+
+-- Erasure
+\ir ../../procedures/omd_delivery/subject_key.sql
+\ir ../../procedures/omd_delivery/subject_links.sql
+\ir ../../procedures/omd_delivery/_subject_sql.sql
+\ir ../../procedures/omd_delivery/is_personal_text.sql
+\ir ../../procedures/omd_delivery/subject_texts.sql
+\ir ../../procedures/omd_delivery/count_references.sql
+\ir ../../procedures/omd_delivery/erase_keys.sql
+\ir ../../procedures/omd_delivery/erase_texts.sql
 
 -- Triggers
 \ir ../triggers/omd_delivery/deployed_tables.sql

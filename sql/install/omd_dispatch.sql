@@ -222,6 +222,11 @@
 \ir ../../procedures/omd_dispatch/compare_models.sql
 \ir ../../procedures/omd_dispatch/set_migration_status.sql
 
+-- Erasure
+\ir ../../procedures/omd_dispatch/tasks_unfit.sql
+\ir ../../procedures/omd_dispatch/erase_tasks.sql
+\ir ../../procedures/omd_dispatch/erase_texts.sql
+
 -- Triggers
 \ir ../../procedures/omd_dispatch/_fence_run.sql
 \ir ../triggers/omd_dispatch/cache_version.sql

@@ -195,7 +195,6 @@
 \ir ../../procedures/omd_facts/_require_physical.sql
 \ir ../../procedures/omd_facts/_deletes_physically.sql
 \ir ../../procedures/omd_facts/_after_delete.sql
-\ir ../../procedures/omd_facts/erase.sql
 
 -- Undo
 \ir ../../procedures/omd_facts/_raise_not_undone.sql
@@ -259,6 +258,14 @@
 \ir ../../procedures/omd_facts/_export_is_due.sql
 \ir ../../procedures/omd_facts/_export_lives.sql
 \ir ../../procedures/omd_facts/due_export.sql
+
+-- Erasure
+\ir ../../procedures/omd_facts/subject_supertypes.sql
+\ir ../../procedures/omd_facts/_subject_sql.sql
+\ir ../../procedures/omd_facts/subject_texts.sql
+\ir ../../procedures/omd_facts/count_references.sql
+\ir ../../procedures/omd_facts/hold_erasure.sql
+\ir ../../procedures/omd_facts/erase_keys.sql
 
 -- Views
 \ir ../views/omd_facts/facts_map.sql

@@ -304,6 +304,11 @@
 \ir ../../procedures/omd_lineage/_log_topic_edit.sql
 \ir ../../procedures/omd_lineage/_log_offset_edit.sql
 
+-- Erasure
+\ir ../../procedures/omd_lineage/_literal_values.sql
+\ir ../../procedures/omd_lineage/erase_replaced.sql
+\ir ../../procedures/omd_lineage/erase_texts.sql
+
 -- Triggers
 \ir ../triggers/omd_lineage/topic_edit.sql
 

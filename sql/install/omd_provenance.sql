@@ -12,6 +12,12 @@
 \if :pending
 \ir ../../migrations/V093__trace.sql
 \endif
+\set checksum '8222f9fd0b2bf5b782671a1b694094c9762e1bfd8d07f03240d77593af874619'
+\set migration 'V094__erase'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V094__erase.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
@@ -108,6 +114,36 @@
 \ir ../../procedures/omd_provenance/_delivery_steps.sql
 \ir ../../procedures/omd_provenance/_written_at.sql
 \ir ../../procedures/omd_provenance/explain.sql
+-- Erasure
+\ir ../../procedures/omd_provenance/_targets.sql
+\ir ../../procedures/omd_provenance/_subject.sql
+\ir ../../procedures/omd_provenance/_plan_erasure.sql
+\ir ../../procedures/omd_provenance/_holders.sql
+\ir ../../procedures/omd_provenance/_erase_rooms.sql
+\ir ../../procedures/omd_provenance/_tables_of.sql
+\ir ../../procedures/omd_provenance/_not_reached.sql
+\ir ../../procedures/omd_provenance/_mask_texts.sql
+\ir ../../procedures/omd_provenance/_erase_texts.sql
+\ir ../../procedures/omd_provenance/_column_match.sql
+\ir ../../procedures/omd_provenance/_erase_table.sql
+\ir ../../procedures/omd_provenance/_family.sql
+\ir ../../procedures/omd_provenance/_shown_statistics.sql
+\ir ../../procedures/omd_provenance/_analyze_empty.sql
+\ir ../../procedures/omd_provenance/_forget_statistics.sql
+\ir ../../procedures/omd_provenance/_forget_rooms_statistics.sql
+\ir ../../procedures/omd_provenance/_showing_tables.sql
+\ir ../../procedures/omd_provenance/_forget_statistics_of.sql
+\ir ../../procedures/omd_provenance/_erase.sql
+\ir ../../procedures/omd_provenance/_try_erase.sql
+\ir ../../procedures/omd_provenance/_record_erasure.sql
+\ir ../../procedures/omd_provenance/_subject_unfit.sql
+\ir ../../procedures/omd_provenance/register_subject.sql
+\ir ../../procedures/omd_provenance/erase.sql
+\ir ../../procedures/omd_provenance/find_subject.sql
+
+-- Views
+\ir ../views/omd_provenance/erasures.sql
+\ir ../views/omd_provenance/erasure_items.sql
 
 -- Grants
 \ir ../grants/omd_provenance.sql

@@ -120,6 +120,7 @@ WRITING = {
     *(f"delivery {verb}" for verb in ("forget", "remove-tenant", "resume", "revert", "run")),
     *(f"recall {verb}" for verb in ("agreement", "batch", "delivery", "drop", "execute")),
     *(f"recall {verb}" for verb in ("redeliver", "run", "stale")),
+    "erase",
     *(f"decision {verb}" for verb in ("activate", "deactivate", "define", "purge", "run", "test")),
 }
 """The commands that write, or whole groups of them."""

@@ -118,9 +118,6 @@ def test_writes_of_a_transaction_are_one_change(store: Store) -> None:
         ("R", d, 1, "home", None),
         ("R", d, 1, "work", None),
     ]
-    erase = "CALL omd_facts.erase('shop', 'person', '{\"nbr\": 3}')"
-    store.conn.execute(erase)
-    assert block(store, d, newest(store), "person")[0][0] == "R"
     changes = store.rows("SELECT change_datetime AS d FROM omd_facts.change ORDER BY change_id")
     assert sorted({c["d"] for c in changes}) == [c["d"] for c in changes]
 

@@ -1,4 +1,4 @@
-"""Values and rows that writers may not bring, and keys that are erased."""
+"""Values and rows that writers may not bring, and keys that are deleted physically."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_wrong_word_deletes_nothing(store: Store) -> None:
     assert len(store.now("person")) == 1
 
 
-@pytest.mark.parametrize("way", ["view", "erase", "deleted before", "delivery"])
+@pytest.mark.parametrize("way", ["view", "delivery"])
 def test_nothing_is_left_of_who_is_erased(store: Store, way: str) -> None:
     store.set_up(PERSON, PHONE)
     people = [("N", n, f"secret{n}", "1990", f"name{n}", None) for n in range(1, 30)]
@@ -167,24 +167,8 @@ def test_nothing_is_left_of_who_is_erased(store: Store, way: str) -> None:
     else:
         opened(store)
         schemas = ("cfl_shop",)
-        if way == "view":
-            write(store, "SET omd_facts.delete_type = 'PHYSICAL'")
-            write(store, "DELETE FROM gdal_shop.person WHERE nbr = 7")
-        elif way == "deleted before":
-            write(store, "DELETE FROM gdal_shop.phone WHERE nbr = 7")
-            write(store, "DELETE FROM gdal_shop.person WHERE nbr = 7")
-        if way != "view":
-            write(store, "RESET omd_facts.delete_type")
-            given = {"interface_code": "shop", "entity_code": "person", "key": {"nbr": 7}}
-            write(store, "SET ROLE omd_data_writer")
-            assert store.call("omd_facts.erase", **given)["rows"] > 3
-            write(store, "RESET ROLE")
-            again = store.call("omd_facts.erase", **given | {"key": {"nbr": 777}})
-            assert again["rows"] == 0
-            for wrong in ({"nbr": "x"}, {"no": 7}, {}, [7], {"nbr": 7, "more": 1}):
-                store.refused("OM036", "omd_facts.erase", **given | {"key": wrong})
-            store.refused("OM036", "omd_facts.erase", **given | {"entity_code": "phone"})
-            store.refused("OM005", "omd_facts.erase", **given | {"key": None})
+        write(store, "SET omd_facts.delete_type = 'PHYSICAL'")
+        write(store, "DELETE FROM gdal_shop.person WHERE nbr = 7")
     id = "(SELECT acm_id FROM cfl_shop.h_person WHERE nbr = 7)"
     for table in ("properties", "mail", "birth", "phone"):
         assert store.rows(f"SELECT * FROM cfl_shop.s_person_{table} WHERE acm_id = {id}") == []
@@ -203,18 +187,6 @@ def test_nothing_is_left_of_who_is_erased(store: Store, way: str) -> None:
     }
     assert {f"cfl_shop.s_person_{t}" for t in ("properties", "mail", "birth", "phone")} <= removed
     assert store.sound()
-
-
-def test_children_keep_a_key_from_being_erased(store: Store) -> None:
-    store.set_up(PERSON)
-    opened(store)
-    write(store, "INSERT INTO gdal_shop.person (nbr) VALUES (1)")
-    write(store, "INSERT INTO gdal_shop.person (nbr, boss) VALUES (2, 1)")
-    given = {"interface_code": "shop", "entity_code": "person"}
-    store.refused("OM055", "omd_facts.erase", **given, key={"nbr": 1})
-    store.agree("timid", layer_code="GDAL")
-    store.call("omd_facts.open_delivery", agreement_code="timid")
-    store.refused("OM156", "omd_facts.erase", **given, key={"nbr": 2})
 
 
 def test_a_load_that_fails_names_the_row_and_can_be_reverted(store: Store) -> None:

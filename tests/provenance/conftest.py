@@ -52,3 +52,9 @@ def recallers(connect: Callable[..., Connection]) -> Callable[..., Recalls]:
 def store(conn: Connection) -> Store:
     conn.prepare_threshold = None
     return Store(conn)
+
+
+@pytest.fixture
+def stores(connect: Callable[..., Connection]) -> Callable[..., Store]:
+    """A function that returns the calls over a connection of their own."""
+    return lambda **arguments: Store(connect(**arguments))

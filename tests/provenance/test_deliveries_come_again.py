@@ -315,8 +315,9 @@ def test_what_came_as_rows_or_before_an_erasure_comes_by_hand(middle: Middle) ->
         None,
     )
     middle.one(
-        "SELECT omd_delivery.note_erasure(entity_id) FROM omd_delivery.entity"
-        " WHERE entity_code = 'stock'"
+        "SELECT omd_delivery.note_erasure(i.interface_code, ARRAY['stock'])"
+        " FROM omd_delivery.interface AS i JOIN omd_delivery.entity AS e USING (interface_id)"
+        " WHERE e.entity_code = 'stock'"
     )
     (effect,) = middle.effects(middle.runs(run.id))
     assert effect["action"] == "BY_HAND"

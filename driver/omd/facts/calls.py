@@ -209,31 +209,6 @@ class FactsCalls(Calls):
         answer: int | None = self._value(_DUE_EXPORT, agreement_code)
         return answer
 
-    def erase(self, interface_code: str, entity_code: str, key: Mapping[str, Any]) -> int:
-        """Deletes the key ``key``, {attribute: value}, of the entity ``entity_code`` of the
-        interface ``interface_code`` physically, also one that was deleted before: all rows, open
-        and closed, of its contexts and of what is a context of it.
-
-        The session writes under a delivery that allows it. Returns ``rows``, how many rows of
-        contexts went; 0 when there is no such key.
-
-        Raises:
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-            WrongIsolationLevel: OM014.
-            UnknownInterface: OM031.
-            DeliveryArgumentInvalid: OM036.
-            RowNotAgreed: OM062.
-            DeliveryOfAnother: OM069.
-            NoOpenDelivery: OM150.
-            WritesBlocked: OM151.
-            PhysicalDeleteRefused: OM156.
-            ReadersAtWork: OM159.
-            FactsNotDeployed: OM251.
-        """
-        answer: int = self._value(_ERASE, interface_code, entity_code, key)
-        return answer
-
     def finish_export(
         self, delivery_id: int, module_instance_id: int, manifest: Mapping[str, Any]
     ) -> None:
@@ -602,12 +577,6 @@ _DEPLOY = Routine(
 )
 _DUE_EXPORT = Routine(
     "omd_facts.due_export", {"p_agreement_code": "text"}, required=1, repeat=Repeat()
-)
-_ERASE = Routine(
-    "omd_facts.erase",
-    {"p_interface_code": "text", "p_entity_code": "text", "p_key": "jsonb"},
-    required=3,
-    repeat=Repeat(),
 )
 _FINISH_EXPORT = Routine(
     "omd_facts.finish_export",

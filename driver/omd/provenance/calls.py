@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING
 from omd._core.calls import Calls, Repeat, Routine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from omd.provenance.rows import (
-        ExplainRow,
-        ReadersOfRow,
-        RedeliverAnswer,
-        SourcesOfRow,
-        TraceRow,
-        TraceRowRow,
-    )
+    from omd.provenance.rows import EraseAnswer, FindSubjectRow, ReadersOfRow, SourcesOfRow
 
 __all__ = ["ProvenanceCalls"]
 
@@ -27,46 +19,73 @@ __all__ = ["ProvenanceCalls"]
 class ProvenanceCalls(Calls):
     """The routines of the schema omd_provenance, as methods."""
 
-    def drop_return(self, recall_id: int, position: int, reason: str) -> None:
-        """Says that the entry ``position`` of what the recall ``recall_id`` wants to come again
-        will not come, because of ``reason``: what waits for it goes on.
+    def erase(
+        self,
+        interface_code: str,
+        entity_code: str,
+        keys: Sequence[Mapping[str, Any]],
+        reference: str,
+        *,
+        is_dry_run: bool | None = None,
+        with_references: bool | None = None,
+    ) -> EraseAnswer:
+        """Erases persons, keys of the entity ``entity_code`` of the interface ``interface_code``,
+        in one transaction: their rows in every layer, of any delivery, also of those who were
+        deleted before; what depends on them; what register_subject has named; their texts in logs;
+        and the statistics.
 
-        Call again when the answer was lost; OM193 with DROPPED says that it is done.
+        Returns ``erasure_id``, NULL of a dry run, and ``items``, a list of {"layer", "table_code",
+        "outcome", "key_count", "row_count", "text"}. Neither they nor the proof in
+        omd_report.erasures and erasure_items has a key. Tables of users are erased with the rights
+        of the caller; what he can't do is an item NOT_REACHED. Call again when the answer was lost:
+        what is gone has 0 rows then.
+
+        Args:
+            keys: an array of keys, each {attribute: value}.
+            reference: the request.
+            is_dry_run: does it all and takes it back.
+            with_references: rows of other entities that refer to them are erased too, with
+                their keys; else they are kept, as persons who refer to them are.
 
         Raises:
             MissingArgument: OM005.
             WrongIsolationLevel: OM014.
-            UnknownRecall: OM090.
-            WrongRecallState: OM193.
+            UnknownSubject: OM092.
+            ReadersAtWork: OM159.
         """
-        self._do(_DROP_RETURN, recall_id, position, reason)
+        from omd.provenance.rows import EraseAnswer
 
-    def explain(
-        self, table_code: str, key: Mapping[str, Any], column: str, *, at: datetime | None = None
-    ) -> list[ExplainRow]:
-        """Returns where the value of a cell comes from, a row per step, in words and as data.
+        return self._answer(
+            _ERASE,
+            EraseAnswer,
+            interface_code,
+            entity_code,
+            keys,
+            reference,
+            is_dry_run,
+            with_references,
+        )
 
-        The steps that apply, in this order: VALUE and ROW, the value (as text) and what holds it;
-        RUN and SOURCE, who wrote it, and what that has read, nearest first; DECISION, RULE and
-        INPUT, of a stage; DELIVERY, FILE and VERDICT, what it came with, and what it violated;
-        HISTORY, the value on any day. A row that is deleted has no value. Of the runs read the 50
-        nearest are shown, of deliveries and of files the first 20. Rows are read with the rights of
-        the caller.
+    def find_subject(
+        self, interface_code: str, entity_code: str, keys: Sequence[Mapping[str, Any]]
+    ) -> list[FindSubjectRow]:
+        """Returns where keys of the entity ``entity_code`` of the interface ``interface_code`` are
+        now: how many rows of which table.
+
+        No row: nowhere that erase reaches.
 
         Args:
-            table_code: an offered view of facts, a table of the Logical Validation Layer, or a
-                target of a Module in this database.
-            key: an object of columns and values that finds exactly one row.
-            column: the column.
-            at: as of when; NULL: now.
+            keys: an array of keys, each {attribute: value}.
 
         Raises:
             MissingArgument: OM005.
-            UnfitRow: OM093.
+            WrongIsolationLevel: OM014.
+            UnknownSubject: OM092.
+            ReadersAtWork: OM159.
         """
-        from omd.provenance.rows import ExplainRow
+        from omd.provenance.rows import FindSubjectRow
 
-        return self._rows(_EXPLAIN, ExplainRow, table_code, key, column, at)
+        return self._rows(_FIND_SUBJECT, FindSubjectRow, interface_code, entity_code, keys)
 
     def readers_of(self, module_instance_id: int, *, all: bool | None = None) -> list[ReadersOfRow]:
         """Returns the runs that have read, or may have read, rows of the run
@@ -89,26 +108,31 @@ class ProvenanceCalls(Calls):
 
         return self._rows(_READERS_OF, ReadersOfRow, module_instance_id, all)
 
-    def redeliver(self, recall_id: int) -> RedeliverAnswer:
-        """Creates the next delivery of the recall ``recall_id`` that is DUE, with the arguments of
-        the one that was taken back, or finds the one that was created so and has not ended.
+    def register_subject(
+        self,
+        table_code: str,
+        interface_code: str,
+        entity_code: str,
+        columns: Mapping[str, Any],
+        *,
+        action: str | None = None,
+    ) -> None:
+        """Says that the table ``table_code`` holds keys of the entity ``entity_code`` of the
+        interface ``interface_code``, so that erase reaches it: in ``columns``, {column: attribute
+        of the key}; each attribute is in one column at least, and one of them suffices.
 
-        Returns ``delivery_id``; ``files``, those that were recorded, each also with root, what was
-        handed over; and ``outcome``: RUN, deliver these files as that delivery; BY_HAND, its tenant
-        must bring it, since files are gone or have changed, or it can't be created: the delivery is
-        CANCELLED then; WAITING, another one comes first; RUNNING, its tenant is delivering it;
-        NOTHING, none of the recall is open.
+        ``table_code`` omd_dispatch.<family>: the tasks of this family, by "payload.<path>" or a
+        criterion. ``columns`` NULL removes what was said. A second call replaces it.
+
+        Args:
+            action: DELETE: the rows go; NULL: these columns become NULL.
 
         Raises:
             MissingArgument: OM005.
-            WrongIsolationLevel: OM014.
-            DeliveryArgumentInvalid: OM036.
-            UnknownRecall: OM090.
-            AgreementNotEffective: OM232.
+            UnknownSubject: OM092.
+            SubjectUnfit: OM292.
         """
-        from omd.provenance.rows import RedeliverAnswer
-
-        return self._answer(_REDELIVER, RedeliverAnswer, recall_id)
+        self._do(_REGISTER_SUBJECT, table_code, interface_code, entity_code, columns, action)
 
     def sources_of(self, module_instance_id: int, *, all: bool | None = None) -> list[SourcesOfRow]:
         """Returns the runs whose rows the run ``module_instance_id`` has read, or may have read,
@@ -130,75 +154,23 @@ class ProvenanceCalls(Calls):
 
         return self._rows(_SOURCES_OF, SourcesOfRow, module_instance_id, all)
 
-    def trace(
-        self, module_instance_id: int, *, direction: str | None = None, depth: int | None = None
-    ) -> list[TraceRow]:
-        """Returns the way of the rows of the run ``module_instance_id`` through all rooms, a row
-        per run: itself (direction SELF), its sources and theirs (UP), its readers and theirs
-        (DOWN), each by the shortest way. distance: steps from the run; because_of: the run on the
-        way; is_exact: the ledger knows it, else it may have read; stands: it has succeeded and was
-        not undone; files: the files of its delivery.
 
-        What was undone is here too, and text says who took a delivery back and why.
-
-        Args:
-            direction: UP, DOWN or BOTH.
-            depth: how many steps far.
-
-        Raises:
-            UnknownModuleInstance: OM004.
-            MissingArgument: OM005.
-            InvalidCode: OM006.
-        """
-        from omd.provenance.rows import TraceRow
-
-        return self._rows(_TRACE, TraceRow, module_instance_id, direction, depth)
-
-    def trace_row(
-        self,
-        table_code: str,
-        key: Mapping[str, Any],
-        *,
-        direction: str | None = None,
-        depth: int | None = None,
-    ) -> list[TraceRowRow]:
-        """Returns what omd_provenance.trace does of the run that wrote a row.
-
-        The row is read with the rights of the caller.
-
-        Args:
-            table_code: an offered view of facts, a table of the Logical Validation Layer, or a
-                target of a Module.
-            key: an object of columns and values that finds exactly one row.
-            direction: UP, DOWN or BOTH.
-            depth: how many steps far.
-
-        Raises:
-            UnknownModuleInstance: OM004.
-            MissingArgument: OM005.
-            InvalidCode: OM006.
-            UnfitRow: OM093.
-        """
-        from omd.provenance.rows import TraceRowRow
-
-        return self._rows(_TRACE_ROW, TraceRowRow, table_code, key, direction, depth)
-
-
-_DROP_RETURN = Routine(
-    "omd_provenance.drop_return",
-    {"p_recall_id": "bigint", "p_position": "integer", "p_reason": "text"},
-    required=3,
-)
-_EXPLAIN = Routine(
-    "omd_provenance.explain",
+_ERASE = Routine(
+    "omd_provenance.erase",
     {
-        "p_table_code": "text",
-        "p_key": "jsonb",
-        "p_column": "text",
-        "p_at": "timestamp with time zone",
+        "p_interface_code": "text",
+        "p_entity_code": "text",
+        "p_keys": "jsonb",
+        "p_reference": "text",
+        "p_is_dry_run": "boolean",
+        "p_with_references": "boolean",
     },
+    required=4,
+)
+_FIND_SUBJECT = Routine(
+    "omd_provenance.find_subject",
+    {"p_interface_code": "text", "p_entity_code": "text", "p_keys": "jsonb"},
     required=3,
-    repeat=Repeat(),
     is_function=True,
 )
 _READERS_OF = Routine(
@@ -208,27 +180,21 @@ _READERS_OF = Routine(
     repeat=Repeat(),
     is_function=True,
 )
-_REDELIVER = Routine(
-    "omd_provenance.redeliver", {"p_recall_id": "bigint"}, required=1, repeat=Repeat()
+_REGISTER_SUBJECT = Routine(
+    "omd_provenance.register_subject",
+    {
+        "p_table_code": "text",
+        "p_interface_code": "text",
+        "p_entity_code": "text",
+        "p_columns": "jsonb",
+        "p_action": "text",
+    },
+    required=4,
 )
 _SOURCES_OF = Routine(
     "omd_provenance.sources_of",
     {"p_module_instance_id": "bigint", "p_all": "boolean"},
     required=1,
-    repeat=Repeat(),
-    is_function=True,
-)
-_TRACE = Routine(
-    "omd_provenance.trace",
-    {"p_module_instance_id": "bigint", "p_direction": "text", "p_depth": "integer"},
-    required=1,
-    repeat=Repeat(),
-    is_function=True,
-)
-_TRACE_ROW = Routine(
-    "omd_provenance.trace_row",
-    {"p_table_code": "text", "p_key": "jsonb", "p_direction": "text", "p_depth": "integer"},
-    required=2,
     repeat=Repeat(),
     is_function=True,
 )

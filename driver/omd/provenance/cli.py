@@ -14,6 +14,7 @@ from omd._terminal.tables import show, show_document, show_pairs, tell_more, tit
 from omd._terminal.text import row_dict
 from omd.cli.common import add_call, dsn_option, opener
 from omd.provenance.calls import ProvenanceCalls
+from omd.provenance.erase_cli import erase
 from omd.provenance.rows import RecallsRow
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -246,4 +247,4 @@ def show_recall(recall_id: int, dsn: str, output: str) -> None:
         show(returns, _RETURNS, "table")
 
 
-commands: list[click.Command] = [recall]
+commands: list[click.Command] = [recall, erase]

@@ -8,15 +8,14 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 __all__ = [
-    "ExplainRow",
+    "EraseAnswer",
+    "ErasureItemsRow",
+    "ErasuresRow",
+    "FindSubjectRow",
     "ReadersOfRow",
-    "RecallReturnsRow",
-    "RedeliverAnswer",
     "RunInputsRow",
     "SourcesOfRow",
     "StaleRunsRow",
-    "TraceRow",
-    "TraceRowRow",
     "UndoneReadProblemsRow",
     "UndoneReadsRow",
     "UnknownRunsRow",
@@ -24,20 +23,20 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainRow:
-    """Row of omd_provenance.explain."""
+class EraseAnswer:
+    """Answer of omd_provenance.erase."""
 
-    position: int
-    step: str
-    value: str | None
-    valid_from: datetime | None
-    valid_until: datetime | None
-    module_instance_id: int | None
-    delivery_id: int | None
-    file: str | None
-    line: int | None
-    text: str
-    detail: dict[str, Any]
+    erasure_id: int | None
+    items: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FindSubjectRow:
+    """Row of omd_provenance.find_subject."""
+
+    layer: str
+    table_code: str
+    row_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +54,6 @@ class ReadersOfRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RedeliverAnswer:
-    """Answer of omd_provenance.redeliver."""
-
-    delivery_id: int | None
-    files: dict[str, Any] | None
-    outcome: str
-
-
-@dataclass(frozen=True, slots=True)
 class SourcesOfRow:
     """Row of omd_provenance.sources_of."""
 
@@ -78,76 +68,58 @@ class SourcesOfRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TraceRow:
-    """Row of omd_provenance.trace."""
-
-    direction: str
-    distance: int
-    module_instance_id: int
-    module_code: str
-    module_kind_code: str
-    table_code: str
-    because_of: int | None
-    is_exact: bool
-    stands: bool
-    delivery_id: int | None
-    delivery_status: str | None
-    files: list[str] | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class TraceRowRow:
-    """Row of omd_provenance.trace_row."""
-
-    direction: str
-    distance: int
-    module_instance_id: int
-    module_code: str
-    module_kind_code: str
-    table_code: str
-    because_of: int | None
-    is_exact: bool
-    stands: bool
-    delivery_id: int | None
-    delivery_status: str | None
-    files: list[str] | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class RecallReturnsRow:
-    """What recalls took back and what must come again from outside: deliveries, and runs of kind
-    SQL and SPARK.
+class ErasureItemsRow:
+    """What erasures did, a row per layer, table and outcome. It holds no key.
 
     Attributes:
-        recall_id: The recall.
-        position: The place in it, in the order of coming.
-        module_kind_code: DELIVERY, SQL or SPARK.
-        code: The agreement of a delivery, else the Module.
-        former_delivery_id: The delivery that was taken back or withdrawn; NULL: it is none.
-        snapshot_datetime: The snapshot of that delivery; NULL: it is none.
-        return_status: BY_HAND: a person must bring it. WAITING: another one comes first. DUE: a
-            worker may take it. RUNNING: it has begun. DONE: it has come. DROPPED: it will not
-            come.
-        module_instance_id: The run that has filled it; NULL: none.
-        delivery_id: The delivery that fills it, or is to; NULL: none.
-        problem: Why it can't come by itself, what became of one that did, or why it was
-            dropped; NULL: nothing.
+        erasure_id: The erasure.
+        layer: LVL, DELTA, STAGING and SAMPLE of delivery; CONTEXT and ANCHOR of the facts;
+            REFERENCE: what refers to the person; TABLE: what was registered; DECISION, TASK;
+            TEXT: logs; STATISTICS; NOT_REACHED.
+        table_code: The table, or what was not reached.
+        outcome: DELETED, NULLED (the key was emptied), MASKED (texts became [erased]),
+            ANALYZED, KEPT, NOT_REACHED.
+        key_count: How many keys it was about; NULL: they are not counted there.
+        row_count: How many rows it was about; NULL: it is not about rows.
+        text: Why; NULL: the outcome says it.
     """
 
-    view: ClassVar[str] = "omd_report.recall_returns"
+    view: ClassVar[str] = "omd_report.erasure_items"
 
-    recall_id: int
-    position: int
-    module_kind_code: str
-    code: str
-    former_delivery_id: int | None
-    snapshot_datetime: datetime | None
-    return_status: str
-    module_instance_id: int | None
-    delivery_id: int | None
-    problem: str | None
+    erasure_id: int
+    layer: str
+    table_code: str
+    outcome: str | None
+    key_count: int | None
+    row_count: int | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ErasuresRow:
+    """The proof that persons were erased. It holds no key.
+
+    Attributes:
+        erasure_id: Surrogate key.
+        interface_code: The interface.
+        entity_code: The entity.
+        key_count: How many keys were to be erased.
+        reference: The request, as who erased named it.
+        erased_by: Who erased.
+        erased_datetime: When.
+        erasure_status: DONE; PENDING: something must still be rewritten.
+    """
+
+    view: ClassVar[str] = "omd_report.erasures"
+
+    erasure_id: int
+    interface_code: str
+    entity_code: str
+    key_count: int
+    reference: str
+    erased_by: str
+    erased_datetime: datetime
+    erasure_status: str
 
 
 @dataclass(frozen=True, slots=True)
