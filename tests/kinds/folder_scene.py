@@ -86,10 +86,11 @@ class FolderNight(Night):
     """The acts of a sender and of a person; the model follows from what stands at the end.
 
     Attributes:
-        patience: seconds until a folder, or what follows from it, has come to an end.
+        patience: seconds until a folder, or what follows from it, has come to an end. It takes some
+            seconds; on a machine with ten times as much to do as it has processors, minutes.
     """
 
-    patience = 300.0
+    patience = 900.0
 
     def scene_of_folders(self, dsn: str, chance: random.Random, root: Path) -> None:
         super().scene(dsn, chance)

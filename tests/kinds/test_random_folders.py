@@ -119,7 +119,6 @@ def test_what_arrives_is_what_a_model_says(
     command = DISPATCH if seed % 2 == 0 else ()
     if command:
         conn.execute("CALL omd_dispatch.set_work(TRUE)")
-        night.patience = 900.0  # a session of Spark for each task
     workers = SparkWorkers(dsn, tmp_path, seed, *command)
     try:
         stopper = Stopper(dsn, seed, workers, conn.info.backend_pid)
