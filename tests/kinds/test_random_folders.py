@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.random, pytest.mark.kill, pytest.mark.spark, pytest.ma
 
 SEED = int(os.environ.get("OMD_FLOW_SEED", "1"))
 SEEDS = range(SEED, SEED + int(os.environ.get("OMD_SOAK", "1")))
-ACTS = 14
+ACTS = 10
 DISPATCH = ("dispatch", "run", "--workers", "2", "--ttl", "6", "--master", "local[1]")
 LEFT = (
     "SELECT * FROM omd_report.work WHERE state <> 'IDLE' AND (state, reason) IS DISTINCT FROM"
