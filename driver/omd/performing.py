@@ -302,7 +302,12 @@ def _export(run: _Run) -> Performed:
             return run.nothing()
         delivery_id = exports[0].delivery_id
     try:
-        facts.resume_export(delivery_id, spark=run.ready_session())
+        facts.resume_export(
+            delivery_id,
+            spark=run.ready_session(),
+            batch_instance_id=_instance_of(run.batch),
+            context=run.context,
+        )
         status, error = ExecutionStatus.SUCCEEDED, None
     except NotStarted as refusal:
         skipped = isinstance(refusal, ModuleSkipped)

@@ -6,7 +6,9 @@ CREATE OR REPLACE PROCEDURE omd_facts.begin_export(
     INOUT p_module_instance_id bigint DEFAULT NULL,
     INOUT p_processing_indicator text DEFAULT NULL,
     INOUT p_attempt integer DEFAULT NULL,
-    INOUT p_plan jsonb DEFAULT NULL
+    INOUT p_plan jsonb DEFAULT NULL,
+    p_batch_instance_id bigint DEFAULT NULL,
+    p_execution_context jsonb DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -23,7 +25,7 @@ BEGIN
     p_processing_indicator := NULL;
     CALL omd.begin_module(
         v_module_code,
-        NULL, NULL, p_lease,
+        p_batch_instance_id, p_execution_context, p_lease,
         p_module_instance_id, p_processing_indicator, v_undone, v_reason
     );
     IF p_processing_indicator <> 'P' THEN
@@ -80,12 +82,14 @@ $begin_export$;
 
 COMMENT ON PROCEDURE omd_facts.begin_export IS
 'Begins a run of the export p_delivery_id, by the Module export.<agreement>; after a failure it '
-'begins another. p_lease: how long it lives without omd.heartbeat; NULL: for ever. Returns '
-'p_module_instance_id and p_processing_indicator as omd.begin_module does, and where it is P '
-'p_attempt, the number of the run, and p_plan, a list of what to write: entity_code, folder, '
-'query, parts (queries that return its rows in parts), since (the moment since which CHANGES has '
-'them; NULL: all rows). Errors: OM005, OM011, OM014, OM034: there is no such export, OM112, OM155:'
-' it has ended, OM201, OM202, OM205. Locks: the export, the Module row. May be NULL: p_attempt, '
-'p_plan.';
+'begins another. p_lease: how long it lives without omd.heartbeat; NULL: for ever. '
+'p_batch_instance_id: the Batch Instance that it is part of; NULL: it is on its own. '
+'p_execution_context: JSON about where it runs. Returns p_module_instance_id and '
+'p_processing_indicator as omd.begin_module does, and where it is P p_attempt, the number of the '
+'run, and p_plan, a list of what to write: entity_code, folder, query, parts (queries that return '
+'its rows in parts), since (the moment since which CHANGES has them; NULL: all rows). Errors: '
+'OM003, OM005, OM009, OM011, OM013, OM014, OM034: there is no such export, OM101 (the Batch has '
+'just ended), OM112, OM155: it has ended, OM201, OM202, OM205. Locks: the export, the Module row. '
+'May be NULL: p_attempt, p_plan.';
 REVOKE ALL ON PROCEDURE omd_facts.begin_export FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.begin_export TO omd_runner;

@@ -54,6 +54,12 @@
 \if :pending
 \ir ../../migrations/V086__recalled_changes.sql
 \endif
+\set checksum '958e9bf209970a45f1e4c93d34eab0ed032cf50bc8daadaad6bf2616afc0977c'
+\set migration 'V097__exports_in_batches'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V097__exports_in_batches.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql

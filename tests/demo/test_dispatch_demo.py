@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +16,9 @@ import pytest
 from demo.reading import check_what_reads
 from omd.demo import files
 from omd.demo.dispatch import proof
+from support.workers import until
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
@@ -34,6 +38,31 @@ def played(
     """A database in which the demo was played, and its output."""
     with new_database() as dsn:
         yield dsn, omd_command("demo", "dispatch", dsn=dsn)
+
+
+def test_its_workers_end_with_it(
+    new_database: Callable[[], AbstractContextManager[str]],
+) -> None:
+    sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    with new_database() as dsn, psycopg.connect(dsn, autocommit=True) as connection:
+
+        def count(filter: str = "") -> int:
+            row = connection.execute(f"{sessions} {filter}".encode()).fetchone()
+            assert row is not None
+            return int(row[0])
+
+        demo = subprocess.Popen(
+            [Path(sys.executable).with_name("omd"), "demo", "dispatch"],
+            env={**os.environ, "OMD_DSN": dsn},
+            stdout=subprocess.DEVNULL,
+        )
+        try:
+            until(lambda: count("AND application_name LIKE 'omd-dispatch%'"))
+            demo.terminate()
+            assert demo.wait(60) == 128 + signal.SIGTERM
+        finally:
+            demo.terminate()
+        until(lambda: count() == 1)
 
 
 @pytest.mark.slow

@@ -1,44 +1,26 @@
-"""`omd dispatch run` performs ready work of any kind, whatever happens to a worker."""
+"""`omd dispatch run` performs ready work as soon as it is ready, until all is quiet."""
 
 from __future__ import annotations
 
-import signal
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from facts.store import Store, entity
 from support.workers import Process, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from conftest import Room
 
-TTL = 2
-# The bound of a killed worker's work: its TTL and 15 s.
-BOUND = TTL + 15
-# A transform that waits while somebody holds the lock, and says so.
-PAUSE = """
-    CREATE FUNCTION app.pause() RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
-    BEGIN
-        IF NOT pg_try_advisory_xact_lock_shared(36) THEN
-            PERFORM pg_advisory_xact_lock_shared(36);
-        END IF;
-        RETURN TRUE;
-    END $$;
-"""
 
-
-def topic(room: Room, name: str, base: str, extra: str = "TRUE") -> None:
+def topic(room: Room, name: str, base: str) -> None:
     room.conn.execute(
         f"CREATE TABLE app.{name} (pos timestamptz, id bigint,"
         " omd_insert_module_instance_id bigint);"
         f"CREATE INDEX ON app.{name} (pos, id);"
         f"CREATE VIEW app.v_{name} AS SELECT b.pos, b.id FROM app.{base} AS b"
-        f" WHERE omd_lineage.in_block(b.pos, b.id) AND {extra}".encode()
+        " WHERE omd_lineage.in_block(b.pos, b.id)".encode()
     )
     room.call("omd_lineage.register_topic", topic=f"app.{name}", depends_on=[f"app.{base}"],
               transforms=[f"app.v_{name}"], repeat="0")  # fmt: skip
@@ -50,7 +32,6 @@ def work(room: Room) -> Room:
         "CREATE SCHEMA app; CREATE TABLE app.src (pos timestamptz, id bigint);"
         "CREATE INDEX ON app.src (pos, id); CALL omd_lineage.register_topic('app.src')"
     )
-    room.conn.execute(PAUSE)
     return room
 
 
@@ -104,100 +85,17 @@ def test_ready_work_runs_through_a_chain_of_topics_and_until_all_is_quiet(
     assert work.rows("SELECT 1 FROM omd_dispatch.mutex") == []
 
 
-def claimed(room: Room) -> dict[str, object]:
-    """Wait until a task of work runs and waits for a lock; return it."""
-    (claim,) = until(lambda: room.rows(
-        "SELECT t.claimed_by, t.task_id FROM omd_dispatch.task_data_work AS t"
-        " WHERE t.status = 'CLAIMED' AND EXISTS (SELECT FROM pg_stat_activity AS a"
-        " WHERE a.application_name LIKE 'omd%%' AND cardinality(pg_blocking_pids(a.pid)) > 0)"
-    ), 120)  # fmt: skip
-    return dict(claim)
-
-
-def strike(room: Room, workers: list[Process], number: signal.Signals) -> tuple[Process, float]:
-    """Kill or stop the worker that runs a task, and wait until its claim is settled."""
-    claim = claimed(room)
-    (struck,) = (w for w in workers if f":{w.process.pid}:" in str(claim["claimed_by"]))
-    struck.signal(number)
-    at = time.monotonic()
-    until(lambda: room.one("SELECT status <> 'CLAIMED' FROM omd_dispatch.task_data_work"
-                           " WHERE task_id = %s", claim["task_id"]))  # fmt: skip
-    return struck, at
-
-
-LOST = "SELECT count(*) FROM omd.event_log WHERE event_return_code_details = 'WORKER LOST'"
-
-
-@pytest.mark.kill
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_step_of_a_killed_or_stopped_worker_is_done_by_the_other_one(
-    work: Room, start: Callable[..., Process], another: Callable[..., Room], number: signal.Signals
+def test_a_worker_that_stops_when_all_is_quiet_does_not_wait_for_the_clock_to_stop(
+    room: Room, start: Callable[..., Process]
 ) -> None:
-    topic(work, "a", "src", "app.pause()")
-    holder = another()
-    holder.rows("SELECT pg_advisory_lock(36)")
-    feed(work, 3)
-    work.call("set_work", is_on=True)
-    workers = [start("--ttl", str(TTL)) for _ in range(2)]
-    struck, at = strike(work, workers, number)
-    holder.rows("SELECT pg_advisory_unlock(36)")
-    until(lambda: rows(work, "a"))
-    assert time.monotonic() - at < BOUND
-    assert rows(work, "a") == [1, 2, 3]
-    assert work.one(LOST) == 1
-    if number is signal.SIGSTOP:
-        struck.signal(signal.SIGCONT)
-        struck.until("was declared dead")
-    until(lambda: work.rows("SELECT 1 FROM omd_dispatch.mutex") == [])
-    assert rows(work, "a") == [1, 2, 3], "what the stopped one did does not count"
-
-
-@pytest.mark.kill
-def test_a_load_of_a_killed_worker_is_done_by_the_other_one(
-    room: Room, start: Callable[..., Process], another: Callable[..., Room]
-) -> None:
-    store = Store(room.conn)
-    store.set_up(entity("person", ["nbr"], ["nbr", "age"]))
-    holder = another(autocommit=False)
-    holder.conn.execute("LOCK TABLE cfl_shop.h_person IN SHARE MODE")
-    for day in (1, 2):
-        store.queue(day, person=[("N", day, 30 + day)])
+    """A source by the clock has always moved, and most often there is nothing new in it."""
+    room.conn.execute(
+        "CREATE SCHEMA app; CREATE TABLE app.src (pos timestamptz, id bigint);"
+        "CREATE INDEX ON app.src (pos, id);"
+        "CALL omd_lineage.register_topic('app.src', p_source_offset => 'CLOCK')"
+    )
+    topic(room, "a", "src")
+    feed(room, 3)
     room.call("set_work", is_on=True)
-    workers = [start("--ttl", str(TTL)) for _ in range(2)]
-    _, at = strike(room, workers, signal.SIGKILL)
-    holder.conn.rollback()
-    until(lambda: len(store.now("person")) == 2)
-    assert time.monotonic() - at < BOUND
-    assert store.sound()
-    assert room.one(LOST) == 1
-    until(lambda: room.rows("SELECT 1 FROM omd_dispatch.mutex") == [])
-
-
-@pytest.mark.kill
-@pytest.mark.spark
-@pytest.mark.slow
-def test_a_delivery_of_a_killed_worker_goes_on_and_its_facts_are_loaded(
-    room: Room, start: Callable[..., Process], another: Callable[..., Room], tmp_path: Path
-) -> None:
-    """A folder appears; Spark delivers it, and the database loads it: no call of ours."""
-    ttl = 6
-    store = Store(room.conn)
-    store.set_up(entity("person", ["nbr"], ["nbr", "age"]))
-    store.agree("a", arrival={"location": str(tmp_path / "drop"), "every": "1 second"})
-    holder = another(autocommit=False)
-    holder.conn.execute("LOCK TABLE omd_delivery.entity_result IN EXCLUSIVE MODE")
-    room.call("set_work", is_on=True)
-    workers = [start("--ttl", str(ttl)) for _ in range(2)]
-    folder = tmp_path / "drop" / "2020-01-01"
-    folder.mkdir(parents=True)
-    (folder / "person.csv").write_text("nbr,age\n1,30\n2,40\n")
-    (folder / "_SUCCESS").touch()
-    _, at = strike(room, workers, signal.SIGKILL)
-    holder.conn.rollback()
-    until(lambda: room.one("SELECT count(*) FROM omd_dispatch.task_data_work"
-                           " WHERE task_type = 'SPARK' AND claim_token IS NOT NULL"))  # fmt: skip
-    assert time.monotonic() - at < ttl + 15
-    until(lambda: store.now("person") == [(1, 30), (2, 40)], 120)
-    assert room.rows("SELECT arrival_status FROM omd_report.arrivals") == [
-        {"arrival_status": "DONE"}
-    ]
+    start("--until-quiet").ends()
+    assert rows(room, "a") == [0, 1, 2, 3]

@@ -115,6 +115,8 @@ def test_an_export_is_ordered_run_and_finished_once(
     for one in (runner, other):
         one.conn.execute("SET ROLE omd_runner")
     delivery = order(runner, options={"compression": "zstd"})
+    unknown = {"delivery_id": delivery, "batch_instance_id": 10**9}
+    refused("OM003", "omd_facts.begin_export", **unknown)
     first = begin(runner, delivery)
     assert (first["processing_indicator"], first["attempt"]) == ("P", 1)
     assert [part["folder"] for part in first["plan"]] == [

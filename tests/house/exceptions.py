@@ -675,8 +675,8 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_facts.open_delivery > omd.begin_module"],
     ),
     (
-        "OM002 OM003 OM009 OM013 OM101",
-        "the agreement has its Module, no Batch calls it, and it gives no context",
+        "OM002",
+        "the agreement has its Module",
         ["omd_facts.begin_export > omd.begin_module"],
     ),
     (

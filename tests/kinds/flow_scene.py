@@ -178,14 +178,21 @@ class Workers:
         command: the arguments of the command omd, if they are its workers; else they have no tasks.
     """
 
+    program = WORKER
+    peace = 0.7  # so many seconds at most they are left in peace
+    peace_of_omd = 2.0  # (a worker of omd needs some time to begin with),
+    most = 1_000_000  # and so often it is broken
+
     def __init__(self, dsn: str, folder: Path, seed: int, *command: str) -> None:
         self.dsn, self.folder, self.seed, self.command = dsn, folder, seed, command
+        if command:
+            self.peace = self.peace_of_omd
         self.count = 0
         self.running = [self.start(), self.start()]
 
     def start(self) -> subprocess.Popen[bytes]:
         self.count += 1
-        own = [sys.executable, str(WORKER), self.dsn, str(self.seed * 1000 + self.count)]
+        own = [sys.executable, str(self.program), self.dsn, str(self.seed * 1000 + self.count)]
         omd = [str(Path(sys.executable).with_name("omd")), *self.command]
         with (self.folder / f"worker_{self.count}").open("wb") as log:
             return subprocess.Popen(
@@ -224,8 +231,6 @@ class Stopper:
     """
 
     def __init__(self, dsn: str, seed: int, workers: Workers, spared: int) -> None:
-        # A worker of omd needs some time to begin with.
-        self.pause = 2.0 if workers.command else 0.7
         self.chance = random.Random(seed)
         self.workers = workers
         self.spared = spared
@@ -236,7 +241,9 @@ class Stopper:
         self.thread.start()
 
     def go(self) -> None:
-        while not self.over.wait(self.chance.uniform(0.1, self.pause)):
+        while len(self.done) < self.workers.most and not self.over.wait(
+            self.chance.uniform(0.1, self.workers.peace)
+        ):
             how = self.chance.choice(["kill", *["pg_terminate_backend", "pg_cancel_backend"] * 2])
             self.done.append(how)
             if how == "kill":

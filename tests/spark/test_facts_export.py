@@ -192,6 +192,23 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
     assert not (folder / "_manifest.json").exists()
 
 
+def test_an_export_may_be_part_of_a_batch(
+    shop: Store, control: omd.Control, spark: SparkSession, tmp_path: Path
+) -> None:
+    by_itself = {"export": {"target_uri": str(tmp_path), "entities": ["shelf"]}}
+    shop.agree("x", layer_code="EXPORT", options=by_itself)
+    shop.call("omd.register_batch", batch_code="night", frequency_code="Adhoc")
+    shop.call("omd.add_module_to_batch", batch_code="night", module_code="export.x", sequence=1)
+    done = control.perform_batch("night", spark, context={"dag": "nightly"})
+    assert done.succeeded, done
+    (run,) = shop.rows(
+        "SELECT i.batch_instance_id, i.execution_context ->> 'platform' AS platform"
+        " FROM omd_report.facts_exports AS x INNER JOIN omd.module_instance AS i"
+        " USING (module_instance_id)"
+    )
+    assert run == {"batch_instance_id": done.instance_id, "platform": "spark"}
+
+
 def test_the_command_exports_and_resumes(
     shop: Store, spark: SparkSession, omd_here: Callable[..., Any], dsn: str, tmp_path: Path
 ) -> None:

@@ -69,6 +69,16 @@ def leave() -> None:
 
 
 @contextmanager
+def raised() -> Iterator[None]:
+    """Let SIGTERM be an exception inside, so that what is open there is closed."""
+    enter(lambda: None)
+    try:
+        yield
+    finally:
+        leave()
+
+
+@contextmanager
 def held() -> Iterator[None]:
     """Hold SIGTERM back inside; the caller calls `deliver` where it may be raised."""
     if not _in_main_thread():

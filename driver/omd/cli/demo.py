@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from omd._core import signals
 from omd._terminal.commands import ExitCode, Group
 from omd._terminal.tables import render
 
@@ -276,7 +277,8 @@ def _play(name: str, dsn: str | None, quick: bool | None = None, **given: Any) -
             click.echo(f"Starting the embedded server in {embedded.default_home()}.", err=True)
             embedded.start()
         database = without_strangers(named or embedded.dsn())
-        holds = story.play(database, Path(folder), _Terminal(), **given)
+        with signals.raised():  # so the workers of the story end with it
+            holds = story.play(database, Path(folder), _Terminal(), **given)
     click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
     psql, omd, options = _programs(dsn, embedded=_is_embedded(named))
     key = '{"origin": "JFK", "hour": "2013-01-13T13:00:00+00:00"}'

@@ -138,11 +138,8 @@ def main() -> None:
     task.opens(_connected)
     kind = TaskType(task.family_code, task.task_type, line["handler"], line["target"], "", None)
 
-    signals.enter(lambda: None)  # SIGTERM is an exception, so that a run records its failure
-    try:
+    with signals.raised():  # so a run records its failure
         ending = run_in_python(task, kind)
-    finally:
-        signals.leave()
     os.write(line["tell"], json.dumps(ending).encode())
 
 

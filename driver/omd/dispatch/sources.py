@@ -114,10 +114,10 @@ class Sources:
             self._link = None
 
 
-def fire_all(link: Link) -> bool:
-    """Read all sources that have not failed; return whether they have shown nothing new.
+def fire_all(link: Link) -> int | None:
+    """Read all sources that have not failed; return how many tasks were created.
 
-    A source that rests, or that somebody else reads at this moment, may have something new.
+    None: a source rests, or somebody else reads it at this moment, so it may have something new.
     """
     calls = Calls(link)
 
@@ -130,11 +130,12 @@ def fire_all(link: Link) -> bool:
 
     before = fired()
     if not before:
-        return True
+        return 0
     link.set(statement_timeout=_LONGEST)
     answer = _fire(link, 0)
     now = fired()
-    return not answer.created and all(before.get(key) != at for key, at in now.items())
+    was_read = all(before.get(key) != at for key, at in now.items())
+    return answer.created if answer.created or was_read else None
 
 
 def _fire(link: Link, waited: float) -> FireSourcesAnswer:

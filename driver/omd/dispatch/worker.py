@@ -108,6 +108,8 @@ class Worker:
     _renewal: Periodic | None = field(default=None, init=False)
     _sources: Sources | None = field(default=None, init=False)
     _families: set[str] = field(default_factory=set, init=False)  # those with a source of tasks
+    # The last look for what would come has made tasks, and none of them had anything to do.
+    _is_vain: bool = field(default=False, init=False)
 
     def run(self) -> None:
         """Run, once, until a signal or `stop` ends it, or until all is quiet.
@@ -370,14 +372,15 @@ class Worker:
     def _is_quiet(self) -> bool:
         """Whether no task of the group is due, none runs here or elsewhere, and none would come.
 
-        What this worker does itself to create tasks rests from then on.
+        What this worker does itself to create tasks rests from then on. Where time itself is news,
+        as for a topic over the clock, tasks would come for ever; so those end it that find nothing.
         """
         if self._sources is None:
             return False
         self._sources.pause()
         is_quiet = False
         try:
-            is_quiet = not self._has_tasks() and not self._can_create_tasks()
+            is_quiet = not self._has_tasks() and (self._is_vain or not self._can_create_tasks())
         finally:
             if not is_quiet:
                 self._sources.resume()
@@ -404,9 +407,11 @@ class Worker:
         self._look_for_news(self._dispatch)
         link = self._new_link("-sources")
         try:
-            return not fire_all(link)
+            created = fire_all(link)
         finally:
             link.close()
+        self._is_vain = bool(created)
+        return created != 0
 
     # Claims and results -------------------------------------------------------------------------
 
@@ -516,6 +521,7 @@ class Worker:
     def _show(self, exchange: Exchange) -> None:
         for claimed, ending, seconds in exchange.results:
             if ending is not None:
+                self._is_vain = self._is_vain and ending.outcome == "C"
                 before = self._seconds.get(claimed.kind, seconds)
                 self._seconds[claimed.kind] = before + (seconds - before) / 8
                 if ending.error is not None:

@@ -39,7 +39,12 @@ class FactsCalls(Calls):
         return answer
 
     def begin_export(
-        self, delivery_id: int, *, lease: timedelta | str | None = None
+        self,
+        delivery_id: int,
+        *,
+        lease: timedelta | str | None = None,
+        batch_instance_id: int | None = None,
+        execution_context: Mapping[str, Any] | None = None,
     ) -> BeginExportAnswer:
         """Begins a run of the export ``delivery_id``, by the Module export.<agreement>; after a
         failure it begins another.
@@ -51,12 +56,18 @@ class FactsCalls(Calls):
 
         Args:
             lease: how long it lives without omd.heartbeat; NULL: for ever.
+            batch_instance_id: the Batch Instance that it is part of; NULL: it is on its own.
+            execution_context: JSON about where it runs.
 
         Raises:
+            UnknownBatchInstance: OM003.
             MissingArgument: OM005.
+            InvalidTableCode: OM009.
             InvalidLease: OM011.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownDelivery: OM034.
+            InstanceNotExecuting: OM101, the Batch has just ended.
             RollbackIncomplete: OM112.
             ExportEnded: OM155.
             NoRollbackTemplate: OM201.
@@ -65,7 +76,14 @@ class FactsCalls(Calls):
         """
         from omd.facts.rows import BeginExportAnswer
 
-        return self._answer(_BEGIN_EXPORT, BeginExportAnswer, delivery_id, lease)
+        return self._answer(
+            _BEGIN_EXPORT,
+            BeginExportAnswer,
+            delivery_id,
+            lease,
+            batch_instance_id,
+            execution_context,
+        )
 
     def build_deploy_sql(self, interface_code: str) -> list[BuildDeploySqlRow]:
         """Returns the statements (step, statement) that deploy would execute for the interface
@@ -539,7 +557,14 @@ _AS_OF = Routine(
     "omd_facts.as_of", {"p_at": "timestamp with time zone"}, required=1, is_function=True
 )
 _BEGIN_EXPORT = Routine(
-    "omd_facts.begin_export", {"p_delivery_id": "bigint", "p_lease": "interval"}, required=1
+    "omd_facts.begin_export",
+    {
+        "p_delivery_id": "bigint",
+        "p_lease": "interval",
+        "p_batch_instance_id": "bigint",
+        "p_execution_context": "jsonb",
+    },
+    required=1,
 )
 _BUILD_DEPLOY_SQL = Routine(
     "omd_facts.build_deploy_sql", {"p_interface_code": "text"}, required=1, is_function=True

@@ -125,6 +125,8 @@ class Exports(Door, FactsCalls):
         *,
         spark: SparkSession | None = None,
         lease: timedelta | EllipsisType | None = ...,
+        batch_instance_id: int | None = None,
+        context: Mapping[str, Any] | None = None,
     ) -> Export:
         """Run an export that was created, or whose run has failed, to its end.
 
@@ -134,13 +136,23 @@ class Exports(Door, FactsCalls):
             delivery_id: the export.
             spark: the session; by default that of the control, or the active one, or a new one.
             lease: a lease other than that of the control; None for none.
+            batch_instance_id: the Batch Instance that its run is part of; None for none.
+            context: values to add to the execution context.
 
         Raises:
             ExportEnded: it was cancelled.
             ModuleAborted: a run of it, or of another export of the agreement, is at work.
             LeaseLost: the run could not renew its lease.
         """
-        run = ExportRun(self.control, self, delivery_id, lease=lease, spark=spark)
+        run = ExportRun(
+            self.control,
+            self,
+            delivery_id,
+            batch_instance_id,
+            lease=lease,
+            context=context,
+            spark=spark,
+        )
         try:
             with run:
                 run.work()
@@ -164,13 +176,16 @@ class ExportRun(EngineBlock):
         connection: Connection,
         calls: FactsCalls,
         delivery_id: int,
+        batch_instance_id: int | None,
         *,
         lease: timedelta | EllipsisType | None,
+        context: Mapping[str, Any] | None,
         spark: SparkSession | None,
     ) -> None:
-        super().__init__(connection, None, lease=lease, context=None, spark=spark)
+        super().__init__(connection, None, lease=lease, context=context, spark=spark)
         self.calls = calls
         self.delivery_id = delivery_id  # the export
+        self.batch_instance_id = batch_instance_id  # the Batch Instance that it is part of
         self.attempt = 0  # its number; 0 before the begin
         self.module_instance_id = 0  # the Module Instance of the attempt
         # What it writes, as ``omd_facts.begin_export`` returns it.
@@ -200,7 +215,12 @@ class ExportRun(EngineBlock):
         if self.spark is None:
             self.spark = self.control.engines.active_session()
         granted = time.monotonic()
-        answer = self.calls.begin_export(self.delivery_id, lease=self._lease)
+        answer = self.calls.begin_export(
+            self.delivery_id,
+            lease=self._lease,
+            batch_instance_id=self.batch_instance_id,
+            execution_context=self._execution_context(self.spark),
+        )
         self.module_instance_id = answer.module_instance_id
         (export,) = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
         if answer.attempt is None:
