@@ -1,5 +1,6 @@
 -- A time that comes from elsewhere, or was taken when a transaction began that had not written yet,
 -- may lie in a window that was read before. Only the clock at the moment of writing is safe.
+-- And nobody looks into tables for news: a run of a Module tells them, so others are not heard of.
 
 CREATE OR REPLACE FUNCTION omd_decision._warn_of_window(
     p_definition jsonb
@@ -15,6 +16,26 @@ DECLARE
     v_column CONSTANT text := p_definition #>> '{window,column}';
     v_source text;
 BEGIN
+    FOR v_source IN
+        SELECT DISTINCT l.source
+        FROM omd_decision._links(p_definition) AS l
+        WHERE v_column IS NOT NULL
+            AND p_definition #>> '{start,when}' = 'NEWS'
+            AND NOT l.is_buffer
+            AND l.source IS NOT NULL
+            AND NOT EXISTS (
+                SELECT FROM omd.source_position AS p WHERE p.table_code = l.source
+            )
+        ORDER BY l.source
+    LOOP
+        RAISE WARNING USING
+            MESSAGE = format(
+                'nothing makes the stage due when rows come into %s, which no Module writes', v_source
+            ),
+            DETAIL = 'The stage starts at news, which the runs of the Modules make.',
+            HINT = 'Register the Module that writes it and define the stage again, or start it by '
+            '{"every": "10 minutes"}.';
+    END LOOP;
     IF v_column IS NULL OR v_column = 'omd_insert_datetime' THEN
         RETURN;
     END IF;
@@ -47,5 +68,6 @@ $warn_of_window$;
 
 COMMENT ON FUNCTION omd_decision._warn_of_window IS
 'Warns where the window of the stage document p_definition goes by a column that neither is the '
-'stamp of writing nor has the clock as its default. Locks: none.';
+'stamp of writing nor has the clock as its default, and where it starts at news of a table that no '
+'Module writes. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision._warn_of_window FROM PUBLIC;

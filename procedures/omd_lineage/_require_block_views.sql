@@ -21,7 +21,10 @@ SET plan_cache_mode = force_generic_plan
 AS $require_block_views$
 DECLARE
     v_base_table oid := omd.target_relation(p_base_table);
-    v_read CONSTANT oid := coalesce(omd.target_relation(p_block_view), v_base_table);
+    v_read CONSTANT oid := CASE
+        WHEN p_block_view IS NULL THEN v_base_table
+        ELSE coalesce(omd.target_relation(p_block_view), v_base_table)
+    END;
     v_view oid;
     v_reads_base_table boolean;
     v_reads_block boolean;

@@ -192,3 +192,22 @@ def test_a_column_that_is_no_clock_gets_a_warning(fed: Room) -> None:
     fed.conn.execute("ALTER TABLE app.a ALTER at SET DEFAULT clock_timestamp()")
     redefine(fed, links=link, window={"column": "at"})
     assert not any("time of writing" in text for text in said)
+
+
+def test_news_of_a_table_that_no_module_writes_is_warned_of(fed: Room) -> None:
+    said: list[str] = []
+    fed.conn.add_notice_handler(lambda d: said.append(d.message_primary or ""))
+    fed.conn.execute("CREATE TABLE app.alone AS SELECT * FROM app.fed")
+    links = [{"name": "a", "source": "app.alone", "arrival": "id"}]
+    redefine(fed, start={"every": "1 minute"}, links=links)
+    assert said == []
+    redefine(fed, start=NEWS)
+    assert [s for s in said if "app.alone" in s and "no Module writes" in s] == said != []
+    # With the Module that writes it the stage is due like others.
+    said.clear()
+    module(fed, "alone", "app.alone")
+    redefine(fed)
+    assert said == []
+    assert fed.conn.execute(
+        "SELECT FROM omd.source_position WHERE table_code = 'app.alone'"
+    ).fetchall()
