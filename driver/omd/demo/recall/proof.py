@@ -19,8 +19,10 @@ _TOTAL = """
     SELECT
         'mart_nyc_night.total', count(*), count(DISTINCT t.day),
         count(*) FILTER (WHERE l.execution_status_code IS DISTINCT FROM 'S'),
-        coalesce(sum(('x' || left(md5(concat_ws('|', t.day, t.flights, t.delay)), 15))::bit(60)::bigint), 0)
-    FROM mart_nyc_night.total AS t
+        coalesce(sum(('x' || left(md5(t.line), 15))::bit(60)::bigint), 0)
+    FROM (
+        SELECT t.*, concat_ws('|', t.day, t.flights, t.delay) AS line FROM mart_nyc_night.total AS t
+    ) AS t
     LEFT JOIN omd_report.module_execution_log AS l
         ON t.omd_insert_module_instance_id = l.module_instance_id
 """

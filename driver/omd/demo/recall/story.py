@@ -57,7 +57,7 @@ class _Story(Night):
         self.call("recall", "delivery", str(self.wrong), "--reason", "hours for minutes")
         self.recall_id = self.one("SELECT max(recall_id) AS id FROM omd_report.recalls")["id"]
         self.sql(
-            "SELECT position, action, relation, module_code, table_code, rows_go, rows_back"
+            "SELECT position, action, relation, module_code, table_code, rows_go, rows_back"  # noqa: S608
             f" FROM omd_report.recall_items WHERE recall_id = {self.recall_id} ORDER BY position"
         )
         self.say(
@@ -71,7 +71,7 @@ class _Story(Night):
         self.say(f"  $ omd recall execute {self.recall_id}")
         self.call("recall", "execute", str(self.recall_id))
         self.sql(
-            "SELECT code, snapshot_datetime::date AS day, return_status"
+            "SELECT code, snapshot_datetime::date AS day, return_status"  # noqa: S608
             f" FROM omd_report.recall_returns WHERE recall_id = {self.recall_id} ORDER BY position"
         )
 
@@ -92,7 +92,7 @@ class _Story(Night):
     def compare(self) -> None:
         """Show what was decided twice."""
         self.sql(
-            "SELECT stage_code, count(*) AS decided_again, count(*) FILTER (WHERE is_changed)"
+            "SELECT stage_code, count(*) AS decided_again, count(*) FILTER (WHERE is_changed)"  # noqa: S608
             " AS changed, count(*) FILTER (WHERE new_instance_id IS NULL) AS not_again"
             f" FROM omd_report.superseded_decisions WHERE recall_id = {self.recall_id}"
             " GROUP BY stage_code",
@@ -116,8 +116,8 @@ class _Story(Night):
         """Explain a cell."""
         self.screen.title("Where does a value come from?")
         key = self.one(
-            "SELECT json_build_object('carrier', carrier, 'flight', flight, 'departs', departs)::text"
-            f" AS key FROM gdal_nyc_night.flights WHERE day = '2013-01-0{WRONG}'"
+            "SELECT json_build_object('carrier', carrier, 'flight', flight, 'departs', departs)"  # noqa: S608
+            f"::text AS key FROM gdal_nyc_night.flights WHERE day = '2013-01-0{WRONG}'"
             " ORDER BY carrier, flight LIMIT 1"
         )["key"]
         page = self.folder / "why.html"
@@ -125,7 +125,7 @@ class _Story(Night):
         self.say(f"  $ omd explain {table} --key '{key}' --column delay --html {page.name}")
         self.call("explain", table, "--key", key, "--column", "delay", "--html", str(page))
         self.sql(
-            "SELECT position, step, value, text FROM omd_provenance.explain("
+            "SELECT position, step, value, text FROM omd_provenance.explain("  # noqa: S608
             f"'gdal_nyc_night.flights', '{key}', 'delay') WHERE step <> 'HISTORY' ORDER BY position"
         )
 
