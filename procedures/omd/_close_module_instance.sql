@@ -28,6 +28,9 @@ BEGIN
             ELSE mi.next_run_indicator
         END,
         end_datetime = clock_timestamp(),
+        newest_instance_id = pg_sequence_last_value(
+            'omd.module_instance_module_instance_id_seq'
+        ),
         reason_code = p_reason
     WHERE mi.module_instance_id = p_module_instance_id
         AND mi.execution_status_code = 'E'

@@ -55,4 +55,4 @@ COMMENT ON FUNCTION omd._guarded_places IS
 'keys refer that may delete or change rows of other runs then; and the column of instance ids in '
 'each. Locks: none.';
 REVOKE ALL ON FUNCTION omd._guarded_places FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._guarded_places TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd._guarded_places TO omd_runner, omd_admin;

@@ -49,6 +49,7 @@ BEGIN
         AND mi.rolled_back_by_module_instance_id IS NULL;
     UPDATE omd.source_control AS sc SET is_taken_back = TRUE
     WHERE sc.module_instance_id = ANY(v_array || v_companions);
+    PERFORM omd.note_undone(v_array || v_companions, p_module_instance_id);
 
     PERFORM omd.write_event(
         p_module_instance_id,

@@ -27,18 +27,27 @@ DECLARE
     v_inactive_indicator text;
     v_decision record;
     v_is_sent boolean;
+    v_is_unsettled boolean;
 BEGIN
     -- The test here saves most runs a call.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         PERFORM omd.require_read_committed();
     END IF;
-    SELECT m.module_id, m.inactive_indicator, m.platform_code
-    INTO v_module_id, v_inactive_indicator, p_platform_code
+    SELECT
+        m.module_id,
+        m.inactive_indicator,
+        m.platform_code,
+        (SELECT TRUE FROM omd.undone_run AS u WHERE u.undone_upto IS NULL LIMIT 1)
+    INTO v_module_id, v_inactive_indicator, p_platform_code, v_is_unsettled
     FROM omd.module AS m
     WHERE m.module_code = p_module_code
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         PERFORM omd._require_module(p_module_code);
+    END IF;
+    -- The id is drawn below, so this run has not read what was undone before.
+    IF v_is_unsettled THEN
+        PERFORM omd._settle_undone();
     END IF;
 
     IF p_is_evaluated THEN

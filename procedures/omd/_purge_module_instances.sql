@@ -70,6 +70,8 @@ BEGIN
 
     DELETE FROM omd.write_ledger AS w WHERE w.module_instance_id = ANY(v_doomed);
     DELETE FROM omd.source_control AS sc WHERE sc.module_instance_id = ANY(v_doomed);
+    DELETE FROM omd.undone_run AS u WHERE u.module_instance_id = ANY(v_doomed);
+    DELETE FROM omd.run_input AS i WHERE i.module_instance_id = ANY(v_doomed);
     DELETE FROM omd.module_instance AS mi WHERE mi.module_instance_id = ANY(v_doomed);
     GET DIAGNOSTICS v_deleted = ROW_COUNT;
     p_deleted := p_deleted + v_deleted;

@@ -69,4 +69,4 @@ COMMENT ON FUNCTION omd._refuse_losses IS
 'a foreign key, at whatever depth; or when the caller may not see that. Errors: OM112. Locks: '
 'where there is such a key, the rows to undo, and those that go with them.';
 REVOKE ALL ON FUNCTION omd._refuse_losses FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._refuse_losses TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd._refuse_losses TO omd_runner, omd_admin;

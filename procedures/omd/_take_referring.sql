@@ -92,4 +92,4 @@ COMMENT ON FUNCTION omd._take_referring IS
 'take others along, and locks them; or, as the last row, the loss of a row that none of the runs '
 'p_undone wrote, as find_loss does. Locks: these rows.';
 REVOKE ALL ON FUNCTION omd._take_referring FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._take_referring TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd._take_referring TO omd_runner, omd_admin;

@@ -15,14 +15,34 @@ AS $load_window_start$
 DECLARE
     v_window omd.source_control;
 BEGIN
-    -- A window counts when its run has succeeded and the window was not withdrawn.
-    SELECT sc.* INTO v_window
-    FROM omd.source_control AS sc
-    INNER JOIN omd.module_instance AS mi USING (module_instance_id)
-    WHERE sc.module_id = p_module_id
-        AND NOT sc.is_taken_back
-        AND mi.execution_status_code = 'S'
-    ORDER BY sc.module_instance_id DESC
+    -- A window counts when its run has succeeded and the window was not withdrawn. One that was taken
+    -- again after a recall may lie before others, so it counts by its place. There are few of these.
+    SELECT w.* INTO v_window
+    FROM (
+        (
+            SELECT sc.*
+            FROM omd.source_control AS sc
+            INNER JOIN omd.module_instance AS mi USING (module_instance_id)
+            WHERE sc.module_id = p_module_id
+                AND NOT sc.is_taken_back
+                AND mi.execution_status_code = 'S'
+                AND NOT EXISTS (
+                    SELECT FROM omd.window_return AS a
+                    WHERE a.module_instance_id = sc.module_instance_id
+                )
+            ORDER BY sc.module_instance_id DESC
+            LIMIT 1
+        )
+        UNION ALL
+        SELECT sc.*
+        FROM omd.window_return AS a
+        INNER JOIN omd.source_control AS sc USING (module_instance_id)
+        INNER JOIN omd.module_instance AS mi USING (module_instance_id)
+        WHERE a.module_id = p_module_id
+            AND NOT sc.is_taken_back
+            AND mi.execution_status_code = 'S'
+    ) AS w
+    ORDER BY w.end_value DESC NULLS LAST, w.end_id DESC NULLS LAST
     LIMIT 1;
     IF FOUND THEN
         p_start_value := v_window.end_value;

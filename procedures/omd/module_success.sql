@@ -1,5 +1,7 @@
 -- The success is one statement on one row, since every run passes here. Whether somebody reads what
--- the Module writes stands in the row of the Module that the statement reads for its code.
+-- the Module writes stands in the row of the Module that the statement reads for its code. The run
+-- draws its order after it has read and before its rows are committed, so it can have read rows of
+-- smaller orders only; of runs whose rows are visible before, those that had begun.
 
 CREATE OR REPLACE PROCEDURE omd.module_success(
     p_module_instance_id bigint,
@@ -18,6 +20,8 @@ DECLARE
     v_is_sent boolean;
     v_has_state integer;
     v_is_source boolean;
+    v_awaits_return boolean;
+    v_is_unsettled boolean;
     v_module_id integer;
     v_end_datetime timestamptz;
 BEGIN
@@ -43,6 +47,10 @@ BEGIN
     UPDATE omd.module_instance AS mi SET
         execution_status_code = 'S',
         end_datetime = clock_timestamp(),
+        success_order = nextval('omd.success_order'),
+        newest_instance_id = pg_sequence_last_value(
+            'omd.module_instance_module_instance_id_seq'
+        ),
         rows_input = coalesce(p_rows_input, 0),
         rows_inserted = coalesce(p_rows_inserted, 0),
         rows_updated = coalesce(p_rows_updated, 0),
@@ -68,20 +76,30 @@ BEGIN
         ),
         (SELECT s.module_id FROM omd.module_state AS s WHERE s.module_id = mi.module_id),
         m.is_source,
+        m.awaits_return,
+        (SELECT TRUE FROM omd.undone_run AS u WHERE u.undone_upto IS NULL LIMIT 1),
         mi.module_id,
         mi.end_datetime
-    INTO v_is_sent, v_has_state, v_is_source, v_module_id, v_end_datetime;
+    INTO
+        v_is_sent, v_has_state, v_is_source, v_awaits_return, v_is_unsettled, v_module_id,
+        v_end_datetime;
     IF v_is_sent IS NULL THEN
         PERFORM omd._raise_module_instance_state(p_module_instance_id, 'succeed');
     END IF;
     IF v_has_state IS NOT NULL THEN
         PERFORM omd.clear_failures(v_has_state);
     END IF;
+    IF v_awaits_return THEN
+        PERFORM omd._fill_returns(v_module_id, p_module_instance_id);
+    END IF;
     IF v_is_source THEN
         PERFORM omd._move_run_source(
             v_module_id, p_module_instance_id, v_end_datetime,
             ARRAY[p_rows_inserted, p_rows_updated, p_rows_deleted]
         );
+    END IF;
+    IF v_is_unsettled THEN
+        PERFORM omd._settle_undone();
     END IF;
 END
 $module_success$;

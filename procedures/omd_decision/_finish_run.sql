@@ -30,6 +30,7 @@ BEGIN
             'OM181', jsonb_build_object('module_instance_id', p_module_instance_id)
         );
     END IF;
+    PERFORM omd.end_window(p_module_instance_id);
     FOR v_reject IN
         SELECT c.item ->> 'link' AS link, c.item ->> 'code' AS code, c.item ->> 'count' AS rejected
         FROM omd.json_items(p_counts -> 'rejects') AS c

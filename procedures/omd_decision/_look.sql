@@ -18,13 +18,21 @@ DECLARE
     v_stage omd_decision.stage := omd_decision._require_stage(p_stage_code);
     v_window record;
 BEGIN
+    p_is_undone := FALSE;
+    p_nothing := omd_decision._awaits(p_stage_code);
+    IF p_nothing IS NOT NULL THEN
+        RETURN;
+    END IF;
     p_is_undone := EXISTS (
         SELECT FROM omd.open_instance AS o
         WHERE o.module_id = v_stage.module_id
             AND (o.is_rollback_pending OR o.execution_status_code = 'E')
     );
-    -- What is undone is read again, and the begin says whether who executes lives.
-    IF p_is_undone THEN
+    -- What is undone is read again, and the begin says whether who executes lives. So is what a recall
+    -- took back.
+    IF p_is_undone
+        OR (omd.next_window_return(v_stage.module_id)).p_window_return_id IS NOT NULL
+    THEN
         RETURN;
     END IF;
     v_window := omd_decision._next_window(

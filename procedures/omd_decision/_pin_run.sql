@@ -65,6 +65,9 @@ BEGIN
             p_event_return_code_details => 'BATCH SIZE'
         );
     END IF;
+    IF omd_decision._take_return(p_module_instance_id, v_stage.module_id, v_definition) THEN
+        RETURN NULL;
+    END IF;
     v_window := omd_decision._next_window(
         v_stage.stage_id, v_definition, p_end_value, p_end_id
     );

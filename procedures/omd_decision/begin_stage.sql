@@ -26,6 +26,7 @@ DECLARE
     v_run record;
     v_look record;
     v_nothing text;
+    v_awaited text;
 BEGIN
     SELECT p.module_code INTO v_module_code
     FROM omd_decision._stage_plan(p_stage_code, p_effective_at, 'SPARK') AS p;
@@ -43,7 +44,10 @@ BEGIN
             v_nothing := omd_decision._pin_run(
                 p_module_instance_id, 'SPARK', p_end_value, p_end_id, p_effective_at
             );
-            IF NOT v_look.p_is_undone AND v_nothing IS NOT NULL THEN
+            -- A recall may have taken back what it reads while the begin waited for the Module.
+            v_awaited := omd_decision._awaits(p_stage_code);
+            v_nothing := coalesce(v_awaited, v_nothing);
+            IF v_nothing IS NOT NULL AND (v_awaited IS NOT NULL OR NOT v_look.p_is_undone) THEN
                 RAISE no_data_found;
             END IF;
             v_nothing := NULL;

@@ -68,7 +68,8 @@ COMMENT ON FUNCTION omd_decision.explain IS
 'rejects of this key; NULL: all. p_wave: only this wave, as text; NULL: all. params, result and '
 'trace are kept by a stage with keep TRACE only, and shown to who has omd_data_reader only; trace '
 'is that of a decision model; outputs: how many records each output got. A stage with keep NONE '
-'keeps its rejects only, and what is purged or rolled back is gone. Errors: OM005: '
+'keeps its rejects only, and what is purged or rolled back is gone; what a recall took back stays. '
+'Errors: OM005: '
 'p_module_instance_id is NULL. Locks: none. May be NULL: wave, key, cycle_no, invocation_no, link, '
 'arrival, code, cause_link, inputs, params, result, trace, outputs.';
 REVOKE ALL ON FUNCTION omd_decision.explain FROM PUBLIC;

@@ -31,6 +31,7 @@ BEGIN
             SELECT r.module_instance_id FROM omd_decision.run AS r
             WHERE r.stage_id = v_stage_id
                 AND r.waves IS NOT NULL
+                AND r.recall_id IS NULL
                 AND EXISTS (
                     SELECT FROM omd_decision.cycle AS c
                     WHERE c.module_instance_id = r.module_instance_id
@@ -45,6 +46,7 @@ BEGIN
             SELECT r.module_instance_id FROM omd_decision.run AS r
             WHERE r.stage_id = v_stage_id
                 AND r.waves IS NOT NULL
+                AND r.recall_id IS NULL
                 AND EXISTS (
                     SELECT FROM omd_decision.reject AS j
                     WHERE j.module_instance_id = r.module_instance_id

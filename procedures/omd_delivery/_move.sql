@@ -55,6 +55,9 @@ BEGIN
         p_reason
     );
     PERFORM omd_delivery._follow_delivery(p_delivery_id, p_to_status);
+    PERFORM omd_delivery._follow_returns(
+        v_delivery, p_to_status, coalesce(p_event, 'move_delivery')
+    );
 END
 $move$;
 
@@ -62,5 +65,5 @@ COMMENT ON FUNCTION omd_delivery._move IS
 'Gives the delivery p_delivery_id the status p_to_status, by the routine p_event (NULL: by any), '
 'and records it with p_reason. Errors: OM005: p_delivery_id is NULL; OM034: there is no such '
 'delivery; OM130: there is no such transition. Locks: the delivery; the '
-'location and the arrival of which it was made, if there is one.';
+'location and the arrival of which it was made, if there is one; what of a recall it fills.';
 REVOKE ALL ON FUNCTION omd_delivery._move FROM PUBLIC;

@@ -32,6 +32,8 @@ BEGIN
         WHERE d.delivery_id = p_delivery_id
         ORDER BY de.module_instance_id
     LOOP
+        -- Its rows came to LVL in this transaction.
+        PERFORM omd.note_one_transaction(v_entity.module_instance_id);
         CALL omd.module_success(
             v_entity.module_instance_id,
             p_rows_input => v_entity.rows_delivered,

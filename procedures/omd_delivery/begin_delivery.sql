@@ -86,6 +86,13 @@ BEGIN
         );
         RETURN;
     END IF;
+    p_detail := omd_delivery._return_before(
+        v_delivery.interface_id, v_delivery.snapshot_datetime
+    );
+    IF p_detail IS NOT NULL THEN
+        p_outcome := 'WAIT';
+        RETURN;
+    END IF;
     SELECT o.* INTO v_overtaken FROM omd_delivery._overtaken(p_delivery_id) AS o;
     IF FOUND THEN
         p_outcome := 'REFUSED';
@@ -189,16 +196,16 @@ COMMENT ON PROCEDURE omd_delivery.begin_delivery IS
 'heartbeat_delivery; NULL: for ever. p_execution_context: JSON about where it runs. Returns '
 'p_outcome: RUN, go on with p_batch_instance_id, p_attempt and p_instances, {entity: Module '
 'Instance}; RUNNING, a run of it executes; WAIT, another delivery of the interface runs or holds '
-'its lock, a session still writes rows of it, or a PHYSICAL one must wait or be waited for; '
-'REFUSED, an entity was delivered at the same time or later; SKIPPED or ABORTED, the answer of '
-'process control. p_detail says why. Dead runs are ended first. What a former run wrote is rolled '
-'back. Errors: OM005: p_delivery_id is NULL; OM011: p_lease is not allowed; OM013: '
-'p_execution_context is no JSON object, or too large; OM014: the isolation level is not read '
-'committed; OM034: there is no such delivery; OM036: an entity of it was retired; OM039: a Full '
-'entity has no context by the present model; OM112, OM201, OM202, OM205: what a former run wrote '
-'can''t be undone; OM130: it is in another status than LOADED and VALIDATED; OM133: a run that '
-'was accepted is to be undone. Locks: the interface and the delivery, without a wait; the Batch '
-'and the Modules; the rows that are rolled back. May be NULL: p_batch_instance_id, p_attempt, '
-'p_instances, p_detail.';
+'its lock, a session still writes rows of it, a PHYSICAL one must wait or be waited for, or a '
+'recall makes one of an earlier time come again; REFUSED, an entity was delivered at the same '
+'time or later; SKIPPED or ABORTED, the answer of process control. p_detail says why. Dead runs '
+'are ended first. What a former run wrote is rolled back. Errors: OM005: p_delivery_id is NULL; '
+'OM011: p_lease is not allowed; OM013: p_execution_context is no JSON object, or too large; '
+'OM014: the isolation level is not read committed; OM034: there is no such delivery; OM036: an '
+'entity of it was retired; OM039: a Full entity has no context by the present model; OM112, '
+'OM201, OM202, OM205: what a former run wrote can''t be undone; OM130: it is in another status '
+'than LOADED and VALIDATED; OM133: a run that was accepted is to be undone. Locks: the interface '
+'and the delivery, without a wait; the Batch and the Modules; the rows that are rolled back. May '
+'be NULL: p_batch_instance_id, p_attempt, p_instances, p_detail.';
 REVOKE ALL ON PROCEDURE omd_delivery.begin_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.begin_delivery TO omd_runner;

@@ -48,16 +48,19 @@ BEGIN
         moved_to = p_moved_to,
         problem = left(split_part(p_problem, E'\n', 1), 1000)
     WHERE r.arrival_id = v_arrival.arrival_id;
+    IF p_moved_to IS NOT NULL THEN
+        PERFORM omd_delivery._move_files(p_delivery_id, v_arrival.folder, p_moved_to);
+    END IF;
 END
 $finish_arrival$;
 
 COMMENT ON PROCEDURE omd_delivery.finish_arrival IS
-'Makes the arrival of which the accepted delivery p_delivery_id was made DONE, when its folder was '
-'moved to p_moved_to, a path from the location, or why it was not, p_problem. A second call '
-'changes nothing. Errors: OM005: p_delivery_id is NULL; OM014: the isolation level is not read '
-'committed; OM034: there is no such delivery; OM036: it was not made of a folder, or p_moved_to is '
-'no path below the location; OM137: the arrival is in another status than TAKEN and DONE, or its '
-'delivery is not decided. Locks: the interface, the location, the arrival. Call again when the '
-'answer was lost.';
+'Makes the arrival of which the accepted delivery p_delivery_id was made DONE, when its folder '
+'was moved to p_moved_to, a path from the location, where its files are from now on, or why it '
+'was not, p_problem. A second call changes nothing. Errors: OM005: p_delivery_id is NULL; OM014: '
+'the isolation level is not read committed; OM034: there is no such delivery; OM036: it was not '
+'made of a folder, or p_moved_to is no path below the location; OM137: the arrival is in another '
+'status than TAKEN and DONE, or its delivery is not decided. Locks: the interface, the location, '
+'the arrival. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.finish_arrival FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.finish_arrival TO omd_runner;

@@ -1,4 +1,4 @@
--- It is the only way back, and the only place where a mark is lowered.
+-- One that the facts have, or behind which others stand, is taken back by a recall.
 
 CREATE OR REPLACE PROCEDURE omd_delivery.revert_delivery(
     p_delivery_id bigint,
@@ -46,21 +46,13 @@ BEGIN
 
     PERFORM omd_delivery._delete_strays(p_delivery_id);
     FOR v_entity IN
-        SELECT de.entity_id, de.former_snapshot_datetime, de.former_delivery_id
+        SELECT de.entity_id
         FROM omd_delivery.delivery_entity AS de
         WHERE de.delivery_id = p_delivery_id
         ORDER BY de.entity_id
     LOOP
-        PERFORM omd_delivery._revert_entity(v_delivery, v_entity.entity_id);
-        IF v_entity.former_snapshot_datetime IS NULL THEN
-            DELETE FROM omd_delivery.high_water_mark AS m
-            WHERE m.entity_id = v_entity.entity_id;
-        ELSE
-            UPDATE omd_delivery.high_water_mark AS m SET
-                snapshot_datetime = v_entity.former_snapshot_datetime,
-                delivery_id = v_entity.former_delivery_id
-            WHERE m.entity_id = v_entity.entity_id;
-        END IF;
+        PERFORM omd_delivery._revert_entity(v_delivery, v_entity.entity_id, '{}');
+        PERFORM omd_delivery._revert_mark(p_delivery_id, v_entity.entity_id);
     END LOOP;
     DELETE FROM omd_delivery.delta_queue AS q WHERE q.delivery_id = p_delivery_id;
     PERFORM omd_delivery._move(p_delivery_id, 'REVERTED', 'revert_delivery', p_reason);
@@ -91,8 +83,8 @@ COMMENT ON PROCEDURE omd_delivery.revert_delivery IS
 'the queue. Those who have read its rows are warned. p_reason: why. Errors: OM005: an argument is '
 'NULL; OM014: the isolation level is not read committed; OM034: there is no such delivery; OM130: '
 'it is in another status than ACCEPTED; OM133: the facts have taken it, it deleted physically, or '
-'it is not the newest of each of its entities. Locks: the interface, the queue item, the rows, '
-'the delivery. Call again when the answer was lost; OM130 with delivery_status REVERTED says that '
-'it is done.';
+'it is not the newest of each of its entities: omd_provenance.plan_recall takes such a one back. '
+'Locks: the interface, the queue item, the rows, the delivery. Call again when the answer was '
+'lost; OM130 with delivery_status REVERTED says that it is done.';
 REVOKE ALL ON PROCEDURE omd_delivery.revert_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.revert_delivery TO omd_admin;

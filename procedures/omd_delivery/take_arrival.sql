@@ -15,6 +15,7 @@ AS $take_arrival$
 DECLARE
     v_most CONSTANT integer := 100;
     v_agreement omd_delivery.agreement;
+    v_return record;
     v_arrival omd_delivery.arrival;
     v_entities jsonb;
     v_status text;
@@ -29,6 +30,35 @@ BEGIN
             'p_agreement_code', p_agreement_code,
             'an agreement of the layer ' || v_agreement.layer_code || ' belongs to the facts'
         );
+    END IF;
+    SELECT r.* INTO v_return
+    FROM omd_delivery.delivery_return AS r
+    WHERE r.agreement_id = v_agreement.agreement_id
+        AND r.ended_datetime IS NULL
+        AND (r.is_redelivered OR r.return_status = 'DUE')
+    ORDER BY r.is_redelivered DESC, r.snapshot_datetime, r.recall_id, r.position
+    LIMIT 1;
+    IF v_return.is_redelivered THEN
+        p_delivery_id := v_return.delivery_id;
+        RETURN;
+    ELSIF v_return.recall_id IS NOT NULL
+        AND v_agreement.inactive_indicator = 'N'
+        AND v_agreement.effective_from > current_date IS NOT TRUE
+        AND v_agreement.effective_to < current_date IS NOT TRUE
+        -- The folder of one that was withdrawn is FOUND below.
+        AND NOT EXISTS (
+            SELECT FROM omd_delivery.arrival AS r
+            WHERE r.agreement_id = v_agreement.agreement_id
+                AND r.arrival_status = 'FOUND'
+                AND r.snapshot_datetime = v_return.snapshot_datetime
+        )
+    THEN
+        p_delivery_id := omd_delivery._redeliver_entry(
+            v_agreement, v_return.recall_id, v_return.position, v_return.former_delivery_id
+        );
+        IF p_delivery_id IS NOT NULL THEN
+            RETURN;
+        END IF;
     END IF;
     SELECT d.delivery_id INTO p_delivery_id
     FROM omd_delivery.delivery AS d
@@ -72,7 +102,10 @@ BEGIN
         WHERE r.agreement_id = v_agreement.agreement_id AND r.arrival_status = 'FOUND'
         ORDER BY r.snapshot_datetime, r.arrival_id
         LIMIT 1;
-        EXIT WHEN NOT FOUND;
+        -- It would be in the way of what comes again before it.
+        EXIT WHEN NOT FOUND OR omd_delivery._return_before(
+            v_agreement.interface_id, v_arrival.snapshot_datetime
+        ) IS NOT NULL;
         -- NULL would be all entities of the agreement.
         SELECT
             coalesce(
@@ -121,10 +154,13 @@ $take_arrival$;
 
 COMMENT ON PROCEDURE omd_delivery.take_arrival IS
 'Returns p_delivery_id, the delivery that the agreement p_agreement_code is to run next, and '
-'p_folder, the folder in its location that has the files: its unfinished delivery (p_folder NULL: '
-'it was not made of a folder); else one that was accepted and whose folder is to be moved; else '
+'p_folder, the folder in its location that has the files: one that a recall makes come again from '
+'its recorded files, p_folder NULL, which is created when it is DUE (omd_provenance.redeliver says '
+'where the files are); else its unfinished delivery (p_folder NULL: it was not made of a folder); '
+'else one that was accepted and whose folder is to be moved; else '
 'that of the oldest FOUND, which is created with the entities whose files are there. A folder '
-'whose delivery can''t be created is REFUSED, and the next goes on. NULL: there is none, the '
+'whose delivery can''t be created is REFUSED, and the next goes on. NULL: there is none, one of an '
+'earlier time must come again first, the '
 'agreement takes none today, or its unfinished one is of a folder that was CHANGED. Errors: OM005: '
 'p_agreement_code is NULL; OM013: it is not allowed as a name; OM014: the isolation level is not '
 'read committed; OM033: there is no such agreement; OM036: it is of another layer. Locks: the '

@@ -45,6 +45,10 @@ BEGIN
             OPERATOR(pg_catalog.-) (v_created OPERATOR(pg_catalog.+) v_skipped)::pg_catalog.int4;
         EXIT WHEN v_is_cancelled OR v_left OPERATOR(pg_catalog.<=) 0;
     END LOOP;
+    PERFORM omd.maintain_rooms();
+    IF v_can_commit THEN
+        COMMIT;
+    END IF;
     p_more := NOT v_is_cancelled IS TRUE AND omd_dispatch._maintain_suspensions(10000);
     p_more := p_more
         OR p_reclaimed OPERATOR(pg_catalog.>=) c_most::pg_catalog.int8
@@ -57,7 +61,8 @@ $maintain$;
 
 COMMENT ON PROCEDURE omd_dispatch.maintain IS
 'Does one bounded round of what no worker does for itself: it removes dead backends and settles '
-'their claims (1,000), fires schedules (1,000 tasks), and goes on with suspensions. Returns '
+'their claims (1,000), fires schedules (1,000 tasks), calls what a room has entered into '
+'omd.maintenance, and goes on with suspensions. Returns '
 'p_reclaimed, how many claims it has settled, p_fired, how many tasks schedules (and, when it has '
 'settled a claim, sources of tasks) have created, and p_more, whether there is more to do. '
 'Outside a transaction block it commits after each part and each schedule. What another session '

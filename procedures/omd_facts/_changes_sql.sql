@@ -1,12 +1,13 @@
 -- Where no key of the entity has changed after the block, the open rows are what was there at its
 -- end: the statement finds out in its own snapshot, as (SELECT …) that gates a branch. What a key
--- was before the block is what it was before its first change in it. Else a row is the open one,
--- or, where that is too young, the closed one, which is looked for by its key: to join all closed
--- ones took 17 times a join of 1,000 keys. What comes out of several changes has no statistics, and
--- a plan for a few keys costs 60 times when there are many: so the keys come with the rows of a
--- function, which never gives any, since the planner takes their number from the setting. The
--- bounds are settings too, so that it knows which of the two parts has none: in a block from the
--- beginning {after} is behind all changes, in others {first} is behind all keys.
+-- was before the block is what it was before its first change in it. Keys of a recall are for
+-- blocks that begin between what it took back and itself. Else a row is the open one, or, where
+-- that is too young, the closed one, which is looked for by its key: to join all closed ones took
+-- 17 times a join of 1,000 keys. What comes out of several changes has no statistics, and a plan
+-- for a few keys costs 60 times when there are many: so the keys come with the rows of a function,
+-- which never gives any, since the planner takes their number from the setting. The bounds are
+-- settings too, so that it knows which of the two parts has none: in a block from the beginning
+-- {after} is behind all changes, in others {first} is behind all keys.
 
 CREATE OR REPLACE FUNCTION omd_facts._changes_sql(
     p_entity_id integer
@@ -39,6 +40,7 @@ WITH block AS MATERIALIZED (
     WHERE k.entity_id = {entity_id}
         AND k.change_id > {after}
         AND k.change_id <= {upto}
+        AND k.undone_from <= {after}
     GROUP BY k.acm_id
     UNION ALL
     SELECT {distinct}p.acm_id, coalesce(k.change_id, (SELECT {upto})), FALSE, TRUE, (SELECT {mark})
@@ -46,7 +48,7 @@ WITH block AS MATERIALIZED (
     LEFT JOIN (
         SELECT k.acm_id, max(k.change_id) AS change_id
         FROM omd_facts.change_key AS k
-        WHERE k.entity_id = {entity_id} AND k.change_id <= {all_upto}
+        WHERE k.entity_id = {entity_id} AND k.change_id <= {all_upto} AND k.undone_from = 0
         GROUP BY k.acm_id
     ) AS k ON p.acm_id = k.acm_id
     WHERE p.acm_record_ind <> 'R'
@@ -94,6 +96,7 @@ slice AS MATERIALIZED (
     WHERE s.entity_id = {entity_id}
         AND s.change_id > CASE WHEN {first} < 0 THEN 0 ELSE {after} END
         AND s.change_id <= {upto}
+        AND s.undone_from <= CASE WHEN {first} < 0 THEN 0 ELSE {after} END
     GROUP BY s.acm_id, s.own_key
 )$sql$;
     v_vanished CONSTANT text := $sql$

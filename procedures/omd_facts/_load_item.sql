@@ -86,6 +86,11 @@ BEGIN
         );
         v_all := v_all || jsonb_build_object(v_entity.entity_code, v_counts);
     END LOOP;
+    PERFORM omd.record_run_input(
+        p_module_instance_id, ARRAY[r.table_code], ARRAY[r.module_instance_id]
+    )
+    FROM omd_delivery.entity_runs(v_item.delivery_id) AS r
+    ORDER BY r.table_code;
     PERFORM omd_facts._record_load(
         v_item.interface_id, p_module_instance_id, p_queue_id, v_item.delivery_id,
         v_at, v_item.entity_ids || v_item.delivered_entity_ids, v_all

@@ -1,10 +1,12 @@
 -- An undo is one change for all that it takes back, and its keys are theirs, so that each reader
--- meets them again. A key is then what it was before the first of them.
+-- meets them again. A key is then what it was before the first of them. A recall takes back whoever
+-- has met them: their keys go, and its own are for those alone who begin between.
 
 CREATE OR REPLACE FUNCTION omd_facts._undo_change(
     p_interface_id integer,
     p_undone_by bigint,
-    p_instance_array bigint[]
+    p_instance_array bigint[],
+    p_is_recall boolean
 )
 RETURNS bigint
 LANGUAGE plpgsql
@@ -36,20 +38,25 @@ BEGIN
     IF v_change_id IS NULL THEN
         RETURN NULL;
     END IF;
+    UPDATE omd_facts.change AS c SET is_recall = TRUE
+    WHERE c.change_id = v_change_id AND p_is_recall;
     UPDATE omd_facts.change AS c SET undone_by_change_id = v_change_id
     WHERE c.change_id = ANY(v_ids);
-    INSERT INTO omd_facts.change_key (change_id, entity_id, acm_id, was_there, is_there)
+    INSERT INTO omd_facts.change_key (
+        change_id, entity_id, acm_id, was_there, is_there, undone_from
+    )
     SELECT
         v_change_id,
         k.entity_id,
         k.acm_id,
         (array_agg(k.is_there ORDER BY k.change_id DESC))[1],
-        (array_agg(k.was_there ORDER BY k.change_id))[1]
+        (array_agg(k.was_there ORDER BY k.change_id))[1],
+        CASE WHEN p_is_recall THEN min(k.change_id) ELSE 0 END
     FROM omd_facts.change_key AS k
     WHERE k.entity_id = ANY(v_entity_ids) AND k.change_id = ANY(v_ids)
     GROUP BY k.entity_id, k.acm_id;
     INSERT INTO omd_facts.change_slice (
-        change_id, entity_id, acm_id, own_key, was_there, is_there
+        change_id, entity_id, acm_id, own_key, was_there, is_there, undone_from
     )
     SELECT
         v_change_id,
@@ -57,10 +64,17 @@ BEGIN
         s.acm_id,
         s.own_key,
         (array_agg(s.is_there ORDER BY s.change_id DESC))[1],
-        (array_agg(s.was_there ORDER BY s.change_id))[1]
+        (array_agg(s.was_there ORDER BY s.change_id))[1],
+        CASE WHEN p_is_recall THEN min(s.change_id) ELSE 0 END
     FROM omd_facts.change_slice AS s
     WHERE s.entity_id = ANY(v_entity_ids) AND s.change_id = ANY(v_ids)
     GROUP BY s.entity_id, s.acm_id, s.own_key;
+    IF p_is_recall THEN
+        DELETE FROM omd_facts.change_key AS k
+        WHERE k.entity_id = ANY(v_entity_ids) AND k.change_id = ANY(v_ids);
+        DELETE FROM omd_facts.change_slice AS s
+        WHERE s.entity_id = ANY(v_entity_ids) AND s.change_id = ANY(v_ids);
+    END IF;
     PERFORM omd_facts._end_change(v_change_id);
     RETURN v_change_id;
 END
@@ -69,5 +83,5 @@ $undo_change$;
 COMMENT ON FUNCTION omd_facts._undo_change IS
 'Writes the UNDO of the changes of the interface p_interface_id that the Module Instances '
 'p_instance_array made, by the Module Instance p_undone_by, and returns it; NULL: they made none. '
-'Locks: the changes, the position.';
+'p_is_recall: all who have read them are undone too. Locks: the changes, the position.';
 REVOKE ALL ON FUNCTION omd_facts._undo_change FROM PUBLIC;

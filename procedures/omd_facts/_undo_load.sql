@@ -1,11 +1,17 @@
 -- The rows of the load go first, since values of alternate keys may have changed places; then what
 -- it closed is open again. The anchors that it touched bear its T, and the log has those that had
--- been removed physically.
+-- been removed physically. In the middle an anchor may bear the T of a later load, of another
+-- entity that has the same anchor: so it gets the T of this one before.
 
 CREATE OR REPLACE FUNCTION omd_facts._undo_load(
-    p_load omd_facts.load_log
+    p_load omd_facts.load_log,
+    p_gone_array bigint[]
 )
-RETURNS void
+RETURNS TABLE (
+    table_code text,
+    rows_gone bigint,
+    rows_returned bigint
+)
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -15,37 +21,70 @@ AS $undo_load$
 DECLARE
     v_context record;
     v_entity record;
-    v_template text;
+    v_pieces jsonb;
     v_statement text;
+    v_wrote CONSTANT integer[] := omd_facts._written_entities(p_load);
+    v_is_in_middle CONSTANT boolean := EXISTS (
+        SELECT FROM omd_facts.load_log AS l
+        WHERE l.interface_id = p_load.interface_id
+            AND l.transaction_datetime > p_load.transaction_datetime
+            AND l.undone_by IS NULL
+    );
 BEGIN
     FOR v_context IN
-        SELECT c.context_id
+        SELECT
+            c.context_id,
+            c.entity_id,
+            c.context_table,
+            'cfl_' || i.interface_code AS cfl,
+            e.anchor_table
         FROM omd_facts.context AS c
+        INNER JOIN omd_facts.entity AS e USING (entity_id)
+        INNER JOIN omd_facts.interface AS i USING (interface_id)
         WHERE c.entity_id = ANY(p_load.entity_ids)
         ORDER BY c.context_id
     LOOP
-        FOREACH v_template IN ARRAY ARRAY[
-            'DELETE FROM {now} AS o WHERE o.acm_audit_id = $1',
+        v_pieces := omd_facts._context_pieces(v_context.context_id) || jsonb_build_object(
+            'open', quote_literal(omd_facts._open_end()) || '::timestamptz',
+            'anchor', format('%I.%I', v_context.cfl, v_context.anchor_table)
+        );
+        IF v_is_in_middle THEN
+            EXECUTE omd_facts._fill(
+                $sql$
+UPDATE {anchor} AS a SET acm_latest_start_dt = $2
+FROM {now} AS o
+WHERE o.acm_audit_id = $1 AND o.acm_id = a.acm_id AND a.acm_latest_start_dt > $2$sql$,
+                v_pieces
+            )
+            USING p_load.module_instance_id, p_load.transaction_datetime;
+        END IF;
+        EXECUTE omd_facts._fill('DELETE FROM {now} AS o WHERE o.acm_audit_id = $1', v_pieces)
+        USING p_load.module_instance_id;
+        GET DIAGNOSTICS rows_gone = ROW_COUNT;
+        EXECUTE omd_facts._fill(
             $sql$
 WITH closed AS (
-    DELETE FROM {past} AS x WHERE x.acm_end_dt = $2 RETURNING x.*
+    DELETE FROM {past} AS x WHERE x.acm_end_dt = $1 RETURNING x.*
+),
+
+opened AS (
+    INSERT INTO {now} (acm_id{own}, acm_start_dt, acm_end_dt, acm_record_ind, acm_audit_id,
+        acm_entity_id{attributes}{links})
+    SELECT o.acm_id{o_own}, o.acm_start_dt, {open}, o.acm_record_ind, o.acm_audit_id,
+        o.acm_entity_id{o_attributes}{o_links}
+    FROM closed AS o
+    RETURNING acm_audit_id
 )
 
-INSERT INTO {now} (acm_id{own}, acm_start_dt, acm_end_dt, acm_record_ind, acm_audit_id,
-    acm_entity_id{attributes}{links})
-SELECT o.acm_id{o_own}, o.acm_start_dt, {open}, o.acm_record_ind, o.acm_audit_id,
-    o.acm_entity_id{o_attributes}{o_links}
-FROM closed AS o$sql$
-        ]
-        LOOP
-            v_statement := omd_facts._fill(
-                v_template,
-                omd_facts._context_pieces(v_context.context_id) || jsonb_build_object(
-                    'open', quote_literal(omd_facts._open_end()) || '::timestamptz'
-                )
-            );
-            EXECUTE v_statement USING p_load.module_instance_id, p_load.transaction_datetime;
-        END LOOP;
+SELECT count(*) FROM opened AS o WHERE o.acm_audit_id <> ALL($2)$sql$,
+            v_pieces
+        )
+        INTO rows_returned
+        USING p_load.transaction_datetime, p_gone_array;
+        IF rows_gone > 0 OR rows_returned > 0 OR v_context.entity_id = ANY(v_wrote) THEN
+            table_code := format('%I.%I', v_context.cfl, v_context.context_table);
+            RETURN NEXT;
+        END IF;
     END LOOP;
     FOR v_entity IN
         SELECT DISTINCT
@@ -101,16 +140,12 @@ WHERE a.acm_latest_start_dt = $1$sql$,
             ) USING p_load.former_anchors -> v_entity.anchor_entity_id::text;
         END IF;
     END LOOP;
-    DELETE FROM omd_facts.entity_mark AS k
-    WHERE p_load.former_marks -> k.entity_id::text = 'null';
-    UPDATE omd_facts.entity_mark AS k
-    SET mark_datetime = (p_load.former_marks ->> k.entity_id::text)::timestamptz
-    WHERE p_load.former_marks ->> k.entity_id::text IS NOT NULL;
-    UPDATE omd_facts.interface AS i SET traveling_now = p_load.former_traveling_now
-    WHERE i.interface_id = p_load.interface_id;
+    PERFORM omd_facts._undo_marks(p_load);
 END
 $undo_load$;
 
 COMMENT ON FUNCTION omd_facts._undo_load IS
-'Takes the rows of p_load back: they go, and what they closed is open. Locks: the rows.';
+'Takes the rows of p_load back: they go, and what they closed is open. Returns how many went and '
+'came back in each table of contexts; rows of the runs p_gone_array, which go too, do not count as '
+'come back. Locks: the rows.';
 REVOKE ALL ON FUNCTION omd_facts._undo_load FROM PUBLIC;

@@ -31,6 +31,10 @@ BEGIN
         p_plan := NULL;
         RETURN;
     END IF;
+    -- Before it reads, so that a run at work is found.
+    PERFORM omd.record_run_input(
+        p_module_instance_id, omd_facts._exported_tables(p_delivery_id), NULL
+    );
     p_attempt := v_export.attempt + 1;
     UPDATE omd_facts.export AS x SET
         attempt = p_attempt,

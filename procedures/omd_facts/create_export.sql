@@ -94,6 +94,10 @@ BEGIN
         END
     FROM unnest(v_entity_ids) AS e (id)
     LEFT JOIN omd_facts.entity_mark AS k ON e.id = k.entity_id;
+    -- Who takes facts back keeps it from beginning meanwhile.
+    PERFORM omd.note_reads(m.module_id, omd_facts._exported_tables(p_delivery_id))
+    FROM omd.module_target AS m
+    WHERE m.module_code = 'export.' || p_agreement_code;
 END
 $create_export$;
 

@@ -1,5 +1,5 @@
--- It is the rollback of the Module of an interface. The newest load goes first, as the queue takes
--- its items back in this order alone.
+-- It is the rollback of the Module of an interface. The newest load goes first, so that each finds
+-- its rows as it has left them.
 
 CREATE OR REPLACE FUNCTION omd_facts.undo_loads(
     p_interface_id integer,
@@ -76,13 +76,13 @@ BEGIN
         END IF;
         IF v_load.queue_id IS NOT NULL THEN
             BEGIN
-                PERFORM omd_delivery.requeue_item(v_load.queue_id);
+                PERFORM omd_delivery.requeue_alone(v_load.queue_id);
             EXCEPTION
                 WHEN SQLSTATE 'OM135' THEN
                     PERFORM omd_facts._raise_not_undone(v_load, SQLERRM);
             END;
         END IF;
-        PERFORM omd_facts._undo_load(v_load);
+        PERFORM FROM omd_facts._undo_load(v_load, p_instance_array);
         UPDATE omd_facts.load_log AS l SET undone_by = coalesce(v_undone_by, 0::bigint)
         WHERE l.module_instance_id = v_load.module_instance_id;
         v_count := v_count + 1;
@@ -91,7 +91,9 @@ BEGIN
         v_from := least(v_from, v_load.transaction_datetime);
         v_entity_ids := v_entity_ids || v_load.entity_ids;
     END LOOP;
-    PERFORM omd_facts._undo_change(p_interface_id, coalesce(v_undone_by, 0::bigint), v_undone);
+    PERFORM omd_facts._undo_change(
+        p_interface_id, coalesce(v_undone_by, 0::bigint), v_undone, FALSE
+    );
     PERFORM omd.close_source(omd_facts._source_code(p_interface_id), interval '0');
     -- Views over these tables are found from them.
     PERFORM omd.tell_undo(

@@ -31,6 +31,16 @@ BEGIN
         CALL omd.create_load_window(
             p_module_instance_id, p_end_value, p_end_id, p_start_value, p_start_id
         );
+        PERFORM omd.record_run_input(
+            p_module_instance_id,
+            omd.base_tables(v_table_code),
+            ARRAY(
+                SELECT i.module_instance_id
+                FROM omd_lake.instances_in_window(
+                    v_table_code, p_start_value, p_start_id, p_end_value, p_end_id
+                ) AS i
+            )
+        );
     END IF;
 END
 $create_load_window$;

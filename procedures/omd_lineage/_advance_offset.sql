@@ -21,6 +21,16 @@ DECLARE
     v_step record;
     v_topic_id integer;
 BEGIN
+    IF EXISTS (
+        SELECT FROM omd.window_return AS w WHERE w.module_instance_id = p_module_instance_id
+    ) THEN
+        IF NOT omd_lineage._end_returned_step(
+            p_module_instance_id, p_plan_number, p_rows, p_nulls, p_query_id
+        ) THEN
+            PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
+        END IF;
+        RETURN NULL;
+    END IF;
     -- The second look at the row shows what the update clears.
     UPDATE omd_lineage.offsets AS o SET
         last = o.next,
@@ -91,6 +101,10 @@ BEGIN
         DELETE FROM omd_lineage.restatement AS r
         WHERE r.restatement_id = v_step.restatement_id;
     END IF;
+    -- A RELOAD has brought all that a recall took back of it.
+    PERFORM omd.drop_windows(t.module_id)
+    FROM omd_lineage.topic AS t
+    WHERE t.topic_id = v_step.topic_id AND t.processor = 'RELOAD';
     PERFORM omd_lineage._notify_topic(v_step.topic);
     RETURN v_step.rows;
 END

@@ -30,6 +30,7 @@ DECLARE
     v_pending bigint[] := '{}'::bigint[];
     v_back omd_lineage.row_position;
     v_restated record;
+    v_returned record;
 BEGIN
     -- The test here saves most steps a call.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -80,6 +81,11 @@ BEGIN
         p_detail := 'rows of its base table are being taken back';
         RETURN;
     END IF;
+    p_detail := 'waits for ' || omd_lineage._awaits(p_topic_id);
+    IF p_detail IS NOT NULL THEN
+        p_outcome := 'NOJOBS';
+        RETURN;
+    END IF;
 
     -- The topic was released by hand while its run executed, and that run can neither write nor
     -- commit any more.
@@ -109,6 +115,18 @@ BEGIN
         ORDER BY i.start_value, i.start_id
         LIMIT 1;
     END IF;
+    -- What a recall took back comes before all else.
+    v_returned := omd_lineage._claim_return(p_topic_id);
+    IF v_back.pos IS NULL AND v_returned.p_is_returned THEN
+        p_start_pos := v_returned.p_start_pos;
+        p_start_id := v_returned.p_start_id;
+        p_end_pos := v_returned.p_end_pos;
+        p_end_id := v_returned.p_end_id;
+        p_is_planned := TRUE;
+        UPDATE omd_lineage.offsets AS o SET restatement_id = NULL
+        WHERE o.topic_id = p_topic_id AND o.restatement_id IS NOT NULL;
+        RETURN;
+    END IF;
     IF v_back.pos IS NULL
         AND EXISTS (SELECT FROM omd_lineage.restatement AS r WHERE r.topic_id = p_topic_id)
     THEN
@@ -129,6 +147,8 @@ BEGIN
         p_end_id := v_restated.p_end_id;
         p_is_planned := TRUE;
     END IF;
+    -- It may have gone back meanwhile.
+    SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id;
     IF v_offset.restatement_id IS DISTINCT FROM p_restatement_id THEN
         UPDATE omd_lineage.offsets AS o SET restatement_id = p_restatement_id
         WHERE o.topic_id = p_topic_id;

@@ -59,4 +59,4 @@ COMMENT ON FUNCTION omd_lineage._fill_kept_table IS
 'p_table, whose columns p_columns are kept. p_module_instance_id and p_written_by choose them, as '
 'in _kept_rows. Errors: OM218: p_table lacks a column. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._fill_kept_table FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._fill_kept_table TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_lineage._fill_kept_table TO omd_runner, omd_admin;

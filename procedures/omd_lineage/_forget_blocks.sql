@@ -18,6 +18,12 @@ BEGIN
     IF FOUND THEN
         new.undone_from := NULL;
     END IF;
+    PERFORM omd.drop_windows(t.module_id, (new.last).pos, (new.last).id)
+    FROM omd_lineage.topic AS t
+    WHERE t.topic_id = new.topic_id AND t.processor <> 'RELOAD';
+    PERFORM omd.note_passed(t.module_id, NULL)
+    FROM omd_lineage.topic AS t
+    WHERE t.topic_id = new.topic_id;
     RETURN new;
 END
 $forget_blocks$;

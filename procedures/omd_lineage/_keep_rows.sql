@@ -31,4 +31,4 @@ COMMENT ON FUNCTION omd_lineage._keep_rows IS
 'wrote them, and their values p_content, each the literal of a row. Returns the number of rows. '
 'Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._keep_rows FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._keep_rows TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_lineage._keep_rows TO omd_runner, omd_admin;

@@ -173,7 +173,10 @@ BEGIN
     END IF;
     IF v_topic.is_lake THEN
         IF v_topic.processor = 'RELOAD' THEN
-            p_end_pos := CASE WHEN p_upto > (v_topic.last).pos THEN p_upto END;
+            p_end_pos := CASE
+                WHEN p_upto > (v_topic.last).pos OR omd_lineage._is_recalled(p_topic_id)
+                    THEN greatest(p_upto, (v_topic.last).pos)
+            END;
             p_end_id := CASE WHEN p_end_pos IS NOT NULL THEN 0::bigint END;
         ELSE
             v_block := omd_lake.next_block(
@@ -230,6 +233,7 @@ BEGIN
                     SELECT FROM omd_lineage.restatement_list AS l
                     WHERE l.topic_id = p_topic_id AND l.is_ready
                 )
+                OR omd_lineage._is_recalled(p_topic_id)
                 OR (v_topic.pos_column = '' AND v_topic.base_id > (v_topic.last).id)
             )
         THEN

@@ -27,6 +27,9 @@ BEGIN
         AND o.last < ROW(p_end_pos, p_end_id)::omd_lineage.row_position
     RETURNING o.topic INTO v_topic;
     IF FOUND THEN
+        PERFORM omd.note_passed(t.module_id, p_end_id)
+        FROM omd_lineage.topic AS t
+        WHERE t.topic_id = p_topic_id;
         PERFORM omd_lineage._notify_topic(v_topic);
     END IF;
 END

@@ -25,6 +25,7 @@ DECLARE
     v_method text;
     v_reported jsonb;
     v_block_view text;
+    v_returned record;
     v_start omd_lineage.row_position;
     v_end omd_lineage.row_position;
 BEGIN
@@ -48,6 +49,11 @@ BEGIN
         PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);
     END IF;
 
+    v_returned := omd_lineage._returned_block(p_module_instance_id);
+    IF v_returned.p_end IS NOT NULL THEN
+        v_step.block_start := v_returned.p_start;
+        v_step.block_end := v_returned.p_end;
+    END IF;
     -- The source is held before all else, until the rows of the step are committed.
     IF v_step.source_code IS NOT NULL THEN
         v_block_view := omd.block_view(v_step.base_table);

@@ -123,6 +123,25 @@ BEGIN
     v_new.updated_by := omd.editor();
     v_new.updated_at := clock_timestamp();
     CALL omd_lineage._check_topic(v_new);
+    -- A block that is to be taken again fits what it was read from, and how.
+    IF (
+        v_old.processor, v_old.merge_key, v_old.recompute_key, v_old.depends_on[1],
+        v_old.pos_column, v_old.id_column
+    ) IS DISTINCT FROM (
+        v_new.processor, v_new.merge_key, v_new.recompute_key, v_new.depends_on[1],
+        v_new.pos_column, v_new.id_column
+    )
+        AND omd_lineage._is_recalled(v_old.topic_id)
+    THEN
+        PERFORM omd.raise_error(
+            'OM208',
+            jsonb_build_object(
+                'topic', v_old.topic,
+                'problem', 'how it reads and writes can''t be changed before the blocks are taken '
+                'again that a recall took back; its steps take them'
+            )
+        );
+    END IF;
 
     IF v_new.processor IS NOT NULL THEN
         CALL omd_lineage._register_topic_module(
@@ -217,6 +236,15 @@ BEGIN
     )
     FROM (SELECT omd_lineage._block_source(p_topic_id) AS source_code) AS b
     WHERE v_new.module_id IS NOT NULL;
+    PERFORM omd_lineage._save_inputs(p_topic_id);
+    PERFORM omd_lineage._save_inputs(d.topic_id)
+    FROM (
+        SELECT other.topic_id FROM omd_lineage.dependency AS other
+        INNER JOIN omd_lineage.topic AS t ON other.topic_id = t.topic_id
+        WHERE other.table_code = v_new.table_code AND other.topic_id <> p_topic_id
+        GROUP BY other.topic_id, t.module_id
+        ORDER BY t.module_id
+    ) AS d;
     -- A topic whose view is broken can still be switched off.
     IF v_kind = 'FACTS' AND v_new.processor IS NOT NULL AND v_new.inactive_indicator = 'N' THEN
         v_block_view := omd.block_view(

@@ -42,6 +42,9 @@ BEGIN
     )
     FROM omd_lineage.topic AS t
     WHERE t.topic_id = p_topic_id;
+    PERFORM omd_lineage._record_runs(
+        p_topic_id, p_module_instance_id, p_start_pos, p_start_id, p_end_pos, p_end_id
+    );
     RETURN v_plan_number;
 END
 $start_restated_step$;

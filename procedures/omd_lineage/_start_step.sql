@@ -48,6 +48,9 @@ BEGIN
         p_module_instance_id, v_module_id, p_start_pos, p_start_id, p_end_pos, p_end_id,
         omd_lineage._block_source(p_topic_id)
     );
+    PERFORM omd_lineage._record_runs(
+        p_topic_id, p_module_instance_id, p_start_pos, p_start_id, p_end_pos, p_end_id
+    );
     RETURN v_plan_number;
 END
 $start_step$;

@@ -32,4 +32,4 @@ COMMENT ON FUNCTION omd_lineage._step_module IS
 'p_table_code and the column p_insert_instance_column. Errors: OM004: there is no such instance. '
 'Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._step_module FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._step_module TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_lineage._step_module TO omd_runner, omd_admin;

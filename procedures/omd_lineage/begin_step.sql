@@ -103,6 +103,11 @@ BEGIN
         );
         RETURN;
     END IF;
+    -- A recall may have taken back what it reads while the begin waited for the Module.
+    v_more := omd_lineage._awaits(v_claim.p_topic_id);
+    IF v_more IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'OM212', MESSAGE = 'waits for ' || v_more;
+    END IF;
     -- In PostgreSQL the former rows of a block go in the transaction that brings the new ones.
     IF v_claim.p_undone_array <> '{}'
         AND (p_engine <> 'POSTGRES' OR v_claim.p_restatement_id IS NULL)
@@ -125,11 +130,19 @@ BEGIN
             coalesce(nullif(current_setting('application_name'), ''), 'somebody')
         )
     );
-    IF v_claim.p_is_planned AND v_claim.p_restatement_id IS NOT NULL THEN
-        p_plan_number := omd_lineage._start_restated_step(
-            v_claim.p_topic_id, v_hostid, p_module_instance_id, v_claim.p_restatement_id,
-            p_start_pos, p_start_id, p_end_pos, p_end_id
-        );
+    p_plan_number := CASE
+        WHEN NOT v_claim.p_is_planned THEN NULL
+        WHEN v_claim.p_restatement_id IS NOT NULL
+            THEN omd_lineage._start_restated_step(
+                v_claim.p_topic_id, v_hostid, p_module_instance_id, v_claim.p_restatement_id,
+                p_start_pos, p_start_id, p_end_pos, p_end_id
+            )
+        ELSE omd_lineage._start_returned_step(
+            v_claim.p_topic_id, v_hostid, p_module_instance_id, p_start_pos, p_start_id,
+            p_end_pos, p_end_id
+        )
+    END;
+    IF p_plan_number IS NOT NULL THEN
         p_outcome := 'RUN';
         RETURN;
     END IF;

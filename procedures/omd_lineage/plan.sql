@@ -45,6 +45,21 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
+    v_block := omd_lineage._next_return(v_topic_id);
+    IF v_block.p_former_array IS NOT NULL THEN
+        is_planned := v_block.p_stands;
+        start_pos := v_block.p_start_pos;
+        start_id := v_block.p_start_id;
+        end_pos := CASE WHEN v_block.p_stands THEN v_block.p_end_pos END;
+        end_id := CASE WHEN v_block.p_stands THEN v_block.p_end_id END;
+        detail := coalesce(
+            'waits for ' || omd_lineage._awaits(v_topic_id),
+            'taken again after a recall: the block of '
+            || array_to_string(v_block.p_former_array, ', ')
+        );
+        RETURN NEXT;
+        RETURN;
+    END IF;
     SELECT b.* INTO v_block
     FROM omd_lineage.restatement_list AS l
     CROSS JOIN LATERAL omd_lineage._next_restated_block(l.restatement_id) AS b

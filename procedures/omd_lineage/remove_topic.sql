@@ -63,6 +63,9 @@ BEGIN
     PERFORM omd.declare_reader(t.module_id, '', '{}')
     FROM omd_lineage.topic AS t
     WHERE t.topic_id = v_topic_id AND t.module_id IS NOT NULL;
+    PERFORM omd.drop_windows(t.module_id)
+    FROM omd_lineage.topic AS t
+    WHERE t.topic_id = v_topic_id AND t.module_id IS NOT NULL;
     DELETE FROM omd_lineage.topic AS t
     WHERE t.topic_id = v_topic_id
     RETURNING t.table_code, t.module_id INTO v_table_code, v_module_id;

@@ -153,6 +153,27 @@
 \ir ../../migrations/V081__module_returns.sql
 \endif
 
+\set checksum 'cdddf8b7ad63018892f64fbcfb8e7dfdf6b769c81c1070f36e329c4834b345aa'
+\set migration 'V082__ledger'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V082__ledger.sql
+\endif
+
+\set checksum '6ad81691a8322565c13b241f314641ca5583287653c0b49b377329de27bcd7b7'
+\set migration 'V088__windows_again'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V088__windows_again.sql
+\endif
+
+\set checksum '4328670cbcb7888445b8a11c43c9d51b8ad65ca09971e255b9d6a1e198c6a466'
+\set migration 'V090__recalled_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V090__recalled_runs.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
@@ -299,6 +320,10 @@
 \ir ../../procedures/omd/fail_module_instance.sql
 \ir ../../procedures/omd/give_up_runs_of_task.sql
 \ir ../../procedures/omd/note_end_of_task.sql
+\ir ../../procedures/omd/_settle_undone.sql
+\ir ../../procedures/omd/note_undone.sql
+\ir ../../procedures/omd/mark_undone.sql
+\ir ../../procedures/omd/note_one_transaction.sql
 \ir ../../procedures/omd/_give_up_module_instances.sql
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql
@@ -328,6 +353,10 @@
 \ir ../../procedures/omd/may_lose_rows.sql
 \ir ../../procedures/omd/_take_referring.sql
 \ir ../../procedures/omd/find_loss.sql
+\ir ../../procedures/omd/find_references.sql
+\ir ../../procedures/omd/_missing_right.sql
+\ir ../../procedures/omd/delete_stamped.sql
+\ir ../../procedures/omd/count_stamped.sql
 \ir ../../procedures/omd/_refuse_losses.sql
 \ir ../../procedures/omd/_is_undone_in.sql
 \ir ../../procedures/omd/_require_deletable.sql
@@ -340,6 +369,7 @@
 \ir ../../procedures/omd/create_module_instance.sql
 \ir ../../procedures/omd/evaluate_module.sql
 \ir ../../procedures/omd/begin_module.sql
+\ir ../../procedures/omd/_fill_returns.sql
 \ir ../../procedures/omd/module_success.sql
 \ir ../../procedures/omd/succeed_rollback.sql
 \ir ../../procedures/omd/module_failure.sql
@@ -347,6 +377,34 @@
 \ir ../../procedures/omd/module_abort.sql
 \ir ../../procedures/omd/module_active_instance_control.sql
 \ir ../../procedures/omd/previous_module_instance.sql
+
+-- Recalls
+\ir ../../procedures/omd/mark_taken_back.sql
+\ir ../../procedures/omd/_recall_parts.sql
+\ir ../../procedures/omd/_recall_counts.sql
+\ir ../../procedures/omd/rows_of_runs.sql
+\ir ../../procedures/omd/require_taken_on.sql
+\ir ../../procedures/omd/_end_take_back.sql
+\ir ../../procedures/omd/take_back_rows.sql
+\ir ../../procedures/omd/ask_for_rollback.sql
+\ir ../../procedures/omd/give_up_readers.sql
+\ir ../../procedures/omd/_recall_runs.sql
+\ir ../../procedures/omd/recall_follows.sql
+\ir ../../procedures/omd/recall_effects.sql
+\ir ../../procedures/omd/recall_locks.sql
+\ir ../../procedures/omd/take_back.sql
+\ir ../../procedures/omd/runs_that_stand.sql
+\ir ../../procedures/omd/runs_of_batch_instance.sql
+\ir ../../procedures/omd/runs_of_modules.sql
+\ir ../../procedures/omd/runs_outside.sql
+\ir ../../procedures/omd/lock_sources.sql
+\ir ../../procedures/omd/lock_modules.sql
+\ir ../../procedures/omd/runs_at_work.sql
+\ir ../../procedures/omd/give_up_dead_runs.sql
+\ir ../../procedures/omd/begin_recall.sql
+\ir ../../procedures/omd/end_recall.sql
+\ir ../../procedures/omd/await_return.sql
+
 \ir ../../procedures/omd/record_load_window.sql
 \ir ../../procedures/omd/declare_source.sql
 \ir ../../procedures/omd/move_source.sql
@@ -370,6 +428,7 @@
 \ir ../../procedures/omd/abort_written.sql
 \ir ../../procedures/omd/declare_reader.sql
 \ir ../../procedures/omd/source_readers.sql
+\ir ../../procedures/omd/note_passed.sql
 \ir ../views/omd/source_window.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/load_window_start.sql
@@ -431,6 +490,20 @@
 \ir ../../procedures/omd/instance_lives.sql
 \ir ../../procedures/omd/instances_since.sql
 \ir ../../procedures/omd/undone_instances.sql
+\ir ../../procedures/omd/standing_runs.sql
+\ir ../../procedures/omd/recalled_runs.sql
+\ir ../../procedures/omd/note_pending.sql
+\ir ../../procedures/omd/keep_window.sql
+\ir ../../procedures/omd/next_window_return.sql
+\ir ../../procedures/omd/take_window.sql
+\ir ../../procedures/omd/end_window.sql
+\ir ../../procedures/omd/drop_windows.sql
+\ir ../../procedures/omd/extend_window.sql
+\ir ../../procedures/omd/reopen_window.sql
+\ir ../../procedures/omd/settle_return.sql
+\ir ../../procedures/omd/drop_return.sql
+\ir ../views/omd/awaited_return.sql
+\ir ../views/omd/return_work.sql
 \ir ../views/omd/module_target.sql
 \ir ../views/omd/open_instance.sql
 \ir ../views/omd/module_pause.sql
@@ -438,11 +511,24 @@
 \ir ../views/omd/source_position.sql
 \ir ../../procedures/omd/_bound_routine.sql
 \ir ../../procedures/omd/relations_under.sql
+\ir ../../procedures/omd/topmost_parents.sql
+\ir ../../procedures/omd/base_tables.sql
+\ir ../../procedures/omd/save_inputs.sql
+\ir ../../procedures/omd/has_inputs.sql
+\ir ../../procedures/omd/is_readable.sql
+\ir ../../procedures/omd/declare_inputs.sql
+\ir ../../procedures/omd/note_reads.sql
+\ir ../../procedures/omd/record_run_input.sql
+\ir ../../procedures/omd/record_input.sql
+\ir ../../procedures/omd/_claim_maintenance.sql
+\ir ../../procedures/omd/maintain_rooms.sql
+\ir ../views/omd/unknown_inputs.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql
+\ir ../../procedures/omd/awaited_tables.sql
 \ir ../../procedures/omd/written_tables.sql
 \ir ../../procedures/omd/first_read.sql
 \ir ../views/omd/standing_read.sql

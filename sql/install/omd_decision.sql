@@ -25,9 +25,17 @@
 \ir ../../migrations/V076__stage_windows.sql
 \endif
 
+\set checksum 'a5c08bc968de2c6def598cc0cdf646e7c86ca613fbd07eef0a48c5b059b7afd2'
+\set migration 'V089__decided_twice'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V089__decided_twice.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_decision/error_catalogue.sql
 \ir ../reference/omd_decision/module_kinds.sql
+\ir ../reference/omd_decision/maintenance.sql
 \ir ../reference/omd_decision/listeners.sql
 
 -- Helpers
@@ -52,6 +60,8 @@
 \ir ../../procedures/omd_decision/_register_stage_module.sql
 \ir ../../procedures/omd_decision/_links.sql
 \ir ../../procedures/omd_decision/_block_source.sql
+\ir ../../procedures/omd_decision/_save_inputs.sql
+\ir ../../procedures/omd_decision/declare_missing.sql
 \ir ../../procedures/omd_decision/_save_window.sql
 \ir ../../procedures/omd_decision/_warn_of_window.sql
 \ir ../../procedures/omd_decision/define_stage.sql
@@ -99,6 +109,17 @@
 \ir ../../procedures/omd_decision/_note_positions.sql
 \ir ../../procedures/omd_decision/_preview.sql
 \ir ../../procedures/omd_decision/cycles.sql
+
+-- Windows to be taken again after a recall
+\ir ../views/omd_decision/awaiting_stages.sql
+\ir ../../procedures/omd_decision/_awaits.sql
+\ir ../../procedures/omd_decision/_take_return.sql
+\ir ../../procedures/omd_decision/_recalled_stages.sql
+\ir ../../procedures/omd_decision/_give_back_runs.sql
+\ir ../../procedures/omd_decision/recall_follows.sql
+\ir ../../procedures/omd_decision/recall_effects.sql
+\ir ../../procedures/omd_decision/recall_locks.sql
+\ir ../../procedures/omd_decision/take_back.sql
 
 -- Runs
 \ir ../../procedures/omd_decision/_guard_rows.sql
@@ -148,6 +169,7 @@
 \ir ../views/omd_decision/decision_ruleset_list.sql
 \ir ../views/omd_decision/decision_run_log.sql
 \ir ../views/omd_decision/decision_last_rejects.sql
+\ir ../views/omd_decision/superseded_decisions.sql
 \ir ../views/omd_decision/decision_stage_list.sql
 \ir ../views/omd_decision/stage_readiness.sql
 \ir ../views/omd_decision/stage_work.sql

@@ -42,9 +42,17 @@
 \ir ../../migrations/V072__arrival.sql
 \endif
 
+\set checksum '694393518413fc78873a58d15029e817fbd841f79c616394eca4892858f0fc1e'
+\set migration 'V085__delivery_files'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V085__delivery_files.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/module_kinds.sql
+\ir ../reference/omd_delivery/maintenance.sql
 \ir ../reference/omd_delivery/constraint_types.sql
 \ir ../reference/omd_delivery/delivery_statuses.sql
 
@@ -115,6 +123,8 @@
 \ir ../../procedures/omd_delivery/_require_unaccepted.sql
 \ir ../../procedures/omd_delivery/undo_update.sql
 \ir ../../procedures/omd_delivery/_make_schema.sql
+\ir ../../procedures/omd_delivery/_save_inputs.sql
+\ir ../../procedures/omd_delivery/declare_missing.sql
 \ir ../../procedures/omd_delivery/_make_interface.sql
 \ir ../../procedures/omd_delivery/_follow_model.sql
 \ir ../../procedures/omd_delivery/_empty_hashes.sql
@@ -168,6 +178,17 @@
 \ir ../../procedures/omd_delivery/create_delivery.sql
 \ir ../../procedures/omd_delivery/report_loaded.sql
 
+-- What comes again
+\ir ../views/omd_delivery/delivery_return.sql
+\ir ../../procedures/omd_delivery/_return_before.sql
+\ir ../../procedures/omd_delivery/_find_withdrawn.sql
+\ir ../../procedures/omd_delivery/_follow_returns.sql
+\ir ../../procedures/omd_delivery/_recorded_files.sql
+\ir ../../procedures/omd_delivery/_listed_files.sql
+\ir ../../procedures/omd_delivery/_files_problem.sql
+\ir ../../procedures/omd_delivery/_hand_reason.sql
+\ir ../../procedures/omd_delivery/_redeliver_entry.sql
+
 -- Arrivals
 \ir ../../procedures/omd_delivery/_require_seen.sql
 \ir ../../procedures/omd_delivery/_manifest_problem.sql
@@ -176,6 +197,7 @@
 \ir ../../procedures/omd_delivery/report_arrivals.sql
 \ir ../../procedures/omd_delivery/take_arrival.sql
 \ir ../../procedures/omd_delivery/check_arrival.sql
+\ir ../../procedures/omd_delivery/_move_files.sql
 \ir ../../procedures/omd_delivery/finish_arrival.sql
 \ir ../../procedures/omd_delivery/forget_arrival.sql
 
@@ -201,6 +223,7 @@
 \ir ../../procedures/omd_delivery/_require_open_stage.sql
 \ir ../../procedures/omd_delivery/register_violations.sql
 \ir ../../procedures/omd_delivery/register_samples.sql
+\ir ../../procedures/omd_delivery/register_files.sql
 \ir ../../procedures/omd_delivery/_exceeds.sql
 \ir ../../procedures/omd_delivery/_delete_delta.sql
 \ir ../../procedures/omd_delivery/_delete_strays.sql
@@ -215,6 +238,7 @@
 \ir ../../procedures/omd_delivery/_apply_entity.sql
 \ir ../../procedures/omd_delivery/apply_delta.sql
 \ir ../../procedures/omd_delivery/_revert_entity.sql
+\ir ../../procedures/omd_delivery/_revert_mark.sql
 \ir ../../procedures/omd_delivery/revert_delivery.sql
 \ir ../../procedures/omd_delivery/persist_deliveries.sql
 \ir ../../procedures/omd_delivery/_purge_delivery.sql
@@ -227,6 +251,7 @@
 \ir ../../procedures/omd_delivery/require_delta.sql
 \ir ../../procedures/omd_delivery/_forget_keys.sql
 \ir ../../procedures/omd_delivery/finish_queue_item.sql
+\ir ../../procedures/omd_delivery/requeue_alone.sql
 \ir ../../procedures/omd_delivery/requeue_item.sql
 \ir ../../procedures/omd_delivery/release_queue_item.sql
 \ir ../../procedures/omd_delivery/move_delivery.sql
@@ -237,10 +262,29 @@
 \ir ../../procedures/omd_delivery/next_queue_item.sql
 \ir ../../procedures/omd_delivery/is_queued.sql
 \ir ../../procedures/omd_delivery/queue_item.sql
+\ir ../../procedures/omd_delivery/entity_runs.sql
 \ir ../../procedures/omd_delivery/delivery_head.sql
+\ir ../../procedures/omd_delivery/is_purged.sql
+\ir ../../procedures/omd_delivery/lower_high_water_mark.sql
 \ir ../../procedures/omd_delivery/delivery_terms.sql
 \ir ../../procedures/omd_delivery/agreement_terms.sql
 \ir ../../procedures/omd_delivery/write_terms.sql
+
+-- Recalls
+\ir ../../procedures/omd_delivery/deliveries_of_runs.sql
+\ir ../../procedures/omd_delivery/runs_of_delivery.sql
+\ir ../../procedures/omd_delivery/_read_entities.sql
+\ir ../../procedures/omd_delivery/_recall_problem.sql
+\ir ../../procedures/omd_delivery/recall_follows.sql
+\ir ../../procedures/omd_delivery/recall_effects.sql
+\ir ../../procedures/omd_delivery/recall_locks.sql
+\ir ../../procedures/omd_delivery/take_back.sql
+\ir ../../procedures/omd_delivery/recall_withdrawals.sql
+\ir ../../procedures/omd_delivery/withdraw.sql
+\ir ../../procedures/omd_delivery/note_erasure.sql
+\ir ../../procedures/omd_delivery/recount_delta.sql
+\ir ../../procedures/omd_delivery/redeliver.sql
+\ir ../../procedures/omd_delivery/drop_return.sql
 
 -- Receipts
 \ir ../../procedures/omd_delivery/delivery_receipt.sql

@@ -36,11 +36,23 @@
 \if :pending
 \ir ../../migrations/V073__exports_by_themselves.sql
 \endif
+\set checksum 'ac4ab6162f27b9b9adfea7e164378dc1e0ee95e586806a64c3da87106a6d7445'
+\set migration 'V083__changes_of_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V083__changes_of_runs.sql
+\endif
 \set checksum '5ff521f1660ece90c2d4801923f7e7acf7240fd415f3006c3cc2e1db8e4b6444'
 \set migration 'V078__trace'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V078__trace.sql
+\endif
+\set checksum 'fd4e5c7bce48ce217af84a06abcacf1963c85fbe5a10b410eeeb0ea981c4fc89'
+\set migration 'V086__recalled_changes'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V086__recalled_changes.sql
 \endif
 
 -- Reference rows
@@ -186,6 +198,8 @@
 
 -- Undo
 \ir ../../procedures/omd_facts/_raise_not_undone.sql
+\ir ../../procedures/omd_facts/_written_entities.sql
+\ir ../../procedures/omd_facts/_undo_marks.sql
 \ir ../../procedures/omd_facts/_undo_load.sql
 \ir ../../procedures/omd_facts/_undo_change.sql
 \ir ../../procedures/omd_facts/undo_loads.sql
@@ -195,6 +209,12 @@
 \ir ../../procedures/omd_facts/_open_position.sql
 \ir ../../procedures/omd_facts/_undo.sql
 \ir ../../procedures/omd_facts/undo.sql
+\ir ../../procedures/omd_facts/_loads_of_runs.sql
+\ir ../../procedures/omd_facts/_recall_problem.sql
+\ir ../../procedures/omd_facts/recall_follows.sql
+\ir ../../procedures/omd_facts/recall_effects.sql
+\ir ../../procedures/omd_facts/recall_locks.sql
+\ir ../../procedures/omd_facts/take_back.sql
 \ir ../../procedures/omd_facts/_difference_sql.sql
 \ir ../../procedures/omd_facts/resync.sql
 \ir ../../procedures/omd_facts/verify.sql
@@ -211,12 +231,18 @@
 \ir ../../procedures/omd_facts/changes_view.sql
 \ir ../../procedures/omd_facts/may_end.sql
 \ir ../../procedures/omd_facts/purge_changes.sql
+\ir ../../procedures/omd_facts/written_entities.sql
+\ir ../../procedures/omd_facts/writers_of_entity.sql
+\ir ../../procedures/omd_facts/stands_for.sql
+\ir ../../procedures/omd_facts/changes_of_runs.sql
+\ir ../../procedures/omd_facts/changes_in_block.sql
 
 -- Export
 \ir ../../procedures/omd_facts/_raise_export.sql
 \ir ../../procedures/omd_facts/_hold_export.sql
 \ir ../../procedures/omd_facts/_require_unended.sql
 \ir ../../procedures/omd_facts/_export_options.sql
+\ir ../../procedures/omd_facts/_exported_tables.sql
 \ir ../../procedures/omd_facts/create_export.sql
 \ir ../../procedures/omd_facts/_export_since.sql
 \ir ../../procedures/omd_facts/_moment_literal.sql
@@ -240,8 +266,6 @@
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/export_work.sql
-\ir ../views/omd_facts/undone_reads.sql
-\ir ../views/omd_facts/undone_read_problems.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

@@ -66,6 +66,7 @@
 \ir ../../procedures/omd_lake/next_block.sql
 \ir ../../procedures/omd_lake/create_load_window.sql
 \ir ../../procedures/omd_lake/instances_in_window.sql
+\ir ../../procedures/omd_lake/written_tables.sql
 
 -- Maintenance
 \ir ../../procedures/omd_lake/register_maintenance.sql

@@ -129,6 +129,7 @@
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 \ir ../reference/omd_lineage/module_kinds.sql
+\ir ../reference/omd_lineage/maintenance.sql
 \ir ../reference/omd_lineage/listeners.sql
 
 -- Helpers
@@ -188,6 +189,9 @@
 \ir ../../procedures/omd_lineage/_holds_rows.sql
 \ir ../../procedures/omd_lineage/_read_positions.sql
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
+\ir ../../procedures/omd_lineage/_save_inputs.sql
+\ir ../../procedures/omd_lineage/declare_missing.sql
+\ir ../../procedures/omd_lineage/merges_rows.sql
 \ir ../../procedures/omd_lineage/_save_topic.sql
 \ir ../../procedures/omd_lineage/register_topic.sql
 \ir ../../procedures/omd_lineage/_open_runs.sql
@@ -212,6 +216,22 @@
 \ir ../../procedures/omd_lineage/_widen_restatement.sql
 \ir ../../procedures/omd_lineage/_widen_restatements.sql
 
+-- Blocks to be taken again after a recall
+\ir ../views/omd_lineage/awaiting_topics.sql
+\ir ../../procedures/omd_lineage/_awaits.sql
+\ir ../../procedures/omd_lineage/_is_recalled.sql
+\ir ../../procedures/omd_lineage/_next_return.sql
+\ir ../../procedures/omd_lineage/_claim_return.sql
+\ir ../../procedures/omd_lineage/_start_returned_step.sql
+\ir ../../procedures/omd_lineage/_returned_block.sql
+\ir ../../procedures/omd_lineage/_end_returned_step.sql
+\ir ../../procedures/omd_lineage/_recalled_topics.sql
+\ir ../../procedures/omd_lineage/_rows_to_put_back.sql
+\ir ../../procedures/omd_lineage/_give_back_steps.sql
+\ir ../../procedures/omd_lineage/recall_follows.sql
+\ir ../../procedures/omd_lineage/recall_effects.sql
+\ir ../../procedures/omd_lineage/recall_locks.sql
+
 -- Steps
 \ir ../../procedures/omd_lineage/_walk_block.sql
 \ir ../../procedures/omd_lineage/_next_changes.sql
@@ -230,6 +250,7 @@
 \ir ../../procedures/omd_lineage/_note_unreadable.sql
 \ir ../../procedures/omd_lineage/_pass_rows.sql
 \ir ../../procedures/omd_lineage/_require_standing_block.sql
+\ir ../../procedures/omd_lineage/_record_runs.sql
 \ir ../../procedures/omd_lineage/_start_step.sql
 \ir ../../procedures/omd_lineage/_start_restated_step.sql
 \ir ../../procedures/omd_lineage/_end_restated_step.sql
@@ -260,6 +281,7 @@
 \ir ../../procedures/omd_lineage/_fill_kept_table.sql
 \ir ../../procedures/omd_lineage/_hand_on_rows.sql
 \ir ../../procedures/omd_lineage/put_back_rows.sql
+\ir ../../procedures/omd_lineage/take_back.sql
 \ir ../../procedures/omd_lineage/_register_put_back.sql
 \ir ../../procedures/omd_lineage/_exchange_rows.sql
 \ir ../../procedures/omd_lineage/_refuse_lost_by_reload.sql

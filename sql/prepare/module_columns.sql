@@ -1,25 +1,29 @@
 -- A run that begins holds the Modules and then wants their instances, which an upgrade of an old
 -- version has locked: they would wait for each other. So the columns and checks that an upgrade
--- adds to the Modules are added here, in a transaction before the installation, which holds nothing
--- else. It waits in turns of a moment, so that others begin meanwhile. Each installation runs this
+-- adds to the Modules and to their instances are added here, in a transaction before the
+-- installation, which holds nothing else. It locks both at once, or none. It waits in turns of a moment, so that others begin meanwhile. Each installation runs this
 -- script; it does nothing where process control is not installed, or is up to date. A new database
--- gets the columns from migrations V061, V064 and V069.
+-- gets the columns from migrations V061, V064, V069, V082 and V090.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 
 DO $do$
 DECLARE
     v_is_locked boolean := FALSE;
+    v_has_kind boolean;
+    v_has_order boolean;
 BEGIN
     -- Not by to_regclass: a new administrator may not look into the schema yet.
-    PERFORM FROM pg_class AS c
+    SELECT
+        count(*) FILTER (WHERE a.attname = 'module_kind_code') > 0,
+        count(*) FILTER (WHERE a.attname = 'success_order') > 0
+    INTO v_has_kind, v_has_order
+    FROM pg_class AS c
     INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
-    WHERE n.nspname = 'omd' AND c.relname = 'module'
-        AND NOT EXISTS (
-            SELECT FROM pg_attribute AS a
-            WHERE a.attrelid = c.oid AND a.attname = 'module_kind_code'
-        );
-    IF NOT FOUND THEN
+    INNER JOIN pg_attribute AS a ON c.oid = a.attrelid
+    WHERE n.nspname = 'omd' AND c.relname IN ('module', 'module_instance')
+    HAVING count(*) > 0;
+    IF v_has_order IS NOT FALSE THEN
         RETURN;
     END IF;
     PERFORM set_config('role', 'omd_owner', TRUE);
@@ -27,13 +31,20 @@ BEGIN
     PERFORM set_config('lock_timeout', '200ms', TRUE);
     WHILE NOT v_is_locked LOOP
         BEGIN
-            LOCK TABLE omd.module IN ACCESS EXCLUSIVE MODE;
+            LOCK TABLE omd.module, omd.module_instance IN ACCESS EXCLUSIVE MODE;
             v_is_locked := TRUE;
         EXCEPTION
             WHEN lock_not_available THEN
                 PERFORM pg_sleep(0.1);
         END;
     END LOOP;
+    ALTER TABLE omd.module_instance
+    ADD COLUMN success_order bigint,
+    ADD COLUMN newest_instance_id bigint,
+    ADD COLUMN is_one_transaction boolean NOT NULL DEFAULT FALSE;
+    IF v_has_kind THEN
+        RETURN;
+    END IF;
     -- The defaults are for Modules that the former version registers until the installation.
     ALTER TABLE omd.module
     ADD COLUMN module_kind_code text NOT NULL DEFAULT 'SPARK',
@@ -43,6 +54,7 @@ BEGIN
     ADD COLUMN backoff_limit interval NOT NULL DEFAULT interval '1 hour',
     ADD COLUMN max_failures integer NOT NULL DEFAULT 10,
     ADD COLUMN is_source boolean NOT NULL DEFAULT FALSE,
+    ADD COLUMN awaits_return boolean NOT NULL DEFAULT FALSE,
     ADD CONSTRAINT ck_module_backoff CHECK (
         backoff >= interval '0' AND backoff_limit >= interval '0'
     ),

@@ -50,8 +50,16 @@ EMPTY = """
         DELETE FROM omd.batch_instance WHERE batch_instance_id > 0;
         DELETE FROM omd.event_log;
         DELETE FROM omd.source_control;
+        DELETE FROM omd.window_return;
+        DELETE FROM omd.pending_recall;
+        DELETE FROM omd.module_return;
         DELETE FROM omd.write_ledger;
         DELETE FROM omd.undone_read;
+        DELETE FROM omd.undone_run;
+        DELETE FROM omd.run_input;
+        DELETE FROM omd.module_input;
+        DELETE FROM omd.module_declaration;
+        DELETE FROM omd.module_read;
         DELETE FROM omd.source_reader;
         DELETE FROM omd.source_table;
         DELETE FROM omd.source;
@@ -60,7 +68,7 @@ EMPTY = """
             WHERE relnamespace IN (
                 'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace,
                 'omd_facts'::regnamespace, 'omd_decision'::regnamespace,
-                'omd_lake'::regnamespace
+                'omd_lake'::regnamespace, 'omd_provenance'::regnamespace
             )
                 AND relkind = 'r'
                 -- Reference rows stay.
@@ -77,6 +85,7 @@ EMPTY = """
         DELETE FROM omd.module_parameter;
         DELETE FROM omd.module_state;
         DELETE FROM omd.module_companion;
+        DELETE FROM omd.module_return;
         DELETE FROM omd.parameter;
         DELETE FROM omd.module;
         DELETE FROM omd.batch;

@@ -112,6 +112,14 @@ class ControlCalls(Calls):
 
         return self._rows(_AUDIT_COLUMN_VALUES, AuditColumnValuesRow, module_code)
 
+    def base_tables(self, table_code: str) -> list[str]:
+        """Returns the tables for which the table or view ``table_code`` stands in the ledger of
+        inputs: those under a view, the topmost parents of a partition, the entities of an offered
+        view of facts; the name itself, where it is no relation here.
+        """
+        answer: list[str] = self._value(_BASE_TABLES, table_code)
+        return answer
+
     def batch_abort(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
         """Ends a Batch Instance with status A.
 
@@ -435,6 +443,25 @@ class ControlCalls(Calls):
             _CREATE_MODULE_INSTANCE, module_code, batch_instance_id, execution_context
         )
         return answer
+
+    def declare_inputs(self, module_code: str, tables: Sequence[str]) -> None:
+        """Declares what the runs of a Module read from now on, instead of what the catalogue knows
+        of its SQL; former declarations count for the runs under them.
+
+        See docs/explanation/provenance.md.
+
+        Args:
+            module_code: the Module.
+            tables: tables and views, schema.name, and tables of the lake; an empty array: it
+                reads nothing that Modules write.
+
+        Raises:
+            UnknownModule: OM002.
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            InputsUnfit: OM293.
+        """
+        self._do(_DECLARE_INPUTS, module_code, tables)
 
     def end_batch_instance(
         self, batch_instance_id: int, *, event_detail: str | None = None
@@ -887,6 +914,31 @@ class ControlCalls(Calls):
         from omd.control.rows import ReapExpiredInstancesAnswer
 
         return self._answer(_REAP_EXPIRED_INSTANCES, ReapExpiredInstancesAnswer)
+
+    def record_input(
+        self,
+        table_code: str,
+        *,
+        module_instance_id: int | None = None,
+        source_instances: Sequence[int] | None = None,
+    ) -> None:
+        """Records that a run reads a table or view, before it does.
+
+        It may be called for several tables, and again. See docs/explanation/provenance.md.
+
+        Args:
+            table_code: the table, schema.name; a view stands for the tables under it.
+            module_instance_id: the run, which must execute; NULL: the run of this session.
+            source_instances: the runs whose rows it reads and no others; NULL: what is visible.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+        """
+        self._do(_RECORD_INPUT, table_code, module_instance_id, source_instances)
 
     def record_write(
         self,
@@ -1548,6 +1600,9 @@ _AUDIT_COLUMN_VALUES = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_BASE_TABLES = Routine(
+    "omd.base_tables", {"p_table_code": "text"}, required=1, repeat=Repeat(), is_function=True
+)
 _BATCH_ABORT = Routine(
     "omd.batch_abort",
     {"p_batch_instance_id": "bigint", "p_event_detail": "text"},
@@ -1650,6 +1705,12 @@ _CREATE_MODULE_INSTANCE = Routine(
     "omd.create_module_instance",
     {"p_module_code": "text", "p_batch_instance_id": "bigint", "p_execution_context": "jsonb"},
     required=1,
+)
+_DECLARE_INPUTS = Routine(
+    "omd.declare_inputs",
+    {"p_module_code": "text", "p_tables": "text[]"},
+    required=2,
+    repeat=Repeat(),
 )
 _END_BATCH_INSTANCE = Routine(
     "omd.end_batch_instance",
@@ -1789,6 +1850,12 @@ _PURGE_HISTORY = Routine(
     repeat=Repeat(),
 )
 _REAP_EXPIRED_INSTANCES = Routine("omd.reap_expired_instances")
+_RECORD_INPUT = Routine(
+    "omd.record_input",
+    {"p_table_code": "text", "p_module_instance_id": "bigint", "p_source_instances": "bigint[]"},
+    required=1,
+    repeat=Repeat(),
+)
 _RECORD_WRITE = Routine(
     "omd.record_write",
     {

@@ -13,6 +13,7 @@ from omd.control.codes import ExecutionStatus, NextRunIndicator, ProcessingIndic
 __all__ = [
     "AuditColumnValuesRow",
     "AuditColumnsRow",
+    "AwaitedReturnRow",
     "BatchExecutionLogRow",
     "BatchListRow",
     "BatchMembersRow",
@@ -49,6 +50,7 @@ __all__ = [
     "ReadinessRow",
     "ReapExpiredInstancesAnswer",
     "RecordWriteAnswer",
+    "ReturnWorkRow",
     "RollbackStepsRow",
     "RunBatchAnswer",
     "RunModuleAnswer",
@@ -57,6 +59,7 @@ __all__ = [
     "StandingReadRow",
     "ThroughputPerDayRow",
     "TraceRow",
+    "UnknownInputsRow",
     "WriteLogRow",
 ]
 
@@ -310,6 +313,45 @@ class AuditColumnsRow:
     update_column_exists: bool
     update_column_is_bigint: bool
     problems: list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitedReturnRow:
+    """For rooms: what recalls took back and what must come again from outside, open or not.
+
+    Attributes:
+        recall_id: The recall.
+        position: The place in it.
+        module_id: The Module that is to run again.
+        module_code: Its code.
+        module_kind_code: Its kind: DELIVERY, SQL or SPARK.
+        is_by_hand: A person must bring it.
+        former_instances: The runs that were taken back.
+        former_delivery_id: The delivery that was taken back; NULL: it is none.
+        snapshot_datetime: Its snapshot; NULL: it is none.
+        module_instance_id: The run that fills the entry; NULL: none yet.
+        delivery_id: The delivery that fills the entry, or is to; NULL: none yet.
+        ended_datetime: When it was filled or dropped; NULL: it is open.
+        drop_reason: Why it will not come; NULL: it was not dropped.
+        problem: Why it can't come by itself; NULL: nothing is in its way.
+    """
+
+    view: ClassVar[str] = "omd.awaited_return"
+
+    recall_id: int
+    position: int
+    module_id: int
+    module_code: str
+    module_kind_code: str
+    is_by_hand: bool
+    former_instances: list[int]
+    former_delivery_id: int | None
+    snapshot_datetime: datetime | None
+    module_instance_id: int | None
+    delivery_id: int | None
+    ended_datetime: datetime | None
+    drop_reason: str | None
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -966,6 +1008,26 @@ class ReadinessRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReturnWorkRow:
+    """For rooms: the Modules of kind SQL and SPARK of which a recall took runs back that a worker
+    is to make again.
+
+    Attributes:
+        module_id: The Module.
+        recall_id: The recall, the oldest of several.
+        since: When it was executed.
+        upstream: The Modules that must have made again what these runs had read; NULL: none.
+    """
+
+    view: ClassVar[str] = "omd.return_work"
+
+    module_id: int
+    recall_id: int
+    since: datetime
+    upstream: list[int] | None
+
+
+@dataclass(frozen=True, slots=True)
 class SourcePositionRow:
     """For rooms: the tables and views that are read by positions, and up to where each has come.
 
@@ -1171,6 +1233,26 @@ class TraceRow:
     rolled_back_by_module_instance_id: int | None
     events: list[dict[str, Any]]
     started_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownInputsRow:
+    """The Modules of which nobody knows what they read: nothing is declared, the catalogue says
+    nothing, and no run has recorded anything.
+
+    Attributes:
+        module_id: The Module.
+        module_code: Its code.
+        module_kind_code: SQL or SPARK.
+        table_code: Its target.
+    """
+
+    view: ClassVar[str] = "omd.unknown_inputs"
+
+    module_id: int
+    module_code: str
+    module_kind_code: str
+    table_code: str
 
 
 @dataclass(frozen=True, slots=True)

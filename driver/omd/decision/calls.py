@@ -242,7 +242,7 @@ class DecisionCalls(Calls):
         params, result and trace are kept by a stage with keep TRACE only, and shown to who has
         omd_data_reader only; trace is that of a decision model; outputs: how many records each
         output got. A stage with keep NONE keeps its rejects only, and what is purged or rolled back
-        is gone.
+        is gone; what a recall took back stays.
 
         Args:
             key: only cycles and rejects of this key; NULL: all.

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from omd.control.codes import ExecutionStatus, ProcessingIndicator
 
 __all__ = [
+    "AwaitingStagesRow",
     "BeginStageAnswer",
     "CyclesRow",
     "DecisionLastRejectsRow",
@@ -26,6 +27,7 @@ __all__ = [
     "RunStageAnswer",
     "StageReadinessRow",
     "StageWorkRow",
+    "SupersededDecisionsRow",
     "TestRulesetRow",
     "UnsafeWindowsRow",
 ]
@@ -119,6 +121,21 @@ class TestRulesetRow:
     expected: dict[str, Any]
     actual: dict[str, Any] | None
     error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitingStagesRow:
+    """The stages that read a table in which rows are still to come that a recall took back.
+
+    Attributes:
+        stage_id: The stage.
+        waits_for: What is to come.
+    """
+
+    view: ClassVar[str] = "omd_decision.awaiting_stages"
+
+    stage_id: int
+    waits_for: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +256,8 @@ class DecisionRunLogRow:
         rows_input: How many records were read; NULL: the instance is purged.
         rows_inserted: How many output records were written; NULL: the instance is purged.
         rows_rejected: How many records were rejected; NULL: the instance is purged.
+        supersedes: The runs whose windows it took again after a recall; NULL: it took a new
+            one.
     """
 
     view: ClassVar[str] = "omd_report.decision_run_log"
@@ -264,6 +283,7 @@ class DecisionRunLogRow:
     rows_input: int | None
     rows_inserted: int | None
     rows_rejected: int | None
+    supersedes: list[int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,13 +423,14 @@ class StageWorkRow:
         module_id: The Module.
         state: READY, WAITING or IDLE.
         reason: READY: NEWS, a position of a source lies behind the window, which could move;
-            EVERY, its time has come; ROLLBACK, a run is to be undone. WAITING: OPEN_RUN, a run
-            that writes a source is at work, or waits for its rollback, and holds the window
-            back; REPEAT, its time or the delay of its window is not over; UNDO, rows of the
-            facts are being taken back. NULL: there is nothing to do.
+            EVERY, its time has come; ROLLBACK, a run is to be undone; RECALLED, windows are to
+            be taken again. WAITING: AWAITED, rows of a source are to come again after a recall;
+            OPEN_RUN, a run that writes a source is at work, or waits for its rollback, and
+            holds the window back; REPEAT, its time or the delay of its window is not over;
+            UNDO, rows of the facts are being taken back. NULL: there is nothing to do.
         waits_for: What it waits for; NULL: nothing that has a name.
-        since: When the oldest position came that was not read, when its time came, or the run
-            began that is to be undone.
+        since: When the oldest position came that was not read, when its time came, the run
+            began that is to be undone, or a window was taken back.
         not_before: When its time comes, or the delay of its window is over; NULL: it waits for
             no time.
         detail: What a run would take; NULL when there is nothing to name.
@@ -424,6 +445,43 @@ class StageWorkRow:
     since: datetime
     not_before: datetime | None
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SupersededDecisionsRow:
+    """What stages had decided in runs that a recall took back, beside what was decided when their
+    windows were taken again: a row per call of the ruleset that a run kept.
+
+    Attributes:
+        recall_id: The recall.
+        stage_code: The stage.
+        wave: The wave; NULL: the stage has none, or it is NULL.
+        key: The key; NULL in BATCH.
+        old_instance_id: The run that was taken back.
+        new_instance_id: The run that decided again; NULL: none has, or it has not decided on
+            this.
+        old_outputs: By output, how many records it had.
+        new_outputs: By output, how many it has now; NULL: it was not decided again.
+        old_result: What the ruleset had answered; NULL: the stage does not keep TRACE, or for
+            who has not omd_data_reader.
+        new_result: What it answers now; NULL: as old_result, or it was not decided again.
+        is_changed: The number of records or the answer is another one, or it was not decided
+            again.
+    """
+
+    view: ClassVar[str] = "omd_report.superseded_decisions"
+
+    recall_id: int
+    stage_code: str
+    wave: str | None
+    key: dict[str, Any] | None
+    old_instance_id: int
+    new_instance_id: int | None
+    old_outputs: dict[str, Any]
+    new_outputs: dict[str, Any] | None
+    old_result: dict[str, Any] | None
+    new_result: dict[str, Any] | None
+    is_changed: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,10 +66,11 @@ class DeliveryCalls(Calls):
 
         Returns ``outcome``: RUN, go on with ``batch_instance_id``, ``attempt`` and ``instances``,
         {entity: Module Instance}; RUNNING, a run of it executes; WAIT, another delivery of the
-        interface runs or holds its lock, a session still writes rows of it, or a PHYSICAL one must
-        wait or be waited for; REFUSED, an entity was delivered at the same time or later; SKIPPED
-        or ABORTED, the answer of process control. ``detail`` says why. Dead runs are ended first.
-        What a former run wrote is rolled back.
+        interface runs or holds its lock, a session still writes rows of it, a PHYSICAL one must
+        wait or be waited for, or a recall makes one of an earlier time come again; REFUSED, an
+        entity was delivered at the same time or later; SKIPPED or ABORTED, the answer of process
+        control. ``detail`` says why. Dead runs are ended first. What a former run wrote is rolled
+        back.
 
         Args:
             lease: how long it lives without heartbeat_delivery; NULL: for ever.
@@ -281,7 +282,8 @@ class DeliveryCalls(Calls):
         self, delivery_id: int, *, moved_to: str | None = None, problem: str | None = None
     ) -> None:
         """Makes the arrival of which the accepted delivery ``delivery_id`` was made DONE, when its
-        folder was moved to ``moved_to``, a path from the location, or why it was not, ``problem``.
+        folder was moved to ``moved_to``, a path from the location, where its files are from now on,
+        or why it was not, ``problem``.
 
         A second call changes nothing.
 
@@ -461,6 +463,28 @@ class DeliveryCalls(Calls):
         )
         return answer
 
+    def register_files(
+        self, delivery_id: int, attempt: int, entity_code: str, files: Mapping[str, Any]
+    ) -> None:
+        """Records the files of the entity ``entity_code`` that the run ``attempt`` of the delivery
+        ``delivery_id`` reads, in place of those recorded before: by them it is delivered again
+        after a recall.
+
+        Args:
+            files: [{"uri", "bytes", "modified": a time, or milliseconds since 1970, "root":
+                what was handed over, by default the uri}], in the order of their numbers.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownDelivery: OM034.
+            DeliveryArgumentInvalid: OM036.
+            WrongDeliveryState: OM130.
+            AttemptFenced: OM132.
+            FilesChanged: OM139.
+        """
+        self._do(_REGISTER_FILES, delivery_id, attempt, entity_code, files)
+
     def register_samples(
         self, delivery_id: int, attempt: int, entity_code: str, samples: Mapping[str, Any]
     ) -> None:
@@ -637,13 +661,16 @@ class DeliveryCalls(Calls):
 
     def take_arrival(self, agreement_code: str) -> TakeArrivalAnswer:
         """Returns ``delivery_id``, the delivery that the agreement ``agreement_code`` is to run
-        next, and ``folder``, the folder in its location that has the files: its unfinished delivery
+        next, and ``folder``, the folder in its location that has the files: one that a recall makes
+        come again from its recorded files, ``folder`` NULL, which is created when it is DUE
+        (omd_provenance.redeliver says where the files are); else its unfinished delivery
         (``folder`` NULL: it was not made of a folder); else one that was accepted and whose folder
         is to be moved; else that of the oldest FOUND, which is created with the entities whose
         files are there.
 
         A folder whose delivery can't be created is REFUSED, and the next goes on. NULL: there is
-        none, the agreement takes none today, or its unfinished one is of a folder that was CHANGED.
+        none, one of an earlier time must come again first, the agreement takes none today, or its
+        unfinished one is of a folder that was CHANGED.
 
         Raises:
             MissingArgument: OM005.
@@ -811,6 +838,17 @@ _REGISTER_AGREEMENT = Routine(
         "p_arrival": "jsonb",
     },
     required=1,
+    repeat=Repeat(),
+)
+_REGISTER_FILES = Routine(
+    "omd_delivery.register_files",
+    {
+        "p_delivery_id": "bigint",
+        "p_attempt": "integer",
+        "p_entity_code": "text",
+        "p_files": "jsonb",
+    },
+    required=4,
     repeat=Repeat(),
 )
 _REGISTER_SAMPLES = Routine(

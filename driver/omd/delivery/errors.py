@@ -31,6 +31,7 @@ __all__ = [
     "DeliveryWaits",
     "DeltaMisfit",
     "EntityMissing",
+    "FilesChanged",
     "ImpossibleSetting",
     "InUse",
     "InvalidArrival",
@@ -144,6 +145,10 @@ class WrongArrivalState(StateError, code="OM137"):
 
 class RowsRefused(StateError, code="OM138"):
     """A work table or a staging table does not take rows of this session now."""
+
+
+class FilesChanged(StateError, code="OM139"):
+    """A delivery that comes again from its files finds others in their place."""
 
 
 class ModelLosesRows(ConfigurationError, code="OM230"):

@@ -24,6 +24,7 @@ __all__ = [
     "DeliveryMetricsRow",
     "DeliveryModelsRow",
     "DeliveryQueueRow",
+    "DeliveryReturnRow",
     "DeliveryStateRow",
     "DeliveryTenantsRow",
     "DeliveryThresholdsRow",
@@ -488,6 +489,47 @@ class DeliveryQueueRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DeliveryReturnRow:
+    """For rooms: the deliveries that recalls took back and that must come again, open or not.
+
+    Attributes:
+        recall_id: The recall.
+        position: The place in it.
+        agreement_id: The agreement.
+        agreement_code: Its code.
+        interface_id: The interface.
+        is_by_hand: Its tenant must bring it.
+        former_delivery_id: The delivery that was taken back, or withdrawn.
+        snapshot_datetime: Its snapshot.
+        ended_datetime: When the entry was filled or dropped; NULL: it is open.
+        is_redelivered: Whether it is open, and a worker delivers it from its recorded files.
+        delivery_id: The delivery that fills the entry, or is to; NULL: there is none.
+        return_status: BY_HAND: its tenant must bring it. WAITING: another one comes first. DUE:
+            a worker may take it. RUNNING: there is a delivery that has not ended. DONE: it is
+            filled. DROPPED: it will not come.
+        drop_reason: Why it will not come; NULL: it was not dropped.
+        problem: Why it can't come by itself, or what became of one that did; NULL: nothing.
+    """
+
+    view: ClassVar[str] = "omd_delivery.delivery_return"
+
+    recall_id: int
+    position: int
+    agreement_id: int
+    agreement_code: str
+    interface_id: int
+    is_by_hand: bool
+    former_delivery_id: int
+    snapshot_datetime: datetime
+    ended_datetime: datetime | None
+    is_redelivered: bool
+    delivery_id: int | None
+    return_status: str
+    drop_reason: str | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveryStateRow:
     """The deliveries that are not at an end, and what each waits for.
 
@@ -589,9 +631,10 @@ class DeliveryWorkRow:
         state: RUNNING: one runs, and lives. PAUSED: the agreement is inactive, or not effective
             today. READY: take_arrival returns one. WAITING: there is something, but. IDLE:
             there is nothing.
-        reason: READY: ARRIVED, a folder was found; RESUME, one was begun. WAITING: EARLIER,
-            another delivery is first; INCOMPLETE, a folder is not ready. PAUSED: INACTIVE.
-            NULL: there is none.
+        reason: READY: RECALLED, a recall makes one come again; ARRIVED, a folder was found;
+            RESUME, one was begun. WAITING: RECALLED, one that a recall makes come again is
+            first; EARLIER, another delivery is; INCOMPLETE, a folder is not ready. PAUSED:
+            INACTIVE. NULL: there is none.
         waits_for: What it waits for; NULL: for nothing.
         since: Since when, by the row that made it so; NULL: no row did.
         not_before: When it is worth to look again; NULL: at any time.

@@ -294,7 +294,8 @@ class DispatchCalls(Calls):
 
     def maintain(self) -> MaintainAnswer:
         """Does one bounded round of what no worker does for itself: it removes dead backends and
-        settles their claims (1,000), fires schedules (1,000 tasks), and goes on with suspensions.
+        settles their claims (1,000), fires schedules (1,000 tasks), calls what a room has entered
+        into omd.maintenance, and goes on with suspensions.
 
         Returns ``reclaimed``, how many claims it has settled, ``fired``, how many tasks schedules
         (and, when it has settled a claim, sources of tasks) have created, and ``more``, whether

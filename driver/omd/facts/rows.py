@@ -25,8 +25,6 @@ __all__ = [
     "LoadAnswer",
     "LoadWorkRow",
     "ResyncAnswer",
-    "UndoneReadProblemsRow",
-    "UndoneReadsRow",
     "VerifyRow",
 ]
 
@@ -341,57 +339,3 @@ class LoadWorkRow:
     waits_for: str | None
     since: datetime
     detail: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class UndoneReadProblemsRow:
-    """For rooms: the runs that stand and have read a change that was undone later, as
-    omd_report.problems shows them.
-
-    Attributes:
-        problem_code: UNDONE_READ.
-        severity: WARNING.
-        room: The room that says so.
-        object_kind: MODULE_INSTANCE.
-        object_key: The run.
-        subject: What it is about, in words.
-        since: When the first of the changes was undone.
-        text: Which changes they are.
-        way_out: The commands that undo the run and take what it has read again.
-    """
-
-    view: ClassVar[str] = "omd_report.undone_read_problems"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime
-    text: str
-    way_out: str
-
-
-@dataclass(frozen=True, slots=True)
-class UndoneReadsRow:
-    """The runs that stand and have read a change that was undone later. R on the run, or a
-    restatement, makes their rows again.
-
-    Attributes:
-        reader_code: The Module that has read it.
-        module_instance_id: Its run.
-        interface_code: The interface.
-        change_id: The change that was undone.
-        undone_by_change_id: The change that undid it.
-        undone_datetime: When that was made.
-    """
-
-    view: ClassVar[str] = "omd_report.undone_reads"
-
-    reader_code: str
-    module_instance_id: int
-    interface_code: str
-    change_id: int
-    undone_by_change_id: int
-    undone_datetime: datetime

@@ -11,6 +11,7 @@ from omd.control.codes import ProcessingIndicator
 from omd.lineage.codes import StepResult
 
 __all__ = [
+    "AwaitingTopicsRow",
     "BaseTableRow",
     "BeginStepAnswer",
     "DependencyOffsetsRow",
@@ -119,6 +120,21 @@ class TopicDefinitionRow:
     tables: list[str]
     source_code: str | None
     block_view: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitingTopicsRow:
+    """The topics that read a table in which rows are still to come that a recall took back.
+
+    Attributes:
+        topic_id: The topic.
+        waits_for: What is to come.
+    """
+
+    view: ClassVar[str] = "omd_lineage.awaiting_topics"
+
+    topic_id: int
+    waits_for: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,16 +476,18 @@ class ReadyListRow:
         topic: The topic.
         is_ready: TRUE when the topic may take a step now.
         reason: The topic is ready with RETRY (a planned block waits), ROLLBACK (an
-            administrator wants a step to be undone), RESTATE (a range is to be taken again),
-            FULL (the last block was full), MAX_WAIT (it has waited long enough) and DUE. It is
-            not ready with INACTIVE, HELD (another step holds it), FAILED (it has failed too
-            often in a row), RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a
-            failure, or for news because there was nothing to do), NO_OFFSET (a dependency has
-            no offset), DEPENDENCY (the blocker has not moved), UNDO (rows of its base table are
-            being taken back) and REPEAT (its last step is too recent).
+            administrator wants a step to be undone), RECALLED (a recall took back steps that
+            are to be taken again), RESTATE (a range is to be taken again), FULL (the last block
+            was full), MAX_WAIT (it has waited long enough) and DUE. It is not ready with
+            INACTIVE, HELD (another step holds it), FAILED (it has failed too often in a row),
+            RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure, or for
+            news because there was nothing to do), NO_OFFSET (a dependency has no offset),
+            DEPENDENCY (the blocker has not moved), UNDO (rows of its base table are being taken
+            back), AWAITED (rows of a table that it reads are to come again after a recall) and
+            REPEAT (its last step is too recent).
         upto: The instant before which the topic may read; NULL when that is not known.
         blocker: The dependency that limits upto; "no offset: …" names one that has no offset;
-            NULL when the topic has no dependency.
+            with AWAITED what is to come again; NULL when the topic has no dependency.
         lag: How far the offset is behind the base table, in the time of the rows; NULL when the
             topic has not begun, or when that is not known. Of a base table that is read by
             changes or by runs it is the age of the oldest one that is not read, 0 when all are.

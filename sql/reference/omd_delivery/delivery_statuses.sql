@@ -40,7 +40,8 @@ VALUES
 ('LVL', 'RECEIVED', 'CANCELLED', 'cancel_delivery'),
 ('LVL', 'LOADED', 'CANCELLED', 'cancel_delivery'),
 ('LVL', 'VALIDATED', 'CANCELLED', 'cancel_delivery'),
-('LVL', 'ACCEPTED', 'REVERTED', 'revert_delivery')
+('LVL', 'ACCEPTED', 'REVERTED', 'revert_delivery'),
+('LVL', 'ACCEPTED', 'REVERTED', 'take_back')
 ON CONFLICT (layer_code, from_status, event, to_status) DO NOTHING;
 
 INSERT INTO omd.reason (reason_code, reason_description)

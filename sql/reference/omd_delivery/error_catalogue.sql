@@ -135,6 +135,12 @@ VALUES
     'Create or begin a delivery first: SELECT * FROM omd_report.delivery_state;'
 ),
 (
+    -- A delivery that comes again from its files finds others in their place.
+    'OM139', 'FilesChanged',
+    'the files of {entity} are not those of delivery {delivery_id}: {problem}',
+    'CALL omd_provenance.redeliver({recall_id}); makes it one that is brought by hand.'
+),
+(
     -- Rows would be lost or reinterpreted by the model.
     'OM230', 'ModelLosesRows',
     'interface "{interface_code}" has rows that the model would lose or reinterpret: {object}: '

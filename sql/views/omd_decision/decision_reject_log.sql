@@ -16,7 +16,7 @@ SELECT
 FROM omd_decision.reject AS j
 INNER JOIN omd_decision.run AS r ON j.module_instance_id = r.module_instance_id
 INNER JOIN omd_decision.stage AS s ON r.stage_id = s.stage_id
-WHERE r.invocations IS NOT NULL;
+WHERE r.invocations IS NOT NULL AND r.recall_id IS NULL;
 
 COMMENT ON VIEW omd_report.decision_reject_log IS
 'The rejected records of runs that count.';

@@ -1,4 +1,4 @@
--- A run that is rolled back is forgotten, and is not here.
+-- A run that is rolled back is forgotten, and is not here, nor is one that a recall took back.
 
 CREATE OR REPLACE VIEW omd_report.decision_run_log AS
 SELECT
@@ -22,11 +22,13 @@ SELECT
     r.invocations,
     mi.rows_input,
     mi.rows_inserted,
-    mi.rows_rejected
+    mi.rows_rejected,
+    r.supersedes
 FROM omd_decision.run AS r
 INNER JOIN omd_decision.stage AS s ON r.stage_id = s.stage_id
 INNER JOIN omd_decision.ruleset AS u ON r.ruleset_id = u.ruleset_id
-LEFT JOIN omd.module_instance AS mi ON r.module_instance_id = mi.module_instance_id;
+LEFT JOIN omd.module_instance AS mi ON r.module_instance_id = mi.module_instance_id
+WHERE r.recall_id IS NULL;
 
 COMMENT ON VIEW omd_report.decision_run_log IS
 'All runs of stages.';
@@ -72,3 +74,5 @@ COMMENT ON COLUMN omd_report.decision_run_log.rows_inserted IS
 'How many output records were written; NULL: the instance is purged.';
 COMMENT ON COLUMN omd_report.decision_run_log.rows_rejected IS
 'How many records were rejected; NULL: the instance is purged.';
+COMMENT ON COLUMN omd_report.decision_run_log.supersedes IS
+'The runs whose windows it took again after a recall; NULL: it took a new one.';

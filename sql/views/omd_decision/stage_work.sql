@@ -15,6 +15,8 @@ WITH found AS (
         n.newest_id,
         n.is_closed,
         n.closed_source,
+        g.noted_datetime AS recalled_since,
+        y.waits_for AS awaited,
         n.oldest + s.window_delay AS news_due,
         coalesce(r.start_datetime + s.start_every, s.defined_at) AS every_due
     FROM (
@@ -24,8 +26,21 @@ WITH found AS (
         FROM omd_decision.stage AS a
         INNER JOIN omd_decision.stage_version AS v
             ON a.stage_id = v.stage_id AND a.version = v.version
-        WHERE a.start_code IS NOT NULL
+        WHERE
+            a.start_code IS NOT NULL
+            OR a.module_id IN (
+                SELECT b.module_id FROM omd.window_return AS b WHERE b.ended_datetime IS NULL
+            )
     ) AS s
+    LEFT JOIN (
+        SELECT
+            b.module_id,
+            min(b.noted_datetime) AS noted_datetime
+        FROM omd.window_return AS b
+        WHERE b.ended_datetime IS NULL
+        GROUP BY b.module_id
+    ) AS g ON s.module_id = g.module_id
+    LEFT JOIN omd_decision.awaiting_stages AS y ON s.stage_id = y.stage_id
     LEFT JOIN (
         SELECT
             o.module_id,
@@ -36,17 +51,45 @@ WITH found AS (
     ) AS u ON s.module_id = u.module_id
     LEFT JOIN LATERAL (
         SELECT
-            c.end_value,
-            c.end_id,
-            c.source_code
-        FROM omd.source_control AS c
-        INNER JOIN omd.module_instance AS mi ON c.module_instance_id = mi.module_instance_id
-        WHERE
-            s.window_code IS NOT NULL
-            AND c.module_id = s.module_id
-            AND NOT c.is_taken_back
-            AND mi.execution_status_code = 'S'
-        ORDER BY c.module_instance_id DESC
+            e.end_value,
+            e.end_id,
+            e.source_code
+        FROM (
+            (
+                SELECT
+                    c.end_value,
+                    c.end_id,
+                    c.source_code
+                FROM omd.source_control AS c
+                INNER JOIN omd.module_instance AS mi
+                    ON c.module_instance_id = mi.module_instance_id
+                WHERE
+                    s.window_code IS NOT NULL
+                    AND c.module_id = s.module_id
+                    AND NOT c.is_taken_back
+                    AND mi.execution_status_code = 'S'
+                    AND NOT EXISTS (
+                        SELECT FROM omd.window_return AS a
+                        WHERE a.module_instance_id = c.module_instance_id
+                    )
+                ORDER BY c.module_instance_id DESC
+                LIMIT 1
+            )
+            UNION ALL
+            SELECT
+                c.end_value,
+                c.end_id,
+                c.source_code
+            FROM omd.window_return AS a
+            INNER JOIN omd.source_control AS c ON a.module_instance_id = c.module_instance_id
+            INNER JOIN omd.module_instance AS mi
+                ON c.module_instance_id = mi.module_instance_id
+            WHERE
+                a.module_id = s.module_id
+                AND NOT c.is_taken_back
+                AND mi.execution_status_code = 'S'
+        ) AS e
+        ORDER BY e.end_value DESC NULLS LAST, e.end_id DESC NULLS LAST
         LIMIT 1
     ) AS w ON TRUE
     LEFT JOIN LATERAL (
@@ -105,7 +148,9 @@ said AS (
         f.*,
         o.who,
         CASE
+            WHEN f.awaited IS NOT NULL THEN 'AWAITED'
             WHEN f.undo_since IS NOT NULL THEN 'ROLLBACK'
+            WHEN f.recalled_since IS NOT NULL THEN 'RECALLED'
             WHEN
                 f.oldest IS NULL AND (f.start_code = 'NEWS' OR f.window_code = 'CHANGES')
                 THEN 'IDLE'
@@ -141,17 +186,19 @@ said AS (
 SELECT
     d.module_id,
     CASE
-        WHEN d.what IN ('ROLLBACK', 'EVERY', 'NEWS') THEN 'READY'
+        WHEN d.what IN ('ROLLBACK', 'RECALLED', 'EVERY', 'NEWS') THEN 'READY'
         WHEN d.what = 'IDLE' THEN 'IDLE'
         ELSE 'WAITING'
     END AS state,
     CASE WHEN d.what <> 'IDLE' THEN d.what END AS reason,
     CASE d.what
+        WHEN 'AWAITED' THEN d.awaited
         WHEN 'OPEN_RUN' THEN d.who
         WHEN 'UNDO' THEN 'an undo of ' || d.closed_source
     END AS waits_for,
     CASE
         WHEN d.what = 'ROLLBACK' THEN d.undo_since
+        WHEN d.what = 'RECALLED' THEN d.recalled_since
         WHEN d.what = 'EVERY' THEN d.every_due
         WHEN d.what = 'REPEAT' AND d.start_code = 'EVERY' THEN NULL
         ELSE d.oldest
@@ -172,14 +219,15 @@ COMMENT ON COLUMN omd_decision.stage_work.module_id IS 'The Module.';
 COMMENT ON COLUMN omd_decision.stage_work.state IS 'READY, WAITING or IDLE.';
 COMMENT ON COLUMN omd_decision.stage_work.reason IS
 'READY: NEWS, a position of a source lies behind the window, which could move; EVERY, its time '
-'has come; ROLLBACK, a run is to be undone. WAITING: OPEN_RUN, a run that writes a source is at '
+'has come; ROLLBACK, a run is to be undone; RECALLED, windows are to be taken again. WAITING: '
+'AWAITED, rows of a source are to come again after a recall; OPEN_RUN, a run that writes a source is at '
 'work, or waits for its rollback, and holds the window back; REPEAT, its time or the delay of its '
 'window is not over; UNDO, rows of the facts are being taken back. NULL: there is nothing to do.';
 COMMENT ON COLUMN omd_decision.stage_work.waits_for IS
 'What it waits for; NULL: nothing that has a name.';
 COMMENT ON COLUMN omd_decision.stage_work.since IS
-'When the oldest position came that was not read, when its time came, or the run began that is to '
-'be undone.';
+'When the oldest position came that was not read, when its time came, the run began that is to be '
+'undone, or a window was taken back.';
 COMMENT ON COLUMN omd_decision.stage_work.not_before IS
 'When its time comes, or the delay of its window is over; NULL: it waits for no time.';
 COMMENT ON COLUMN omd_decision.stage_work.detail IS

@@ -1,6 +1,7 @@
 -- A gap or an overlap comes from an offset that was moved by hand, or from a rollback of a step
 -- that is not the last one. A block that was taken again has a late id and an early place, so
--- blocks are compared by their places.
+-- blocks are compared by their places. A topic that reads changes or runs passes those that bring
+-- nothing for it without a run, so between its blocks there may be any distance.
 
 CREATE OR REPLACE VIEW omd_report.lineage_gaps AS
 SELECT
@@ -21,7 +22,14 @@ FROM (
         sc.start_value AS start_pos,
         sc.start_id,
         lag(sc.end_value) OVER windows AS previous_end_pos,
-        lag(sc.end_id) OVER windows AS previous_end_id
+        lag(sc.end_id) OVER windows AS previous_end_id,
+        EXISTS (
+            SELECT FROM omd_lineage.dependency AS d
+            WHERE
+                d.topic_id = t.topic_id
+                AND d.ordinal = 1
+                AND d.source_kind_code IN ('FACTS', 'RUNS')
+        ) AS passes
     FROM omd_lineage.topic AS t
     INNER JOIN omd.source_control AS sc ON t.module_id = sc.module_id
     INNER JOIN omd.module_instance AS mi ON sc.module_instance_id = mi.module_instance_id
@@ -30,7 +38,9 @@ FROM (
         PARTITION BY t.topic_id ORDER BY sc.start_value, sc.start_id, sc.module_instance_id
     )
 ) AS w
-WHERE (w.start_pos, w.start_id) <> (w.previous_end_pos, w.previous_end_id);
+WHERE
+    (w.start_pos, w.start_id) <> (w.previous_end_pos, w.previous_end_id)
+    AND (NOT w.passes OR (w.start_pos, w.start_id) < (w.previous_end_pos, w.previous_end_id));
 
 COMMENT ON VIEW omd_report.lineage_gaps IS
 'Blocks of topics that do not start where the block before them ended.';

@@ -59,6 +59,7 @@ topics AS (
             ELSE omd.next_position(g.source_table_code, o.last_ts, (o.last).id)
         END AS unread_pos,
         CASE
+            WHEN a.waits_for IS NOT NULL THEN a.waits_for
             WHEN g.is_complete THEN t.depends_on[g.blocker]
             ELSE 'no offset: ' || t.depends_on[g.blocker]
         END AS blocker,
@@ -81,12 +82,17 @@ topics AS (
         ) AS is_to_be_undone,
         t.topic_id IN (
             SELECT r.topic_id FROM omd_lineage.restatement_list AS r WHERE r.is_ready
-        ) AS is_to_be_restated
+        ) AS is_to_be_restated,
+        t.module_id IN (
+            SELECT w.module_id FROM omd.window_return AS w WHERE w.ended_datetime IS NULL
+        ) AS is_to_come_again,
+        a.waits_for AS awaited
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
     INNER JOIN omd.module_target AS m ON t.module_id = m.module_id
     LEFT JOIN lag AS g ON t.topic_id = g.topic_id
     LEFT JOIN omd.module_pause AS s ON t.module_id = s.module_id
+    LEFT JOIN omd_lineage.awaiting_topics AS a ON t.topic_id = a.topic_id
     WHERE t.processor IS NOT NULL
 ),
 
@@ -107,6 +113,9 @@ reasoned AS (
                     WHEN NOT omd_lineage._in_run_window(t.run_window, now()) THEN 'RUN_WINDOW'
                     WHEN t.pause = 'BACK_OFF' THEN 'BACK_OFF'
                     WHEN t.is_closed THEN 'UNDO'
+                    WHEN t.awaited IS NOT NULL THEN 'AWAITED'
+                    WHEN t.is_to_come_again AND t.attempts = 0 AND NOT t.is_to_be_undone
+                        THEN 'RECALLED'
                     WHEN t.next IS NOT NULL OR t.attempts > 0 THEN 'RETRY'
                     WHEN t.is_to_be_undone THEN 'ROLLBACK'
                     WHEN t.is_to_be_restated THEN 'RESTATE'
@@ -147,7 +156,7 @@ seen AS (
                     WHEN
                         r.is_looked_at
                         AND r.reason IN (
-                            'RETRY', 'ROLLBACK', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE'
+                            'RETRY', 'ROLLBACK', 'RECALLED', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE'
                         )
                         THEN 'BACK_OFF'
                     ELSE r.reason
@@ -158,7 +167,9 @@ seen AS (
 
 SELECT
     r.topic,
-    r.shown_reason IN ('RETRY', 'ROLLBACK', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE') AS is_ready,
+    r.shown_reason IN (
+        'RETRY', 'ROLLBACK', 'RECALLED', 'RESTATE', 'FULL', 'MAX_WAIT', 'DUE'
+    ) AS is_ready,
     r.shown_reason AS reason,
     r.upto,
     r.blocker,
@@ -189,7 +200,7 @@ SELECT
     END AS not_before,
     coalesce(
         r.next IS NOT NULL OR r.attempts > 0 OR r.is_to_be_undone OR r.is_to_be_restated
-        OR r.is_full OR r.base_pos > r.last_pos
+        OR r.is_to_come_again OR r.is_full OR r.base_pos > r.last_pos
         OR (r.base_pos = '-infinity' AND r.last_pos = '-infinity' AND r.base_id > r.last_id),
         FALSE
     ) AS has_work,
@@ -205,17 +216,18 @@ COMMENT ON COLUMN omd_lineage.ready_list.topic IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.ready_list.is_ready IS 'TRUE when the topic may take a step now.';
 COMMENT ON COLUMN omd_lineage.ready_list.reason IS
 'The topic is ready with RETRY (a planned block waits), ROLLBACK (an administrator wants a step to '
-'be undone), RESTATE (a range is to be taken again), FULL (the last block was full), MAX_WAIT (it '
+'be undone), RECALLED (a recall took back steps that are to be taken again), RESTATE (a range is to be taken again), FULL (the last block was full), MAX_WAIT (it '
 'has waited long enough) and DUE. It is not ready with INACTIVE, HELD (another step holds it), '
 'FAILED (it has failed too often in a row), RUN_WINDOW (it is outside its hours), BACK_OFF (it '
 'waits after a failure, or for news because there was nothing to do), NO_OFFSET (a dependency has '
 'no offset), DEPENDENCY (the blocker has not moved), UNDO (rows of its base table are '
-'being taken back) and REPEAT (its last step is too recent).';
+'being taken back), AWAITED (rows of a table that it reads are to come again after a recall) and '
+'REPEAT (its last step is too recent).';
 COMMENT ON COLUMN omd_lineage.ready_list.upto IS
 'The instant before which the topic may read; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.ready_list.blocker IS
-'The dependency that limits upto; "no offset: …" names one that has no offset; NULL when the topic'
-' has no dependency.';
+'The dependency that limits upto; "no offset: …" names one that has no offset; with AWAITED what is '
+'to come again; NULL when the topic has no dependency.';
 COMMENT ON COLUMN omd_lineage.ready_list.lag IS
 'How far the offset is behind the base table, in the time of the rows; NULL when the topic has '
 'not begun, or when that is not known. Of a base table that is read by changes or by runs it is '

@@ -8,11 +8,11 @@ SELECT
         WHEN r.is_ready THEN 'READY'
         WHEN r.reason = 'INACTIVE' THEN 'PAUSED'
         WHEN r.reason IN ('FAILED', 'BACK_OFF') THEN r.reason
-        WHEN r.has_work OR r.reason IN ('NO_OFFSET', 'REPEAT') THEN 'WAITING'
+        WHEN r.has_work OR r.reason IN ('NO_OFFSET', 'REPEAT', 'AWAITED') THEN 'WAITING'
         ELSE 'IDLE'
     END AS state,
     CASE WHEN r.is_held THEN 'HELD' ELSE r.reason END AS reason,
-    CASE WHEN r.reason IN ('DEPENDENCY', 'NO_OFFSET') THEN r.blocker END AS waits_for,
+    CASE WHEN r.reason IN ('DEPENDENCY', 'NO_OFFSET', 'AWAITED') THEN r.blocker END AS waits_for,
     r.since,
     r.not_before,
     CASE WHEN r.is_ready AND r.upto IS NOT NULL THEN 'up to ' || r.upto END AS detail

@@ -4,7 +4,7 @@
 
 CREATE OR REPLACE VIEW omd_report.work_states AS
 WITH
-each_room AS (
+room_work AS NOT MATERIALIZED (
     SELECT
         t.module_id,
         t.state,
@@ -61,6 +61,37 @@ each_room AS (
         NULL::bigint AS module_instance_id,
         s.detail
     FROM omd_decision.stage_work AS s
+),
+
+-- What a recall took back of a Module comes again when what it had read has come again.
+each_room AS (
+    SELECT w.* FROM room_work AS w
+    UNION ALL
+    SELECT
+        r.module_id,
+        CASE WHEN u.waits_for IS NULL THEN 'READY' ELSE 'WAITING' END AS state,
+        'RECALLED' AS reason,
+        u.waits_for,
+        r.since,
+        NULL::timestamptz AS not_before,
+        NULL::bigint AS module_instance_id,
+        'recall ' || r.recall_id AS detail
+    FROM omd.return_work AS r
+    LEFT JOIN LATERAL (
+        SELECT min(m.module_code) AS waits_for
+        FROM unnest(r.upstream) AS s (module_id)
+        INNER JOIN omd.module AS m ON s.module_id = m.module_id
+        LEFT JOIN room_work AS w ON s.module_id = w.module_id
+        WHERE
+            w.state IN ('READY', 'RUNNING', 'WAITING')
+            OR EXISTS (
+                SELECT FROM omd.awaited_return AS a
+                WHERE a.module_id = s.module_id AND a.ended_datetime IS NULL
+            )
+            OR EXISTS (
+                SELECT FROM omd.running_modules() AS e WHERE e.module_id = s.module_id
+            )
+    ) AS u ON TRUE
 ),
 
 modules AS (

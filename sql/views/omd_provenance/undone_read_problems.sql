@@ -1,27 +1,34 @@
--- One run may have read several changes that were undone; it is mended once.
+-- One run may have read several that were undone; it is mended once.
 
 CREATE OR REPLACE VIEW omd_report.undone_read_problems AS
 SELECT
     'UNDONE_READ' AS problem_code,
     'WARNING' AS severity,
-    'facts' AS room,
+    'provenance' AS room,
     'MODULE_INSTANCE' AS object_kind,
     r.module_instance_id::text AS object_key,
     format('Module Instance %s of %s', r.module_instance_id, r.reader_code) AS subject,
     min(r.undone_datetime) AS since,
     format(
-        'It has read what was undone later: change %s of interface %s.',
-        string_agg(r.change_id::text, ', ' ORDER BY r.change_id), r.interface_code
+        'It has read what was undone later: %s.',
+        string_agg(
+            CASE
+                WHEN r.change_id IS NOT NULL
+                    THEN format('change %s of interface %s', r.change_id, r.interface_code)
+                ELSE format('Module Instance %s', r.source_instance_id)
+            END,
+            ', ' ORDER BY r.change_id, r.source_instance_id
+        )
     ) AS text,
     format(
         'omd set-next-run R --module-instance %s && omd run module %s',
         r.module_instance_id, omd.shell_argument(r.reader_code)
     ) AS way_out
 FROM omd_report.undone_reads AS r
-GROUP BY r.module_instance_id, r.reader_code, r.interface_code;
+GROUP BY r.module_instance_id, r.reader_code;
 
 COMMENT ON VIEW omd_report.undone_read_problems IS
-'For rooms: the runs that stand and have read a change that was undone later, as '
+'For rooms: the runs that stand and have read what was undone later, as '
 'omd_report.problems shows them.';
 COMMENT ON COLUMN omd_report.undone_read_problems.problem_code IS 'UNDONE_READ.';
 COMMENT ON COLUMN omd_report.undone_read_problems.severity IS 'WARNING.';
@@ -30,7 +37,7 @@ COMMENT ON COLUMN omd_report.undone_read_problems.object_kind IS 'MODULE_INSTANC
 COMMENT ON COLUMN omd_report.undone_read_problems.object_key IS 'The run.';
 COMMENT ON COLUMN omd_report.undone_read_problems.subject IS 'What it is about, in words.';
 COMMENT ON COLUMN omd_report.undone_read_problems.since IS
-'When the first of the changes was undone.';
-COMMENT ON COLUMN omd_report.undone_read_problems.text IS 'Which changes they are.';
+'When the first of it was undone.';
+COMMENT ON COLUMN omd_report.undone_read_problems.text IS 'What it is.';
 COMMENT ON COLUMN omd_report.undone_read_problems.way_out IS
 'The commands that undo the run and take what it has read again.';

@@ -1,0 +1,86 @@
+-- Rows of users are counted with the rights of the caller, who is told what he lacks.
+
+CREATE OR REPLACE FUNCTION omd_decision.recall_effects(
+    p_instance_array bigint[],
+    p_is_counted boolean DEFAULT TRUE
+)
+RETURNS TABLE (
+    module_instance_id bigint,
+    delivery_id bigint,
+    table_code text,
+    action text,
+    rows_go bigint,
+    rows_back bigint,
+    comes_again text,
+    problem text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+SET row_security = off
+AS $recall_effects$
+DECLARE
+    v_stage record;
+    v_relation oid;
+    v_go jsonb;
+BEGIN
+    comes_again := 'the window';
+    FOR v_stage IN SELECT s.* FROM omd_decision._recalled_stages(p_instance_array) AS s LOOP
+        table_code := v_stage.table_code;
+        FOREACH module_instance_id IN ARRAY v_stage.executing_array LOOP
+            action := 'GIVE_UP';
+            rows_go := NULL;
+            rows_back := NULL;
+            problem := NULL;
+            RETURN NEXT;
+        END LOOP;
+        FOREACH table_code IN ARRAY v_stage.tables LOOP
+            v_relation := to_regclass(omd.quote_table(table_code, 'POSTGRES'));
+            problem := coalesce(
+                omd._missing_right(v_relation, '{SELECT,DELETE}'),
+                omd.find_references(
+                    v_relation, quote_ident(v_stage.insert_column), v_stage.instance_array,
+                    p_instance_array
+                )
+            );
+            action := CASE WHEN problem IS NULL THEN 'UNDO' ELSE 'BLOCKED' END;
+            v_go := NULL;
+            IF p_is_counted AND problem IS NULL THEN
+                SELECT coalesce(jsonb_object_agg(c.module_instance_id, c.row_count), '{}') INTO v_go
+                FROM omd.count_stamped(
+                    table_code, v_stage.insert_column, v_stage.instance_array
+                ) AS c;
+            END IF;
+            FOREACH module_instance_id IN ARRAY v_stage.instance_array LOOP
+                rows_go := CASE
+                    WHEN v_go IS NOT NULL
+                        THEN coalesce((v_go ->> module_instance_id::text)::bigint, 0)
+                END;
+                rows_back := CASE WHEN v_go IS NOT NULL THEN 0 END;
+                RETURN NEXT;
+            END LOOP;
+        END LOOP;
+        CONTINUE WHEN v_stage.tables <> '{}';
+        -- No output is there any more, so nothing has to go.
+        table_code := v_stage.table_code;
+        action := 'UNDO';
+        problem := NULL;
+        FOREACH module_instance_id IN ARRAY v_stage.instance_array LOOP
+            rows_go := CASE WHEN p_is_counted THEN 0 END;
+            rows_back := rows_go;
+            RETURN NEXT;
+        END LOOP;
+    END LOOP;
+END
+$recall_effects$;
+
+COMMENT ON FUNCTION omd_decision.recall_effects IS
+'For rooms: Returns what it would do to take back those of the runs p_instance_array that are runs '
+'of stages: a row per run and output, with action UNDO, GIVE_UP or BLOCKED, the rows that go, how '
+'it comes again and what is in the way. p_is_counted FALSE: no rows are counted. It reads with the '
+'rights of the caller. Locks: none.';
+REVOKE ALL ON FUNCTION omd_decision.recall_effects FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_decision.recall_effects TO omd_admin;

@@ -1,0 +1,28 @@
+-- A step that takes a block again reads that one, and not what is planned.
+
+CREATE OR REPLACE FUNCTION omd_lineage._returned_block(
+    p_module_instance_id bigint,
+    OUT p_start omd_lineage.row_position,
+    OUT p_end omd_lineage.row_position
+)
+RETURNS record
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $returned_block$
+BEGIN
+    SELECT
+        w.start_value, w.start_id, w.end_value, w.end_id
+    INTO p_start.pos, p_start.id, p_end.pos, p_end.id
+    FROM omd.window_return AS w
+    WHERE w.module_instance_id = p_module_instance_id AND w.ended_datetime IS NULL;
+END
+$returned_block$;
+
+COMMENT ON FUNCTION omd_lineage._returned_block IS
+'Returns the block (p_start, p_end] that the step p_module_instance_id takes again after a recall; '
+'NULLs: it takes none. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage._returned_block FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._returned_block TO omd_runner;

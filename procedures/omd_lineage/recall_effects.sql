@@ -1,0 +1,107 @@
+-- Rows of users are counted with the rights of the caller, who is told what he lacks. What a step
+-- has replaced of a run that goes as well comes back for a moment only, so it does not count.
+
+CREATE OR REPLACE FUNCTION omd_lineage.recall_effects(
+    p_instance_array bigint[],
+    p_is_counted boolean DEFAULT TRUE
+)
+RETURNS TABLE (
+    module_instance_id bigint,
+    delivery_id bigint,
+    table_code text,
+    action text,
+    rows_go bigint,
+    rows_back bigint,
+    comes_again text,
+    problem text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+SET row_security = off
+AS $recall_effects$
+DECLARE
+    v_topic record;
+    v_relation oid;
+    v_problem text;
+    v_go jsonb;
+    v_back jsonb;
+BEGIN
+    FOR v_topic IN SELECT t.* FROM omd_lineage._recalled_topics(p_instance_array) AS t LOOP
+        table_code := v_topic.table_code;
+        FOREACH module_instance_id IN ARRAY v_topic.executing_array LOOP
+            action := 'GIVE_UP';
+            rows_go := NULL;
+            rows_back := NULL;
+            comes_again := 'the block';
+            problem := NULL;
+            RETURN NEXT;
+        END LOOP;
+        CONTINUE WHEN v_topic.instance_array = '{}';
+        v_problem := v_topic.problem;
+        IF v_topic.is_here AND v_problem IS NULL THEN
+            v_relation := to_regclass(omd.quote_table(v_topic.table_code, 'POSTGRES'));
+            v_problem := coalesce(
+                omd._missing_right(
+                    v_relation,
+                    CASE
+                        WHEN v_topic.replaces THEN '{SELECT,DELETE,INSERT,UPDATE}'
+                        ELSE '{SELECT,DELETE}'
+                    END::text[]
+                ),
+                omd.find_references(
+                    v_relation, quote_ident(v_topic.insert_column), v_topic.instance_array,
+                    p_instance_array
+                )
+            );
+        END IF;
+        action := CASE
+            WHEN v_problem IS NOT NULL THEN 'BLOCKED'
+            WHEN v_topic.is_here THEN 'UNDO'
+            ELSE 'PENDING'
+        END;
+        problem := v_problem;
+        v_go := NULL;
+        v_back := NULL;
+        IF p_is_counted AND action = 'UNDO' THEN
+            SELECT coalesce(jsonb_object_agg(c.module_instance_id, c.row_count), '{}') INTO v_go
+            FROM omd.count_stamped(
+                v_topic.table_code, v_topic.insert_column, v_topic.instance_array
+            ) AS c;
+            v_back := '{}';
+            IF v_topic.replaces THEN
+                SELECT jsonb_object_agg(b.module_instance_id, b.rows_back) INTO v_back
+                FROM omd_lineage._rows_to_put_back(
+                    v_topic.instance_array, p_instance_array
+                ) AS b;
+            END IF;
+        END IF;
+        FOREACH module_instance_id IN ARRAY v_topic.instance_array LOOP
+            rows_go := CASE
+                WHEN v_go IS NOT NULL THEN coalesce((v_go ->> module_instance_id::text)::bigint, 0)
+            END;
+            rows_back := CASE
+                WHEN v_topic.replaces THEN (v_back ->> module_instance_id::text)::bigint
+                WHEN v_back IS NOT NULL THEN 0
+            END;
+            comes_again := CASE
+                WHEN v_topic.processor <> 'RELOAD'
+                    THEN CASE WHEN v_topic.replaces THEN 'from the offset' ELSE 'the block' END
+                WHEN module_instance_id = v_topic.reload_id THEN 'a reload'
+            END;
+            RETURN NEXT;
+        END LOOP;
+    END LOOP;
+END
+$recall_effects$;
+
+COMMENT ON FUNCTION omd_lineage.recall_effects IS
+'For rooms: Returns what it would do to take back those of the runs p_instance_array that are '
+'steps: a row per run, with action UNDO, PENDING, GIVE_UP or BLOCKED, the rows that go and that '
+'come back, how it comes again and what is in the way. p_is_counted FALSE: no rows are counted. It '
+'reads with the rights of the caller. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage.recall_effects FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage.recall_effects TO omd_admin;

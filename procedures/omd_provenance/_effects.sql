@@ -1,0 +1,40 @@
+-- Rooms count rows of users with the rights of the caller.
+
+CREATE OR REPLACE FUNCTION omd_provenance._effects(
+    p_instance_array bigint[],
+    p_is_counted boolean
+)
+RETURNS TABLE (
+    module_instance_id bigint,
+    delivery_id bigint,
+    table_code text,
+    action text,
+    rows_go bigint,
+    rows_back bigint,
+    comes_again text,
+    problem text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $effects$
+BEGIN
+    RETURN QUERY
+    SELECT e.* FROM omd.recall_effects(p_instance_array, p_is_counted) AS e
+    UNION ALL
+    SELECT e.* FROM omd_lineage.recall_effects(p_instance_array, p_is_counted) AS e
+    UNION ALL
+    SELECT e.* FROM omd_decision.recall_effects(p_instance_array, p_is_counted) AS e
+    UNION ALL
+    SELECT e.* FROM omd_provenance._effects_of_deliveries(p_instance_array, p_is_counted) AS e;
+END
+$effects$;
+
+COMMENT ON FUNCTION omd_provenance._effects IS
+'Returns what it would do to take back the runs p_instance_array, as each room says of its own: a '
+'row per run and table. p_is_counted: count rows. It reads with the rights of the caller. Locks: '
+'none.';
+REVOKE ALL ON FUNCTION omd_provenance._effects FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._effects TO omd_admin;

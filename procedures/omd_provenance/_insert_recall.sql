@@ -1,0 +1,29 @@
+-- The Module of recalls is there from the first plan on, so that no act has to register it.
+
+CREATE OR REPLACE FUNCTION omd_provenance._insert_recall(
+    p_target jsonb,
+    p_reason text,
+    p_awaits_correction boolean
+)
+RETURNS bigint
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $insert_recall$
+DECLARE
+    v_recall_id bigint;
+BEGIN
+    PERFORM omd_provenance._register_recall();
+    INSERT INTO omd_provenance.recall (target, reason, awaits_correction, planned_by)
+    VALUES (p_target, p_reason, p_awaits_correction, omd.editor())
+    RETURNING recall_id INTO v_recall_id;
+    RETURN v_recall_id;
+END
+$insert_recall$;
+
+COMMENT ON FUNCTION omd_provenance._insert_recall IS
+'Inserts a recall of p_target that is planned, for p_reason, and returns its id. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._insert_recall FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._insert_recall TO omd_admin;

@@ -1,0 +1,117 @@
+-- What was undone is read by those alone that began before the undo was committed; of these nobody
+-- knows whether they read before it or after it. The run that undid it has not.
+
+CREATE OR REPLACE FUNCTION omd_provenance._readers_of_run(
+    p_module_instance_id bigint,
+    p_all boolean
+)
+RETURNS TABLE (
+    module_instance_id bigint,
+    table_code text,
+    is_exact boolean,
+    stands boolean,
+    execution_status_code text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $readers_of_run$
+DECLARE
+    v_run omd.module_instance;
+    v_module omd.module;
+    v_undone_by bigint;
+    v_tables text[];
+    v_upto bigint;
+    v_input record;
+    v_first bigint;
+BEGIN
+    SELECT mi.* INTO v_run
+    FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = p_module_instance_id;
+    SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = v_run.module_id;
+    SELECT u.p_undone_by, u.p_upto INTO v_undone_by, v_upto
+    FROM omd_provenance._undone_upto(p_module_instance_id) AS u;
+
+    -- It has recorded whose rows it read.
+    RETURN QUERY
+    SELECT r.module_instance_id, i.table_code, TRUE, omd_provenance._stands(r),
+        r.execution_status_code::text
+    FROM omd.run_input AS i
+    INNER JOIN omd.module_instance AS r ON i.module_instance_id = r.module_instance_id
+    WHERE i.source_instances @> ARRAY[p_module_instance_id]
+        AND r.execution_status_code IN ('S', 'E', 'F')
+        AND (p_all OR omd_provenance._stands(r));
+
+    IF NOT omd_provenance._may_have_rows(v_run, v_module) THEN
+        RETURN;
+    END IF;
+    v_tables := omd_provenance._written_tables(p_module_instance_id);
+
+    FOR v_input IN
+        SELECT i.module_id, i.table_code, i.declared_code, i.read_kind, i.pos_column, i.id_column,
+            i.after_id, coalesce(i.upto_id, 9223372036854775807) AS upto_id
+        FROM omd.module_input AS i
+        WHERE i.table_code = ANY(v_tables)
+            AND i.read_kind <> 'RUNS'
+            AND i.after_id < v_upto
+        UNION ALL
+        SELECT r.module_id, r.table_code, r.table_code, 'RECORDED', NULL, NULL, 0,
+            9223372036854775807
+        FROM omd.module_read AS r
+        WHERE r.table_code = ANY(v_tables)
+    LOOP
+        IF v_input.read_kind = 'WINDOW' THEN
+            RETURN QUERY
+            SELECT r.module_instance_id, v_input.table_code, r.is_exact, r.stands,
+                r.execution_status_code
+            FROM omd_provenance._window_readers(
+                v_run, v_undone_by, v_upto, p_all, v_input.module_id, v_input.table_code,
+                v_input.declared_code, v_input.pos_column, v_input.id_column, v_input.after_id,
+                v_input.upto_id
+            ) AS r;
+            CONTINUE;
+        END IF;
+        -- Not = alone, with which the planner could walk the primary key past other Modules.
+        SELECT before.module_instance_id INTO v_first
+        FROM omd.module_instance AS before
+        WHERE before.module_id >= v_input.module_id
+            AND before.module_id <= v_input.module_id
+            AND before.module_instance_id < p_module_instance_id
+            AND before.execution_status_code IN ('S', 'E', 'F')
+        ORDER BY before.module_id DESC, before.module_instance_id DESC
+        LIMIT 1;
+        RETURN QUERY
+        SELECT r.module_instance_id, v_input.table_code, FALSE, omd_provenance._stands(r),
+            r.execution_status_code::text
+        FROM omd.module_instance AS r
+        WHERE r.module_id = v_input.module_id
+            AND r.module_instance_id >= greatest(
+                coalesce(v_first, p_module_instance_id), v_input.after_id + 1
+            )
+            AND r.module_instance_id <= least(v_input.upto_id, v_upto)
+            AND r.module_instance_id <> p_module_instance_id
+            AND r.module_instance_id IS DISTINCT FROM v_undone_by
+            AND r.execution_status_code IN ('S', 'E', 'F')
+            AND r.processing_indicator IN ('P', 'R')
+            AND (p_all OR omd_provenance._stands(r))
+            AND omd_provenance._could_see(v_run, r)
+            AND (
+                v_input.read_kind = 'ALL'
+                OR EXISTS (
+                    SELECT FROM omd.run_input AS i
+                    WHERE i.module_instance_id = r.module_instance_id
+                        AND i.table_code = v_input.table_code
+                        AND i.source_instances IS NULL
+                )
+            );
+    END LOOP;
+END
+$readers_of_run$;
+
+COMMENT ON FUNCTION omd_provenance._readers_of_run IS
+'Returns the runs that have read, or may have read, rows of the run p_module_instance_id, as '
+'omd_provenance.direct_readers does. p_all: also those that do not stand. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._readers_of_run FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._readers_of_run TO omd_reader;

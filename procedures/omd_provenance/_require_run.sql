@@ -1,0 +1,27 @@
+-- All that ask about a run refuse the same.
+
+CREATE OR REPLACE FUNCTION omd_provenance._require_run(
+    p_module_instance_id bigint
+)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $require_run$
+BEGIN
+    IF p_module_instance_id IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_instance_id'));
+    ELSIF NOT EXISTS (SELECT FROM omd.instance_state(p_module_instance_id)) THEN
+        PERFORM omd.raise_error(
+            'OM004', jsonb_build_object('module_instance_id', p_module_instance_id)
+        );
+    END IF;
+END
+$require_run$;
+
+COMMENT ON FUNCTION omd_provenance._require_run IS
+'Raises an error unless p_module_instance_id is a run. Errors: OM004, OM005. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._require_run FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._require_run TO omd_reader;

@@ -1,0 +1,111 @@
+-- Who asks for what is not there gets the error of its own room; who asks for what does not stand
+-- learns why.
+
+CREATE OR REPLACE FUNCTION omd_provenance._runs_of_target(
+    p_target jsonb
+)
+RETURNS bigint[]
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $runs_of_target$
+DECLARE
+    v_id CONSTANT bigint := p_target ->> 'module_instance_id';
+    v_deliveries bigint[];
+    v_runs bigint[];
+    v_status text;
+BEGIN
+    IF v_id IS NOT NULL THEN
+        IF NOT EXISTS (
+            SELECT FROM omd_report.module_execution_log AS l WHERE l.module_instance_id = v_id
+        ) THEN
+            PERFORM omd.raise_error('OM004', jsonb_build_object('module_instance_id', v_id));
+        END IF;
+        v_runs := ARRAY[v_id];
+    ELSIF p_target ? 'delivery_id' THEN
+        v_deliveries := ARRAY[(p_target ->> 'delivery_id')::bigint];
+        v_status := (omd_delivery.delivery_head(v_deliveries[1])).delivery_status;
+        IF v_status IS NULL THEN
+            PERFORM omd.raise_error('OM034', jsonb_build_object('delivery_id', v_deliveries[1]));
+        END IF;
+    ELSIF p_target ? 'batch_instance_id' THEN
+        v_runs := omd.runs_of_batch_instance((p_target ->> 'batch_instance_id')::bigint);
+    ELSIF p_target ? 'agreement_code' THEN
+        IF NOT EXISTS (
+            SELECT FROM omd_report.delivery_agreements AS a
+            WHERE a.agreement_code = p_target ->> 'agreement_code'
+        ) THEN
+            PERFORM omd.raise_error(
+                'OM033', jsonb_build_object('agreement_code', p_target ->> 'agreement_code')
+            );
+        END IF;
+        v_deliveries := ARRAY(
+            SELECT l.delivery_id
+            FROM omd_report.delivery_log AS l
+            WHERE l.agreement_code = p_target ->> 'agreement_code'
+                AND l.snapshot_datetime >= (p_target ->> 'since')::timestamptz
+                AND l.delivery_status LIKE ANY('{ACCEPTED,PERSISTED%}')
+        );
+    ELSE
+        v_runs := ARRAY(SELECT DISTINCT s.module_instance_id FROM omd_report.stale_runs AS s);
+    END IF;
+    v_deliveries := v_deliveries || ARRAY(
+        SELECT DISTINCT d.delivery_id FROM omd_delivery.deliveries_of_runs(v_runs) AS d
+    );
+    v_runs := v_runs || ARRAY(
+        SELECT unnest(omd_delivery.runs_of_delivery(d.id)) FROM unnest(v_deliveries) AS d (id)
+    );
+    -- What an export handed out stays, and a recall or a maintenance has made nothing of its own. A
+    -- delivery that was not accepted has changed nothing.
+    v_runs := ARRAY(
+        SELECT l.module_instance_id
+        FROM omd_report.module_execution_log AS l
+        INNER JOIN omd.module_target AS m USING (module_code)
+        LEFT JOIN omd_delivery.deliveries_of_runs(v_runs) AS d USING (module_instance_id)
+        WHERE l.module_instance_id = ANY(omd.runs_that_stand(v_runs))
+            AND CASE
+                WHEN d.delivery_id IS NULL
+                    THEN
+                        m.module_kind_code NOT IN ('PART', 'EXPORT')
+                        OR starts_with(m.module_code, 'gdal.')
+                ELSE
+                    (omd_delivery.delivery_head(d.delivery_id)).delivery_status LIKE ANY(
+                        '{ACCEPTED,PERSISTED%}'
+                    )
+            END
+        ORDER BY l.module_instance_id
+    );
+    IF v_runs = '{}' THEN
+        PERFORM omd.raise_error(
+            'OM091',
+            jsonb_build_object(
+                'target', p_target,
+                'problem', CASE
+                    WHEN v_status IS NOT NULL THEN 'the delivery is ' || v_status
+                    ELSE 'no run of it succeeded and is not undone, or it is no work of its own'
+                END,
+                'way_out', CASE
+                    WHEN v_status IN ('RECEIVED', 'LOADED', 'VALIDATED')
+                        THEN
+                            format(
+                                'It is not accepted yet: CALL omd_delivery.cancel_delivery(%s, …);',
+                                v_deliveries[1]
+                            )
+                    WHEN v_deliveries <> '{}' THEN 'SELECT * FROM omd_report.delivery_log;'
+                    ELSE 'SELECT * FROM omd_report.module_execution_log;'
+                END
+            )
+        );
+    END IF;
+    RETURN v_runs;
+END
+$runs_of_target$;
+
+COMMENT ON FUNCTION omd_provenance._runs_of_target IS
+'Returns the runs that p_target means, as _target has it, and that stand, in the order of their '
+'ids. Errors: OM003, OM004, OM033, OM034: there is no such thing; OM091: nothing of it stands. '
+'Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._runs_of_target FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._runs_of_target TO omd_admin;

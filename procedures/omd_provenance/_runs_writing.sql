@@ -1,0 +1,58 @@
+-- A table is written by the Modules whose target it is, also through a view or a parent, and by
+-- those whose room has declared it.
+
+CREATE OR REPLACE FUNCTION omd_provenance._runs_writing(
+    p_table_code text,
+    p_reader omd.module_instance,
+    p_all boolean
+)
+RETURNS TABLE (
+    id bigint,
+    stands boolean,
+    execution_status_code text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $runs_writing$
+DECLARE
+    v_names CONSTANT text[] := omd.relations_over(p_table_code) || p_table_code;
+    v_modules integer[];
+BEGIN
+    v_modules := coalesce(
+        omd_facts.writers_of_entity(p_table_code),
+        ARRAY(
+            SELECT m.module_id FROM omd.module AS m WHERE m.table_code = ANY(v_names)
+            UNION
+            SELECT substr(t.source_code, 6)::integer
+            FROM omd.source_table AS t
+            INNER JOIN omd.source AS s ON t.source_code = s.source_code
+            WHERE t.table_code = ANY(v_names)
+                AND s.source_kind_code = 'RUNS'
+                AND t.source_code ~ '^runs\.\d+$'
+        )
+    );
+    RETURN QUERY
+    SELECT s.module_instance_id, omd_provenance._stands(s), s.execution_status_code::text
+    FROM unnest(v_modules) AS w (module_id)
+    INNER JOIN omd.module AS m ON w.module_id = m.module_id
+    INNER JOIN omd.module_instance AS s ON m.module_id = s.module_id
+    CROSS JOIN LATERAL omd_provenance._undone_upto(s.module_instance_id) AS u
+    WHERE s.module_instance_id <= coalesce(p_reader.newest_instance_id, 9223372036854775807)
+        AND s.module_instance_id <> p_reader.module_instance_id
+        AND (p_all OR omd_provenance._stands(s))
+        AND omd_provenance._may_have_rows(s, m)
+        AND omd_provenance._could_see(s, p_reader)
+        AND u.p_undone_by IS DISTINCT FROM p_reader.module_instance_id
+        AND p_reader.module_instance_id <= u.p_upto
+        AND p_table_code = ANY(omd_provenance._written_tables(s.module_instance_id));
+END
+$runs_writing$;
+
+COMMENT ON FUNCTION omd_provenance._runs_writing IS
+'Returns the runs that may have written rows of p_table_code which the run p_reader could see. '
+'p_all: also those that do not stand. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._runs_writing FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._runs_writing TO omd_reader;

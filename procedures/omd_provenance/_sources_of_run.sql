@@ -1,0 +1,96 @@
+-- It is the way of omd_provenance._readers_of_run from the other end: the same tables, the same
+-- orders. What reads by the positions of rows has read the runs of those writers whose own look
+-- finds it.
+
+CREATE OR REPLACE FUNCTION omd_provenance._sources_of_run(
+    p_module_instance_id bigint,
+    p_all boolean
+)
+RETURNS TABLE (
+    module_instance_id bigint,
+    table_code text,
+    is_exact boolean,
+    stands boolean,
+    execution_status_code text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $sources_of_run$
+DECLARE
+    v_run omd.module_instance;
+    v_window omd.source_control;
+    v_input record;
+BEGIN
+    SELECT mi.* INTO v_run
+    FROM omd.module_instance AS mi
+    WHERE mi.module_instance_id = p_module_instance_id;
+    IF v_run.execution_status_code NOT IN ('S', 'E', 'F')
+        OR v_run.processing_indicator NOT IN ('P', 'R')
+    THEN
+        RETURN;
+    END IF;
+    SELECT sc.* INTO v_window
+    FROM omd.source_control AS sc
+    WHERE sc.module_instance_id = p_module_instance_id;
+
+    RETURN QUERY
+    SELECT s.module_instance_id, i.table_code, TRUE, omd_provenance._stands(s),
+        s.execution_status_code::text
+    FROM omd.run_input AS i
+    CROSS JOIN LATERAL unnest(i.source_instances) AS n (id)
+    INNER JOIN omd.module_instance AS s ON n.id = s.module_instance_id
+    WHERE i.module_instance_id = p_module_instance_id
+        AND (p_all OR omd_provenance._stands(s));
+
+    FOR v_input IN
+        SELECT i.table_code, i.declared_code, i.read_kind, i.pos_column
+        FROM omd.module_input AS i
+        WHERE i.module_id = v_run.module_id
+            AND i.read_kind <> 'RUNS'
+            AND i.after_id < p_module_instance_id
+            AND coalesce(i.upto_id >= p_module_instance_id, TRUE)
+        UNION ALL
+        SELECT i.table_code, i.table_code, 'ALL', NULL
+        FROM omd.run_input AS i
+        WHERE i.module_instance_id = p_module_instance_id AND i.source_instances IS NULL
+    LOOP
+        IF v_input.read_kind = 'WINDOW' AND v_window.source_code IS NOT NULL THEN
+            RETURN QUERY
+            SELECT s.module_instance_id, v_input.table_code, TRUE, omd_provenance._stands(s),
+                s.execution_status_code::text
+            FROM omd_facts.changes_in_block(
+                v_window.source_code, v_window.start_id, v_window.end_id
+            ) AS c
+            INNER JOIN omd.module_instance AS s ON c.module_instance_id = s.module_instance_id
+            WHERE coalesce(v_window.end_id < c.undone_by_change_id, TRUE)
+                AND (p_all OR omd_provenance._stands(s))
+                AND v_input.table_code = ANY(
+                    omd_provenance._written_tables(s.module_instance_id)
+                );
+            CONTINUE;
+        END IF;
+        RETURN QUERY
+        SELECT s.id, v_input.table_code, f.is_exact, s.stands, s.execution_status_code
+        FROM omd_provenance._runs_writing(v_input.table_code, v_run, p_all) AS s
+        CROSS JOIN LATERAL (
+            SELECT r.is_exact
+            FROM omd_provenance._readers_of_run(s.id, TRUE) AS r
+            WHERE r.module_instance_id = p_module_instance_id
+                AND r.table_code = v_input.table_code
+                AND v_input.read_kind = 'WINDOW'
+            UNION ALL
+            SELECT FALSE
+            WHERE v_input.read_kind = 'ALL'
+        ) AS f;
+    END LOOP;
+END
+$sources_of_run$;
+
+COMMENT ON FUNCTION omd_provenance._sources_of_run IS
+'Returns the runs whose rows the run p_module_instance_id has read, or may have read, as '
+'omd_provenance.direct_sources does. p_all: also those that do not stand. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._sources_of_run FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._sources_of_run TO omd_reader;

@@ -1,0 +1,49 @@
+-- The rooms have the same part under the same name.
+
+CREATE OR REPLACE FUNCTION omd_provenance._take_back(
+    p_room text,
+    p_instance_array bigint[],
+    p_recall_instance_id bigint,
+    p_recall_id bigint,
+    p_reason text
+)
+RETURNS TABLE (
+    module_instance_id bigint,
+    table_code text,
+    rows_gone bigint,
+    rows_returned bigint
+)
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $take_back$
+BEGIN
+    CASE p_room
+        WHEN 'CONTROL' THEN
+            RETURN QUERY SELECT t.* FROM omd.take_back(
+                p_instance_array, p_recall_instance_id, p_recall_id, p_reason
+            ) AS t;
+        WHEN 'LINEAGE' THEN
+            RETURN QUERY SELECT t.* FROM omd_lineage.take_back(
+                p_instance_array, p_recall_instance_id, p_recall_id, p_reason
+            ) AS t;
+        WHEN 'DECISION' THEN
+            RETURN QUERY SELECT t.* FROM omd_decision.take_back(
+                p_instance_array, p_recall_instance_id, p_recall_id, p_reason
+            ) AS t;
+        ELSE
+            RETURN QUERY SELECT t.* FROM omd_provenance._take_back_deliveries(
+                p_room, p_instance_array, p_recall_instance_id, p_recall_id, p_reason
+            ) AS t;
+    END CASE;
+END
+$take_back$;
+
+COMMENT ON FUNCTION omd_provenance._take_back IS
+'Takes the runs p_instance_array of the room p_room back, for the recall p_recall_id and its run '
+'p_recall_instance_id, with the rights of the caller. Returns the rows that went and came back, '
+'per run and table. Locks: what the room takes.';
+REVOKE ALL ON FUNCTION omd_provenance._take_back FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._take_back TO omd_admin;

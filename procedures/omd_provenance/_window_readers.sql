@@ -1,0 +1,164 @@
+-- A window has read a run when it holds the position of one of its rows, or overlaps the block of
+-- the run itself: a corrected run may put new rows anywhere in its block. Standing windows of a
+-- Module lie one behind the other, so the walk ends at the first one behind the last position. A
+-- change that was undone has not been read by a block that holds the undo too.
+
+CREATE OR REPLACE FUNCTION omd_provenance._window_readers(
+    p_run omd.module_instance,
+    p_undone_by bigint,
+    p_upto bigint,
+    p_all boolean,
+    p_module_id integer,
+    p_table_code text,
+    p_declared_code text,
+    p_pos_column text,
+    p_id_column text,
+    p_after_id bigint,
+    p_upto_id bigint
+)
+RETURNS TABLE (
+    module_instance_id bigint,
+    is_exact boolean,
+    stands boolean,
+    execution_status_code text
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $window_readers$
+DECLARE
+    v_change record;
+    v_block omd.source_control;
+    v_module omd.module;
+    v_windows jsonb;
+    v_held bigint[];
+    v_own bigint[];
+    v_is_known boolean := FALSE;
+BEGIN
+    IF p_pos_column IS NULL THEN
+        FOR v_change IN
+            SELECT c.* FROM omd_facts.changes_of_runs(ARRAY[(p_run).module_instance_id]) AS c
+            ORDER BY c.change_id
+        LOOP
+            v_is_known := TRUE;
+            v_held := v_held || ARRAY(
+                SELECT w.module_instance_id
+                FROM omd_provenance._windows_over(
+                    p_module_id, v_change.change_datetime, v_change.change_id,
+                    v_change.change_datetime, v_change.change_id, p_all
+                ) AS w
+                WHERE w.source_code = v_change.source_code
+                    AND w.end_id >= v_change.change_id
+                    AND coalesce(w.start_id, 0) < v_change.change_id
+                    AND coalesce(w.end_id < v_change.undone_by_change_id, TRUE)
+            );
+        END LOOP;
+        IF v_is_known THEN
+            RETURN QUERY
+            SELECT r.module_instance_id, TRUE, omd_provenance._stands(r),
+                r.execution_status_code::text
+            FROM omd.module_instance AS r
+            WHERE r.module_instance_id = ANY(v_held)
+                AND r.module_instance_id > p_after_id
+                AND r.module_instance_id <= p_upto_id
+                AND r.execution_status_code IN ('S', 'E', 'F')
+                AND (p_all OR omd_provenance._stands(r));
+            RETURN;
+        END IF;
+    ELSE
+        -- The windows that may have seen it, by the ids of their runs.
+        SELECT
+            jsonb_agg(
+                jsonb_build_object(
+                    'id', sc.module_instance_id,
+                    'start_pos', coalesce(sc.start_value, '-infinity'),
+                    'start_id', coalesce(
+                        sc.start_id,
+                        CASE
+                            WHEN sc.start_value IS NULL THEN -9223372036854775808
+                            ELSE 9223372036854775807
+                        END
+                    ),
+                    'end_pos', coalesce(sc.end_value, '-infinity'),
+                    'end_id', coalesce(sc.end_id, 9223372036854775807)
+                )
+            )
+        INTO v_windows
+        FROM omd_provenance._windows_after(
+            p_run, p_undone_by, p_upto, p_all, p_module_id, p_after_id, p_upto_id
+        ) AS c (id)
+        INNER JOIN omd.source_control AS sc ON c.id = sc.module_instance_id;
+        IF v_windows IS NULL THEN
+            RETURN;
+        END IF;
+        SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = (p_run).module_id;
+        IF p_undone_by IS NULL AND p_declared_code = p_table_code THEN
+            v_held := omd_provenance._row_windows(
+                (p_run).module_instance_id, p_table_code,
+                ARRAY[v_module.insert_instance_column, v_module.update_instance_column],
+                (p_run).rows_inserted, p_pos_column, p_id_column, v_windows
+            );
+        END IF;
+        IF v_module.module_kind_code = 'TOPIC' THEN
+            SELECT sc.* INTO v_block
+            FROM omd.source_control AS sc
+            WHERE sc.module_instance_id = (p_run).module_instance_id;
+            IF FOUND THEN
+                v_own := ARRAY(
+                    SELECT w.id
+                    FROM jsonb_to_recordset(v_windows) AS w (
+                        id bigint, start_pos timestamptz, start_id bigint, end_pos timestamptz,
+                        end_id bigint
+                    )
+                    WHERE (w.end_pos, w.end_id) > (
+                        coalesce(v_block.start_value, '-infinity'),
+                        coalesce(v_block.start_id, -9223372036854775808)
+                    ) AND (w.start_pos, w.start_id) < (
+                        coalesce(v_block.end_value, 'infinity'),
+                        coalesce(v_block.end_id, 9223372036854775807)
+                    )
+                );
+            END IF;
+        END IF;
+        -- Rows of a step that are undone, or replaced by a later one, were in its block.
+        v_is_known := v_held IS NOT NULL OR (
+            v_own IS NOT NULL
+            AND (
+                p_undone_by IS NOT NULL
+                OR omd_lineage.merges_rows((p_run).module_id)
+            )
+        );
+        IF v_is_known THEN
+            RETURN QUERY
+            SELECT
+                r.module_instance_id,
+                p_undone_by IS NULL OR (
+                    r.newest_instance_id < p_undone_by
+                    AND p_undone_by <> (p_run).module_instance_id
+                ),
+                omd_provenance._stands(r),
+                r.execution_status_code::text
+            FROM omd.module_instance AS r
+            WHERE r.module_instance_id = ANY(v_held || v_own);
+            RETURN;
+        END IF;
+    END IF;
+    RETURN QUERY
+    SELECT r.module_instance_id, FALSE, omd_provenance._stands(r), r.execution_status_code::text
+    FROM omd_provenance._windows_after(
+        p_run, p_undone_by, p_upto, p_all, p_module_id, p_after_id, p_upto_id
+    ) AS c (id)
+    INNER JOIN omd.module_instance AS r ON c.id = r.module_instance_id;
+END
+$window_readers$;
+
+COMMENT ON FUNCTION omd_provenance._window_readers IS
+'Returns the runs of the Module p_module_id whose windows over p_table_code have read the run '
+'p_run. p_undone_by: the run that undid it; p_upto: the newest run that may have read it before; '
+'p_all: also those that do not stand; p_declared_code: the table or view that the window cuts, '
+'by p_pos_column and p_id_column, NULL: by changes of facts; p_after_id, p_upto_id: the runs for '
+'which this is declared. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._window_readers FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._window_readers TO omd_reader;

@@ -1,0 +1,52 @@
+-- The same rule as for a run that reads all: what could see the source.
+
+CREATE OR REPLACE FUNCTION omd_provenance._windows_after(
+    p_run omd.module_instance,
+    p_undone_by bigint,
+    p_upto bigint,
+    p_all boolean,
+    p_module_id integer,
+    p_after_id bigint,
+    p_upto_id bigint
+)
+RETURNS TABLE (module_instance_id bigint)
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $windows_after$
+DECLARE
+    v_first bigint;
+BEGIN
+    SELECT before.module_instance_id INTO v_first
+    FROM omd.module_instance AS before
+    WHERE before.module_id >= p_module_id
+        AND before.module_id <= p_module_id
+        AND before.module_instance_id < (p_run).module_instance_id
+        AND before.execution_status_code IN ('S', 'E', 'F')
+    ORDER BY before.module_id DESC, before.module_instance_id DESC
+    LIMIT 1;
+    RETURN QUERY
+    SELECT r.module_instance_id
+    FROM omd.module_instance AS r
+    INNER JOIN omd.source_control AS sc ON r.module_instance_id = sc.module_instance_id
+    WHERE r.module_id = p_module_id
+        AND r.module_instance_id >= greatest(
+            coalesce(v_first, (p_run).module_instance_id), p_after_id + 1
+        )
+        AND r.module_instance_id <= least(p_upto_id, p_upto)
+        AND r.module_instance_id <> (p_run).module_instance_id
+        AND r.module_instance_id IS DISTINCT FROM p_undone_by
+        AND r.execution_status_code IN ('S', 'E', 'F')
+        AND r.processing_indicator IN ('P', 'R')
+        AND (p_all OR omd_provenance._stands(r))
+        AND omd_provenance._could_see(p_run, r);
+END
+$windows_after$;
+
+COMMENT ON FUNCTION omd_provenance._windows_after IS
+'Returns the runs with a window of the Module p_module_id that could see rows of the run p_run. '
+'The other parameters are those of omd_provenance._window_readers. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._windows_after FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._windows_after TO omd_reader;

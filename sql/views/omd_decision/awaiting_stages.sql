@@ -1,0 +1,18 @@
+-- Nothing is awaited most of the time, and then no document is opened.
+
+CREATE OR REPLACE VIEW omd_decision.awaiting_stages AS
+SELECT
+    s.stage_id,
+    min(a.waits_for) AS waits_for
+FROM omd.awaited_tables() AS a
+INNER JOIN omd_decision.stage AS s ON a.module_id <> s.module_id
+INNER JOIN omd_decision.stage_version AS v
+    ON s.stage_id = v.stage_id AND s.version = v.version
+CROSS JOIN LATERAL omd.json_items(v.definition -> 'links') AS l
+WHERE l.item ->> 'source' = a.table_code
+GROUP BY s.stage_id;
+
+COMMENT ON VIEW omd_decision.awaiting_stages IS
+'The stages that read a table in which rows are still to come that a recall took back.';
+COMMENT ON COLUMN omd_decision.awaiting_stages.stage_id IS 'The stage.';
+COMMENT ON COLUMN omd_decision.awaiting_stages.waits_for IS 'What is to come.';
