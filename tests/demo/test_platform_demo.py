@@ -9,7 +9,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from omd.demo import files
-from omd.demo.platform import proof, story
+from omd.demo.platform import night, proof
 from omd.demo.platform.supplier import Supplier
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ OWN = "n.nspname !~ '^(pg_|omd|information_schema$|(lvl|cfl|gdal|asof|history|ch
 @pytest.fixture(scope="module")
 def accepted(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[list[str]]]:
     source = files.prepare(tmp_path_factory.mktemp("source"))
-    return Supplier(source, tmp_path_factory.mktemp("drop"), story.DAYS).flights
+    return Supplier(source, tmp_path_factory.mktemp("drop"), night.DAYS).flights
 
 
 @pytest.fixture(scope="module")

@@ -105,6 +105,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
             "decision": on_spark | {"quick": quick},
             "lake": on_spark | {"quick": quick},
             "platform": on_spark,
+            "recall": on_spark,
         }
         return ExitCode.OK  # the subcommand plays its own demo
 
@@ -251,6 +252,32 @@ def platform(dsn: str | None, folder: Path | None, master: str | None) -> int:
     return _play("platform", dsn, lake=tables, master=master)
 
 
+@demo.command()
+@_dsn
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where folders arrive, and the lake table stays; by default beside the embedded server.",
+)
+@_master
+def recall(dsn: str | None, folder: Path | None, master: str | None) -> int:
+    """Take a wrong delivery in the middle back, with all that was made of it.
+
+    Five deliveries go through facts, topics, totals, rules and a lake table, and the third was
+    wrong. The demo shows what was made of it, takes it back in one transaction, and lets the flow
+    make again what is right. It compares all tables with the files that were right, explains a
+    value, and erases a carrier.
+
+    It makes an interface nyc_recall, or nyc_recall_2 and so on where there is one, with its
+    schemas, and leaves the flow on: omd work off ends it. It takes about three minutes, and needs
+    what omd demo needs.
+    """
+    from omd import embedded
+
+    tables = (folder or embedded.default_home() / "lake").absolute()
+    return _play("recall", dsn, lake=tables, master=master)
+
+
 def _play(name: str, dsn: str | None, quick: bool | None = None, **given: Any) -> int:
     from omd import embedded
     from omd.errors import OmdError
@@ -331,6 +358,11 @@ _NEXT = {
     "platform": (
         ("{omd} work {options}", "what each Module does, and what it waits for"),
         ("{psql} -c 'TABLE omd_report.arrivals'", "the folders, and what became of them"),
+        ("{omd} work off {options}", "what the workers shall do no more"),
+    ),
+    "recall": (
+        ("{omd} recall show 1 {options}", "what was taken back, and what came again"),
+        ("{psql} -c 'TABLE omd_report.superseded_decisions'", "what was decided twice"),
         ("{omd} work off {options}", "what the workers shall do no more"),
     ),
     "lake": (

@@ -111,23 +111,26 @@ def tell_checks(
 def expected(source: Source, months: Collection[int]) -> Iterator[Contents]:
     """Yield the contents that the targets must have, by the source files alone."""
     for table in ("airlines", "airports", "planes"):
-        yield _contents(f"stg.{table}", _numbers(source.rows(table), _DOUBLES.get(table, ())))
+        yield contents_of(f"stg.{table}", _numbers(source.rows(table), _DOUBLES.get(table, ())))
     # A flight is a list in the order of the columns of flights.csv.
     flights = [row for row in source.rows("flights") if int(row[1]) in months]
-    yield _contents("hstg.flights", flights)
+    yield contents_of("hstg.flights", flights)
     weather = (row for row in source.rows("weather") if int(row[2]) in months)
-    yield _contents("hstg.weather", _numbers(weather, _DOUBLES["weather"]))
-    yield _contents("int.hub_carrier", ([code] for code in {row[9] for row in flights}))
-    yield _contents("int.hub_airport", ([code] for code in {c for r in flights for c in r[12:14]}))
+    yield contents_of("hstg.weather", _numbers(weather, _DOUBLES["weather"]))
+    yield contents_of("int.hub_carrier", ([code] for code in {row[9] for row in flights}))
+    yield contents_of(
+        "int.hub_airport", ([code] for code in {c for r in flights for c in r[12:14]})
+    )
     tails = {row[11] for row in flights} - {MISSING}
-    yield _contents("int.hub_aircraft", ([tail] for tail in tails))
-    yield _contents("int.link_flight", map(_link, flights))
-    yield _contents("int.sat_aircraft", _satellite(flights))
+    yield contents_of("int.hub_aircraft", ([tail] for tail in tails))
+    yield contents_of("int.link_flight", map(_link, flights))
+    yield contents_of("int.sat_aircraft", _satellite(flights))
     names = {row[0]: row[1] for row in source.rows("airlines")}
-    yield _contents("pres.carrier_month", _presentation(flights, names))
+    yield contents_of("pres.carrier_month", _presentation(flights, names))
 
 
-def _contents(table_code: str, rows: Iterable[Iterable[str]]) -> Contents:
+def contents_of(table_code: str, rows: Iterable[Iterable[str]]) -> Contents:
+    """Return what a table has that has these rows, each as texts."""
     lines = ["|".join(row) for row in rows]
     checksum = sum(int(hashlib.md5(line.encode()).hexdigest()[:15], 16) for line in lines)  # noqa: S324
     return Contents(table_code, len(lines), len(lines), 0, checksum)

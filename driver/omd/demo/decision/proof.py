@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 
-from omd.demo.control.proof import Check, Contents, _contents, compare
+from omd.demo.control.proof import Check, Contents, compare, contents_of
 from omd.demo.files import MISSING, Source
 
 _SQL = Path(__file__).with_name("proof.sql")
@@ -57,9 +57,9 @@ def _expected(source: Source, months: range) -> Iterator[Contents]:
         for id_, *key_, carrier, flight, _, distance, delay in flown
         for key in [tuple(key_)]
     ]
-    yield _contents("care.decision", decided)
-    yield _contents("care.january", (line for line in decided if line[6] == JANUARY))
-    yield _contents("rejected weather", _rejected(flown, seen))
+    yield contents_of("care.decision", decided)
+    yield contents_of("care.january", (line for line in decided if line[6] == JANUARY))
+    yield contents_of("rejected weather", _rejected(flown, seen))
 
 
 def _is_storm(line: Weather) -> bool:

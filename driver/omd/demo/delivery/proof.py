@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from omd.demo.control.proof import Check, Contents, _contents, compare
+from omd.demo.control.proof import Check, Contents, compare, contents_of
 
 _SQL = Path(__file__).with_name("proof.sql")
 TABLES = ("carriers", "airports", "months", "flights")
@@ -76,7 +76,7 @@ def _expected(accepted: Iterable[Accepted]) -> Iterator[Contents]:
             known.update((tuple(row[:width]), row) for row in rows)
     for table, known in current.items():
         lines = known.values()
-        yield _contents(
+        yield contents_of(
             table, ([*row, _month(row)] for row in lines) if table == "flights" else lines
         )
 

@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import class_row
 
-from omd.demo.control.proof import Check, Contents, _contents, compare
+from omd.demo.control.proof import Check, Contents, compare, contents_of
 from omd.demo.files import MISSING, Source, day_of, fields
 
 _HERE = Path(__file__).parent
@@ -67,9 +67,9 @@ def tasks(connection: psycopg.Connection[Any]) -> list[TaskEffect]:
 
 
 def _expected(flown: Sequence[Flight]) -> Iterator[Contents]:
-    yield _contents("night.flight", flown)
+    yield contents_of("night.flight", flown)
     fact = [(*line[:4], line[5], _state(line[6])) for line in flown]
-    yield _contents("night.departure", fact)
+    yield contents_of("night.departure", fact)
     delays: dict[tuple[str, str], list[str]] = defaultdict(list)
     for line in flown:
         delays[line[0], _state(line[6])].append(line[6])
@@ -77,7 +77,7 @@ def _expected(flown: Sequence[Flight]) -> Iterator[Contents]:
         [*key, str(len(all_)), str(sum(int(delay) for delay in all_ if delay != MISSING))]
         for key, all_ in delays.items()
     )
-    yield _contents("night.delay_day", sums)
+    yield contents_of("night.delay_day", sums)
 
 
 def _state(delay: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 
-from omd.demo.control.proof import Check, Contents, _contents, _shortest, compare
+from omd.demo.control.proof import Check, Contents, _shortest, compare, contents_of
 from omd.demo.files import MISSING, Source, day_of, fields
 
 _SQL = Path(__file__).with_name("proof.sql")
@@ -47,12 +47,12 @@ def prove(connection: psycopg.Connection[Any], source: Source) -> list[Check]:
 
 def _expected(source: Source) -> Iterator[Contents]:
     flown, seen = flights(source), weather(source)
-    yield _contents("feed.flights", flown)
-    yield _contents("feed.weather", seen)
+    yield contents_of("feed.flights", flown)
+    yield contents_of("feed.weather", seen)
     sky = {(pos, origin): _sky(float(visib), float(precip)) for pos, origin, visib, precip in seen}
     fact = [(*line, sky.get((line[0], line[4]), _UNKNOWN)) for line in flown]
-    yield _contents("fact.departure", fact)
-    yield _contents("dash.sky_day", _sums(fact))
+    yield contents_of("fact.departure", fact)
+    yield contents_of("dash.sky_day", _sums(fact))
 
 
 def _sky(visib: float, precip: float) -> str:

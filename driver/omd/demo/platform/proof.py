@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
-from omd.demo.control.proof import Check, Contents, _contents
+from omd.demo.control.proof import Check, Contents, contents_of
 from omd.demo.files import MISSING
 from omd.demo.lake.reader import Reader
 
@@ -65,9 +65,9 @@ def expected(accepted: Mapping[int, Sequence[Flight]], name: str) -> Iterator[Co
     current = {tuple(row[:3]): row for day in sorted(accepted) for row in accepted[day]}
     flights = list(current.values())
     for table in (f"lvl_{name}.flights", f"gdal_{name}.flights", f"mart_{name}.departure"):
-        yield _contents(table, flights)
-    yield _contents(f"mart_{name}.care", ([*row[:3], *_care(row[6])] for row in flights))
-    yield _contents(f"lake_{name}.delay", ([*row[:3], row[4], row[6]] for row in flights))
+        yield contents_of(table, flights)
+    yield contents_of(f"mart_{name}.care", ([*row[:3], *_care(row[6])] for row in flights))
+    yield contents_of(f"lake_{name}.delay", ([*row[:3], row[4], row[6]] for row in flights))
 
 
 def _care(delay: str) -> tuple[str, str]:
