@@ -290,7 +290,8 @@ def test_a_delivery_before_an_erasure_is_known(store: Store) -> None:
     set_up(store)
     before = store.one("SELECT max(delivery_id) FROM omd_delivery.delivery")
     ask = (
-        "SELECT bool_or(e.erased_datetime > d.created_datetime) IS TRUE FROM omd_delivery.delivery AS d"
+        "SELECT bool_or(e.erased_datetime > d.created_datetime) IS TRUE"
+        " FROM omd_delivery.delivery AS d"
         " JOIN omd_delivery.delivery_entity USING (delivery_id)"
         " JOIN omd_delivery.entity AS e USING (entity_id) WHERE d.delivery_id = %s"
     )

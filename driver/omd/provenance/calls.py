@@ -9,15 +9,41 @@ from omd._core.calls import Calls, Repeat, Routine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime, timedelta
     from typing import Any
 
-    from omd.provenance.rows import EraseAnswer, FindSubjectRow, ReadersOfRow, SourcesOfRow
+    from omd.provenance.rows import (
+        EraseAnswer,
+        ExplainRow,
+        FindSubjectRow,
+        PlanRecallAnswer,
+        ReadersOfRow,
+        RecallAnswer,
+        RedeliverAnswer,
+        SourcesOfRow,
+        TraceRow,
+        TraceRowRow,
+    )
 
 __all__ = ["ProvenanceCalls"]
 
 
 class ProvenanceCalls(Calls):
     """The routines of the schema omd_provenance, as methods."""
+
+    def drop_return(self, recall_id: int, position: int, reason: str) -> None:
+        """Says that the entry ``position`` of what the recall ``recall_id`` wants to come again
+        will not come, because of ``reason``: what waits for it goes on.
+
+        Call again when the answer was lost; OM193 with DROPPED says that it is done.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownRecall: OM090.
+            WrongRecallState: OM193.
+        """
+        self._do(_DROP_RETURN, recall_id, position, reason)
 
     def erase(
         self,
@@ -66,6 +92,33 @@ class ProvenanceCalls(Calls):
             with_references,
         )
 
+    def explain(
+        self, table_code: str, key: Mapping[str, Any], column: str, *, at: datetime | None = None
+    ) -> list[ExplainRow]:
+        """Returns where the value of a cell comes from, a row per step, in words and as data.
+
+        The steps that apply, in this order: VALUE and ROW, the value (as text) and what holds it;
+        RUN and SOURCE, who wrote it, and what that has read, nearest first; DECISION, RULE and
+        INPUT, of a stage; DELIVERY, FILE and VERDICT, what it came with, and what it violated;
+        HISTORY, the value on any day. A row that is deleted has no value. Of the runs read the 50
+        nearest are shown, of deliveries and of files the first 20. Rows are read with the rights of
+        the caller.
+
+        Args:
+            table_code: an offered view of facts, a table of the Logical Validation Layer, or a
+                target of a Module in this database.
+            key: an object of columns and values that finds exactly one row.
+            column: the column.
+            at: as of when; NULL: now.
+
+        Raises:
+            MissingArgument: OM005.
+            UnfitRow: OM093.
+        """
+        from omd.provenance.rows import ExplainRow
+
+        return self._rows(_EXPLAIN, ExplainRow, table_code, key, column, at)
+
     def find_subject(
         self, interface_code: str, entity_code: str, keys: Sequence[Mapping[str, Any]]
     ) -> list[FindSubjectRow]:
@@ -87,6 +140,56 @@ class ProvenanceCalls(Calls):
 
         return self._rows(_FIND_SUBJECT, FindSubjectRow, interface_code, entity_code, keys)
 
+    def plan_recall(
+        self,
+        *,
+        module_instance_id: int | None = None,
+        delivery_id: int | None = None,
+        batch_instance_id: int | None = None,
+        agreement_code: str | None = None,
+        since: datetime | None = None,
+        is_stale: bool | None = None,
+        reason: str | None = None,
+        awaits_correction: bool | None = None,
+    ) -> PlanRecallAnswer:
+        """Plans to take something back with all that was made of it, and changes nothing else.
+
+        Exactly one target is given: ``module_instance_id``, a run, where that of an entity means
+        its delivery; ``delivery_id``; ``batch_instance_id``, the runs of a Batch Instance;
+        ``agreement_code``, the deliveries of an agreement from the snapshot ``since`` on; or
+        ``is_stale``, all runs of omd_report.stale_runs. Returns ``recall_id``, ``items`` (rows of
+        the plan, omd_report.recall_items) and ``blocked`` (how many are in the way). Rows of users
+        are counted with the rights of the caller.
+
+        Args:
+            reason: why, for the record.
+            awaits_correction: the target itself is to come again, by hand, and what stands on
+                it waits for it.
+
+        Raises:
+            UnknownBatchInstance: OM003.
+            UnknownModuleInstance: OM004.
+            UnknownAgreement: OM033.
+            UnknownDelivery: OM034.
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            NothingToRecall: OM091.
+        """
+        from omd.provenance.rows import PlanRecallAnswer
+
+        return self._answer(
+            _PLAN_RECALL,
+            PlanRecallAnswer,
+            module_instance_id,
+            delivery_id,
+            batch_instance_id,
+            agreement_code,
+            since,
+            is_stale,
+            reason,
+            awaits_correction,
+        )
+
     def readers_of(self, module_instance_id: int, *, all: bool | None = None) -> list[ReadersOfRow]:
         """Returns the runs that have read, or may have read, rows of the run
         ``module_instance_id``, and those that have read rows of these, and so on; each once, by the
@@ -107,6 +210,63 @@ class ProvenanceCalls(Calls):
         from omd.provenance.rows import ReadersOfRow
 
         return self._rows(_READERS_OF, ReadersOfRow, module_instance_id, all)
+
+    def recall(
+        self,
+        recall_id: int,
+        *,
+        accept: Sequence[str] | None = None,
+        wait: timedelta | str | None = None,
+    ) -> RecallAnswer:
+        """Executes the recall ``recall_id``: in this transaction all that its plan names is taken
+        back, with the rights of the caller, and what must come again is noted
+        (omd_report.recall_returns).
+
+        It waits for at most ``wait``, without locks, until no run of the Modules concerned
+        executes: those of the plan and all that may read its tables. Returns
+        ``module_instance_id``, the run of the Module provenance.recall that undid it, ``rows_gone``
+        and ``rows_returned``.
+
+        Args:
+            accept: the actions of the plan that the caller consents to, of BY_HAND, GIVE_UP,
+                WITHDRAW, PENDING and UNKNOWN; and GROWTH: what has come since the plan goes
+                too.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownRecall: OM090.
+            PlanChanged: OM190.
+            RecallBlocked: OM191.
+            ConsentMissing: OM192.
+            WrongRecallState: OM193.
+            StillRunning: OM194.
+        """
+        from omd.provenance.rows import RecallAnswer
+
+        return self._answer(_RECALL, RecallAnswer, recall_id, accept, wait)
+
+    def redeliver(self, recall_id: int) -> RedeliverAnswer:
+        """Creates the next delivery of the recall ``recall_id`` that is DUE, with the arguments of
+        the one that was taken back, or finds the one that was created so and has not ended.
+
+        Returns ``delivery_id``; ``files``, those that were recorded, each also with root, what was
+        handed over; and ``outcome``: RUN, deliver these files as that delivery; BY_HAND, its tenant
+        must bring it, since files are gone or have changed, or it can't be created: the delivery is
+        CANCELLED then; WAITING, another one comes first; RUNNING, its tenant is delivering it;
+        NOTHING, none of the recall is open.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            DeliveryArgumentInvalid: OM036.
+            UnknownRecall: OM090.
+            AgreementNotEffective: OM232.
+        """
+        from omd.provenance.rows import RedeliverAnswer
+
+        return self._answer(_REDELIVER, RedeliverAnswer, recall_id)
 
     def register_subject(
         self,
@@ -154,7 +314,78 @@ class ProvenanceCalls(Calls):
 
         return self._rows(_SOURCES_OF, SourcesOfRow, module_instance_id, all)
 
+    def trace(
+        self, module_instance_id: int, *, direction: str | None = None, depth: int | None = None
+    ) -> list[TraceRow]:
+        """Returns the way of the rows of the run ``module_instance_id`` through all rooms, a row
+        per run: itself (direction SELF), its sources and theirs (UP), its readers and theirs
+        (DOWN), each by the shortest way. distance: steps from the run; because_of: the run on the
+        way; is_exact: the ledger knows it, else it may have read; stands: it has succeeded and was
+        not undone; files: the files of its delivery.
 
+        What was undone is here too, and text says who took a delivery back and why.
+
+        Args:
+            direction: UP, DOWN or BOTH.
+            depth: how many steps far.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidCode: OM006.
+        """
+        from omd.provenance.rows import TraceRow
+
+        return self._rows(_TRACE, TraceRow, module_instance_id, direction, depth)
+
+    def trace_row(
+        self,
+        table_code: str,
+        key: Mapping[str, Any],
+        *,
+        direction: str | None = None,
+        depth: int | None = None,
+    ) -> list[TraceRowRow]:
+        """Returns what omd_provenance.trace does of the run that wrote a row.
+
+        The row is read with the rights of the caller.
+
+        Args:
+            table_code: an offered view of facts, a table of the Logical Validation Layer, or a
+                target of a Module.
+            key: an object of columns and values that finds exactly one row.
+            direction: UP, DOWN or BOTH.
+            depth: how many steps far.
+
+        Raises:
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidCode: OM006.
+            UnfitRow: OM093.
+        """
+        from omd.provenance.rows import TraceRowRow
+
+        return self._rows(_TRACE_ROW, TraceRowRow, table_code, key, direction, depth)
+
+    def wait_for_runs(self, recall_id: int, *, wait: timedelta | str | None = None) -> None:
+        """Waits until no run executes of the Modules that the recall ``recall_id`` concerns, at
+        most for ``wait``, so that a plan made then is still that of the act.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            UnknownRecall: OM090.
+            PlanChanged: OM190.
+            WrongRecallState: OM193.
+        """
+        self._do(_WAIT_FOR_RUNS, recall_id, wait)
+
+
+_DROP_RETURN = Routine(
+    "omd_provenance.drop_return",
+    {"p_recall_id": "bigint", "p_position": "integer", "p_reason": "text"},
+    required=3,
+)
 _ERASE = Routine(
     "omd_provenance.erase",
     {
@@ -167,11 +398,36 @@ _ERASE = Routine(
     },
     required=4,
 )
+_EXPLAIN = Routine(
+    "omd_provenance.explain",
+    {
+        "p_table_code": "text",
+        "p_key": "jsonb",
+        "p_column": "text",
+        "p_at": "timestamp with time zone",
+    },
+    required=3,
+    repeat=Repeat(),
+    is_function=True,
+)
 _FIND_SUBJECT = Routine(
     "omd_provenance.find_subject",
     {"p_interface_code": "text", "p_entity_code": "text", "p_keys": "jsonb"},
     required=3,
     is_function=True,
+)
+_PLAN_RECALL = Routine(
+    "omd_provenance.plan_recall",
+    {
+        "p_module_instance_id": "bigint",
+        "p_delivery_id": "bigint",
+        "p_batch_instance_id": "bigint",
+        "p_agreement_code": "text",
+        "p_since": "timestamp with time zone",
+        "p_is_stale": "boolean",
+        "p_reason": "text",
+        "p_awaits_correction": "boolean",
+    },
 )
 _READERS_OF = Routine(
     "omd_provenance.readers_of",
@@ -179,6 +435,14 @@ _READERS_OF = Routine(
     required=1,
     repeat=Repeat(),
     is_function=True,
+)
+_RECALL = Routine(
+    "omd_provenance.recall",
+    {"p_recall_id": "bigint", "p_accept": "text[]", "p_wait": "interval"},
+    required=1,
+)
+_REDELIVER = Routine(
+    "omd_provenance.redeliver", {"p_recall_id": "bigint"}, required=1, repeat=Repeat()
 )
 _REGISTER_SUBJECT = Routine(
     "omd_provenance.register_subject",
@@ -197,4 +461,21 @@ _SOURCES_OF = Routine(
     required=1,
     repeat=Repeat(),
     is_function=True,
+)
+_TRACE = Routine(
+    "omd_provenance.trace",
+    {"p_module_instance_id": "bigint", "p_direction": "text", "p_depth": "integer"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
+_TRACE_ROW = Routine(
+    "omd_provenance.trace_row",
+    {"p_table_code": "text", "p_key": "jsonb", "p_direction": "text", "p_depth": "integer"},
+    required=2,
+    repeat=Repeat(),
+    is_function=True,
+)
+_WAIT_FOR_RUNS = Routine(
+    "omd_provenance.wait_for_runs", {"p_recall_id": "bigint", "p_wait": "interval"}, required=1
 )

@@ -11,11 +11,20 @@ __all__ = [
     "EraseAnswer",
     "ErasureItemsRow",
     "ErasuresRow",
+    "ExplainRow",
     "FindSubjectRow",
+    "PlanRecallAnswer",
     "ReadersOfRow",
+    "RecallAnswer",
+    "RecallItemsRow",
+    "RecallReturnsRow",
+    "RecallsRow",
+    "RedeliverAnswer",
     "RunInputsRow",
     "SourcesOfRow",
     "StaleRunsRow",
+    "TraceRow",
+    "TraceRowRow",
     "UndoneReadProblemsRow",
     "UndoneReadsRow",
     "UnknownRunsRow",
@@ -31,12 +40,38 @@ class EraseAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainRow:
+    """Row of omd_provenance.explain."""
+
+    position: int
+    step: str
+    value: str | None
+    valid_from: datetime | None
+    valid_until: datetime | None
+    module_instance_id: int | None
+    delivery_id: int | None
+    file: str | None
+    line: int | None
+    text: str
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class FindSubjectRow:
     """Row of omd_provenance.find_subject."""
 
     layer: str
     table_code: str
     row_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRecallAnswer:
+    """Answer of omd_provenance.plan_recall."""
+
+    recall_id: int
+    items: int
+    blocked: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +89,24 @@ class ReadersOfRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RecallAnswer:
+    """Answer of omd_provenance.recall."""
+
+    module_instance_id: int
+    rows_gone: int
+    rows_returned: int
+
+
+@dataclass(frozen=True, slots=True)
+class RedeliverAnswer:
+    """Answer of omd_provenance.redeliver."""
+
+    delivery_id: int | None
+    files: dict[str, Any] | None
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourcesOfRow:
     """Row of omd_provenance.sources_of."""
 
@@ -65,6 +118,44 @@ class SourcesOfRow:
     because_of: int
     is_exact: bool
     stands: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRow:
+    """Row of omd_provenance.trace."""
+
+    direction: str
+    distance: int
+    module_instance_id: int
+    module_code: str
+    module_kind_code: str
+    table_code: str
+    because_of: int | None
+    is_exact: bool
+    stands: bool
+    delivery_id: int | None
+    delivery_status: str | None
+    files: list[str] | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRowRow:
+    """Row of omd_provenance.trace_row."""
+
+    direction: str
+    distance: int
+    module_instance_id: int
+    module_code: str
+    module_kind_code: str
+    table_code: str
+    because_of: int | None
+    is_exact: bool
+    stands: bool
+    delivery_id: int | None
+    delivery_status: str | None
+    files: list[str] | None
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +211,137 @@ class ErasuresRow:
     erased_by: str
     erased_datetime: datetime
     erasure_status: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecallItemsRow:
+    """What each recall takes back, by its plan: a row per run and table, in the order of the act.
+
+    Attributes:
+        recall_id: The recall.
+        position: The place in the act, from 1.
+        action: What happens to the run: REVERT, REDELIVER, BY_HAND, REQUEUE, UNDO, GIVE_UP,
+            WITHDRAW, PENDING; UNKNOWN and OUTSIDE are left alone, BLOCKED is in the way.
+        module_kind_code: The kind of its Module.
+        module_instance_id: The run; NULL: there is none.
+        delivery_id: Its delivery; NULL: it has none.
+        module_code: Its Module.
+        table_code: The table that it wrote.
+        distance: Steps from the target; the target is 0.
+        because_of: The run that takes this one with it; NULL: it is the target.
+        relation: TARGET; READS: it has read rows of because_of; FOLLOWS: it stands on them by
+            the order of its own Module.
+        is_exact: Whether the ledger knows it; false: it may have read.
+        rows_go: Rows of the table with its stamp when the plan was made; NULL: only a template
+            knows.
+        rows_back: Rows of runs that stand which it had replaced, at that time; NULL: only a
+            template knows.
+        rows_gone: Rows that have gone; NULL: not executed, or not known.
+        rows_returned: Rows that have come back; NULL: not executed, or not known.
+        comes_again: How it is made again; NULL: it is not.
+        problem: What is in the way, or what must be known; NULL: nothing.
+    """
+
+    view: ClassVar[str] = "omd_report.recall_items"
+
+    recall_id: int
+    position: int
+    action: str
+    module_kind_code: str
+    module_instance_id: int | None
+    delivery_id: int | None
+    module_code: str
+    table_code: str
+    distance: int
+    because_of: int | None
+    relation: str
+    is_exact: bool
+    rows_go: int | None
+    rows_back: int | None
+    rows_gone: int | None
+    rows_returned: int | None
+    comes_again: str | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallReturnsRow:
+    """What recalls took back and what must come again from outside: deliveries, and runs of kind
+    SQL and SPARK.
+
+    Attributes:
+        recall_id: The recall.
+        position: The place in it, in the order of coming.
+        module_kind_code: DELIVERY, SQL or SPARK.
+        code: The agreement of a delivery, else the Module.
+        former_delivery_id: The delivery that was taken back or withdrawn; NULL: it is none.
+        snapshot_datetime: The snapshot of that delivery; NULL: it is none.
+        return_status: BY_HAND: a person must bring it. WAITING: another one comes first. DUE: a
+            worker may take it. RUNNING: it has begun. DONE: it has come. DROPPED: it will not
+            come.
+        module_instance_id: The run that has filled it; NULL: none.
+        delivery_id: The delivery that fills it, or is to; NULL: none.
+        problem: Why it can't come by itself, what became of one that did, or why it was
+            dropped; NULL: nothing.
+    """
+
+    view: ClassVar[str] = "omd_report.recall_returns"
+
+    recall_id: int
+    position: int
+    module_kind_code: str
+    code: str
+    former_delivery_id: int | None
+    snapshot_datetime: datetime | None
+    return_status: str
+    module_instance_id: int | None
+    delivery_id: int | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallsRow:
+    """What was to be taken back with all that was made of it, and whether it was.
+
+    Attributes:
+        recall_id: The recall.
+        recall_status: PLANNED: nothing has happened yet. EXECUTED: it was taken back.
+        target: What plan_recall was given: the argument and its value.
+        reason: Why, as its planner wrote it.
+        awaits_correction: Whether the target itself is to come again, by hand.
+        planned_by: Who planned it.
+        planned_datetime: When.
+        executed_by: Who executed it; NULL: nobody yet.
+        executed_datetime: When; NULL: not yet.
+        module_instance_id: The run of the Module provenance.recall that took everything back;
+            NULL: none yet.
+        items: How many rows its plan has.
+        blocked: How many of them are in the way.
+        rows_go: How many rows go by the plan; NULL: it is not known of any.
+        rows_back: How many come back by the plan; NULL: it is not known of any.
+        rows_gone: How many have gone; NULL: it is not executed, or it is not known of any.
+        rows_returned: How many have come back; NULL: it is not executed, or it is not known of
+            any.
+    """
+
+    view: ClassVar[str] = "omd_report.recalls"
+
+    recall_id: int
+    recall_status: str
+    target: dict[str, Any]
+    reason: str
+    awaits_correction: bool
+    planned_by: str
+    planned_datetime: datetime
+    executed_by: str | None
+    executed_datetime: datetime | None
+    module_instance_id: int | None
+    items: int
+    blocked: int
+    rows_go: int | None
+    rows_back: int | None
+    rows_gone: int | None
+    rows_returned: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +444,6 @@ class UndoneReadsRow:
         change_id: The change that was undone; NULL: it is none of facts.
         undone_by_change_id: The change that undid it; NULL: it is none of facts.
         undone_datetime: When it was undone; NULL: it is still to be.
-        source_instance_id: The run that was undone.
     """
 
     view: ClassVar[str] = "omd_report.undone_reads"
@@ -233,7 +454,6 @@ class UndoneReadsRow:
     change_id: int | None
     undone_by_change_id: int | None
     undone_datetime: datetime | None
-    source_instance_id: int
 
 
 @dataclass(frozen=True, slots=True)
