@@ -43,6 +43,14 @@ BEGIN
                 de.allows_deletes
             FROM omd_delivery.delivery_entity AS de
             WHERE de.delivery_id = p_former_id;
+            -- It may be withdrawn itself before it is staged.
+            INSERT INTO omd_delivery.delivery_file (
+                delivery_id, entity_id, file_no, uri, bytes, modified_datetime, root
+            )
+            SELECT
+                v_delivery_id, f.entity_id, f.file_no, f.uri, f.bytes, f.modified_datetime, f.root
+            FROM omd_delivery.delivery_file AS f
+            WHERE f.delivery_id = p_former_id;
             PERFORM omd_delivery._require_marks(v_delivery_id);
             PERFORM omd_delivery._require_contexts(v_delivery_id);
         EXCEPTION

@@ -53,13 +53,20 @@ BEGIN
             EXECUTE format(
                 $sql$
                 SELECT
-                    count(*) FILTER (WHERE l.acm_audit_id = $2),
-                    count(*) FILTER (
-                        WHERE l.acm_end_dt = $3 AND l.acm_audit_id <> ALL($4)
+                    (
+                        SELECT count(*)
+                        FROM %1$s AS d
+                        INNER JOIN %2$s AS l ON %3$s
+                        WHERE d.delivery_id = $1 AND l.acm_audit_id = $2
+                    ),
+                    (
+                        SELECT count(*)
+                        FROM %1$s AS d
+                        INNER JOIN %2$s AS l ON %3$s
+                        WHERE d.delivery_id = $1
+                            AND l.acm_end_dt = $3
+                            AND l.acm_audit_id <> ALL($4)
                     )
-                FROM %s AS d
-                INNER JOIN %s AS l ON %s
-                WHERE d.delivery_id = $1 AND (l.acm_audit_id = $2 OR l.acm_end_dt = $3)
                 $sql$,
                 v_sql.delta_table, v_sql.lvl_table, v_sql.key_match
             )

@@ -94,6 +94,8 @@ def test_what_is_of_a_later_time_waits_until_the_entry_is_filled(middle: Middle)
     assert answer["outcome"] == "WAIT"
     assert answer["detail"].startswith("recall 7: the delivery of a at 2020-01-03")
     assert work(middle, "b")[:2] == ("WAITING", "RECALLED")
+    state = "SELECT waits_for FROM omd_report.delivery_state WHERE delivery_id = %s"
+    assert middle.one(state, later) == answer["detail"]
     assert "recall 7" in str(work(middle, "b")[2])
     assert work(middle)[:2] == ("WAITING", "RECALLED")
     assert returns(middle) == [(1, "BY_HAND"), (2, "BY_HAND")]
@@ -250,6 +252,26 @@ def test_a_folder_of_a_later_time_is_not_taken_before_what_comes_again(middle: M
     assert middle.call("take_arrival", agreement_code="a")["folder"] == "2020-01-04"
 
 
+def test_the_folder_of_what_was_taken_back_is_refused(middle: Middle) -> None:
+    middle.agree(arrival={"location": "/drop", "every": "0 s"})
+    files = [{"path": p, "bytes": 0, "modified": 1} for p in ("stock.csv", "_SUCCESS")]
+    seen = {"folder": "2020-01-04", "kind": "FOLDER", "files": files}
+    look = {"agreement_code": "a", "seen": [seen]}
+    middle.call("report_arrivals", **look)
+    taken = middle.call("take_arrival", agreement_code="a")["delivery_id"]
+    accept(middle, taken)
+    state = "SELECT arrival_status FROM omd_report.arrivals"
+    assert middle.one(state) == "DONE"
+    middle.take_back(*middle.runs(taken))
+    middle.call("report_arrivals", **look)
+    assert middle.one(state) == "REFUSED"
+    assert middle.call("take_arrival", agreement_code="a")["delivery_id"] is None
+    # A sender corrects by another content.
+    seen["files"] = [{**file, "bytes": 9} for file in files]
+    middle.call("report_arrivals", **look)
+    assert middle.one(state) == "FOUND"
+
+
 def test_files_that_are_gone_or_changed_make_it_one_by_hand(middle: Middle) -> None:
     former = from_files(middle, 3)
     for position, seen in enumerate(
@@ -344,6 +366,30 @@ def test_a_delivery_in_the_way_is_withdrawn_and_its_folder_found_again(middle: M
     accept(middle, answer["delivery_id"])
     assert arrival() == "DONE"
     assert returns(middle) == [(1, "DONE"), (2, "DONE")]
+
+
+def test_a_redelivery_that_is_withdrawn_fills_both_entries_when_it_comes(middle: Middle) -> None:
+    """A second recall finds the redelivery of a first one unfinished, behind what it takes back."""
+    bad = middle.deliver(2, {"stock": {(9,): ("x",)}})
+    former = from_files(middle, 3)
+    entry(middle, 1, 3, former_delivery_id=former)
+    redelivery = redeliver(middle)["delivery_id"]
+    runs = middle.runs(bad)
+    assert middle.rows("SELECT * FROM omd_delivery.recall_withdrawals(%s)", runs) == [
+        {"delivery_id": redelivery, "because_of": runs[0], "comes_again": "FILES"}
+    ]
+    middle.take_back(*runs)
+    middle.one("SELECT omd_delivery.withdraw(%s, 8, 'why')", redelivery)
+    entry(middle, 1, 2, former_delivery_id=bad, is_by_hand=True, recall=8)
+    entry(middle, 2, 3, former_delivery_id=redelivery, recall=8)
+    assert returns(middle) == [(1, "WAITING"), (1, "BY_HAND"), (2, "WAITING")]
+    assert redeliver(middle)["outcome"] == "WAITING"
+    accept(middle, middle.load(2, entities=["stock"]))
+    assert returns(middle) == [(1, "DUE"), (1, "DONE"), (2, "WAITING")]
+    answer = redeliver(middle)
+    assert [f["uri"] for f in answer["files"]] == ["file:/drop/3.csv"]
+    accept(middle, answer["delivery_id"])
+    assert returns(middle) == [(1, "DONE"), (1, "DONE"), (2, "DONE")]
 
 
 def test_an_unfinished_delivery_without_files_is_withdrawn_by_hand(middle: Middle) -> None:

@@ -21,6 +21,7 @@ SELECT
         WHEN r.delivery_id IS NOT NULL THEN concat('delivery ', r.delivery_id, ', which runs')
         WHEN p.delivery_id IS NOT NULL
             THEN concat('delivery ', p.delivery_id, ', which is not persisted')
+        WHEN b.waits_for IS NOT NULL THEN b.waits_for
         WHEN d.is_running THEN 'begin_delivery, since its run is dead'
         ELSE 'begin_delivery'
     END AS waits_for
@@ -50,6 +51,10 @@ LEFT JOIN LATERAL (
         AND o.queue_status <> 'PERSISTED'
         AND (o.delete_type = 'PHYSICAL' OR d.delete_type = 'PHYSICAL')
 ) AS p ON TRUE
+CROSS JOIN
+    LATERAL (
+        SELECT omd_delivery._return_before(d.interface_id, d.snapshot_datetime) AS waits_for
+    ) AS b
 WHERE
     d.layer_code = 'LVL'
     AND d.delivery_status IN ('RECEIVED', 'LOADED', 'VALIDATED', 'ACCEPTED');

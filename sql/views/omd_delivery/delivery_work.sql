@@ -157,6 +157,7 @@ LEFT JOIN LATERAL (
         omd_delivery._return_before(
             a.interface_id, coalesce(d.snapshot_datetime, f.snapshot_datetime)
         ) AS waits_for
+    WHERE coalesce(d.snapshot_datetime, f.snapshot_datetime) IS NOT NULL
 ) AS b ON TRUE
 CROSS JOIN
     LATERAL (
