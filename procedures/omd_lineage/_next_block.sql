@@ -167,23 +167,18 @@ BEGIN
         p_is_full := v_block.p_is_full;
         p_min_ts := v_block.p_min_pos;
         p_max_id := v_block.p_end_id;
-        p_is_quiet := p_end_pos IS NOT NULL AND p_row_count = 0;
         p_detail := v_block.p_detail;
-        -- A reload that a recall took back is due although nothing has touched a key since.
+        -- What a recall took back is made again, whatever is new.
         IF v_topic.processor = 'RELOAD'
-            AND coalesce(p_row_count, 0) = 0
             AND omd_lineage._is_recalled(p_topic_id)
-            AND NOT EXISTS (
-                SELECT FROM omd.source_position AS s
-                WHERE s.table_code = v_topic.table_code AND s.is_closed
-            )
+            AND NOT omd_lineage._is_closed(p_topic_id)
         THEN
             p_end_pos := coalesce(p_end_pos, p_start_pos);
             p_end_id := coalesce(p_end_id, p_start_id);
-            p_row_count := 1;
-            p_is_quiet := FALSE;
             p_detail := NULL;
+            RETURN;
         END IF;
+        p_is_quiet := p_end_pos IS NOT NULL AND p_row_count = 0;
         RETURN;
     END IF;
     IF v_topic.is_lake THEN

@@ -179,7 +179,8 @@ EXCEPTION
         p_end_id := NULL;
         IF p_outcome = 'NOJOBS' THEN
             p_reason := NULL;
-            PERFORM omd_lineage._note_unreadable(v_claim.p_topic_id, p_detail);
+            PERFORM omd_lineage._note_unreadable(v_claim.p_topic_id, p_detail)
+            WHERE v_awaited IS NULL;
             RETURN;
         END IF;
         CALL omd_lineage.note_error(

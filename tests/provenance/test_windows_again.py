@@ -12,6 +12,7 @@ from facts.test_changes import ORDERS
 from facts.test_stages import STAGE
 from facts.test_topics import CUSTOMERS, load, newest, revert, step, steps, topic
 from provenance.taking_back import follows, take_back
+from support.flow import Flow
 
 if TYPE_CHECKING:
     import psycopg
@@ -179,3 +180,37 @@ def test_what_has_nothing_for_a_topic_need_not_be_kept(shop: Store) -> None:
     shop.call("omd_lineage.set_offset", topic="app.f", pos="-infinity", id=-(2**63))
     (reader,) = shop.rows("SELECT passed_id FROM omd.source_reader")
     assert reader["passed_id"] is None
+
+
+def test_a_reload_of_facts_comes_again_although_no_change_is_new(shop: Store) -> None:
+    shop.conn.execute(
+        b"CREATE TABLE app.bill (nbr int, amount int, omd_insert_module_instance_id bigint);"
+        b"CREATE VIEW app.v_bill AS SELECT g.nbr, g.amount FROM gdal_shop.orders AS g"
+    )
+    Flow.call(
+        shop,
+        "omd_lineage.register_topic",
+        topic="app.bill",
+        depends_on=["gdal_shop.orders"],
+        transforms=["app.v_bill"],
+        processor="RELOAD",
+    )
+
+    def bill() -> str:
+        return str(shop.call("omd_lineage.step", topic="app.bill")["outcome"])
+
+    load(shop, 1, orders=[("N", 1, 10)])
+    assert bill() == "DONE"
+    assert bill() == "NOJOBS"
+    # The second time a change is new that touched no key of it.
+    for news in (None, [("N", 7, "Ada")]):
+        last = shop.one("SELECT max(module_instance_id) FROM omd_lineage.log")
+        take_back(shop, last)
+        if news:
+            load(shop, 2, customers=news)
+        assert shop.one("SELECT count(*) FROM app.bill") == 0
+        assert work(shop, "app.bill") == ("READY", "RECALLED")
+        assert bill() == "DONE"
+        assert shop.one("SELECT count(*) FROM app.bill") == 1
+        assert work(shop, "app.bill")[0] == "IDLE"
+    assert bill() == "NOJOBS"

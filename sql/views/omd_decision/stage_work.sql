@@ -34,7 +34,7 @@ WITH found AS (
     LEFT JOIN (
         SELECT
             b.module_id,
-            min(b.noted_datetime) AS noted_datetime
+            max(b.noted_datetime) AS noted_datetime
         FROM omd.open_window AS b
         GROUP BY b.module_id
     ) AS g ON s.module_id = g.module_id

@@ -45,7 +45,10 @@ topics AS (
         s.state AS pause,
         s.not_before,
         s.failed_since,
-        s.looked_datetime >= coalesce(g.moved_at, '-infinity') AS is_looked_at,
+        s.looked_datetime >= greatest(
+            coalesce(g.moved_at, '-infinity'), w.noted_datetime
+        ) AS is_looked_at,
+        w.noted_datetime AS recalled_at,
         coalesce(g.base_kind IN ('FACTS', 'RUNS'), FALSE) AS has_source,
         coalesce(g.is_closed, FALSE) AS is_closed,
         -- The oldest change, or end of a run, that is not read yet. Most topics miss the newest one
@@ -83,9 +86,7 @@ topics AS (
         t.topic_id IN (
             SELECT r.topic_id FROM omd_lineage.restatement_list AS r WHERE r.is_ready
         ) AS is_to_be_restated,
-        t.module_id IN (
-            SELECT w.module_id FROM omd.open_window AS w
-        ) AS is_to_come_again,
+        w.module_id IS NOT NULL AS is_to_come_again,
         a.waits_for AS awaited
     FROM omd_lineage.topic AS t
     INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
@@ -93,6 +94,13 @@ topics AS (
     LEFT JOIN lag AS g ON t.topic_id = g.topic_id
     LEFT JOIN omd.module_pause AS s ON t.module_id = s.module_id
     LEFT JOIN omd_lineage.awaiting_topics AS a ON t.topic_id = a.topic_id
+    LEFT JOIN (
+        SELECT
+            q.module_id,
+            max(q.noted_datetime) AS noted_datetime
+        FROM omd.open_window AS q
+        GROUP BY q.module_id
+    ) AS w ON t.module_id = w.module_id
     WHERE t.processor IS NOT NULL
 ),
 
@@ -190,6 +198,7 @@ SELECT
     r.module_id,
     CASE
         WHEN r.shown_reason IN ('FAILED', 'BACK_OFF') THEN coalesce(r.failed_since, r.run)
+        WHEN r.shown_reason = 'RECALLED' THEN r.recalled_at
         WHEN r.shown_reason IN ('DUE', 'MAX_WAIT', 'DEPENDENCY', 'RUN_WINDOW', 'NO_OFFSET')
             THEN r.moved_at
         WHEN isfinite(r.run) THEN r.run
