@@ -159,14 +159,11 @@ COMMENT ON TABLE omd.module_read IS
 COMMENT ON COLUMN omd.module_read.module_id IS 'The Module.';
 COMMENT ON COLUMN omd.module_read.table_code IS 'The table, as in omd.run_input.';
 
--- The windows of a Module by their ends, so that the one that holds a position is found at once. An
--- end without an id holds all ids of its time.
-CREATE INDEX ix_source_control_end ON omd.source_control (
-    module_id,
-    coalesce(end_value, '-infinity'),
-    coalesce(end_id, 9223372036854775807),
-    module_instance_id
-);
+-- The windows of a Module over a source by their ends, so that the one that holds a change is found
+-- at once.
+CREATE INDEX ix_source_control_block ON omd.source_control (
+    module_id, source_code, end_id, module_instance_id
+) WHERE source_code IS NOT NULL;
 
 CREATE TABLE omd.maintenance (
     routine text NOT NULL,

@@ -1,5 +1,6 @@
 -- Whoever takes rows back marks the runs and calls this in the same transaction. Rows of a run that
--- failed, and whose rows and success would have been one transaction, were never visible.
+-- failed, and whose rows and success would have been one transaction, were never visible; of one
+-- that failed before this was recorded nobody knows.
 
 CREATE OR REPLACE FUNCTION omd.note_undone(
     p_instance_array bigint[],
@@ -22,7 +23,10 @@ BEGIN ATOMIC
     INNER JOIN omd.module_instance AS mi ON i.id = mi.module_instance_id
     WHERE
         mi.execution_status_code = 'S'
-        OR NOT (mi.is_session_bound OR mi.is_one_transaction)
+        OR (
+            mi.newest_instance_id IS NOT NULL
+            AND NOT (mi.is_session_bound OR mi.is_one_transaction)
+        )
     ORDER BY i.id
     ON CONFLICT (module_instance_id) DO NOTHING;
 END;

@@ -83,11 +83,11 @@ $readers_of$;
 COMMENT ON FUNCTION omd_lineage.readers_of IS
 'Returns the topics downstream that have read what a rollback of the step p_module_instance_id '
 'would undo, the steps after it included: the distance of each (1: directly), the number of its '
-'steps that have read it, and the first and the last of these. They keep what they have made of it'
-' until omd_lineage.restate takes it again. Of a run that is no step, such as a load of facts, it '
-'returns the topics that have read its table since. omd_provenance.readers_of knows each run that has '
-'read, in all rooms. Errors: OM004: there is no such instance; '
-'OM005: p_module_instance_id is NULL. Locks: none. See docs/explanation/lineage.md. Call again '
-'when the answer was lost.';
+'steps that have read it, and the first and the last of these. They keep what they have made of '
+'it until omd_lineage.restate takes it again. Of a run that is no step, such as a load of facts, '
+'it returns the topics that have read its table since. omd_provenance.readers_of knows each run '
+'that has read, in all rooms. Errors: OM004: there is no such instance; OM005: '
+'p_module_instance_id is NULL. Locks: none. See docs/explanation/lineage.md. Call again when the '
+'answer was lost.';
 REVOKE ALL ON FUNCTION omd_lineage.readers_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.readers_of TO omd_reader;

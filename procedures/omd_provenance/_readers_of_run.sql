@@ -55,8 +55,21 @@ BEGIN
             array_agg(i.module_id) AS module_array,
             array_agg(i.after_id) AS after_array,
             array_agg(coalesce(i.upto_id, 9223372036854775807)) AS upto_array
-        FROM omd.ledger_input AS i
-        WHERE i.table_code = ANY(v_tables) AND i.read_kind = 'WINDOW' AND i.after_id < v_upto
+        FROM (
+            SELECT w.table_code, w.declared_code, w.pos_column, w.id_column, w.module_id,
+                w.after_id, w.upto_id
+            FROM omd.ledger_input AS w
+            WHERE w.table_code = ANY(v_tables) AND w.read_kind = 'WINDOW' AND w.after_id < v_upto
+            UNION ALL
+            SELECT u.table_code, u.table_code, NULL, NULL, u.module_id, 0, NULL
+            FROM omd.undeclared_readers(
+                ARRAY(
+                    SELECT DISTINCT c.source_code
+                    FROM omd_facts.changes_of_runs(ARRAY[p_module_instance_id]) AS c
+                )
+            ) AS u
+            WHERE u.table_code = ANY(v_tables)
+        ) AS i
         GROUP BY i.table_code, i.declared_code, i.pos_column, i.id_column
     LOOP
         RETURN QUERY

@@ -54,6 +54,10 @@ BEGIN
             AND i.after_id < p_module_instance_id
             AND coalesce(i.upto_id >= p_module_instance_id, TRUE)
         UNION ALL
+        SELECT u.table_code, u.table_code, 'WINDOW', NULL
+        FROM omd.undeclared_readers(ARRAY[v_window.source_code]) AS u
+        WHERE u.module_id = v_run.module_id
+        UNION ALL
         SELECT i.table_code, i.table_code, 'ALL', NULL
         FROM omd.ledger_record AS i
         WHERE i.module_instance_id = p_module_instance_id AND i.source_instances IS NULL

@@ -48,13 +48,9 @@ BEGIN
                 SELECT w.module_instance_id
                 FROM unnest(p_module_array) AS m (module_id)
                 CROSS JOIN LATERAL omd_provenance._windows_over(
-                    m.module_id, v_change.change_datetime, v_change.change_id,
-                    v_change.change_datetime, v_change.change_id, p_all
+                    m.module_id, v_change.source_code, v_change.change_id, p_all
                 ) AS w
-                WHERE w.source_code = v_change.source_code
-                    AND w.end_id >= v_change.change_id
-                    AND coalesce(w.start_id, 0) < v_change.change_id
-                    AND coalesce(w.end_id < v_change.undone_by_change_id, TRUE)
+                WHERE coalesce(w.end_id < v_change.undone_by_change_id, TRUE)
             );
         END LOOP;
         IF v_is_known THEN

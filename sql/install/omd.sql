@@ -153,7 +153,7 @@
 \ir ../../migrations/V081__module_returns.sql
 \endif
 
-\set checksum 'b27b8441c9d0b0d3230c655520a3a03de6900036afde81ba9915d5619a26144d'
+\set checksum '33891b0b0f6245b757f1354c1941fc6bd316d148b9a8fde6b791b19f4133adf2'
 \set migration 'V082__ledger'
 \ir ../setup/claim.psql
 \if :pending
@@ -545,6 +545,7 @@
 \ir ../views/omd/ledger_read.sql
 \ir ../views/omd/ledger_undone.sql
 \ir ../views/omd/ledger_window.sql
+\ir ../../procedures/omd/undeclared_readers.sql
 \ir ../../procedures/omd/tables_of_run.sql
 \ir ../../procedures/omd/modules_writing.sql
 \ir ../../procedures/omd/table_family.sql

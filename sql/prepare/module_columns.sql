@@ -13,18 +13,20 @@ DECLARE
     v_is_locked boolean := FALSE;
     v_has_kind boolean;
     v_has_order boolean;
+    v_has_former boolean;
 BEGIN
     -- Not by to_regclass: a new administrator may not look into the schema yet.
     SELECT
         count(*) FILTER (WHERE a.attname = 'module_kind_code') > 0,
-        count(*) FILTER (WHERE a.attname = 'success_order') > 0
-    INTO v_has_kind, v_has_order
+        count(*) FILTER (WHERE a.attname = 'success_order') > 0,
+        count(*) FILTER (WHERE a.attname = 'started_by') > 0
+    INTO v_has_kind, v_has_order, v_has_former
     FROM pg_class AS c
     INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
     INNER JOIN pg_attribute AS a ON c.oid = a.attrelid
     WHERE n.nspname = 'omd' AND c.relname IN ('module', 'module_instance')
     HAVING count(*) > 0;
-    IF v_has_order IS NOT FALSE THEN
+    IF v_has_order IS NOT FALSE OR (v_has_kind AND NOT v_has_former) THEN
         RETURN;
     END IF;
     PERFORM set_config('role', 'omd_owner', TRUE);
@@ -39,10 +41,14 @@ BEGIN
                 PERFORM pg_sleep(0.1);
         END;
     END LOOP;
-    ALTER TABLE omd.module_instance
-    ADD COLUMN success_order bigint,
-    ADD COLUMN newest_instance_id bigint,
-    ADD COLUMN is_one_transaction boolean NOT NULL DEFAULT FALSE;
+    -- Where columns of migration V007 are still to come, the order of columns stays that of the
+    -- migrations.
+    IF v_has_former THEN
+        ALTER TABLE omd.module_instance
+        ADD COLUMN success_order bigint,
+        ADD COLUMN newest_instance_id bigint,
+        ADD COLUMN is_one_transaction boolean NOT NULL DEFAULT FALSE;
+    END IF;
     IF v_has_kind THEN
         RETURN;
     END IF;

@@ -84,8 +84,10 @@ def readers(dsn: str, instances: int) -> None:
         prepare(conn, instances)
         for behind in (1, 10, 100):
             run = instances - instances % MODULES - behind * MODULES
-            conn.execute(f"DELETE FROM public.t; INSERT INTO public.t SELECT start_datetime, 0,"
-                         f" {run} FROM omd.module_instance WHERE module_instance_id = {run}".encode())
+            conn.execute(
+                f"DELETE FROM public.t; INSERT INTO public.t SELECT start_datetime, 0,"
+                f" {run} FROM omd.module_instance WHERE module_instance_id = {run}".encode()
+            )
             start = time.perf_counter()
             count, found = pages(conn, run)
             seconds = time.perf_counter() - start

@@ -61,9 +61,7 @@ def test_pages_follow_the_readers_and_not_the_history(conn: Connection) -> None:
         run = 24000 - behind * MODULES
         readers = len(conn.execute(query, (run,)).fetchall())
         conn.execute(query, (run,))
-        row = conn.execute(
-            "EXPLAIN (ANALYZE, BUFFERS, FORMAT json) " + query, (run,)
-        ).fetchone()
+        row = conn.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT json) " + query, (run,)).fetchone()
         assert row is not None
         plan = row["QUERY PLAN"][0]["Plan"]
         pages = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]

@@ -310,7 +310,6 @@ class UndoneReadsRow:
         change_id: The change that was undone; NULL: it is none of facts.
         undone_by_change_id: The change that undid it; NULL: it is none of facts.
         undone_datetime: When it was undone; NULL: it is still to be.
-        source_instance_id: The run that was undone.
     """
 
     view: ClassVar[str] = "omd_report.undone_reads"
@@ -321,7 +320,6 @@ class UndoneReadsRow:
     change_id: int | None
     undone_by_change_id: int | None
     undone_datetime: datetime | None
-    source_instance_id: int
 
 
 @dataclass(frozen=True, slots=True)

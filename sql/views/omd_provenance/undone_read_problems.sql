@@ -7,25 +7,30 @@ SELECT
     'provenance' AS room,
     'MODULE_INSTANCE' AS object_kind,
     r.module_instance_id::text AS object_key,
-    format('Module Instance %s of %s', r.module_instance_id, r.reader_code) AS subject,
+    format('Module Instance %s of %s', r.module_instance_id, r.module_code) AS subject,
     min(r.undone_datetime) AS since,
     format(
-        'It has read what was undone later: %s.',
-        string_agg(
-            CASE
-                WHEN r.change_id IS NOT NULL
-                    THEN format('change %s of interface %s', r.change_id, r.interface_code)
-                ELSE format('Module Instance %s', r.source_instance_id)
-            END,
-            ', ' ORDER BY r.change_id, r.source_instance_id
-        )
+        'It has read what was undone later: %s.', string_agg(DISTINCT w.text, ', ' ORDER BY w.text)
     ) AS text,
     format(
         'omd set-next-run R --module-instance %s && omd run module %s',
-        r.module_instance_id, omd.shell_argument(r.reader_code)
+        r.module_instance_id, omd.shell_argument(r.module_code)
     ) AS way_out
-FROM omd_report.undone_reads AS r
-GROUP BY r.module_instance_id, r.reader_code;
+FROM omd_report.stale_runs AS r
+LEFT JOIN LATERAL omd_facts.changes_of_runs(ARRAY[r.source_instance_id]) AS c ON TRUE
+CROSS JOIN
+    LATERAL (
+        SELECT
+            CASE
+                WHEN c.change_id IS NOT NULL
+                    THEN format(
+                        'change %s of interface %s',
+                        c.change_id, substr(c.source_code, length('facts.') + 1)
+                    )
+                ELSE format('Module Instance %s', r.source_instance_id)
+            END AS text
+    ) AS w
+GROUP BY r.module_instance_id, r.module_code;
 
 COMMENT ON VIEW omd_report.undone_read_problems IS
 'For rooms: the runs that stand and have read what was undone later, as '

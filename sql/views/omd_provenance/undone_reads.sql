@@ -7,8 +7,7 @@ SELECT DISTINCT
     substr(c.source_code, length('facts.') + 1) AS interface_code,
     c.change_id,
     c.undone_by_change_id,
-    s.undone_datetime,
-    s.source_instance_id
+    s.undone_datetime
 FROM omd_report.stale_runs AS s
 LEFT JOIN LATERAL omd_facts.changes_of_runs(ARRAY[s.source_instance_id]) AS c ON TRUE;
 
@@ -25,4 +24,3 @@ COMMENT ON COLUMN omd_report.undone_reads.undone_by_change_id IS
 'The change that undid it; NULL: it is none of facts.';
 COMMENT ON COLUMN omd_report.undone_reads.undone_datetime IS
 'When it was undone; NULL: it is still to be.';
-COMMENT ON COLUMN omd_report.undone_reads.source_instance_id IS 'The run that was undone.';
