@@ -107,8 +107,8 @@ COMMENT ON FUNCTION omd.take_back_rows IS
 'For rooms: Takes the runs p_instance_array back, for the run p_recall_instance_id of a recall, '
 'with the rights of the caller: their rows go by the rollback of their own Modules, their load '
 'windows are withdrawn, and they are marked as undone. Rows of a target outside of this database '
-'are left to the caller. Returns per run the rows that went and came back (NULL: only a template knows). Errors: '
-'OM101: the run of the recall has not taken these on, OM112. Locks: the target rows; the '
-'instances.';
+'are left to the caller. Returns per run the rows that went and came back (NULL: only a template '
+'knows). Errors: OM101: the run of the recall has not taken these on, OM112. Locks: the target '
+'rows; the instances.';
 REVOKE ALL ON FUNCTION omd.take_back_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.take_back_rows TO omd_admin;

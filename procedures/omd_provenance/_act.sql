@@ -7,6 +7,8 @@
 CREATE OR REPLACE PROCEDURE omd_provenance._act(
     p_recall_id bigint,
     p_accept text[],
+    INOUT p_runs bigint[],
+    INOUT p_modules integer[],
     INOUT p_module_instance_id bigint,
     INOUT p_rows_gone bigint,
     INOUT p_rows_returned bigint
@@ -20,12 +22,32 @@ AS $act$
 DECLARE
     v_recall CONSTANT omd_provenance.recall := omd_provenance._require_planned(p_recall_id);
     v_items jsonb;
+    v_runs bigint[];
+    v_modules integer[];
     v_difference record;
     v_part record;
     v_done jsonb := '[]';
     v_message text;
 BEGIN
-    v_items := omd_provenance._plan(v_recall.target, v_recall.awaits_correction, FALSE);
+    BEGIN
+        v_items := omd_provenance._plan(v_recall.target, v_recall.awaits_correction, FALSE);
+    EXCEPTION
+        -- Somebody has undone the target since the plan.
+        WHEN SQLSTATE 'OM091' THEN
+            PERFORM omd_provenance._raise_changed(p_recall_id, '[]', to_jsonb(p_runs));
+    END;
+    v_runs := ARRAY(
+        SELECT DISTINCT (e ->> 'module_instance_id')::bigint
+        FROM jsonb_array_elements(v_items) AS e
+        WHERE e ->> 'module_instance_id' IS NOT NULL
+    );
+    v_modules := omd_provenance._modules_concerned(v_runs);
+    IF NOT v_runs <@ p_runs OR NOT v_modules <@ p_modules THEN
+        p_runs := v_runs;
+        p_modules := v_modules;
+        p_module_instance_id := NULL;
+        RETURN;
+    END IF;
     v_difference := omd_provenance._plan_difference(p_recall_id, v_items);
     IF v_difference.p_come <> '[]' OR v_difference.p_gone <> '[]' THEN
         IF NOT 'GROWTH' = ANY(p_accept) OR NOT v_difference.p_come @> v_difference.p_gone THEN
@@ -97,7 +119,8 @@ $act$;
 
 COMMENT ON PROCEDURE omd_provenance._act IS
 'Makes the plan of the recall p_recall_id again and takes everything back, as p_accept allows; the '
-'caller has taken all locks. Returns the run that did it, and the rows that went and came back. '
+'caller has locked the runs p_runs and the Modules p_modules. Returns the run that did it, and the '
+'rows that went and came back; no run, and what must be locked, when more is concerned by now. '
 'Errors: OM190, OM191, OM192. Locks: rows of the targets.';
 REVOKE ALL ON PROCEDURE omd_provenance._act FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance._act TO omd_admin;

@@ -11,7 +11,7 @@ RETURNS record
 LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
-SECURITY DEFINER
+SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $concern$
 DECLARE

@@ -1,5 +1,5 @@
--- Tables of deliveries and facts belong to OMD, so their rows are not counted with the rights of the
--- caller.
+-- Tables of deliveries and facts belong to OMD, so their rows are not counted with the rights of
+-- the caller.
 
 CREATE OR REPLACE FUNCTION omd_provenance._effects_of_deliveries(
     p_instance_array bigint[],

@@ -35,8 +35,8 @@ $lock_recall$;
 
 COMMENT ON FUNCTION omd_provenance._lock_recall IS
 'Takes all locks of the act of the recall p_recall_id, for the runs p_instance_array that go and '
-'the Modules p_module_array that it concerns, and declares dead runs of these dead. Errors: OM014, '
-'OM090, OM193. Locks: the recall; what the rooms lock; the positions of what the runs wrote; the Modules; '
-'the instances.';
+'the Modules p_module_array that it concerns, and declares dead runs of these dead. Errors: '
+'OM014, OM090, OM193. Locks: the recall; what the rooms lock; the positions of what the runs '
+'wrote; the Modules; the instances.';
 REVOKE ALL ON FUNCTION omd_provenance._lock_recall FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._lock_recall TO omd_admin;

@@ -38,7 +38,7 @@ BEGIN
             0, 2147483647, omd_provenance._room_of(m.module_kind_code, m.module_code),
             m.module_instance_id, m.module_code, m.module_kind_code, 1, v_targets[1], 'READS',
             FALSE, '{}'
-        FROM omd_provenance._modules_of(v_readers) AS m
+        FROM omd.runs_of_modules(v_readers) AS m
     ),
 
     effect AS MATERIALIZED (
@@ -90,7 +90,7 @@ BEGIN
                 WHERE o.delivery_id = e.delivery_id AND o.action IN ('REDELIVER', 'BY_HAND')
             ) AS is_taken
         ) AS d ON TRUE
-        LEFT JOIN omd_provenance._modules_of(v_runs) AS m USING (module_instance_id)
+        LEFT JOIN omd.runs_of_modules(v_runs) AS m USING (module_instance_id)
     ),
 
     planned AS (
@@ -127,7 +127,7 @@ BEGIN
                 AND NOT u.module_instance_id = ANY(v_runs || v_readers)
             GROUP BY u.module_code
         ) AS u
-        INNER JOIN omd_provenance._modules_of(ARRAY[u.module_instance_id]) AS m ON TRUE
+        INNER JOIN omd.runs_of_modules(ARRAY[u.module_instance_id]) AS m ON TRUE
     )
 
     SELECT jsonb_agg(to_jsonb(p) ORDER BY p.position) INTO v_items

@@ -1,8 +1,8 @@
 -- A layer is what the runs of the layer before take with them, by having been read or by the order
 -- of their own Module, so each run is found by the shortest way. Whoever reads comes before what it
--- has read: a Module stands one level above the highest that its runs have read. Bounds that name too
--- many
--- may make a circle, in which no order is better than another.
+-- has read: a Module stands one level above the highest that its runs have read. Bounds that name
+-- too many may make a circle, in which no order is better than another. It runs with the rights of
+-- the caller, since the ledger finds positions in tables of users.
 
 CREATE OR REPLACE FUNCTION omd_provenance._reach(
     p_targets bigint[],
@@ -24,7 +24,7 @@ RETURNS TABLE (
 LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
-SECURITY DEFINER
+SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $reach$
@@ -40,11 +40,9 @@ DECLARE
     v_sources bigint[] := '{}';
     v_readers bigint[] := '{}';
     -- Loads of deliveries that go for good are not made again either.
-    v_for_good CONSTANT bigint[] := ARRAY(
-        SELECT d.load_instance_id
-        FROM omd_delivery.deliveries_of_runs(p_targets) AS d
-        WHERE NOT p_awaits_correction
-    );
+    v_for_good CONSTANT bigint[] := CASE
+        WHEN p_awaits_correction THEN '{}' ELSE omd_provenance._loads_of(p_targets)
+    END;
     v_new record;
     v_again bigint[];
     v_modules integer[];
@@ -176,7 +174,7 @@ COMMENT ON FUNCTION omd_provenance._reach IS
 'before what they read. A run of each goes with it that has read it (READS), or that stands on it '
 'by the rules of its room (FOLLOWS); also runs on Spark that execute. p_awaits_correction: the '
 'targets come again. Returns per run the room that takes it back, the level of its Module in that '
-'order, its Module, how far it is from the targets and because of which run, whether the ledger knows that '
-'exactly, and which of the runs it has read directly. Locks: none.';
+'order, its Module, how far it is from the targets and because of which run, whether the ledger '
+'knows that exactly, and which of the runs it has read directly. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._reach FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._reach TO omd_admin;

@@ -1,5 +1,5 @@
--- A run of an entity belongs to the Module of its agreement there. Modules that read each other in a
--- circle wait for none of the circle.
+-- A run of an entity belongs to the Module of its agreement there. Modules that read each other in
+-- a circle wait for none of the circle.
 
 CREATE OR REPLACE FUNCTION omd_provenance._upstream(
     p_items jsonb,

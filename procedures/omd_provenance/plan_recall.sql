@@ -44,10 +44,10 @@ COMMENT ON PROCEDURE omd_provenance.plan_recall IS
 'p_delivery_id; p_batch_instance_id, the runs of a Batch Instance; p_agreement_code, the '
 'deliveries of an agreement from the snapshot p_since on; or p_is_stale, all runs of '
 'omd_report.stale_runs. p_reason: why, for the record. p_awaits_correction: the target itself is '
-'to come again, by hand, and what stands on it waits for it. Returns p_recall_id, p_items (rows of '
-'the plan, omd_report.recall_items) and p_blocked (how many are in the way). Rows of users are '
+'to come again, by hand, and what stands on it waits for it. Returns p_recall_id, p_items (rows '
+'of the plan, omd_report.recall_items) and p_blocked (how many are in the way). Rows of users are '
 'counted with the rights of the caller. Errors: OM003, OM004, OM033, OM034: there is no such '
-'target; OM005: a target, p_reason or p_since is missing; OM013: more than one target; OM091: nothing of '
-'the target stands. Locks: none.';
+'target; OM005: a target, p_reason or p_since is missing; OM013: more than one target; OM091: '
+'nothing of the target stands. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_provenance.plan_recall FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.plan_recall TO omd_admin;

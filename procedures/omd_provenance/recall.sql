@@ -1,5 +1,7 @@
--- While it waits it holds no lock, so nobody stands still. With the locks taken it looks again: who
--- began in between is waited for too, with all locks released.
+-- While it waits it holds no lock, so nobody stands still. The runs of the plan say which locks are
+-- taken. With these it looks again: who began in between, and what has come since, is waited for
+-- and locked too, with all locks released before. To find all readers is what costs most, so it is
+-- done once, under the locks.
 
 CREATE OR REPLACE PROCEDURE omd_provenance.recall(
     p_recall_id bigint,
@@ -18,17 +20,22 @@ DECLARE
     v_until CONSTANT timestamptz := clock_timestamp() + coalesce(p_wait, interval '0');
     v_accept CONSTANT text[] := coalesce(p_accept, '{}');
     v_recall omd_provenance.recall;
-    v_concern record;
-    v_now record;
+    v_runs bigint[];
+    v_modules integer[];
     v_left jsonb;
     v_is_again boolean;
     v_tries integer := 0;
 BEGIN
     PERFORM omd_provenance._require_accept(v_accept);
+    v_recall := omd_provenance._require_planned(p_recall_id);
+    v_runs := ARRAY(
+        SELECT DISTINCT i.module_instance_id
+        FROM omd_provenance.recall_item AS i
+        WHERE i.recall_id = p_recall_id AND i.module_instance_id IS NOT NULL
+    );
+    v_modules := omd_provenance._modules_concerned(v_runs);
     LOOP
-        v_recall := omd_provenance._require_planned(p_recall_id);
-        v_concern := omd_provenance._concern(v_recall);
-        v_left := omd_provenance._wait_for_runs(v_concern.p_modules, v_until);
+        v_left := omd_provenance._wait_for_runs(v_modules, v_until);
         EXIT WHEN v_left <> '[]';
         v_is_again := FALSE;
         BEGIN
@@ -39,22 +46,21 @@ BEGIN
                 )::integer::text,
                 TRUE
             );
-            PERFORM omd_provenance._lock_recall(
-                p_recall_id, v_concern.p_runs, v_concern.p_modules
-            );
+            PERFORM omd_provenance._lock_recall(p_recall_id, v_runs, v_modules);
             PERFORM set_config('lock_timeout', v_former, TRUE);
-            v_now := omd_provenance._concern(v_recall);
-            v_left := omd_provenance._wait_for_runs(v_now.p_modules, '-infinity');
+            v_left := omd_provenance._wait_for_runs(v_modules, '-infinity');
             -- NULL: nothing is at work; an empty array: only runs on Spark are.
-            v_is_again := NOT v_now.p_modules <@ v_concern.p_modules
-                OR NOT v_now.p_runs <@ v_concern.p_runs
-                OR v_left IS NOT NULL AND (v_left <> '[]' OR clock_timestamp() < v_until);
+            v_is_again := v_left IS NOT NULL AND (v_left <> '[]' OR clock_timestamp() < v_until);
+            IF NOT v_is_again THEN
+                CALL omd_provenance._act(
+                    p_recall_id, v_accept, v_runs, v_modules, p_module_instance_id, p_rows_gone,
+                    p_rows_returned
+                );
+                v_is_again := p_module_instance_id IS NULL;
+            END IF;
             IF v_is_again THEN
                 RAISE triggered_action_exception;
             END IF;
-            CALL omd_provenance._act(
-                p_recall_id, v_accept, p_module_instance_id, p_rows_gone, p_rows_returned
-            );
             RETURN;
         EXCEPTION
             WHEN triggered_action_exception THEN

@@ -57,10 +57,10 @@
 \ir ../../procedures/omd_provenance/_room_of.sql
 \ir ../../procedures/omd_provenance/_way_again.sql
 \ir ../../procedures/omd_provenance/_runs_with.sql
-\ir ../../procedures/omd_provenance/_modules_of.sql
 \ir ../../procedures/omd_provenance/_withdrawals.sql
 \ir ../../procedures/omd_provenance/_target.sql
 \ir ../../procedures/omd_provenance/_runs_of_target.sql
+\ir ../../procedures/omd_provenance/_loads_of.sql
 \ir ../../procedures/omd_provenance/_follows.sql
 \ir ../../procedures/omd_provenance/_reach.sql
 \ir ../../procedures/omd_provenance/_modules_concerned.sql

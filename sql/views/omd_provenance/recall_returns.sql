@@ -15,12 +15,7 @@ SELECT
         WHEN r.ended_datetime IS NOT NULL THEN 'DONE'
         WHEN x.module_id IS NOT NULL THEN 'RUNNING'
         WHEN r.is_by_hand THEN 'BY_HAND'
-        WHEN EXISTS (
-            SELECT FROM omd.return_work AS w
-            INNER JOIN omd.awaited_return AS a ON a.module_id = ANY(w.upstream)
-            WHERE w.module_id = r.module_id AND a.ended_datetime IS NULL
-        )
-            THEN 'WAITING'
+        WHEN u.is_open THEN 'WAITING'
         ELSE 'DUE'
     END AS return_status,
     r.module_instance_id,
@@ -30,7 +25,13 @@ FROM omd.awaited_return AS r
 LEFT JOIN omd_delivery.delivery_return AS d
     ON r.recall_id = d.recall_id AND r.position = d.position
 LEFT JOIN omd.running_modules() AS x
-    ON r.ended_datetime IS NULL AND r.module_id = x.module_id;
+    ON r.ended_datetime IS NULL AND r.module_id = x.module_id
+LEFT JOIN LATERAL (
+    SELECT bool_or(a.ended_datetime IS NULL) AS is_open
+    FROM omd.return_work AS w
+    INNER JOIN omd.awaited_return AS a ON a.module_id = ANY(w.upstream)
+    WHERE w.module_id = r.module_id
+) AS u ON TRUE;
 
 COMMENT ON VIEW omd_report.recall_returns IS
 'What recalls took back and what must come again from outside: deliveries, and runs of kind SQL '
