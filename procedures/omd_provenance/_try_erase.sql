@@ -17,9 +17,9 @@ DECLARE
 BEGIN
     BEGIN
         v_items := omd_provenance._erase(p_subject, p_with_references, p_with_statistics);
-        RAISE EXCEPTION USING ERRCODE = 'OM999';
+        RAISE EXCEPTION USING ERRCODE = 'ER000';
     EXCEPTION
-        WHEN SQLSTATE 'OM999' THEN
+        WHEN SQLSTATE 'ER000' THEN
             RETURN v_items;
     END;
 END

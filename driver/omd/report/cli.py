@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from omd.cli.common import dsn_option, open_control
+from omd.report.explain import explain
 from omd.report.log import log, since
 from omd.report.platform import platform
 from omd.report.status import status
@@ -56,4 +57,4 @@ def report(dsn: str, start: datetime, output: Path) -> None:
     click.echo(output)
 
 
-commands: list[click.Command] = [status, work, retry, platform, log, trace, report]
+commands: list[click.Command] = [status, work, retry, platform, log, trace, explain, report]
