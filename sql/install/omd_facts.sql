@@ -186,6 +186,7 @@
 
 -- Undo
 \ir ../../procedures/omd_facts/_raise_not_undone.sql
+\ir ../../procedures/omd_facts/_require_undoable.sql
 \ir ../../procedures/omd_facts/_undo_load.sql
 \ir ../../procedures/omd_facts/_undo_change.sql
 \ir ../../procedures/omd_facts/undo_loads.sql

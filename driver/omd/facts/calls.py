@@ -299,6 +299,7 @@ class FactsCalls(Calls):
         Raises:
             RollbackIncomplete: OM112.
             QueueItemNotReady: OM135.
+            LoadNotUndone: OM153.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
@@ -322,6 +323,7 @@ class FactsCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            LoadNotUndone: OM153.
             RollbackIncomplete: OM112.
             QueueItemNotReady: OM135.
             NoRollbackTemplate: OM201.
