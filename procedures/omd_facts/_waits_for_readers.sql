@@ -21,7 +21,9 @@ BEGIN
             AND l.undone_by IS NULL
     ) THEN
         RETURN FALSE;
-    ELSIF NOT (
+    END IF;
+    PERFORM omd_facts._require_undoable(p_interface_id, omd.pending_rollback(p_module_id));
+    IF NOT (
         omd_facts._take_interface(p_interface_id, interval '1 millisecond')
     ).p_is_taken THEN
         PERFORM omd.close_source(omd_facts._source_code(p_interface_id), interval '90 seconds');
@@ -34,6 +36,6 @@ $waits_for_readers$;
 COMMENT ON FUNCTION omd_facts._waits_for_readers IS
 'Returns whether the next load of the interface p_interface_id, whose Module is p_module_id, '
 'undoes loads whose facts are being read: no run begins to read them then. Else, if it undoes '
-'any, it holds their position and the interface. Locks: the position; the interface in both '
-'rooms.';
+'any, it holds their position and the interface. Errors: OM153: they can''t be undone. Locks: the '
+'position; the interface in both rooms.';
 REVOKE ALL ON FUNCTION omd_facts._waits_for_readers FROM PUBLIC;

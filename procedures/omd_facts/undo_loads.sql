@@ -50,6 +50,7 @@ BEGIN
     FROM omd_facts.interface AS i
     CROSS JOIN LATERAL omd.open_module_instances(i.module_id) AS o (id)
     WHERE i.interface_id = p_interface_id;
+    PERFORM omd_facts._require_undoable(p_interface_id, p_instance_array);
     FOR v_load IN
         SELECT l.* FROM omd_facts.load_log AS l
         WHERE l.interface_id = p_interface_id
@@ -62,18 +63,6 @@ BEGIN
             AND l.undone_by IS NULL
         ORDER BY l.module_instance_id DESC
     LOOP
-        IF v_load.module_instance_id <> ALL(p_instance_array) THEN
-            PERFORM omd_facts._raise_not_undone(
-                v_load, format('load %s is later and stands', v_load.module_instance_id)
-            );
-        END IF;
-        IF EXISTS (
-            SELECT FROM omd_facts.transaction_log AS t
-            WHERE t.interface_id = p_interface_id
-                AND t.transaction_datetime >= v_load.loaded_datetime
-        ) THEN
-            PERFORM omd_facts._raise_not_undone(v_load, 'rows were written through views later');
-        END IF;
         IF v_load.queue_id IS NOT NULL THEN
             BEGIN
                 PERFORM omd_delivery.requeue_alone(v_load.queue_id);

@@ -206,6 +206,7 @@
 \ir ../../procedures/omd_facts/_raise_not_undone.sql
 \ir ../../procedures/omd_facts/_written_entities.sql
 \ir ../../procedures/omd_facts/_undo_marks.sql
+\ir ../../procedures/omd_facts/_require_undoable.sql
 \ir ../../procedures/omd_facts/_undo_load.sql
 \ir ../../procedures/omd_facts/_undo_change.sql
 \ir ../../procedures/omd_facts/undo_loads.sql

@@ -239,6 +239,33 @@ def test_an_undo_that_comes_to_nothing_stops_no_reader(
     assert steps(shop) == [1]
 
 
+def test_a_begin_that_can_not_undo_says_so_at_once_and_stops_no_reader(
+    shop: Store,
+    stores: Callable[..., Store],
+    replaced: Callable[[str, str, str], None],
+    background: Callable[..., Any],
+    until_settled: Callable[[Flow, Any], None],
+) -> None:
+    """It had closed the position for a minute and a half each time, to be refused afterwards."""
+    topic(shop)
+    run = load(shop, 2, orders=[("N", 1, 1)])
+    shop.conn.execute("UPDATE omd_delivery.delivery SET delivery_status = 'PERSISTED'")
+    shop.agree("desk", layer_code="GDAL")
+    shop.call("omd_facts.open_delivery", agreement_code="desk")
+    shop.conn.execute("UPDATE gdal_shop.orders SET amount = 2")
+    shop.call("omd.set_next_run_indicator", next_run_indicator="R", module_instance_id=run)
+    in_the_middle(shop, replaced, "omd_lineage._require_block_views")
+    other = impatient(stores())
+    doing = background(step, other)
+    until_settled(other, doing)
+    with pytest.raises(psycopg.Error) as caught:
+        shop.call("omd_facts.load", interface_code="shop")
+    assert caught.value.sqlstate == "OM153"
+    assert shop.rows("SELECT p_is_held FROM omd.hold_source('facts.shop')") == [{"p_is_held": True}]
+    shop.one("SELECT pg_advisory_unlock(42)")
+    assert doing.result(timeout=30)["outcome"] == "DONE"
+
+
 def test_what_a_restatement_goes_back_over_is_undone_although_no_step_begins(
     shop: Store, replaced: Callable[[str, str, str], None]
 ) -> None:

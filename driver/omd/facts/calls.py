@@ -292,6 +292,7 @@ class FactsCalls(Calls):
         Raises:
             RollbackIncomplete: OM112.
             QueueItemNotReady: OM135.
+            LoadNotUndone: OM153.
             NoRollbackTemplate: OM201.
             TargetNotFound: OM202.
             TargetColumnNotFound: OM205.
@@ -315,6 +316,7 @@ class FactsCalls(Calls):
 
         Raises:
             MissingArgument: OM005.
+            LoadNotUndone: OM153.
             RollbackIncomplete: OM112.
             QueueItemNotReady: OM135.
             NoRollbackTemplate: OM201.
