@@ -1,16 +1,16 @@
-"""What the ledger costs a run, and what a question to it costs with a long history.
+"""What the ledger costs a run, what a question to it costs, and what a recall costs.
 
-* ``run``: begin + success of a Module with declared inputs, beside one without, in turns. It says
 * ``run``: begin + success of a Module with declared inputs, beside one without, in turns. It
   says what a declaration costs; `before.py REVISION --only begin` says what the ledger does.
   Bound: 1.03.
+* ``readers``: `omd_provenance.readers_of`, directly, of runs in a history of ``--instances`` runs
   (10 million by default): the pages that it reads per reader and reading Module. Bound: 20. Half of
   the reading Modules read all of the table, half read it by windows.
 * ``recall``: plan and act of a recall of one step of a chain of ten topics of ``--rows`` rows,
   beside bare DELETEs of the same rows (`_recall.py`). Bounds: plan 1.2, act 1.5.
 
-Run: ``python tests/benchmarks/provenance.py [--instances N] [--rows N] [--dsn …] [--only
-readers]``. Without a DSN it starts an embedded server of its own in a temporary folder and removes it.
+Run: ``python tests/benchmarks/provenance.py [--instances N] [--rows N] [--dsn …] [--only NAME]``.
+Without a DSN it starts an embedded server of its own in a temporary folder and removes it.
 """
 
 from __future__ import annotations
