@@ -16,9 +16,9 @@ DECLARE
     v_recall_id bigint;
 BEGIN
     PERFORM omd_provenance._register_recall();
-    INSERT INTO omd_provenance.recall (target, reason, awaits_correction, planned_by)
+    INSERT INTO omd_provenance.recall AS r (target, reason, awaits_correction, planned_by)
     VALUES (p_target, p_reason, p_awaits_correction, omd.editor())
-    RETURNING recall_id INTO v_recall_id;
+    RETURNING r.recall_id INTO v_recall_id;
     RETURN v_recall_id;
 END
 $insert_recall$;

@@ -41,7 +41,8 @@ BEGIN
                 max(i.problem) AS problem,
                 max(i.position) AS last_position
             FROM jsonb_populate_recordset(NULL::omd_provenance.recall_item, p_items) AS i
-            INNER JOIN omd_report.delivery_log AS l USING (delivery_id)
+            INNER JOIN omd_delivery.deliveries_by_id(ARRAY[i.delivery_id]) AS l
+                ON i.delivery_id = l.delivery_id
             WHERE i.action IN ('REVERT', 'REDELIVER', 'BY_HAND', 'WITHDRAW')
                 AND i.comes_again IS NOT NULL
             GROUP BY l.agreement_code, i.delivery_id, l.snapshot_datetime

@@ -112,22 +112,17 @@ BEGIN
                     OR i.action = 'REVERT' AND i.comes_again IS NOT NULL
             )
         ) AS w
-        INNER JOIN omd_report.delivery_log AS l USING (delivery_id)
+        INNER JOIN omd_delivery.deliveries_by_id(ARRAY[w.delivery_id]) AS l ON TRUE
         UNION ALL
         SELECT i.*, 3 FROM item AS i WHERE i.action = 'OUTSIDE'
         UNION ALL
         SELECT
             0, 0, 'CONTROL', '{}', 'UNKNOWN', m.module_kind_code, u.module_instance_id, NULL,
-            u.module_code, m.table_code, 1, v_targets[1], 'READS', FALSE, NULL, NULL, NULL,
-            'it is not known what ' || u.module_code || ' reads', 4
-        FROM (
-            SELECT u.module_code, max(u.module_instance_id) AS module_instance_id
-            FROM omd_report.unknown_runs AS u
-            WHERE u.module_instance_id > v_targets[1]
-                AND NOT u.module_instance_id = ANY(v_runs || v_readers)
-            GROUP BY u.module_code
-        ) AS u
+            m.module_code, m.table_code, 1, v_targets[1], 'READS', FALSE, NULL, NULL, NULL,
+            'it is not known what ' || m.module_code || ' reads', 4
+        FROM omd_provenance._unknown_since(v_targets[1]) AS u
         INNER JOIN omd.runs_of_modules(ARRAY[u.module_instance_id]) AS m ON TRUE
+        WHERE NOT u.module_instance_id = ANY(v_runs || v_readers)
     )
 
     SELECT jsonb_agg(to_jsonb(p) ORDER BY p.position) INTO v_items

@@ -19,7 +19,7 @@ DECLARE
 BEGIN
     IF v_id IS NOT NULL THEN
         IF NOT EXISTS (
-            SELECT FROM omd_report.module_execution_log AS l WHERE l.module_instance_id = v_id
+            SELECT FROM omd.runs_of_modules(ARRAY[v_id])
         ) THEN
             PERFORM omd.raise_error('OM004', jsonb_build_object('module_instance_id', v_id));
         END IF;
@@ -33,23 +33,11 @@ BEGIN
     ELSIF p_target ? 'batch_instance_id' THEN
         v_runs := omd.runs_of_batch_instance((p_target ->> 'batch_instance_id')::bigint);
     ELSIF p_target ? 'agreement_code' THEN
-        IF NOT EXISTS (
-            SELECT FROM omd_report.delivery_agreements AS a
-            WHERE a.agreement_code = p_target ->> 'agreement_code'
-        ) THEN
-            PERFORM omd.raise_error(
-                'OM033', jsonb_build_object('agreement_code', p_target ->> 'agreement_code')
-            );
-        END IF;
-        v_deliveries := ARRAY(
-            SELECT l.delivery_id
-            FROM omd_report.delivery_log AS l
-            WHERE l.agreement_code = p_target ->> 'agreement_code'
-                AND l.snapshot_datetime >= (p_target ->> 'since')::timestamptz
-                AND l.delivery_status LIKE ANY('{ACCEPTED,PERSISTED%}')
+        v_deliveries := omd_delivery.deliveries_since(
+            p_target ->> 'agreement_code', (p_target ->> 'since')::timestamptz
         );
     ELSE
-        v_runs := ARRAY(SELECT DISTINCT s.module_instance_id FROM omd_report.stale_runs AS s);
+        v_runs := ARRAY(SELECT DISTINCT s.module_instance_id FROM omd_provenance._stale_runs() AS s);
     END IF;
     v_deliveries := v_deliveries || ARRAY(
         SELECT DISTINCT d.delivery_id FROM omd_delivery.deliveries_of_runs(v_runs) AS d
@@ -60,12 +48,11 @@ BEGIN
     -- What an export has delivered stays, and a recall or a maintenance has made nothing of its own. A
     -- delivery that was not accepted has changed nothing.
     v_runs := ARRAY(
-        SELECT l.module_instance_id
-        FROM omd_report.module_execution_log AS l
-        INNER JOIN omd.module_target AS m USING (module_code)
+        SELECT m.module_instance_id
+        FROM omd.runs_of_modules(omd.runs_that_stand(v_runs)) AS m
         LEFT JOIN omd_delivery.deliveries_of_runs(v_runs) AS d USING (module_instance_id)
-        WHERE l.module_instance_id = ANY(omd.runs_that_stand(v_runs))
-            AND CASE
+        WHERE
+            CASE
                 WHEN d.delivery_id IS NULL
                     THEN
                         m.module_kind_code NOT IN ('PART', 'EXPORT')
@@ -75,7 +62,7 @@ BEGIN
                         '{ACCEPTED,PERSISTED%}'
                     )
             END
-        ORDER BY l.module_instance_id
+        ORDER BY m.module_instance_id
     );
     IF v_runs = '{}' THEN
         PERFORM omd.raise_error(
@@ -93,8 +80,8 @@ BEGIN
                                 'It is not accepted yet: CALL omd_delivery.cancel_delivery(%s, …);',
                                 v_deliveries[1]
                             )
-                    WHEN v_deliveries <> '{}' THEN 'SELECT * FROM omd_report.delivery_log;'
-                    ELSE 'SELECT * FROM omd_report.module_execution_log;'
+                    WHEN v_deliveries <> '{}' THEN format('Look: omd delivery show %s', v_deliveries[1])
+                    ELSE 'Look what became of it: omd trace ID'
                 END
             )
         );

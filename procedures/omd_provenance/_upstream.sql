@@ -23,8 +23,8 @@ BEGIN
                 module_instance_id bigint, module_code text, delivery_id bigint, room text,
                 sources bigint[]
             )
-            LEFT JOIN omd_report.delivery_log AS l
-                ON i.room = 'DELIVERY' AND i.delivery_id = l.delivery_id
+            LEFT JOIN LATERAL omd_delivery.deliveries_by_id(ARRAY[i.delivery_id]) AS l
+                ON i.room = 'DELIVERY'
             WHERE i.module_instance_id IS NOT NULL
         ),
 

@@ -272,6 +272,8 @@
 -- Recalls
 \ir ../../procedures/omd_delivery/deliveries_of_runs.sql
 \ir ../../procedures/omd_delivery/runs_of_delivery.sql
+\ir ../../procedures/omd_delivery/deliveries_by_id.sql
+\ir ../../procedures/omd_delivery/deliveries_since.sql
 \ir ../../procedures/omd_delivery/_read_entities.sql
 \ir ../../procedures/omd_delivery/_recall_problem.sql
 \ir ../../procedures/omd_delivery/recall_follows.sql

@@ -66,6 +66,7 @@
 \ir ../../procedures/omd_provenance/_modules_concerned.sql
 \ir ../../procedures/omd_provenance/_may_have_read.sql
 \ir ../../procedures/omd_provenance/_concern.sql
+\ir ../../procedures/omd_provenance/_unknown_since.sql
 \ir ../../procedures/omd_provenance/_effects_of_deliveries.sql
 \ir ../../procedures/omd_provenance/_effects.sql
 \ir ../../procedures/omd_provenance/_plan.sql

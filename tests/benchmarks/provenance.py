@@ -1,14 +1,22 @@
-"""What the ledger costs a run, and what a question to it costs with a long history.
+"""What the ledger costs a run, what a question to it costs, and what a recall costs.
 
+<<<<<<< HEAD
 * ``run``: begin + success of a Module with declared inputs, beside one without, in turns. It says
   what a declaration costs; `before.py REVISION --only begin` says what the ledger does. Bound:
   1.03.
+=======
+* ``run``: begin + success of a Module with declared inputs, beside one without, in turns. It
+  says what a declaration costs; `before.py REVISION --only begin` says what the ledger does.
+  Bound: 1.03.
+>>>>>>> recall
 * ``readers``: `omd_provenance.readers_of`, directly, of runs in a history of ``--instances`` runs
   (10 million by default): the pages that it reads per reader and reading Module. Bound: 20. Half of
   the reading Modules read all of the table, half read it by windows.
+* ``recall``: plan and act of a recall of one step of a chain of ten topics of ``--rows`` rows,
+  beside bare DELETEs of the same rows (`_recall.py`). Bounds: plan 1.2, act 1.5.
 
-Run: ``python tests/benchmarks/provenance.py [--instances N] [--dsn …] [--only readers]``. Without a
-DSN it starts an embedded server of its own in a temporary folder and removes it.
+Run: ``python tests/benchmarks/provenance.py [--instances N] [--rows N] [--dsn …] [--only NAME]``.
+Without a DSN it starts an embedded server of its own in a temporary folder and removes it.
 """
 
 from __future__ import annotations
@@ -19,6 +27,7 @@ import time
 from typing import Any
 
 import psycopg
+from _recall import recall
 from _server import durable_server, new_database
 
 Connection = psycopg.Connection[Any]
@@ -125,13 +134,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--instances", type=int, default=10_000_000)
     parser.add_argument("--dsn")
-    parser.add_argument("--only", choices=("run", "readers"))
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--only", choices=("run", "readers", "recall"))
     arguments = parser.parse_args()
     with durable_server(arguments.dsn) as dsn:
-        if arguments.only != "readers":
+        if arguments.only in (None, "run"):
             runs(dsn)
-        if arguments.only != "run":
+        if arguments.only in (None, "readers"):
             readers(dsn, arguments.instances)
+        if arguments.only in (None, "recall"):
+            recall(dsn, arguments.rows)
 
 
 if __name__ == "__main__":

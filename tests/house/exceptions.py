@@ -610,7 +610,30 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM002 OM005 OM006 OM009 OM013 OM111 OM204 OM210",
         "the Module is its own, and was not there",
-        ["omd_lake.register_maintenance > omd.register_module"],
+        [
+            "omd_lake.register_maintenance > omd.register_module",
+            "omd_provenance._register_recall > omd.register_module",
+        ],
+    ),
+    (
+        "OM002 OM013 OM209",
+        "the Module is there, and the template is its own",
+        ["omd_provenance._register_recall > omd.register_rollback"],
+    ),
+    (
+        "OM091",
+        "it is caught, and says that the plan has changed",
+        ["omd_provenance._act > omd_provenance._plan"],
+    ),
+    (
+        "OM002 OM003 OM011",
+        "the Module is there, no Batch calls it, and it has no lease",
+        ["omd.begin_recall > omd._open_module_instance"],
+    ),
+    (
+        "OM007 OM101 OM102",
+        "the run executes, and the counts are those of the plan",
+        ["omd.end_recall > omd.module_success"],
     ),
     (
         "OM171",
@@ -632,6 +655,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd_facts.equip_agreement > omd.register_module",
             "omd_lake.register_maintenance > omd.register_module",
             "omd_lineage._register_topic_module > omd.register_module",
+            "omd_provenance._register_recall > omd.register_module",
         ],
     ),
     (

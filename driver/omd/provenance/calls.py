@@ -233,12 +233,25 @@ class ProvenanceCalls(Calls):
                 too.
 
         Raises:
+            UnknownBatchInstance: OM003.
+            UnknownModuleInstance: OM004.
+            UnknownAgreement: OM033.
+            UnknownDelivery: OM034.
             MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownRecall: OM090.
             PlanChanged: OM190.
             RecallBlocked: OM191.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+            WrongDeliveryState: OM130.
+            NotReverted: OM133.
+            QueueItemNotReady: OM135.
+            LoadNotUndone: OM153.
+            ReadersAtWork: OM159.
+            ReplacedRowsPurged: OM217.
+            ReplacedRowsUnfit: OM218.
             ConsentMissing: OM192.
             WrongRecallState: OM193.
             StillRunning: OM194.
@@ -372,6 +385,10 @@ class ProvenanceCalls(Calls):
         most for ``wait``, so that a plan made then is still that of the act.
 
         Raises:
+            UnknownBatchInstance: OM003.
+            UnknownModuleInstance: OM004.
+            UnknownAgreement: OM033.
+            UnknownDelivery: OM034.
             MissingArgument: OM005.
             WrongIsolationLevel: OM014.
             UnknownRecall: OM090.
