@@ -35,13 +35,8 @@ def prepare(conn: Connection, rows: int) -> int:
     conn.execute("CREATE INDEX ON app.src (pos, id)")
     conn.execute("CALL omd_lineage.register_topic('app.src', p_source_offset => 'HAND')")
     conn.execute(
-<<<<<<< HEAD
-        "CALL omd_lineage.set_offset("
-        "'app.src', '2020-01-01'::timestamptz + %s * interval '1 ms', %s)",
-=======
         "CALL omd_lineage.set_offset('app.src',"
         " '2020-01-01'::timestamptz + %s * interval '1 ms', %s)",
->>>>>>> recall
         [rows + 1, rows + 1],
     )
     for place in range(1, CHAIN + 1):
