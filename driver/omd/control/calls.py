@@ -1133,8 +1133,8 @@ class ControlCalls(Calls):
     ) -> int:
         """Inserts or updates the Module ``module_code``; a NULL argument keeps the present value.
 
-        A new Module needs an area and a table. Returns ``module_id``. Warns of each problem that
-        omd_report.readiness shows. DIRECT, "Module Processing".
+        A new Module needs an area and a table. Returns ``module_id``. Warns of each problem of
+        omd_report.readiness but INPUTS_UNKNOWN. DIRECT, "Module Processing".
 
         Args:
             area_code: STG, HSTG, INT, PRES, HELPER, or one you added.

@@ -639,7 +639,8 @@ class ExceptionsRow:
             executing for more than a minute and more than 3 times the median of its last 20
             successes. LEASE_EXPIRED: its run is dead. NOT_RUN: it has not run for 2 intervals
             of its frequency; a Module has the shortest frequency of its active Batches.
-            DISABLED: it is inactive. NOT_READY: omd_report.readiness has a problem of it.
+            DISABLED: it is inactive. NOT_READY: omd_report.readiness has a problem of it other
+            than INPUTS_UNKNOWN.
         instance_type: BATCH or MODULE.
         code: The code of the Batch or Module.
         instance_id: The instance that failed, executes or ran last; NULL when there is none.

@@ -260,6 +260,8 @@ SELECT
     NULL AS since_datetime,
     string_agg(r.problem, '; ' ORDER BY r.severity, r.problem) AS detail
 FROM omd_report.readiness AS r
+-- What a Module reads is a question of a recall, and no exception.
+WHERE r.problem_code <> 'INPUTS_UNKNOWN'
 GROUP BY r.module_code;
 
 COMMENT ON VIEW omd_report.exceptions IS
@@ -269,7 +271,7 @@ COMMENT ON COLUMN omd_report.exceptions.exception_code IS
 'minute and more than 3 times the median of its last 20 successes. LEASE_EXPIRED: its run is '
 'dead. NOT_RUN: it has not run for 2 intervals of its frequency; a Module has the shortest '
 'frequency of its active Batches. DISABLED: it is inactive. NOT_READY: omd_report.readiness has a '
-'problem of it.';
+'problem of it other than INPUTS_UNKNOWN.';
 COMMENT ON COLUMN omd_report.exceptions.instance_type IS 'BATCH or MODULE.';
 COMMENT ON COLUMN omd_report.exceptions.code IS 'The code of the Batch or Module.';
 COMMENT ON COLUMN omd_report.exceptions.instance_id IS

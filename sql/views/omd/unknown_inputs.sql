@@ -27,7 +27,9 @@ WHERE
                 SELECT mi.module_instance_id
                 FROM omd.module_instance AS mi
                 WHERE
-                    mi.module_id = m.module_id
+                    -- Not =, with which the planner could walk the primary key past other Modules.
+                    mi.module_id >= m.module_id
+                    AND mi.module_id <= m.module_id
                     AND mi.execution_status_code IN ('S', 'E')
                     AND mi.processing_indicator IN ('P', 'R')
                 ORDER BY mi.module_id DESC, mi.module_instance_id DESC
