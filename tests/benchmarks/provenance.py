@@ -1,14 +1,8 @@
 """What the ledger costs a run, what a question to it costs, and what a recall costs.
 
-<<<<<<< HEAD
 * ``run``: begin + success of a Module with declared inputs, beside one without, in turns. It
   says what a declaration costs; `before.py REVISION --only begin` says what the ledger does.
   Bound: 1.03.
-=======
-* ``run``: begin + success of a Module with declared inputs, beside one without, in turns. It says
-  what a declaration costs; `before.py REVISION --only begin` says what the ledger does. Bound:
-  1.03.
->>>>>>> ledger
 * ``readers``: `omd_provenance.readers_of`, directly, of runs in a history of ``--instances`` runs
   (10 million by default): the pages that it reads per reader and reading Module. Bound: 20. Half of
   the reading Modules read all of the table, half read it by windows.
