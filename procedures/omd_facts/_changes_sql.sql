@@ -1,9 +1,10 @@
 -- Where no key of the entity has changed after the block, the open rows are what was there at its
 -- end: the statement finds out in its own snapshot, as (SELECT …) that gates a branch. What a key
 -- was before the block is what it was before its first change in it. Keys of a recall are for
--- blocks that begin between what it took back and itself. Else a row is the open one,
--- or, where that is too young, the closed one, which is looked for by its key: to join all closed
--- ones took 17 times a join of 1,000 keys. For more than 50,000 keys, and in a block from the
+-- blocks that begin between what it took back and itself, and for no topic or stage: who had read
+-- what it took back was taken back too (show_block). Else a row is the open one, or, where that
+-- is too young, the closed one, which is looked for by its key: to join all closed ones took 17
+-- times a join of 1,000 keys. For more than 50,000 keys, and in a block from the
 -- beginning, what was there is joined (100,000 keys: 3.2 times a join; by key 4.3).
 -- What comes out of several changes has no statistics, and a plan for a few keys costs 60 times
 -- when there are many: so the keys are joined with the rows of a function, which never gives any,
@@ -46,7 +47,7 @@ DECLARE
         WHERE k.entity_id = {entity_id}
             AND k.change_id > {after}
             AND k.change_id <= {upto}
-            AND k.undone_from <= {after}
+            AND k.undone_from <= {undone}
         GROUP BY k.acm_id
     ) AS k
     LEFT JOIN (
@@ -78,7 +79,7 @@ WITH block AS MATERIALIZED (
     WHERE k.entity_id = {entity_id}
         AND k.change_id > {after}
         AND k.change_id <= {upto}
-        AND k.undone_from <= {after}{block_where}
+        AND k.undone_from <= {undone}{block_where}
     GROUP BY k.acm_id
     UNION ALL
     SELECT {distinct}p.acm_id, coalesce(k.change_id, (SELECT {upto})), FALSE, TRUE, (SELECT {mark})
@@ -141,7 +142,7 @@ slice AS MATERIALIZED (
     WHERE s.entity_id = {entity_id}
         AND s.change_id > CASE WHEN {first} < 0 THEN 0 ELSE {after} END
         AND s.change_id <= {upto}
-        AND s.undone_from <= CASE WHEN {first} < 0 THEN 0 ELSE {after} END
+        AND s.undone_from <= {undone}
     GROUP BY s.acm_id, s.own_key
 )$sql$;
     v_vanished CONSTANT text := $sql$
@@ -181,6 +182,7 @@ BEGIN
         ),
         'after', format(v_number, 'omd_facts.after_' || v_entity.interface_code),
         'upto', format(v_number, 'omd_facts.upto_' || v_entity.interface_code),
+        'undone', format(v_number, 'omd_facts.undone_' || v_entity.interface_code),
         'first', format(v_number, 'omd_facts.first_' || v_entity.interface_code),
         'all_upto', format(v_number, 'omd_facts.all_' || v_entity.interface_code),
         'mark', format(

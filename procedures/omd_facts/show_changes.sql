@@ -102,6 +102,7 @@ BEGIN
         VALUES
         ('block', jsonb_build_object('keys', v_keys, 'marks', v_marks)::text),
         ('upto', v_upto::text),
+        ('undone', v_after::text),
         ('after', coalesce(nullif(v_after, 0), v_never)::text),
         ('first', CASE v_after WHEN 0 THEN -1 ELSE v_never END::text),
         ('all', CASE v_after WHEN 0 THEN v_upto ELSE 0 END::text)

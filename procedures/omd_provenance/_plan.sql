@@ -80,6 +80,7 @@ BEGIN
             CASE
                 WHEN e.action IS NULL AND r.module_kind_code <> 'EXPORT'
                     THEN 'NO_ROLLBACK: a run of ' || r.module_code || ' can''t be taken back'
+                WHEN r.relation = 'TARGET' AND e.action IN ('REDELIVER', 'BY_HAND') THEN NULL
                 ELSE e.problem
             END AS problem
         FROM reached AS r

@@ -65,6 +65,7 @@ BEGIN
         ORDER BY m.module_instance_id
     );
     IF v_runs = '{}' THEN
+        v_status := (omd_delivery.delivery_head(v_deliveries[1])).delivery_status;
         PERFORM omd.raise_error(
             'OM091',
             jsonb_build_object(

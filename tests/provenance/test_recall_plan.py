@@ -12,6 +12,7 @@ from provenance.recalls import STAMP
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from provenance.middle import Middle
     from provenance.recalls import Recalls
 
 
@@ -165,6 +166,26 @@ def test_who_lacks_a_right_is_told(recalls: Recalls, recallers: Callable[..., Re
     assert recalls.values("a") == []
 
 
+def test_from_whom_policies_hide_rows_is_told(
+    recalls: Recalls, recallers: Callable[..., Recalls]
+) -> None:
+    recalls.made("a")
+    run = recalls.go("a")
+    recalls.conn.execute(
+        "GRANT USAGE ON SCHEMA dwh TO omd_admin; GRANT SELECT, DELETE ON dwh.a TO omd_admin;"
+        "ALTER TABLE dwh.a ENABLE ROW LEVEL SECURITY;"
+        "CREATE POLICY low ON dwh.a TO omd_admin USING (v < 3)"
+    )
+    admin = recallers(role="omd_admin")
+    recall = admin.plan(run)
+    assert admin.items(recall, "action", "problem") == [
+        ("BLOCKED", "NO_RIGHT: policies of the table may hide rows from the caller")
+    ]
+    admin.refused("OM191", "omd_provenance.recall", recall_id=recall)
+    recalls.recalled(run)
+    assert recalls.values("a") == []
+
+
 def test_exactly_one_target_is_given(recalls: Recalls) -> None:
     plan = "omd_provenance.plan_recall"
     recalls.refused("OM005", plan, reason="r")
@@ -194,6 +215,28 @@ def test_what_does_not_stand_is_not_recalled(recalls: Recalls) -> None:
     other = recalls.go("a")
     recalls.set_next("R", module=other)
     recalls.refused("OM091", "omd_provenance.plan_recall", module_instance_id=other, reason="r")
+
+
+def test_a_delivery_that_is_not_accepted_is_cancelled_instead(middle: Middle) -> None:
+    run = middle.run(1, entities={"stock": "DELTA"})
+    for target in (
+        {"delivery_id": run.id},
+        {"module_instance_id": run.instances["stock"]},
+        {"batch_instance_id": run.batch},
+    ):
+        with pytest.raises(psycopg.Error) as caught:
+            middle.call("omd_provenance.plan_recall", reason="r", **target)
+        assert caught.value.sqlstate == "OM091"
+        assert f"cancel_delivery({run.id}, " in str(caught.value.diag.message_hint)
+
+
+def test_a_target_that_goes_for_good_has_no_problem(middle: Middle) -> None:
+    delivery = middle.deliver("2020-01-01", {"stock": {(1,): ("a",)}})
+    recall = middle.call("omd_provenance.plan_recall", reason="r", delivery_id=delivery)
+    assert recall["blocked"] == 0
+    assert middle.rows("SELECT action, comes_again, problem FROM omd_report.recall_items") == [
+        {"action": "REVERT", "comes_again": None, "problem": None}
+    ]
 
 
 def test_a_batch_instance_means_its_runs(recalls: Recalls) -> None:

@@ -11,6 +11,7 @@ from facts.store import Store
 from facts.test_changes import ORDERS
 from facts.test_stages import STAGE
 from facts.test_topics import CUSTOMERS, load, newest, revert, step, steps, topic
+from provenance.recalls import Recalls
 from provenance.taking_back import follows, take_back
 from support.flow import Flow
 
@@ -104,6 +105,22 @@ def test_a_block_of_changes_that_was_undone_goes_on_to_the_undo(shop: Store) -> 
     assert shop.one("SELECT count(*) FROM omd.window_return WHERE ended_datetime IS NULL") == 0
     assert copied(shop)[:1] == [("N", 1, 10)]
     assert ("N", 4, 40) in copied(shop)
+
+
+def test_keys_that_only_a_recalled_load_touched_are_in_no_block_of_a_topic(shop: Store) -> None:
+    topic(shop)
+    load(shop, 1, orders=[("N", 1, 10)])
+    steps(shop)
+    without = copied(shop)
+    bad = load(shop, 2, orders=[("A", 1, 11), ("N", 3, 30)])
+    steps(shop)
+    Recalls(shop.conn).recalled(bad)
+    steps(shop)
+    assert copied(shop) == without
+    assert work(shop, "app.f")[0] == "IDLE"
+    while shop.take()["outcome"] == "PERSISTED":
+        steps(shop)
+    assert copied(shop) == [*without, ("A", 1, 11), ("N", 3, 30)]
 
 
 def test_a_stage_by_changes_takes_its_window_again_up_to_the_undo(shop: Store) -> None:
