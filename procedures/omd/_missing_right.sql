@@ -14,14 +14,21 @@ BEGIN ATOMIC
         'NO_RIGHT: '
         || coalesce(
             string_agg(r.name, ', ' ORDER BY r.n) || ' on the table is missing',
+            CASE WHEN NOT s.is_open THEN 'USAGE on its schema is missing' END,
             'policies of the table may hide rows from the caller'
         )
-    FROM unnest(p_rights) WITH ORDINALITY AS r (name, n)
-    WHERE
-        r.name IS NOT NULL
-        AND NOT has_table_privilege(p_relation, r.name)
-        AND (r.name = 'DELETE' OR NOT has_any_column_privilege(p_relation, r.name))
-    HAVING count(*) > 0 OR row_security_active(p_relation);
+    FROM (
+        SELECT coalesce(bool_and(has_schema_privilege(c.relnamespace, 'USAGE')), TRUE) AS is_open
+        FROM pg_class AS c
+        WHERE c.oid = p_relation
+    ) AS s
+    LEFT JOIN unnest(p_rights) WITH ORDINALITY AS r (name, n)
+        ON
+            r.name IS NOT NULL
+            AND NOT has_table_privilege(p_relation, r.name)
+            AND (r.name = 'DELETE' OR NOT has_any_column_privilege(p_relation, r.name))
+    GROUP BY s.is_open
+    HAVING count(r.name) > 0 OR NOT s.is_open OR row_security_active(p_relation);
 END;
 
 COMMENT ON FUNCTION omd._missing_right IS

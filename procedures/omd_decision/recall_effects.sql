@@ -38,7 +38,7 @@ BEGIN
             RETURN NEXT;
         END LOOP;
         FOREACH table_code IN ARRAY v_stage.tables LOOP
-            v_relation := to_regclass(omd.quote_table(table_code, 'POSTGRES'));
+            v_relation := omd.target_relation(table_code);
             problem := coalesce(
                 omd._missing_right(v_relation, '{SELECT,DELETE}'),
                 omd.find_references(

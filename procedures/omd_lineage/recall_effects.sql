@@ -43,7 +43,7 @@ BEGIN
         CONTINUE WHEN v_topic.instance_array = '{}';
         v_problem := v_topic.problem;
         IF v_topic.is_here AND v_problem IS NULL THEN
-            v_relation := to_regclass(omd.quote_table(v_topic.table_code, 'POSTGRES'));
+            v_relation := omd.target_relation(v_topic.table_code);
             v_problem := coalesce(
                 omd._missing_right(
                     v_relation,

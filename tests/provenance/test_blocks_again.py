@@ -320,6 +320,7 @@ def test_an_administrator_needs_the_rights_on_the_rows_and_is_told(
     scene.steps()
     (first, _) = runs(scene)
     scene.conn.execute(b"REVOKE ALL ON dwh.f FROM PUBLIC, omd_runner, omd_admin")
+    scene.conn.execute(b"REVOKE USAGE ON SCHEMA dwh FROM PUBLIC, omd_runner, omd_admin")
     with scene.role("omd_admin"):
         (told,) = effects(scene, [first])
     assert told["action"] == "BLOCKED"

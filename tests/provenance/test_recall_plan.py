@@ -161,7 +161,14 @@ def test_who_lacks_a_right_is_told(recalls: Recalls, recallers: Callable[..., Re
     assert admin.items(recall, "action", "problem") == [
         ("BLOCKED", "NO_RIGHT: DELETE on the table is missing")
     ]
-    recalls.conn.execute("GRANT DELETE ON dwh.a TO omd_admin")
+    recalls.conn.execute(
+        "GRANT DELETE ON dwh.a TO omd_admin; REVOKE USAGE ON SCHEMA dwh FROM omd_admin"
+    )
+    recall = admin.plan(run)
+    assert admin.items(recall, "action", "problem") == [
+        ("BLOCKED", "NO_RIGHT: USAGE on its schema is missing")
+    ]
+    recalls.conn.execute("GRANT USAGE ON SCHEMA dwh TO omd_admin")
     admin.recalled(run)
     assert recalls.values("a") == []
 
