@@ -60,9 +60,9 @@ BEGIN
             END AS action,
             r.module_kind_code,
             r.module_instance_id,
-            e.delivery_id,
+            coalesce(e.delivery_id, x.delivery_id) AS delivery_id,
             r.module_code,
-            coalesce(e.table_code, m.table_code) AS table_code,
+            coalesce(e.table_code, x.target_uri, m.table_code) AS table_code,
             r.distance,
             r.because_of,
             r.relation,
@@ -92,6 +92,7 @@ BEGIN
             ) AS is_taken
         ) AS d ON TRUE
         LEFT JOIN omd.runs_of_modules(v_runs) AS m USING (module_instance_id)
+        LEFT JOIN omd_facts.exports_of_runs(v_runs) AS x USING (module_instance_id)
     ),
 
     planned AS (

@@ -219,6 +219,7 @@
 \ir ../../procedures/omd_facts/_loads_of_runs.sql
 \ir ../../procedures/omd_facts/_recall_problem.sql
 \ir ../../procedures/omd_facts/recall_follows.sql
+\ir ../../procedures/omd_facts/exports_of_runs.sql
 \ir ../../procedures/omd_facts/recall_effects.sql
 \ir ../../procedures/omd_facts/recall_locks.sql
 \ir ../../procedures/omd_facts/take_back.sql

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from provenance.recalls import Recalls
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from provenance.recalls import Recalls
+    from support.scene import Scene
 
 ACT = "omd_provenance.recall"
 
@@ -110,6 +112,49 @@ def test_an_awaited_correction_is_made_by_hand(recalls: Recalls) -> None:
     assert recalls.perform() == []
     recalls.go("a")
     assert recalls.perform() == ["b", "c"]
+
+
+def returns(recalls: Recalls) -> list[tuple[str, str]]:
+    return [
+        (row["code"], row["return_status"])
+        for row in recalls.rows(
+            "SELECT code, return_status FROM omd_report.recall_returns ORDER BY recall_id, position"
+        )
+    ]
+
+
+def test_an_entry_is_due_when_a_worker_may_take_it(recalls: Recalls) -> None:
+    recalls.made("a")
+    recalls.made("b", "a")
+    run = recalls.go("a")
+    recalls.go("b")
+    recalls.recalled(run, awaits_correction=True)
+    assert returns(recalls) == [("a", "BY_HAND"), ("b", "WAITING")]
+    # The run by hand is to correct the other one too.
+    recalls.recalled(recalls.go("a"), awaits_correction=True)
+    assert returns(recalls) == [("a", "DONE"), ("b", "WAITING"), ("a", "BY_HAND")]
+    recalls.go("a")
+    assert returns(recalls) == [("a", "DONE"), ("b", "DUE"), ("a", "DONE")]
+    assert recalls.work("b")[:2] == ("READY", "RECALLED")
+
+
+def test_an_entry_waits_for_blocks_that_are_to_come_again(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic()
+    scene.steps()
+    recalls = Recalls(scene.conn)
+    recalls.made("b")
+    recalls.call("declare_inputs", module_code="b", tables=["dwh.f"])
+    recalls.go("b")
+    step = scene.one(
+        "SELECT module_instance_id FROM omd_report.run_inputs WHERE module_code = 'dwh.f'"
+    )
+    recalls.recalled(step)
+    assert recalls.work("b") == ("WAITING", "RECALLED", "dwh.f")
+    assert returns(recalls) == [("b", "WAITING")]
+    scene.steps()
+    assert recalls.work("b")[:2] == ("READY", "RECALLED")
+    assert returns(recalls) == [("b", "DUE")]
 
 
 def test_modules_that_read_each_other_do_not_wait_for_each_other(recalls: Recalls) -> None:

@@ -246,6 +246,31 @@ def test_a_target_that_goes_for_good_has_no_problem(middle: Middle) -> None:
     ]
 
 
+def test_what_left_the_house_names_where_it_went(middle: Middle) -> None:
+    delivery = middle.give("2020-01-01", {"stock": {(1,): ("a",)}})
+    middle.agree("out", layer_code="EXPORT")
+    export = middle.one(
+        "CALL omd_facts.create_export('out', 'file:///tmp/x', p_entities => ARRAY['stock'])"
+    )
+    run = middle.call("omd_facts.begin_export", delivery_id=export)["module_instance_id"]
+    middle.call(
+        "omd_facts.finish_export",
+        delivery_id=export,
+        module_instance_id=run,
+        manifest={"entities": {}},
+    )
+    recall = middle.call("omd_provenance.plan_recall", reason="r", delivery_id=delivery)
+    outside = (
+        "SELECT module_instance_id, delivery_id, table_code FROM omd_report.recall_items"
+        " WHERE action = 'OUTSIDE'"
+    )
+    assert middle.rows(outside) == [
+        {"module_instance_id": run, "delivery_id": export, "table_code": "file:///tmp/x"}
+    ]
+    middle.call("omd_provenance.recall", recall_id=recall["recall_id"])
+    assert middle.status(export) == "EXPORTED"
+
+
 def test_a_batch_instance_means_its_runs(recalls: Recalls) -> None:
     for name in ("a", "b"):
         recalls.made(name)

@@ -1,5 +1,5 @@
--- Deliveries know themselves whose turn it is; a run is due when nothing is open that it had
--- read.
+-- Deliveries know themselves whose turn it is; a run is due when nothing is to come of what it had
+-- read, as in omd_report.work, and no run of its Module by hand.
 
 CREATE OR REPLACE VIEW omd_report.recall_returns AS
 SELECT
@@ -26,11 +26,39 @@ LEFT JOIN omd_delivery.delivery_return AS d
     ON r.recall_id = d.recall_id AND r.position = d.position
 LEFT JOIN omd.running_modules() AS x
     ON r.ended_datetime IS NULL AND r.module_id = x.module_id
+LEFT JOIN omd.return_work AS w
+    ON r.ended_datetime IS NULL AND d.recall_id IS NULL AND r.module_id = w.module_id
 LEFT JOIN LATERAL (
-    SELECT bool_or(a.ended_datetime IS NULL) AS is_open
-    FROM omd.return_work AS w
-    INNER JOIN omd.awaited_return AS a ON a.module_id = ANY(w.upstream)
-    WHERE w.module_id = r.module_id
+    SELECT
+        w.module_id IS NULL
+        OR EXISTS (
+            SELECT FROM omd.awaited_return AS a
+            WHERE a.module_id = ANY(w.upstream) AND a.ended_datetime IS NULL
+        )
+        OR EXISTS (
+            SELECT FROM omd.running_modules() AS e WHERE e.module_id = ANY(w.upstream)
+        )
+        OR EXISTS (
+            SELECT
+            FROM (
+                SELECT
+                    t.module_id,
+                    t.state
+                FROM omd_lineage.topic_work AS t
+                UNION ALL
+                SELECT
+                    l.module_id,
+                    l.state
+                FROM omd_facts.load_work AS l
+                UNION ALL
+                SELECT
+                    s.module_id,
+                    s.state
+                FROM omd_decision.stage_work AS s
+            ) AS k
+            WHERE k.module_id = ANY(w.upstream) AND k.state IN ('READY', 'RUNNING', 'WAITING')
+        ) AS is_open
+    WHERE r.ended_datetime IS NULL AND d.recall_id IS NULL
 ) AS u ON TRUE;
 
 COMMENT ON VIEW omd_report.recall_returns IS
