@@ -59,7 +59,7 @@ BEGIN
         coalesce(v_block_source, ''),
         CASE WHEN v_block_source IS NULL THEN '{}' ELSE v_tables END
     );
-    PERFORM omd_decision._save_inputs(v_stage.module_id, v_definition);
+    PERFORM omd_decision._save_stage_inputs(v_stage.module_id, v_definition);
     IF v_block_source IS NULL THEN
         FOREACH v_table IN ARRAY v_tables LOOP
             PERFORM omd.declare_runs_under(v_table);

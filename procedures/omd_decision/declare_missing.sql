@@ -8,7 +8,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT omd_decision._save_inputs(m.module_id, m.definition)
+    SELECT omd_decision._save_stage_inputs(m.module_id, m.definition)
     FROM (
         SELECT
             s.module_id,

@@ -63,7 +63,7 @@ BEGIN
             WHERE e.entity_id = v_entity.entity_id;
         END IF;
     END LOOP;
-    PERFORM omd_delivery._save_inputs(p_interface_id);
+    PERFORM omd_delivery._save_delivery_inputs(p_interface_id);
 END
 $make_interface$;
 

@@ -8,7 +8,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT omd_delivery._save_inputs(m.interface_id)
+    SELECT omd_delivery._save_delivery_inputs(m.interface_id)
     FROM (
         SELECT e.interface_id
         FROM omd_delivery.entity AS e

@@ -236,8 +236,8 @@ BEGIN
     )
     FROM (SELECT omd_lineage._block_source(p_topic_id) AS source_code) AS b
     WHERE v_new.module_id IS NOT NULL;
-    PERFORM omd_lineage._save_inputs(p_topic_id);
-    PERFORM omd_lineage._save_inputs(d.topic_id)
+    PERFORM omd_lineage._save_topic_inputs(p_topic_id);
+    PERFORM omd_lineage._save_topic_inputs(d.topic_id)
     FROM (
         SELECT other.topic_id FROM omd_lineage.dependency AS other
         INNER JOIN omd_lineage.topic AS t ON other.topic_id = t.topic_id

@@ -8,7 +8,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT omd_lineage._save_inputs(m.topic_id)
+    SELECT omd_lineage._save_topic_inputs(m.topic_id)
     FROM (
         SELECT t.topic_id
         FROM omd_lineage.topic AS t

@@ -60,7 +60,7 @@
 \ir ../../procedures/omd_decision/_register_stage_module.sql
 \ir ../../procedures/omd_decision/_links.sql
 \ir ../../procedures/omd_decision/_block_source.sql
-\ir ../../procedures/omd_decision/_save_inputs.sql
+\ir ../../procedures/omd_decision/_save_stage_inputs.sql
 \ir ../../procedures/omd_decision/declare_missing.sql
 \ir ../../procedures/omd_decision/_save_window.sql
 \ir ../../procedures/omd_decision/_warn_of_window.sql

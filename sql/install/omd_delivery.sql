@@ -122,7 +122,7 @@
 \ir ../../procedures/omd_delivery/_require_unaccepted.sql
 \ir ../../procedures/omd_delivery/undo_update.sql
 \ir ../../procedures/omd_delivery/_make_schema.sql
-\ir ../../procedures/omd_delivery/_save_inputs.sql
+\ir ../../procedures/omd_delivery/_save_delivery_inputs.sql
 \ir ../../procedures/omd_delivery/declare_missing.sql
 \ir ../../procedures/omd_delivery/_make_interface.sql
 \ir ../../procedures/omd_delivery/_follow_model.sql

@@ -189,7 +189,7 @@
 \ir ../../procedures/omd_lineage/_holds_rows.sql
 \ir ../../procedures/omd_lineage/_read_positions.sql
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
-\ir ../../procedures/omd_lineage/_save_inputs.sql
+\ir ../../procedures/omd_lineage/_save_topic_inputs.sql
 \ir ../../procedures/omd_lineage/declare_missing.sql
 \ir ../../procedures/omd_lineage/merges_rows.sql
 \ir ../../procedures/omd_lineage/_save_topic.sql

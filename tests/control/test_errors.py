@@ -220,8 +220,11 @@ ROOMS = {
     **dict.fromkeys("34", "delivery"),
     **dict.fromkeys("56", "facts"),
     "7": "dispatch",
-    **dict.fromkeys("89", "decision"),
+    "8": "decision",
+    "9": "provenance",
 }
+# Decision had more errors than its tens.
+OF_DECISION = {"OM290", "OM291"}
 
 
 def test_every_error_of_the_catalogue_is_raised_by_a_test(flow: Flow) -> None:
@@ -236,7 +239,8 @@ def test_every_error_of_the_catalogue_is_raised_by_a_test(flow: Flow) -> None:
     for sqlstate, story in ELSEWHERE.items():
         assert sqlstate in (tests / f"lineage/test_{story}.py").read_text()
     for sqlstate in catalogue - RAISED.keys() - ELSEWHERE.keys():
-        files = (tests / ROOMS[sqlstate[3]]).glob("*.py")
+        room = "decision" if sqlstate in OF_DECISION else ROOMS[sqlstate[3]]
+        files = (tests / room).glob("*.py")
         assert any(sqlstate in file.read_text() for file in files), sqlstate
 
 

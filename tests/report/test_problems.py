@@ -233,7 +233,7 @@ def test_who_has_read_what_was_undone_is_a_problem_until_it_reads_again(
     revert(shop)
     problem = seen.problem()
     assert (problem["problem_code"], problem["severity"], problem["room"]) == (
-        "UNDONE_READ", "WARNING", "facts",
+        "UNDONE_READ", "WARNING", "provenance",
     )  # fmt: skip
     assert (problem["object_kind"], problem["object_key"]) == ("MODULE_INSTANCE", str(reader))
     seen.go_out(problem)

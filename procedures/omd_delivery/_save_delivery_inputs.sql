@@ -1,7 +1,7 @@
 -- A delivery reads what LVL has of its entities, and of those to which they are related; a set rule
 -- may read each entity of the interface.
 
-CREATE OR REPLACE FUNCTION omd_delivery._save_inputs(
+CREATE OR REPLACE FUNCTION omd_delivery._save_delivery_inputs(
     p_interface_id integer
 )
 RETURNS void
@@ -10,7 +10,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $save_inputs$
+AS $save_delivery_inputs$
 DECLARE
     v_entity record;
 BEGIN
@@ -56,9 +56,9 @@ BEGIN
         );
     END LOOP;
 END
-$save_inputs$;
+$save_delivery_inputs$;
 
-COMMENT ON FUNCTION omd_delivery._save_inputs IS
+COMMENT ON FUNCTION omd_delivery._save_delivery_inputs IS
 'Tells process control what deliveries of the interface p_interface_id read, entity by entity. '
 'Locks: their Modules, where something is new.';
-REVOKE ALL ON FUNCTION omd_delivery._save_inputs FROM PUBLIC;
+REVOKE ALL ON FUNCTION omd_delivery._save_delivery_inputs FROM PUBLIC;

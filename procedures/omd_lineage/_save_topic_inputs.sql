@@ -3,7 +3,7 @@
 -- the begin records. Transforms that are no views here are functions of a job, of which nobody
 -- knows more than what the topic depends on.
 
-CREATE OR REPLACE FUNCTION omd_lineage._save_inputs(
+CREATE OR REPLACE FUNCTION omd_lineage._save_topic_inputs(
     p_topic_id integer
 )
 RETURNS void
@@ -12,7 +12,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $save_inputs$
+AS $save_topic_inputs$
 DECLARE
     v_topic omd_lineage.topic;
     v_base record;
@@ -84,9 +84,9 @@ BEGIN
         v_topic.processor = 'RELOAD'
     );
 END
-$save_inputs$;
+$save_topic_inputs$;
 
-COMMENT ON FUNCTION omd_lineage._save_inputs IS
+COMMENT ON FUNCTION omd_lineage._save_topic_inputs IS
 'Tells process control what the steps of the topic p_topic_id read. Locks: the Module, where '
 'something is new.';
-REVOKE ALL ON FUNCTION omd_lineage._save_inputs FROM PUBLIC;
+REVOKE ALL ON FUNCTION omd_lineage._save_topic_inputs FROM PUBLIC;

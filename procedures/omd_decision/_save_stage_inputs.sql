@@ -1,7 +1,7 @@
 -- The window cuts the links that are no buffers; whatever else a stage reads, it reads as it is. A
 -- table that is read both ways is read as it is.
 
-CREATE OR REPLACE FUNCTION omd_decision._save_inputs(
+CREATE OR REPLACE FUNCTION omd_decision._save_stage_inputs(
     p_module_id integer,
     p_definition jsonb
 )
@@ -11,7 +11,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $save_inputs$
+AS $save_stage_inputs$
 BEGIN
     IF p_module_id IS NULL THEN
         RETURN;
@@ -39,9 +39,9 @@ BEGIN
         )
     );
 END
-$save_inputs$;
+$save_stage_inputs$;
 
-COMMENT ON FUNCTION omd_decision._save_inputs IS
+COMMENT ON FUNCTION omd_decision._save_stage_inputs IS
 'Tells process control what the runs of the stage with the Module p_module_id and the document '
 'p_definition read. Locks: the Module, where something is new.';
-REVOKE ALL ON FUNCTION omd_decision._save_inputs FROM PUBLIC;
+REVOKE ALL ON FUNCTION omd_decision._save_stage_inputs FROM PUBLIC;
