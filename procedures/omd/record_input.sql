@@ -22,7 +22,7 @@ BEGIN
                 'expected', 'the name of a table or view, schema.name'
             )
         );
-    ELSIF array_position(p_source_instances, NULL) IS NOT NULL THEN
+    ELSIF EXISTS (SELECT FROM unnest(p_source_instances) AS s (id) WHERE s.id IS NULL) THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(

@@ -188,6 +188,7 @@ def test_a_run_records_what_it_reads(scene: Connection) -> None:
         (("dwh.a", 99, None), "OM004"),
         (("dwh.a.", instance, None), "OM013"),
         (("dwh.a", instance, [None]), "OM013"),
+        (("dwh.a", instance, [[7, None]]), "OM013"),
     ):
         with pytest.raises(psycopg.Error) as error:
             scene.execute("CALL omd.record_input(%s, %s, %s::bigint[])", arguments)
