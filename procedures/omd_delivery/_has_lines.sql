@@ -1,0 +1,26 @@
+-- Only interfaces with an agreement that keeps lines have the columns; both come at once.
+
+CREATE OR REPLACE FUNCTION omd_delivery._has_lines(
+    p_table text
+)
+RETURNS boolean
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT
+        EXISTS (
+            SELECT
+            FROM pg_attribute AS c
+            WHERE
+                c.attrelid = to_regclass(p_table)
+                AND c.attname = 'acm_source_line'
+                AND NOT c.attisdropped
+        );
+END;
+
+COMMENT ON FUNCTION omd_delivery._has_lines IS
+'Returns whether the table p_table, a quoted name, has the columns acm_source_file and '
+'acm_source_line. Locks: none.';
+REVOKE ALL ON FUNCTION omd_delivery._has_lines FROM PUBLIC;
