@@ -186,9 +186,8 @@ COMMENT ON PROCEDURE omd_delivery.register_agreement IS
 'OM031: the interface has no model; OM032: there is no such tenant; OM035: p_settings names an '
 'unknown constraint; OM036: another argument is refused; OM042: a setting is impossible; OM043: '
 'p_arrival is wrong, and DETAIL lists where; OM136: the first agreement with lines, while a run '
-'of the interface executes; OM233: the schema of its staging tables belongs to '
-'somebody else; OM234: it can''t be created. Locks: the interface, the Batch, its tables when they get columns for lines. '
-'Call again when the '
-'answer was lost.';
+'of the interface executes; OM233: the schema of its staging tables belongs to somebody else; '
+'OM234: it can''t be created. Locks: the interface, the Batch, the tables of the interface when '
+'they get columns for lines. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.register_agreement FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_agreement TO omd_admin;
