@@ -74,11 +74,6 @@ BEGIN
             CASE
                 WHEN f.uri IS NULL THEN 'It is not from a file.'
                 WHEN p_line IS NOT NULL THEN format('It is line %s of %s.', p_line, f.uri)
-                WHEN (
-                    SELECT t.options @> '{"lines": true}'
-                    FROM omd_delivery.agreement_terms(d.agreement_code) AS t
-                )
-                    THEN format('It is from %s; no line is known of this row.', f.uri)
                 ELSE format('It is from %s; the agreement keeps no lines.', f.uri)
             END,
             jsonb_build_object(

@@ -71,12 +71,12 @@ def splits(frames: Iterable[DataFrame], numbers: FileNumbers) -> list[Split]:
         frames: the rows, with places, files and ``_block``.
         numbers: those of the files.
     """
-    found = []
+    counted = []
     for rows in frames:
         own = F.min(_IN_FILE) if _IN_FILE in rows.columns else F.lit(None)
-        found += rows.groupBy(FROM, BLOCK).agg(F.min(PLACE), F.count("*"), own).collect()
+        counted += rows.groupBy(FROM, BLOCK).agg(F.min(PLACE), F.count("*"), own).collect()
     splits = []
-    for uri, rows_of in groupby(sorted(found, key=lambda row: row[:2]), key=lambda row: row[0]):
+    for uri, rows_of in groupby(sorted(counted, key=lambda row: row[:2]), key=lambda row: row[0]):
         before = 0
         for _, _, first, count, number in rows_of:
             start = before if number is None else number
