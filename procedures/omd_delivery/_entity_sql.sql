@@ -60,11 +60,15 @@ BEGIN
         key_columns, key_types, key_match, columns, is_same, take_last, keep_key, keep_retired
     FROM omd_delivery.attribute AS a
     WHERE a.entity_id = p_entity_id;
+    IF omd_delivery._has_lines(delta_table) THEN
+        columns := columns || ', acm_source_file, acm_source_line';
+    END IF;
 END
 $entity_sql$;
 
 COMMENT ON FUNCTION omd_delivery._entity_sql IS
 'Returns the pieces of SQL from which statements about the entity p_entity_id are composed; l is '
-'a row of its table in LVL, d one of its delta. keep_retired is NULL where no attribute is '
+'a row of its table in LVL, d one of its delta. columns has file and line where they are kept. '
+'keep_retired is NULL where no attribute is '
 'retired. Locks: none.';
 REVOKE ALL ON FUNCTION omd_delivery._entity_sql FROM PUBLIC;

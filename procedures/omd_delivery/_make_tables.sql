@@ -17,6 +17,7 @@ DECLARE
     v_statement text;
 BEGIN
     SELECT
+        i.interface_id,
         i.interface_code,
         i.lvl_schema,
         e.entity_code,
@@ -39,7 +40,7 @@ BEGIN
     INNER JOIN omd_delivery.interface AS i USING (interface_id)
     INNER JOIN omd_delivery.attribute AS a USING (entity_id)
     WHERE e.entity_id = p_entity_id
-    GROUP BY i.interface_code, i.lvl_schema, i.work_schema, e.entity_code;
+    GROUP BY i.interface_id, i.interface_code, i.lvl_schema, i.work_schema, e.entity_code;
     v_lvl := v_entity.lvl;
     v_delta := v_entity.delta;
 
@@ -110,6 +111,14 @@ BEGIN
     END IF;
 
     FOREACH v_table IN ARRAY ARRAY[v_lvl, v_delta] LOOP
+        IF omd_delivery._wants_lines(v_entity.interface_id)
+            AND NOT omd_delivery._has_lines(v_table)
+        THEN
+            EXECUTE format(
+                'ALTER TABLE %s ADD COLUMN acm_source_file integer,'
+                ' ADD COLUMN acm_source_line bigint', v_table
+            );
+        END IF;
         FOR v_statement IN
             SELECT s.statement
             FROM omd_delivery.attribute AS a

@@ -28,6 +28,7 @@ BEGIN
             'csv',
             'export',
             'include_existing',
+            'lines',
             'max_concurrent_entities',
             'max_sample_size'
         ) AS is_known
@@ -44,6 +45,7 @@ BEGIN
         )
         WHEN 'export' THEN jsonb_typeof(o.value) <> 'object'
         WHEN 'include_existing' THEN jsonb_typeof(o.value) <> 'boolean'
+        WHEN 'lines' THEN jsonb_typeof(o.value) <> 'boolean'
         WHEN 'max_concurrent_entities' THEN o.value::text !~ '^[1-9][0-9]{0,3}$'
         WHEN 'max_sample_size' THEN o.value::text !~ '^(0|[1-9][0-9]{0,6})$'
         ELSE TRUE

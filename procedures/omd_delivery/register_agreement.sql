@@ -159,6 +159,7 @@ BEGIN
         WHERE l.agreement_id = p_agreement_id
             AND v_new.arrival -> 'location' IS DISTINCT FROM v_old.arrival -> 'location';
     END IF;
+    PERFORM omd_delivery._keep_lines(v_new.interface_id);
     PERFORM omd_delivery._equip_agreement(p_agreement_id);
 END
 $register_agreement$;
@@ -171,9 +172,10 @@ COMMENT ON PROCEDURE omd_delivery.register_agreement IS
 'list: all again). p_completeness: PARTIAL (the default), or COMPLETE: each delivery has all of '
 'them. p_context: the keys that the tenant is bound to, {entity: [{attribute: value}]}. '
 'p_settings: fields of settings that override those of the model, by constraint. p_options: '
-'allow_symbolic_links (false), csv, include_existing, max_concurrent_entities (2), max_sample_size '
-'(1000), export: {target_uri, mode, entities, every}, with which an agreement of the layer EXPORT '
-'exports by itself. p_inactive_indicator: Y refuses new deliveries. p_arrival: where its '
+'allow_symbolic_links (false), csv, include_existing, lines (false; true keeps file and line of '
+'each row), max_concurrent_entities (2), max_sample_size (1000), export: {target_uri, mode, '
+'entities, every}, with which an agreement of the layer EXPORT exports by itself. '
+'p_inactive_indicator: Y refuses new deliveries. p_arrival: where its '
 'deliveries arrive as folders, for the layer LVL: location, folder (the pattern of their names, '
 '{yyyy}-{MM}-{dd}), zone (UTC), ready ({"marker": "_SUCCESS"}, {"quiet": interval} or {"manifest": '
 'file}), then (KEEP, or {"move": folder}), loads (entity and load), every (10 seconds; 1 minute '
@@ -183,8 +185,9 @@ COMMENT ON PROCEDURE omd_delivery.register_agreement IS
 'is unknown; OM013: a name is blank or too long; OM014: the isolation level is not read committed; '
 'OM031: the interface has no model; OM032: there is no such tenant; OM035: p_settings names an '
 'unknown constraint; OM036: another argument is refused; OM042: a setting is impossible; OM043: '
-'p_arrival is wrong, and DETAIL lists where; OM233: the schema of its staging tables belongs to '
-'somebody else; OM234: it can''t be created. Locks: the interface, the Batch. Call again when the '
-'answer was lost.';
+'p_arrival is wrong, and DETAIL lists where; OM136: the first agreement with lines, while a run '
+'of the interface executes; OM233: the schema of its staging tables belongs to somebody else; '
+'OM234: it can''t be created. Locks: the interface, the Batch, the tables of the interface when '
+'they get columns for lines. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_delivery.register_agreement FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_agreement TO omd_admin;

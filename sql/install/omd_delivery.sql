@@ -48,6 +48,13 @@
 \ir ../../migrations/V085__delivery_files.sql
 \endif
 
+\set checksum '80337b1ffd12b665d598f27b29218db1c1a86dbc76218cd8f7c3470b963be809'
+\set migration 'V096__lines'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V096__lines.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/module_kinds.sql
@@ -116,7 +123,10 @@
 \ir ../../procedures/omd_delivery/_guard_change.sql
 \ir ../../procedures/omd_delivery/_guard_staging.sql
 \ir ../../procedures/omd_delivery/_guard_table.sql
+\ir ../../procedures/omd_delivery/_has_lines.sql
+\ir ../../procedures/omd_delivery/_wants_lines.sql
 \ir ../../procedures/omd_delivery/_make_tables.sql
+\ir ../../procedures/omd_delivery/_keep_lines.sql
 \ir ../../procedures/omd_delivery/_make_indexes.sql
 \ir ../../procedures/omd_delivery/_raise_not_reverted.sql
 \ir ../../procedures/omd_delivery/_require_unaccepted.sql

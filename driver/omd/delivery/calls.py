@@ -421,9 +421,10 @@ class DeliveryCalls(Calls):
             completeness: PARTIAL (the default), or COMPLETE: each delivery has all of them.
             context: the keys that the tenant is bound to, {entity: [{attribute: value}]}.
             settings: fields of settings that override those of the model, by constraint.
-            options: allow_symbolic_links (false), csv, include_existing,
-                max_concurrent_entities (2), max_sample_size (1000), export: {target_uri, mode,
-                entities, every}, with which an agreement of the layer EXPORT exports by itself.
+            options: allow_symbolic_links (false), csv, include_existing, lines (false; true
+                keeps file and line of each row), max_concurrent_entities (2), max_sample_size
+                (1000), export: {target_uri, mode, entities, every}, with which an agreement of
+                the layer EXPORT exports by itself.
             inactive_indicator: Y refuses new deliveries.
             arrival: where its deliveries arrive as folders, for the layer LVL: location, folder
                 (the pattern of their names, {yyyy}-{MM}-{dd}), zone (UTC), ready ({"marker":
@@ -442,6 +443,7 @@ class DeliveryCalls(Calls):
             DeliveryArgumentInvalid: OM036.
             ImpossibleSetting: OM042.
             InvalidArrival: OM043.
+            InUse: OM136.
             SchemaTaken: OM233.
             SchemaNotCreated: OM234.
         """

@@ -210,7 +210,7 @@ class DeliveryAgreementsRow:
         completeness: COMPLETE: each delivery has all of its entities. PARTIAL: it need not.
         context: The keys that the tenant is bound to: entity and list of keys.
         settings: The fields of settings that override those of the model, by constraint.
-        options: The options: allow_symbolic_links, csv, export, include_existing,
+        options: The options: allow_symbolic_links, csv, export, include_existing, lines,
             max_concurrent_entities, max_sample_size.
         inactive_indicator: Y refuses new deliveries.
         staging_schema: The schema of its staging tables.

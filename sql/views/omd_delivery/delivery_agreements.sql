@@ -46,7 +46,7 @@ COMMENT ON COLUMN omd_report.delivery_agreements.context IS
 COMMENT ON COLUMN omd_report.delivery_agreements.settings IS
 'The fields of settings that override those of the model, by constraint.';
 COMMENT ON COLUMN omd_report.delivery_agreements.options IS
-'The options: allow_symbolic_links, csv, export, include_existing, max_concurrent_entities, '
+'The options: allow_symbolic_links, csv, export, include_existing, lines, max_concurrent_entities, '
 'max_sample_size.';
 COMMENT ON COLUMN omd_report.delivery_agreements.inactive_indicator IS
 'Y refuses new deliveries.';

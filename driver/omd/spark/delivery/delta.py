@@ -51,10 +51,12 @@ def write_delta(run: DeliveryRun, side: Side) -> int:
         if new + changed:
             frames.append(_full_rows(side, usual, others, new, changed))
         if deleted:
-            frames.append(others.filter(F.col(OPERATION) == "R").select(*side.key, OPERATION))
+            gone = others.filter(F.col(OPERATION) == "R")
+            frames.append(gone.select(*side.key, OPERATION, PLACE))
         rows = functools.reduce(
             lambda one, other: one.unionByName(other, allowMissingColumns=True), frames
         )
+        rows = checked.stand(rows)
         instance = run.instances[side.name]
         write_table(run.control, instance, _stamped(run, rows, instance), plan.delta_table)
     finally:
@@ -117,6 +119,7 @@ def _full_rows(
         F.col(OPERATION),
         hash_a.alias("acm_hash_a"),
         hash_b.alias("acm_hash_b"),
+        *(name for name in rows.columns if name == PLACE),
     )
 
 

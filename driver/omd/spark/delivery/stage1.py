@@ -65,7 +65,7 @@ class Checked:
 
         They have every attribute, typed and emptied, the flags, mask and hash as ``narrow`` has
         them, except that duplicates of the key are not marked, ``_raw``, the struct of the staged
-        columns, and ``_from``.
+        columns, and ``_from``; and ``_place`` where the agreement keeps lines.
         """
         return self._read(self._staged.frame, RAW, FROM)
 
@@ -87,7 +87,12 @@ class Checked:
 
     def _read(self, frame: DataFrame, *last: str) -> DataFrame:
         rows, _ = self._rules.rows(self._staged, frame)
-        return self._rules.flagged(rows, self._rules.names, *last)
+        place = [PLACE] if self._staged.stand is not None else []
+        return self._rules.flagged(rows, self._rules.names, *last, *place)
+
+    def stand(self, rows: DataFrame) -> DataFrame:
+        """Return rows with file and line instead of ``_place``, where the agreement keeps lines."""
+        return rows.drop(PLACE) if self._staged.stand is None else self._staged.stand(rows)
 
     def measures(self) -> dict[str, Any]:
         """Return what `omd_delivery.register_violations` takes for stage 1."""

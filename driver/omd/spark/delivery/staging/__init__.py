@@ -10,6 +10,8 @@
     │   └── ParquetReader   parquet.py
     ├── FrameReader         frame.py    a DataFrame, or a staging table
     └── DerivedReader       derived.py  a query over other entities
+
+Where the agreement keeps lines, `places.py` says which line of which file a row is.
 """
 
 from typing import TYPE_CHECKING

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from omd.spark.delivery.staging.csv_regular import (
 )
 from omd.spark.delivery.staging.files import Files, literal
 from omd.spark.delivery.staging.lines import MARK, LineReader, no_lines
+from omd.spark.delivery.staging.places import BLOCK, by_place, numbered
 from omd.spark.delivery.staging.reader import uri_of
 from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN, Staged
 from omd.spark.names import quote
@@ -89,8 +90,15 @@ class CsvReader(LineReader):
         columns = list(dict.fromkeys(c for layout in layouts for c in layout.names))
         forms = self.forms(max((len(layout.names) for layout in layouts), default=0))
         frames, values, at = [], [], None
+        counted: list[DataFrame] = []
         for layout in layouts:
-            lines = self.filled_lines(layout, by_record=by_record)
+            paths = layout.paths
+            lines = self.records(paths) if by_record else self.lines(self.spark, paths)
+            if self.keeps_lines and not by_record:
+                # Blank lines count too, and the lines of each layout have other numbers.
+                lines = numbered(lines, sum(map(_parts, counted)))
+                counted.append(lines)
+            lines = self.filled(lines, layout)
             headers = [] if by_record else sorted(layout.headers)
             parse = partial(self.rows, names=layout.names, columns=columns, headers=headers)
             frames.append(self.rows_of(lines, parse))
@@ -113,6 +121,7 @@ class CsvReader(LineReader):
             unchanged=self.files.unchanged,
             whole=None if by_record else lambda: self.staged_by(layouts, by_record=True),
             at=at,
+            stand=self.stand_of(counted, by_record=by_record),
             size=self.files.size,
         )
 
@@ -171,9 +180,16 @@ class CsvReader(LineReader):
 
     # Lines and records ----------------------------------------------------------------------------
 
-    def filled_lines(self, layout: Layout, *, by_record: bool) -> DataFrame:
-        """Return the lines or records of files that are not empty."""
-        lines = self.records(layout.paths) if by_record else self.lines(self.spark, layout.paths)
+    def stand_of(
+        self, lines: Sequence[DataFrame], *, by_record: bool
+    ) -> Callable[[DataFrame], DataFrame] | None:
+        """Return what `Staged.stand` is."""
+        if by_record and self.keeps_lines:
+            return by_place
+        return self.stand(*lines) if lines else None
+
+    def filled(self, lines: DataFrame, layout: Layout) -> DataFrame:
+        """Return those of the lines or records of files that are not empty."""
         # A line of blanks is no row, except where it has as many fields as a row has.
         fields = F.size(F.split("value", re.escape(self.dialect.field)))
         lines = lines.where((F.trim("value") != "") | (fields == len(layout.names)))
@@ -185,11 +201,14 @@ class CsvReader(LineReader):
         if dialect.charset.startswith("UTF-16"):
             # Bytes that look like a line end may be a part of a character.
             files = spark.read.format("binaryFile").load(literal(paths))
-            files = files.select("content", uri_of(files).alias(FROM))
+            whole = [F.lit(0).cast("bigint").alias(BLOCK)] if self.keeps_lines else []
+            files = files.select("content", uri_of(files).alias(FROM), *whole)
             text = F.regexp_replace(F.decode("content", dialect.charset), "\\A\ufeff", "")
+            others = [name for name in files.columns if name != "content"]
             if row in LINE_ENDS:  # which are all looked for
-                return files.select(text.alias("value"), FROM)
-            return files.select(F.explode(F.split(text, dialect.row_end)).alias("value"), FROM)
+                return files.select(text.alias("value"), *others)
+            text = F.explode(F.split(text, dialect.row_end))
+            return files.select(text.alias("value"), *others)
         if row is None and not dialect.ends_by_line:
             row = dialect.row
         lines = self.text(spark, paths, **({} if row is None else {"lineSep": row}))
@@ -203,7 +222,11 @@ class CsvReader(LineReader):
         spark = cloned(self.spark, _WHOLE_FILES)
         records = self.dialect.records
         pieces = self.lines(spark, paths, records.between)
-        joined = pieces.mapInArrow(records.joined, f"value string, {FROM} string")
+        numbers = self.numbers if self.keeps_lines else None
+        schema = f"value string, {FROM} string" + (f", {PLACE} bigint" if numbers else "")
+        joined = pieces.select("value", FROM).mapInArrow(
+            partial(records.joined, numbers=numbers), schema
+        )
         return in_session(self.spark, joined)
 
     # Rows -----------------------------------------------------------------------------------------
@@ -327,6 +350,11 @@ class CsvReader(LineReader):
         ended = F.concat(line, F.lit(separator + MARK + separator))
         parsed = F.from_csv(ended, f"{fields}mark string, rest string", options)
         return parsed, ~_parsed("mark").eqNullSafe(MARK), F.lit(False)
+
+
+def _parts(frame: DataFrame) -> int:
+    """Return how many partitions a frame has."""
+    return int(frame._jdf.queryExecution().toRdd().getNumPartitions())
 
 
 def _parsed(name: str) -> Column:

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from omd.spark.delivery.staging.file_numbers import FileNumbers, joint
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -39,24 +41,30 @@ class Records:
         """Return the first record of a text, and whether it has its end; blank ones are none."""
         data = text.encode("utf-8", "surrogatepass")
         records = self.of([data] if self.row in LINE_ENDS else data.split(self.row.encode()))
-        first = next((record for record in records if not _is_blank(record)), b"")
+        first = next((record for _, record in records if not _is_blank(record)), b"")
         return first.decode("utf-8", "surrogatepass"), next(records, None) is not None
 
-    def of(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """Return the records of a file, which is cut into pieces at `between`."""
+    def of(self, pieces: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Return the records of a file, which is cut into pieces at `between`.
+
+        Before each is the number of its first line, from 1.
+        """
         parts: list[bytes] = []
         is_open = False
+        first, number = 1, 0
         for piece in pieces:
             for line, end in self._lines(piece):
+                number += 1
                 parts.append(line)
                 is_open = self.is_open(line, is_open)
                 if is_open:
                     parts.append(end)
                 else:
-                    yield b"".join(parts)
+                    yield first, b"".join(parts)
                     parts = []
+                    first = number + 1
         if parts:
-            yield b"".join(parts[:-1])  # behind the last line nothing ends
+            yield first, b"".join(parts[:-1])  # behind the last line nothing ends
 
     def is_open(self, line: bytes, was_open: bool) -> bool:
         """Return whether a line ends within quotes.
@@ -88,26 +96,33 @@ class Records:
                 return False
             at += len(field)
 
-    def joined(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def joined(
+        self, batches: Iterable[pa.RecordBatch], numbers: FileNumbers | None = None
+    ) -> Iterator[pa.RecordBatch]:
         """Return the records, but for headers, of files that follow each other in pieces.
 
         Args:
             batches: the pieces, and the file of each.
+            numbers: if they are given, there is a column more, the `joint` number of each record.
         """
         records: list[bytes] = []
         origins: list[str | None] = []
+        places: list[int] | None = None if numbers is None else []
         for file, pieces in _by_file(batches):
             is_header = self.has_header
-            for record in self.of(pieces):
+            number = 0 if numbers is None else numbers.number(str(file))
+            for line, record in self.of(pieces):
                 if is_header:
                     is_header = _is_blank(record)
                     continue
                 records.append(record)
                 origins.append(file)
+                if places is not None:
+                    places.append(joint(number, line))
                 if len(records) == _BATCH:
-                    yield _batch(records, origins)
-                    records, origins = [], []
-        yield _batch(records, origins)
+                    yield _batch(records, origins, places)
+                    records, origins, places = [], [], None if places is None else []
+        yield _batch(records, origins, places)
 
     def _lines(self, piece: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Return the lines of a piece, and what ends each."""
@@ -140,9 +155,14 @@ def _by_file(
         yield file, (piece for _, piece in pairs)
 
 
-def _batch(records: list[bytes], origins: list[str | None]) -> pa.RecordBatch:
+def _batch(
+    records: list[bytes], origins: list[str | None], places: list[int] | None
+) -> pa.RecordBatch:
     import pyarrow as pa
 
     texts = pa.array(records, pa.binary()).view(pa.string())
     files = pa.array(origins, pa.string())
-    return pa.RecordBatch.from_arrays([texts, files], names=["value", "_from"])
+    if places is None:
+        return pa.RecordBatch.from_arrays([texts, files], names=["value", "_from"])
+    columns = [texts, files, pa.array(places, pa.int64())]
+    return pa.RecordBatch.from_arrays(columns, names=["value", "_from", "_place"])

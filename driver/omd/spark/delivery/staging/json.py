@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.staging.lines import MARK, LineReader, no_lines
+from omd.spark.delivery.staging.places import numbered
 from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, RAW, TORN, Staged
 
 _MOST_COLUMNS = 10_000
@@ -37,6 +38,9 @@ class JsonReader(LineReader):
         """Return the staged rows."""
         paths = [file.path for file in self.files.listed if file.size > 0]
         lines = self.text(self.spark, paths) if paths else no_lines(self.spark)
+        if self.keeps_lines and paths:
+            lines = numbered(lines)
+        stand = self.stand(lines) if paths else None
         lines = lines.where(F.trim("value") != "")
         columns = self.columns(lines)
         parse = partial(self.rows, columns=columns)
@@ -51,6 +55,7 @@ class JsonReader(LineReader):
             missing=self.missing(columns) if columns else (),
             unchanged=self.files.unchanged,
             at=partial(self.rows_at, lines, parse),
+            stand=stand,
             size=self.files.size,
         )
 

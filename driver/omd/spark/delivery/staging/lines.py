@@ -10,6 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.frames import plain
 from omd.spark.delivery.staging.files import literal
+from omd.spark.delivery.staging.places import BLOCK
 from omd.spark.delivery.staging.reader import FileReader, path_of
 from omd.spark.delivery.staging.staged import FROM, PLACE
 
@@ -20,10 +21,11 @@ class LineReader(FileReader):
     """Reads files of text; each line is a row."""
 
     def text(self, spark: SparkSession, paths: Sequence[str], **options: str) -> DataFrame:
-        """Return the lines of files as ``value``, and ``_from`` as a URI."""
+        """Return the lines of files as ``value``, and ``_from`` as a URI; and ``_block``."""
         frame = spark.read.options(**options).text(literal(paths))
         # The column of Spark with the file of a row would be read even where nobody asks for it.
-        return frame.select("value", F.input_file_name().alias(FROM))
+        block = [F.input_file_block_start().alias(BLOCK)] if self.keeps_lines else []
+        return frame.select("value", F.input_file_name().alias(FROM), *block)
 
     def rows_of(
         self, lines: DataFrame, parse: Callable[[DataFrame, Column], DataFrame]
@@ -33,7 +35,11 @@ class LineReader(FileReader):
         Args:
             parse: makes rows of lines, and puts the number of a line next to what is made of it.
         """
-        return _from_path(parse(lines, F.monotonically_increasing_id().alias(PLACE)))
+        return _from_path(parse(lines, self.place(lines).alias(PLACE)))
+
+    def place(self, lines: DataFrame) -> Column:
+        """Return the place of each line: where lines are kept, they have it already."""
+        return F.col(PLACE) if PLACE in lines.columns else F.monotonically_increasing_id()
 
     def rows_at(
         self,
@@ -47,9 +53,9 @@ class LineReader(FileReader):
             parse: makes rows of lines, as that of `rows_of` does.
             places: ``_place`` of the rows; each task has all of them.
         """
-        numbered = lines.withColumn(PLACE, F.monotonically_increasing_id())
+        placed = lines.withColumn(PLACE, self.place(lines))
         # As a plan, it would have filters pushed below it, which parse every line.
-        there = plain(numbered.join(F.broadcast(places), PLACE, "left_semi"))
+        there = plain(placed.join(F.broadcast(places), PLACE, "left_semi"))
         return _from_path(parse(there, F.col(PLACE).alias(PLACE)))
 
 

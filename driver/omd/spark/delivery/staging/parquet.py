@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.spark.delivery.staging.files import literal
+from omd.spark.delivery.staging.places import rows_in_files
 from omd.spark.delivery.staging.reader import FileReader, no_columns, path_of, uri_of
 from omd.spark.delivery.staging.staged import Staged
 
@@ -22,12 +23,15 @@ class ParquetReader(FileReader):
 
     def staged(self) -> Staged:
         """Return the staged rows."""
+        place = stand = None
         paths = [file.path for file in self.files.listed]
         if paths:
             frame = self.spark.read.options(mergeSchema="true").parquet(*literal(paths))
             origin = path_of(uri_of(frame))
+            if self.keeps_lines:
+                place, stand = F.monotonically_increasing_id(), self.stand(rows_in_files(frame))
         else:
             frame = no_columns(self.spark)
             origin = F.lit(self.files.root)
         # Its bytes are packed, so nobody knows the size of its text.
-        return self.typed(frame, origin, unchanged=self.files.unchanged)
+        return self.typed(frame, origin, place, unchanged=self.files.unchanged, stand=stand)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.delivery.errors import DeliveryArgumentInvalid
+from omd.spark.delivery.staging.file_numbers import FileNumbers
+from omd.spark.delivery.staging.places import by_splits, splits
 from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN, Staged
 from omd.spark.names import quote
 
@@ -49,14 +51,17 @@ class Reader(ABC):
         """Return the columns that attributes are read from, and that are not among these."""
         return tuple(dict.fromkeys(c for c in self.mapped if c not in set(columns)))
 
-    def typed(self, frame: DataFrame, origin: Column, **about: Any) -> Staged:
+    def typed(
+        self, frame: DataFrame, origin: Column, place: Column | None = None, **about: Any
+    ) -> Staged:
         """Return the staged rows of a frame whose columns have types; they are no lines.
 
         Args:
             origin: the file or the table of a row.
+            place: its place, where it is kept where it stands.
             about: what else is known of them: further attributes of `Staged`.
         """
-        rows = _typed_rows(self.entity, frame, origin)
+        rows = _typed_rows(self.entity, frame, origin, place)
         return Staged(
             self.entity.entity,
             rows,
@@ -86,6 +91,22 @@ class FileReader(Reader):
     def __init__(self, spark: SparkSession, plan: Plan, entity: EntityPlan, files: Files) -> None:
         super().__init__(spark, plan, entity)
         self.files = files
+        self.keeps_lines = plan.options.get("lines") is True
+
+    @property
+    def numbers(self) -> FileNumbers:
+        """The numbers of the files."""
+        return FileNumbers.of(file.path for file in self.files.listed)
+
+    def stand(self, *frames: DataFrame) -> Callable[[DataFrame], DataFrame] | None:
+        """Return what `Staged.stand` is.
+
+        Args:
+            frames: all rows of the files, as `splits` takes them.
+        """
+        if not self.keeps_lines:
+            return None
+        return lambda rows: by_splits(rows, splits(frames, self.numbers))
 
     @classmethod
     @abstractmethod
@@ -108,11 +129,14 @@ def _expressions(plan: Plan, entity: EntityPlan) -> str:
     return "\n".join(texts)
 
 
-def _typed_rows(entity: EntityPlan, frame: DataFrame, origin: Column) -> DataFrame:
+def _typed_rows(
+    entity: EntityPlan, frame: DataFrame, origin: Column, place: Column | None
+) -> DataFrame:
     """Return staged rows that are made of a frame whose columns have types; they are no lines.
 
     Args:
         origin: the file or the table of a row.
+        place: its place; None: it is NULL.
     """
     columns = frame.columns
     twice = sorted({c for c in columns if columns.count(c) > 1})
@@ -124,7 +148,7 @@ def _typed_rows(entity: EntityPlan, frame: DataFrame, origin: Column) -> DataFra
         F.lit(False).alias(BAD),
         F.lit(False).alias(TORN),
         F.lit(False).alias(HEAD),
-        F.lit(None).cast("bigint").alias(PLACE),
+        (F.lit(None).cast("bigint") if place is None else place).alias(PLACE),
     )
 
 

@@ -34,7 +34,7 @@ class Staged:
             * ``_torn``: the row is a part of a record that goes on in the next line;
             * ``_head``: the row is written as the header of its file; it is bad too;
             * ``_place``: the number of its line, the same in each scan; NULL where a row is no
-              line.
+              line, and nobody keeps where it stands.
         values: the same rows in less time: ``_from`` is NULL, and the values of a regular line are
             not in ``_raw``, but in the columns of `read_regular`. It is ``frame`` where there
             is no such way.
@@ -47,6 +47,8 @@ class Staged:
             just ``headers`` rows are written as headers. None where rows are whole anyway.
         at: returns the frame of the rows at some places, of which each task has all; lines of
             other places are not parsed. None where rows are no lines.
+        stand: adds to rows that have ``_place`` the number of their file and their line there,
+            in the place of it. None where that is not kept, or not known.
         size: how many bytes of text it has at most; None where nobody knows before it is read.
         files: the files; None where it was handed over as rows.
     """
@@ -61,6 +63,7 @@ class Staged:
     unchanged: Callable[[], None] = lambda: None
     whole: Callable[[], Staged] | None = None
     at: Callable[[DataFrame], DataFrame] | None = None
+    stand: Callable[[DataFrame], DataFrame] | None = None
     size: int | None = None
     files: Files | None = None
 
