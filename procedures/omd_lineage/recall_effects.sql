@@ -3,7 +3,8 @@
 
 CREATE OR REPLACE FUNCTION omd_lineage.recall_effects(
     p_instance_array bigint[],
-    p_is_counted boolean DEFAULT TRUE
+    p_is_counted boolean DEFAULT TRUE,
+    p_row_counts jsonb DEFAULT NULL
 )
 RETURNS TABLE (
     module_instance_id bigint,
@@ -29,6 +30,7 @@ DECLARE
     v_problem text;
     v_go jsonb;
     v_back jsonb;
+    v_left bigint[];
 BEGIN
     FOR v_topic IN SELECT t.* FROM omd_lineage._recalled_topics(p_instance_array) AS t LOOP
         table_code := v_topic.table_code;
@@ -67,10 +69,22 @@ BEGIN
         v_go := NULL;
         v_back := NULL;
         IF p_is_counted AND action = 'UNDO' THEN
-            SELECT coalesce(jsonb_object_agg(c.module_instance_id, c.row_count), '{}') INTO v_go
-            FROM omd.count_stamped(
-                v_topic.table_code, v_topic.insert_column, v_topic.instance_array
+            SELECT
+                coalesce(jsonb_object_agg(i.id, c.row_count) FILTER (WHERE c.row_count > 0), '{}'),
+                array_agg(i.id) FILTER (WHERE c.row_count IS NULL)
+            INTO v_go, v_left
+            FROM unnest(v_topic.instance_array) AS i (id)
+            CROSS JOIN LATERAL (
+                SELECT (p_row_counts #>> ARRAY[i.id::text, v_relation::text])::bigint AS row_count
             ) AS c;
+            IF v_left <> '{}' THEN
+                v_go := v_go || (
+                    SELECT coalesce(jsonb_object_agg(c.module_instance_id, c.row_count), '{}')
+                    FROM omd.count_stamped(
+                        v_topic.table_code, v_topic.insert_column, v_left
+                    ) AS c
+                );
+            END IF;
             v_back := '{}';
             IF v_topic.replaces THEN
                 SELECT jsonb_object_agg(b.module_instance_id, b.rows_back) INTO v_back
@@ -101,7 +115,8 @@ $recall_effects$;
 COMMENT ON FUNCTION omd_lineage.recall_effects IS
 'For rooms: Returns what it would do to take back those of the runs p_instance_array that are '
 'steps: a row per run, with action UNDO, PENDING, GIVE_UP or BLOCKED, the rows that go and that '
-'come back, how it comes again and what is in the way. p_is_counted FALSE: no rows are counted. It '
-'reads with the rights of the caller. Locks: none.';
+'come back, how it comes again and what is in the way. p_is_counted FALSE: no rows are counted; '
+'p_row_counts: those that are counted already, {run: {oid of the table: rows}}. It reads with the '
+'rights of the caller. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage.recall_effects FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.recall_effects TO omd_admin;

@@ -30,7 +30,10 @@ DECLARE
     v_message text;
 BEGIN
     BEGIN
-        v_items := omd_provenance._plan(v_recall.target, v_recall.awaits_correction, FALSE);
+        v_items := omd_provenance._plan(
+            v_recall.target, v_recall.awaits_correction, FALSE,
+            omd_provenance._planned_rows(p_recall_id)
+        );
     EXCEPTION
         -- Somebody has undone the target since the plan.
         WHEN SQLSTATE 'OM091' THEN

@@ -2,7 +2,8 @@
 
 CREATE OR REPLACE FUNCTION omd_provenance._effects(
     p_instance_array bigint[],
-    p_is_counted boolean
+    p_is_counted boolean,
+    p_row_counts jsonb
 )
 RETURNS TABLE (
     module_instance_id bigint,
@@ -24,7 +25,8 @@ BEGIN
     RETURN QUERY
     SELECT e.* FROM omd.recall_effects(p_instance_array, p_is_counted) AS e
     UNION ALL
-    SELECT e.* FROM omd_lineage.recall_effects(p_instance_array, p_is_counted) AS e
+    SELECT e.* FROM omd_lineage.recall_effects(p_instance_array, p_is_counted, p_row_counts)
+        AS e
     UNION ALL
     SELECT e.* FROM omd_decision.recall_effects(p_instance_array, p_is_counted) AS e
     UNION ALL
@@ -34,7 +36,7 @@ $effects$;
 
 COMMENT ON FUNCTION omd_provenance._effects IS
 'Returns what it would do to take back the runs p_instance_array, as each room says of its own: a '
-'row per run and table. p_is_counted: count rows. It reads with the rights of the caller. Locks: '
-'none.';
+'row per run and table. p_is_counted: count rows; p_row_counts: those that are counted already, '
+'{run: {oid of the table: rows}}. It reads with the rights of the caller. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._effects FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._effects TO omd_admin;

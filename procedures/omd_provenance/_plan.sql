@@ -4,7 +4,8 @@
 CREATE OR REPLACE FUNCTION omd_provenance._plan(
     p_target jsonb,
     p_awaits_correction boolean,
-    p_is_counted boolean
+    p_is_counted boolean,
+    p_known jsonb DEFAULT NULL
 )
 RETURNS jsonb
 LANGUAGE plpgsql
@@ -18,7 +19,7 @@ DECLARE
     v_targets CONSTANT bigint[] := omd_provenance._runs_of_target(p_target);
     v_reach CONSTANT jsonb := (
         SELECT jsonb_agg(to_jsonb(r) ORDER BY r.place)
-        FROM omd_provenance._reach(v_targets, p_awaits_correction) AS r
+        FROM omd_provenance._reach(v_targets, p_awaits_correction, p_known) AS r
     );
     v_runs bigint[] := ARRAY(
         SELECT (r ->> 'module_instance_id')::bigint FROM jsonb_array_elements(v_reach) AS r
@@ -42,7 +43,15 @@ BEGIN
     ),
 
     effect AS MATERIALIZED (
-        SELECT e.* FROM omd_provenance._effects(v_runs || v_readers, p_is_counted) AS e
+        SELECT e.*
+        FROM omd_provenance._effects(
+            v_runs || v_readers,
+            p_is_counted,
+            (
+                SELECT jsonb_object_agg(r ->> 'module_instance_id', r -> 'row_counts')
+                FROM jsonb_array_elements(v_reach) AS r
+            )
+        ) AS e
     ),
 
     item AS MATERIALIZED (
@@ -144,6 +153,7 @@ COMMENT ON FUNCTION omd_provenance._plan IS
 'Returns the plan of a recall of p_target as a JSON array of objects, in the order of the act: '
 'the columns of omd_provenance.recall_item, and room, level and sources as _reach has them. '
 'p_awaits_correction: the target comes again. p_is_counted: rows are counted, with the rights of '
-'the caller. Errors: those of _runs_of_target. Locks: none.';
+'the caller. p_known: how many rows each run has, as omd_provenance._row_positions takes it. '
+'Errors: those of _runs_of_target. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._plan TO omd_admin;

@@ -6,7 +6,8 @@
 
 CREATE OR REPLACE FUNCTION omd_provenance._reach(
     p_targets bigint[],
-    p_awaits_correction boolean
+    p_awaits_correction boolean,
+    p_known jsonb DEFAULT NULL
 )
 RETURNS TABLE (
     place bigint,
@@ -19,7 +20,8 @@ RETURNS TABLE (
     because_of bigint,
     relation text,
     is_exact boolean,
-    sources bigint[]
+    sources bigint[],
+    row_counts jsonb
 )
 LANGUAGE plpgsql
 STABLE
@@ -43,6 +45,8 @@ DECLARE
     v_for_good CONSTANT bigint[] := CASE
         WHEN p_awaits_correction THEN '{}' ELSE omd_provenance._loads_of(p_targets)
     END;
+    v_positions jsonb;
+    v_row_counts jsonb := '{}';
     v_new record;
     v_again bigint[];
     v_modules integer[];
@@ -56,8 +60,20 @@ BEGIN
             WHERE (i.relation <> 'TARGET' OR p_awaits_correction)
                 AND NOT i.id = ANY(v_for_good)
         );
+        v_positions := omd_provenance._positions_of_runs(v_frontier, p_known);
+        v_row_counts := v_row_counts || (
+            SELECT coalesce(jsonb_object_agg(p.run, p.row_counts), '{}')
+            FROM (
+                SELECT p.key AS run, jsonb_object_agg(e ->> 'relation', e -> 'stamp_count')
+                    AS row_counts
+                FROM jsonb_each(v_positions) AS p
+                CROSS JOIN LATERAL jsonb_array_elements(p.value) AS e
+                WHERE e ->> 'stamp_count' IS NOT NULL
+                GROUP BY 1
+            ) AS p
+        );
         WITH reader AS MATERIALIZED (
-            SELECT r.* FROM omd_provenance.direct_readers(v_frontier, TRUE) AS r
+            SELECT r.* FROM omd_provenance.direct_readers(v_frontier, TRUE, v_positions) AS r
         ),
 
         outside AS MATERIALIZED (
@@ -97,7 +113,8 @@ BEGIN
                 SELECT w.module_instance_id, w.because_of, 'FOLLOWS', TRUE
                 FROM omd_provenance._follows(v_ids, v_again) AS w
             ) AS f
-            WHERE NOT f.id = ANY(v_ids)
+            LEFT JOIN unnest(v_ids) AS i (id) ON f.id = i.id
+            WHERE i.id IS NULL
             ORDER BY f.id, f.relation DESC, f.is_exact DESC, f.because_of
         ) AS n;
         v_frontier := coalesce(v_new.ids, '{}');
@@ -115,19 +132,22 @@ BEGIN
         array_fill(0, ARRAY[count(DISTINCT m.module_id)::integer])
     INTO v_modules, v_levels
     FROM omd.runs_of_modules(v_ids) AS m;
+    SELECT array_agg(w.source) AS sources, array_agg(w.reader) AS readers
+    INTO v_new
+    FROM (
+        SELECT DISTINCT s.module_id AS source, r.module_id AS reader
+        FROM unnest(v_sources, v_readers) AS f (source, reader)
+        INNER JOIN omd.runs_of_modules(v_ids) AS s ON f.source = s.module_instance_id
+        INNER JOIN omd.runs_of_modules(v_ids) AS r ON f.reader = r.module_instance_id
+        WHERE s.module_id <> r.module_id
+    ) AS w;
     FOR v_round IN 1..cardinality(v_modules) LOOP
         SELECT array_agg(greatest(i.level, e.level) ORDER BY i.n)
         INTO v_next
         FROM unnest(v_modules, v_levels) WITH ORDINALITY AS i (id, level, n)
         LEFT JOIN (
             SELECT w.reader, max(s.level) + 1 AS level
-            FROM (
-                SELECT DISTINCT s.module_id AS source, r.module_id AS reader
-                FROM unnest(v_sources, v_readers) AS f (source, reader)
-                INNER JOIN omd.runs_of_modules(v_ids) AS s ON f.source = s.module_instance_id
-                INNER JOIN omd.runs_of_modules(v_ids) AS r ON f.reader = r.module_instance_id
-                WHERE s.module_id <> r.module_id
-            ) AS w
+            FROM unnest(v_new.sources, v_new.readers) AS w (source, reader)
             INNER JOIN unnest(v_modules, v_levels) AS s (id, level) ON w.source = s.id
             GROUP BY w.reader
         ) AS e ON i.id = e.reader;
@@ -153,15 +173,17 @@ BEGIN
         i.because_of,
         i.relation,
         i.is_exact,
-        ARRAY(
-            SELECT r.source
-            FROM unnest(v_sources, v_readers) AS r (source, reader)
-            WHERE r.reader = i.id
-        )
+        coalesce(w.sources, '{}'),
+        v_row_counts -> i.id::text
     FROM unnest(v_ids, v_distances, v_because, v_relations, v_exact)
         AS i (id, distance, because_of, relation, is_exact)
     INNER JOIN omd.runs_of_modules(v_ids) AS m ON i.id = m.module_instance_id
     INNER JOIN unnest(v_modules, v_levels) AS l (id, level) ON m.module_id = l.id
+    LEFT JOIN (
+        SELECT r.reader, array_agg(r.source) AS sources
+        FROM unnest(v_sources, v_readers) AS r (source, reader)
+        GROUP BY r.reader
+    ) AS w ON i.id = w.reader
     CROSS JOIN LATERAL (
         SELECT omd_provenance._room_of(m.module_kind_code, m.module_code) AS room
     ) AS o
@@ -175,6 +197,8 @@ COMMENT ON FUNCTION omd_provenance._reach IS
 'by the rules of its room (FOLLOWS); also runs on Spark that execute. p_awaits_correction: the '
 'targets come again. Returns per run the room that takes it back, the level of its Module in that '
 'order, its Module, how far it is from the targets and because of which run, whether the ledger '
-'knows that exactly, and which of the runs it has read directly. Locks: none.';
+'knows that exactly, which of the runs it has read directly, and row_counts: how many rows it has '
+'by its stamp, {oid of the table: rows}, as far as that was seen. p_known: the same of runs, by '
+'their ids, for omd_provenance._row_positions. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._reach FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._reach TO omd_admin;

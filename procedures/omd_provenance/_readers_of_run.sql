@@ -3,7 +3,8 @@
 
 CREATE OR REPLACE FUNCTION omd_provenance._readers_of_run(
     p_module_instance_id bigint,
-    p_all boolean
+    p_all boolean,
+    p_positions jsonb DEFAULT NULL
 )
 RETURNS TABLE (
     module_instance_id bigint,
@@ -78,7 +79,7 @@ BEGIN
         FROM omd_provenance._window_readers(
             v_run, v_undone_by, v_upto, p_all, v_input.module_array, v_input.table_code,
             v_input.declared_code, v_input.pos_column, v_input.id_column, v_input.after_array,
-            v_input.upto_array
+            v_input.upto_array, p_positions
         ) AS r;
     END LOOP;
 
@@ -131,6 +132,7 @@ $readers_of_run$;
 
 COMMENT ON FUNCTION omd_provenance._readers_of_run IS
 'Returns the runs that have read, or may have read, rows of the run p_module_instance_id, as '
-'omd_provenance.direct_readers does. p_all: also those that do not stand. Locks: none.';
+'omd_provenance.direct_readers does. p_all: also those that do not stand; p_positions: as for '
+'omd_provenance._window_readers. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._readers_of_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._readers_of_run TO omd_reader;

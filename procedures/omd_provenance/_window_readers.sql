@@ -14,7 +14,8 @@ CREATE OR REPLACE FUNCTION omd_provenance._window_readers(
     p_pos_column text,
     p_id_column text,
     p_after_array bigint[],
-    p_upto_array bigint[]
+    p_upto_array bigint[],
+    p_positions jsonb
 )
 RETURNS TABLE (
     module_instance_id bigint,
@@ -33,7 +34,8 @@ DECLARE
     v_change record;
     v_block omd.ledger_window;
     v_module omd.ledger_module;
-    v_windows jsonb;
+    v_windows omd.ledger_window[];
+    v_entry jsonb;
     v_held bigint[];
     v_own bigint[];
     v_is_known boolean := FALSE;
@@ -69,92 +71,106 @@ BEGIN
                 AND (p_all OR omd_provenance._stands(r));
             RETURN;
         END IF;
-    ELSE
-        -- The windows that may have seen it, by the ids of their runs.
-        SELECT
-            jsonb_agg(
-                jsonb_build_object(
-                    'id', sc.module_instance_id,
-                    'start_pos', coalesce(sc.start_value, '-infinity'),
-                    'start_id', coalesce(
-                        sc.start_id,
-                        CASE
-                            WHEN sc.start_value IS NULL THEN -9223372036854775808
-                            ELSE 9223372036854775807
-                        END
-                    ),
-                    'end_pos', coalesce(sc.end_value, '-infinity'),
-                    'end_id', coalesce(sc.end_id, 9223372036854775807)
-                )
-            )
-        INTO v_windows
+    END IF;
+
+    -- The windows that may have seen it.
+    v_windows := ARRAY(
+        SELECT w
         FROM unnest(p_module_array, p_after_array, p_upto_array)
             AS m (module_id, after_id, upto_id)
         CROSS JOIN LATERAL omd_provenance._windows_after(
             p_run, p_undone_by, p_upto, p_all, m.module_id, m.after_id, m.upto_id
-        ) AS sc;
-        IF v_windows IS NULL THEN
-            RETURN;
-        END IF;
-        SELECT m.* INTO v_module FROM omd.ledger_module AS m WHERE m.module_id = (p_run).module_id;
-        IF p_undone_by IS NULL AND p_declared_code = p_table_code THEN
-            v_held := omd_provenance._row_windows(
-                (p_run).module_instance_id, p_table_code,
+        ) AS w
+    );
+    IF v_windows = '{}' THEN
+        RETURN;
+    END IF;
+    SELECT m.* INTO v_module FROM omd.ledger_module AS m WHERE m.module_id = (p_run).module_id;
+    IF p_pos_column IS NOT NULL AND p_undone_by IS NULL AND p_declared_code = p_table_code THEN
+        SELECT e.entry INTO v_entry
+        FROM jsonb_array_elements(p_positions) AS e (entry)
+        WHERE e.entry ->> 'table_code' = p_table_code
+            AND e.entry ->> 'pos_column' = p_pos_column
+            AND e.entry ->> 'id_column' IS NOT DISTINCT FROM p_id_column;
+        IF NOT FOUND THEN
+            SELECT to_jsonb(p) INTO v_entry
+            FROM (
+                SELECT
+                    array_agg(DISTINCT b.pos ORDER BY b.pos) AS pos_bounds,
+                    array_agg(DISTINCT b.id ORDER BY b.id) AS id_bounds
+                FROM unnest(v_windows) AS w
+                CROSS JOIN LATERAL omd_provenance._window_bounds(w) AS o
+                CROSS JOIN LATERAL (
+                    VALUES (o.start_pos, o.start_id), (o.end_pos, o.end_id)
+                ) AS b (pos, id)
+            ) AS b
+            CROSS JOIN LATERAL omd_provenance._row_positions(
+                ARRAY[(p_run).module_instance_id], p_table_code,
                 ARRAY[v_module.insert_instance_column, v_module.update_instance_column],
-                (p_run).rows_inserted, p_pos_column, p_id_column, v_windows
+                p_pos_column, p_id_column, b.pos_bounds, b.id_bounds, NULL
+            ) AS p;
+        END IF;
+        -- Where rows are gone by other hands, nobody knows where they were.
+        IF (v_entry ->> 'row_count')::bigint >= (p_run).rows_inserted THEN
+            v_held := ARRAY(
+                SELECT w.module_instance_id
+                FROM unnest(v_windows) AS w
+                CROSS JOIN LATERAL omd_provenance._window_bounds(w) AS b
+                WHERE EXISTS (
+                    SELECT FROM jsonb_to_recordset(v_entry -> 'positions')
+                        AS p (pos timestamptz, id bigint)
+                    WHERE (p.pos, p.id) > (b.start_pos, b.start_id)
+                        AND (p.pos, p.id) <= (b.end_pos, b.end_id)
+                )
             );
         END IF;
-        IF v_module.module_kind_code = 'TOPIC' THEN
-            SELECT sc.* INTO v_block
-            FROM omd.ledger_window AS sc
-            WHERE sc.module_instance_id = (p_run).module_instance_id;
-            IF FOUND THEN
-                v_own := ARRAY(
-                    SELECT w.id
-                    FROM jsonb_to_recordset(v_windows) AS w (
-                        id bigint, start_pos timestamptz, start_id bigint, end_pos timestamptz,
-                        end_id bigint
-                    )
-                    WHERE (w.end_pos, w.end_id) > (
-                        coalesce(v_block.start_value, '-infinity'),
-                        coalesce(v_block.start_id, -9223372036854775808)
-                    ) AND (w.start_pos, w.start_id) < (
-                        coalesce(v_block.end_value, 'infinity'),
-                        coalesce(v_block.end_id, 9223372036854775807)
-                    )
-                );
-            END IF;
-        END IF;
+    END IF;
+    IF p_pos_column IS NOT NULL
+        AND v_module.module_kind_code = 'TOPIC'
         -- Rows of a step that are undone, or replaced by a later one, were in its block.
-        v_is_known := v_held IS NOT NULL OR (
-            v_own IS NOT NULL
-            AND (
-                p_undone_by IS NOT NULL
-                OR omd_lineage.merges_rows((p_run).module_id)
-            )
-        );
-        IF v_is_known THEN
-            RETURN QUERY
-            SELECT
-                r.module_instance_id,
-                p_undone_by IS NULL OR (
-                    r.newest_instance_id < p_undone_by
-                    AND p_undone_by <> (p_run).module_instance_id
-                ),
-                omd_provenance._stands(r),
-                r.execution_status_code::text
-            FROM omd.ledger_run AS r
-            WHERE r.module_instance_id = ANY(v_held || v_own);
-            RETURN;
+        AND (
+            v_held IS NOT NULL
+            OR p_undone_by IS NOT NULL
+            OR omd_lineage.merges_rows((p_run).module_id)
+        )
+    THEN
+        SELECT sc.* INTO v_block
+        FROM omd.ledger_window AS sc
+        WHERE sc.module_instance_id = (p_run).module_instance_id;
+        IF FOUND THEN
+            v_own := ARRAY(
+                SELECT w.module_instance_id
+                FROM unnest(v_windows) AS w
+                CROSS JOIN LATERAL omd_provenance._window_bounds(w) AS b
+                WHERE (b.end_pos, b.end_id) > (
+                    coalesce(v_block.start_value, '-infinity'),
+                    coalesce(v_block.start_id, -9223372036854775808)
+                ) AND (b.start_pos, b.start_id) < (
+                    coalesce(v_block.end_value, 'infinity'),
+                    coalesce(v_block.end_id, 9223372036854775807)
+                )
+            );
         END IF;
     END IF;
+    v_is_known := v_held IS NOT NULL OR v_own IS NOT NULL;
     RETURN QUERY
-    SELECT r.module_instance_id, FALSE, omd_provenance._stands(r), r.execution_status_code::text
-    FROM unnest(p_module_array, p_after_array, p_upto_array) AS m (module_id, after_id, upto_id)
-    CROSS JOIN LATERAL omd_provenance._windows_after(
-        p_run, p_undone_by, p_upto, p_all, m.module_id, m.after_id, m.upto_id
-    ) AS c
-    INNER JOIN omd.ledger_run AS r ON c.module_instance_id = r.module_instance_id;
+    SELECT
+        r.module_instance_id,
+        v_is_known AND (
+            p_undone_by IS NULL OR (
+                r.newest_instance_id < p_undone_by
+                AND p_undone_by <> (p_run).module_instance_id
+            )
+        ),
+        omd_provenance._stands(r),
+        r.execution_status_code::text
+    FROM omd.ledger_run AS r
+    WHERE r.module_instance_id = ANY(
+        CASE
+            WHEN v_is_known THEN v_held || v_own
+            ELSE ARRAY(SELECT w.module_instance_id FROM unnest(v_windows) AS w)
+        END
+    );
 END
 $window_readers$;
 
@@ -163,6 +179,7 @@ COMMENT ON FUNCTION omd_provenance._window_readers IS
 'run p_run. p_undone_by: the run that undid it; p_upto: the newest run that may have read it '
 'before; p_all: also those that do not stand; p_declared_code: the table or view that the window '
 'cuts, by p_pos_column and p_id_column, NULL: by changes of facts; p_after_array, p_upto_array: '
-'the runs for which this is declared. Locks: none.';
+'the runs for which this is declared; p_positions: where its rows are, as '
+'omd_provenance._positions_of_runs answers it for this run, or NULL. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._window_readers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._window_readers TO omd_reader;

@@ -29,7 +29,9 @@
 \ir ../../procedures/omd_provenance/_stands.sql
 \ir ../../procedures/omd_provenance/_may_have_rows.sql
 \ir ../../procedures/omd_provenance/_undone_upto.sql
-\ir ../../procedures/omd_provenance/_row_windows.sql
+\ir ../../procedures/omd_provenance/_window_bounds.sql
+\ir ../../procedures/omd_provenance/_row_positions.sql
+\ir ../../procedures/omd_provenance/_positions_of_runs.sql
 \ir ../../procedures/omd_provenance/_windows_after.sql
 \ir ../../procedures/omd_provenance/_windows_over.sql
 \ir ../../procedures/omd_provenance/_window_readers.sql
@@ -89,6 +91,7 @@
 \ir ../../procedures/omd_provenance/_end_act.sql
 \ir ../../procedures/omd_provenance/_take_back_deliveries.sql
 \ir ../../procedures/omd_provenance/_take_back.sql
+\ir ../../procedures/omd_provenance/_planned_rows.sql
 \ir ../../procedures/omd_provenance/_act.sql
 \ir ../../procedures/omd_provenance/recall.sql
 
