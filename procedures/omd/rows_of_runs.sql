@@ -55,6 +55,12 @@ BEGIN
             OR v_part.keeps_rows OR v_problem LIKE 'NO_RIGHT:%'
         THEN
             FOREACH module_instance_id IN ARRAY v_part.instance_array LOOP
+                IF v_part.way = 'PENDING' AND v_problem IS NULL THEN
+                    action := CASE
+                        WHEN module_instance_id = ANY(omd.undone_elsewhere()) THEN 'UNDO'
+                        ELSE 'PENDING'
+                    END;
+                END IF;
                 RETURN NEXT;
             END LOOP;
             CONTINUE;
@@ -90,9 +96,9 @@ $rows_of_runs$;
 COMMENT ON FUNCTION omd.rows_of_runs IS
 'For rooms: Returns what it would do to take back the runs p_instance_array by the rollback of '
 'their own Modules, together with the runs p_undone of others: a row per run that stands, with '
-'action UNDO, PENDING (the target is not in this database) or BLOCKED, the rows that go and come '
-'back (NULL: only a template knows) and what is in the way. p_is_counted FALSE: no rows are '
-'counted. It reads with the rights of the caller. Locks: none. May be NULL: rows_go, rows_back, '
-'problem.';
+'action UNDO, PENDING (the target is not in this database, nor undone by this transaction) or '
+'BLOCKED, the rows that go and come back (NULL: only a template knows) and what is in the way. '
+'p_is_counted FALSE: no rows are counted. It reads with the rights of the caller. Locks: none. '
+'May be NULL: rows_go, rows_back, problem.';
 REVOKE ALL ON FUNCTION omd.rows_of_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.rows_of_runs TO omd_admin;

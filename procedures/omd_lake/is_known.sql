@@ -11,14 +11,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $is_known$
 BEGIN
-    RETURN EXISTS (
+    RETURN omd_lake._is_catalogued(p_table_code) OR EXISTS (
         SELECT FROM omd_lake.table_commit AS c
         WHERE c.table_code = p_table_code
-        UNION ALL
-        SELECT FROM omd_lake._catalogue_name(p_table_code) AS n
-        INNER JOIN omd_lake.iceberg_tables AS t
-            ON t.table_namespace = n.p_namespace AND t.table_name = n.p_name
-        WHERE t.catalog_name = 'omd' AND t.iceberg_type IS DISTINCT FROM 'VIEW'
     );
 END
 $is_known$;

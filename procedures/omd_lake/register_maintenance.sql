@@ -1,29 +1,15 @@
--- Nothing is registered where no lake is used, so the first maintenance registers its Module. What
--- it writes has the stamps of others, and its rollback only removes its folders.
+-- Maintenance is a run like others, so that its folders are found when it has died.
 
 CREATE OR REPLACE PROCEDURE omd_lake.register_maintenance()
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $register_maintenance$
-DECLARE
-    v_module_id integer;
 BEGIN
-    IF NOT EXISTS (
-        SELECT FROM omd.module_target AS m WHERE m.module_code = 'omd_lake_maintain'
-    ) THEN
-        CALL omd.register_module(
-            'omd_lake_maintain',
-            'HELPER',
-            'omd_lake.maintenance',
-            'HELPER',
-            'SPARK',
-            p_module_description => 'Maintenance of lake tables: omd lake maintain.',
-            p_module_id => v_module_id,
-            p_table_format_code => 'ICEBERG'
-        );
-        PERFORM omd.set_module_kind(v_module_id, 'PART');
-    END IF;
+    PERFORM omd_lake._register_helper(
+        'omd_lake_maintain', 'omd_lake.maintenance',
+        'Maintenance of lake tables: omd lake maintain.'
+    );
 END
 $register_maintenance$;
 

@@ -94,6 +94,12 @@ BEGIN
             END IF;
         END IF;
         FOREACH module_instance_id IN ARRAY v_topic.instance_array LOOP
+            IF NOT v_topic.is_here AND v_problem IS NULL THEN
+                action := CASE
+                    WHEN module_instance_id = ANY(omd.undone_elsewhere()) THEN 'UNDO'
+                    ELSE 'PENDING'
+                END;
+            END IF;
             rows_go := CASE
                 WHEN v_go IS NOT NULL THEN coalesce((v_go ->> module_instance_id::text)::bigint, 0)
             END;

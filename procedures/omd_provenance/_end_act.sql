@@ -29,6 +29,16 @@ BEGIN
     WHERE i.recall_id = p_recall_id
         AND i.module_instance_id = d.module_instance_id
         AND i.table_code IS NOT DISTINCT FROM d.table_code;
+    IF NOT omd.undone_elsewhere() <@ omd.recalled_runs(p_module_instance_id) THEN
+        -- Their rows would go with this transaction, and nobody would mark them.
+        PERFORM omd_provenance._raise_changed(
+            p_recall_id, '[]', to_jsonb(omd.undone_elsewhere())
+        );
+    END IF;
+    UPDATE omd_provenance.recall_item AS i SET action = 'UNDO'
+    WHERE i.recall_id = p_recall_id
+        AND i.action = 'PENDING'
+        AND i.module_instance_id = ANY(omd.undone_elsewhere());
     -- Where a room had nothing to do it says nothing.
     UPDATE omd_provenance.recall_item AS i SET
         rows_gone = coalesce(i.rows_gone, 0),

@@ -383,6 +383,9 @@
 \ir ../../procedures/omd/mark_taken_back.sql
 \ir ../../procedures/omd/_recall_parts.sql
 \ir ../../procedures/omd/_recall_counts.sql
+\ir ../../procedures/omd/note_undone_elsewhere.sql
+\ir ../../procedures/omd/undone_elsewhere.sql
+\ir ../../procedures/omd/runs_of_lake.sql
 \ir ../../procedures/omd/rows_of_runs.sql
 \ir ../../procedures/omd/require_taken_on.sql
 \ir ../../procedures/omd/_end_take_back.sql

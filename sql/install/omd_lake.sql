@@ -28,6 +28,7 @@
 \ir ../../procedures/omd_lake/_location_of.sql
 \ir ../../procedures/omd_lake/table_location.sql
 \ir ../../procedures/omd_lake/_has_tables.sql
+\ir ../../procedures/omd_lake/_is_catalogued.sql
 \ir ../../procedures/omd_lake/is_known.sql
 \ir ../../procedures/omd_lake/_require_known.sql
 \ir ../../procedures/omd_lake/_require_admin.sql
@@ -69,8 +70,12 @@
 \ir ../../procedures/omd_lake/instances_in_window.sql
 \ir ../../procedures/omd_lake/written_tables.sql
 
--- Maintenance
+-- Maintenance and recalls
+\ir ../../procedures/omd_lake/_register_helper.sql
 \ir ../../procedures/omd_lake/register_maintenance.sql
+\ir ../../procedures/omd_lake/register_recall.sql
+\ir ../../procedures/omd_lake/runs_to_recall.sql
+\ir ../../procedures/omd_lake/open_recall.sql
 
 -- Reporting views
 \ir ../views/omd_lake/lake_commits.sql

@@ -611,7 +611,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM002 OM005 OM006 OM009 OM013 OM111 OM204 OM210",
         "the Module is its own, and was not there",
         [
-            "omd_lake.register_maintenance > omd.register_module",
+            "omd_lake._register_helper > omd.register_module",
             "omd_provenance._register_recall > omd.register_module",
         ],
     ),
@@ -653,7 +653,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd_delivery._register_agreement_module > omd.register_module",
             "omd_facts._register_module > omd.register_module",
             "omd_facts.equip_agreement > omd.register_module",
-            "omd_lake.register_maintenance > omd.register_module",
+            "omd_lake._register_helper > omd.register_module",
             "omd_lineage._register_topic_module > omd.register_module",
             "omd_provenance._register_recall > omd.register_module",
         ],

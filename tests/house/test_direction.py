@@ -18,7 +18,7 @@ ENGINE_PACKAGES = [path.split(".")[1] for path, _ in ENGINES.values()]
 DOORS = ["", "_doors", "_rooms", "doors", "errors", "performing"]  # "": the package itself
 
 # A room knows process control, and of the others only these.
-KNOWS = {"facts": ["delivery"]}
+KNOWS = {"facts": ["delivery"], "provenance": ["lake"]}
 
 # The arrows that point back up, at most a dozen, each with its reason.
 BACK_UP = {

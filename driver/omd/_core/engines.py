@@ -115,6 +115,12 @@ class Engine(Protocol):
         """Take back what runs have written to lake tables, and confirm it."""
         self._refuse("writes no lake table")
 
+    def rewrite_files(
+        self, run: Any, session: Any, lake: Any, table: Any, undo: Any, instances: Any
+    ) -> Any:
+        """Write the rows of some files of an Iceberg table that stay when runs are taken back."""
+        self._refuse("writes no lake table")
+
     # What rooms run on it -----------------------------------------------------------------------
 
     def step(self, connection: Any, definition: Any, **options: Any) -> Any:

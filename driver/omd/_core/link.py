@@ -212,6 +212,12 @@ class Link:
                 ) from error
 
     @property
+    def is_in_transaction(self) -> bool:
+        """Whether this thread is inside a transaction; one of another thread is waited for."""
+        with self._lock:
+            return self._in_transaction
+
+    @property
     def _connection(self) -> psycopg.Connection[Any] | None:
         session = self._session
         return None if session is None else session.connection

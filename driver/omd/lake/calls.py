@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         CreateLoadWindowAnswer,
         FindTableRow,
         InstancesInWindowRow,
+        RunsToRecallRow,
     )
 
 __all__ = ["LakeCalls"]
@@ -359,6 +360,20 @@ class LakeCalls(Calls):
         answer: list[str] = self._value(_OPEN_COMMIT, module_instance_id, tables)
         return answer
 
+    def open_recall(self, instance_array: Sequence[int]) -> None:
+        """Says that the transaction of the caller, who has opened the tables (open_commit), takes
+        the rows of the runs ``instance_array`` back by an UNDO commit per table: a recall in this
+        transaction marks them undone (UNDO), and does not leave them to their Modules (PENDING).
+
+        Call omd_provenance.recall after it, and then commit_tables, in the same transaction.
+
+        Raises:
+            MissingArgument: OM005.
+            WrongIsolationLevel: OM014.
+            InvalidCommit: OM022.
+        """
+        self._do(_OPEN_RECALL, instance_array)
+
     def record_folder_removal(
         self, module_instance_id: int, write_number: int, table_code: str
     ) -> None:
@@ -398,6 +413,13 @@ class LakeCalls(Calls):
         """
         self._do(_REGISTER_NAMESPACE, namespace, location)
 
+    def register_recall(self) -> None:
+        """Registers the built-in Module omd_lake_recall, if it is not there.
+
+        Its runs write and commit what takes other runs back from lake tables.
+        """
+        self._do(_REGISTER_RECALL)
+
     def register_table(self, table_code: str, metadata_location: str) -> bool:
         """Enters the Iceberg table ``table_code``, which may exist elsewhere already, into the
         catalogue.
@@ -415,6 +437,18 @@ class LakeCalls(Calls):
         """
         answer: bool = self._value(_REGISTER_TABLE, table_code, metadata_location)
         return answer
+
+    def runs_to_recall(self, instance_array: Sequence[int]) -> list[RunsToRecallRow]:
+        """Returns those of the runs ``instance_array`` that stand, and that the transaction of a
+        recall can take back from the lake: all that they wrote are Iceberg tables of this
+        catalogue, and no other rollback is registered for their Modules.
+
+        Raises:
+            MissingArgument: OM005.
+        """
+        from omd.lake.rows import RunsToRecallRow
+
+        return self._rows(_RUNS_TO_RECALL, RunsToRecallRow, instance_array)
 
     def settle_withheld(self, table_code: str) -> int:
         """Settles the problems of the table ``table_code`` that omd_report.lake_tables shows:
@@ -539,6 +573,7 @@ _NOTE_WITHHELD = Routine(
 _OPEN_COMMIT = Routine(
     "omd_lake.open_commit", {"p_module_instance_id": "bigint", "p_tables": "text[]"}, required=2
 )
+_OPEN_RECALL = Routine("omd_lake.open_recall", {"p_instance_array": "bigint[]"}, required=1)
 _RECORD_FOLDER_REMOVAL = Routine(
     "omd_lake.record_folder_removal",
     {"p_module_instance_id": "bigint", "p_write_number": "bigint", "p_table_code": "text"},
@@ -552,8 +587,16 @@ _REGISTER_NAMESPACE = Routine(
     required=2,
     repeat=Repeat(),
 )
+_REGISTER_RECALL = Routine("omd_lake.register_recall", repeat=Repeat())
 _REGISTER_TABLE = Routine(
     "omd_lake.register_table", {"p_table_code": "text", "p_metadata_location": "text"}, required=2
+)
+_RUNS_TO_RECALL = Routine(
+    "omd_lake.runs_to_recall",
+    {"p_instance_array": "bigint[]"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
 )
 _SETTLE_WITHHELD = Routine(
     "omd_lake.settle_withheld", {"p_table_code": "text"}, required=1, repeat=Repeat()

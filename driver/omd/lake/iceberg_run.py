@@ -231,7 +231,9 @@ class IcebergUndo(IcebergChange):
 
 
 def properties(run: ModuleRun) -> dict[str, str]:
-    """Return what the summary of a snapshot says of the run."""
+    """Return what the summary of a snapshot says of the run; of none, nothing."""
+    if not run.module_instance_id:
+        return {}
     return {INSTANCE: str(run.module_instance_id), _MODULE: run.module_code}
 
 

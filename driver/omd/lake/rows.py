@@ -18,6 +18,7 @@ __all__ = [
     "LakeCommitsRow",
     "LakeFoldersRow",
     "LakeTablesRow",
+    "RunsToRecallRow",
 ]
 
 
@@ -77,6 +78,13 @@ class FindTableRow:
 @dataclass(frozen=True, slots=True)
 class InstancesInWindowRow:
     """Row of omd_lake.instances_in_window."""
+
+    module_instance_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunsToRecallRow:
+    """Row of omd_lake.runs_to_recall."""
 
     module_instance_id: int
 

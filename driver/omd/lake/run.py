@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyiceberg.manifest import DataFile
 
-from omd._core.errors import AnswerLost, CallerError
+from omd._core.errors import AnswerLost, CallerError, StateError
 from omd.control.calls import ControlCalls
 from omd.control.errors import InstanceNotExecuting, NoRollbackPending
 from omd.lake.calls import LakeCalls
@@ -25,7 +25,7 @@ from omd.lake.elsewhere import Elsewhere, catalog_name
 from omd.lake.elsewhere_run import ElsewherePending, ElsewhereUndo
 from omd.lake.errors import LakeConflict, LakeTableGone, UnknownLakeTable
 from omd.lake.files import file_io
-from omd.lake.folders import removals, remove
+from omd.lake.folders import line_of, removals, remove, reraise_of_run
 from omd.lake.formats import Record, Rewritten, TableChange
 from omd.lake.iceberg_run import Moved, Pending, properties, staged
 from omd.lake.metadata import Metadata
@@ -55,6 +55,10 @@ _SETTINGS = {
     "idle_in_transaction_session_timeout": "2min",
     "lock_timeout": "5min",
 }
+
+
+class Unstaged(StateError):  # noqa: N818 - it never leaves the driver
+    """What takes runs back can't be staged."""
 
 
 def lake_run(run: Any) -> LakeRun:
@@ -356,10 +360,7 @@ class LakeRun(MomentReads):
         delta: list[DeltaRollback] = []
         with self._connection() as link:
             for attempt in range(_ATTEMPTS):
-                tables: list[TableChange] = [
-                    OwnUndo(self, self.table(code), commits, instances, rewrite)
-                    for code, commits in own.items()
-                ]
+                tables: list[TableChange] = [*self._undo_own(own, instances, rewrite)]
                 delta = list(self._undo_delta(announced, instances, rewrite_delta, delta))
                 tables += delta
                 tables += self._undo_elsewhere(elsewhere, instances, rewrite)
@@ -382,7 +383,53 @@ class LakeRun(MomentReads):
                             f"each of {_ATTEMPTS} rollbacks was overtaken: {moved}",
                             hint="Start the Module again.",
                         ) from None
-        self._remove_folders(instances)
+        self.remove_folders(instances)
+
+    def undo_beside(
+        self, instances: Sequence[int], rewrite: Rewrite, act: Callable[[Link], None]
+    ) -> None:
+        """Take back what runs did to Iceberg tables of ours, in one transaction with more.
+
+        What must be rewritten is staged before anything is locked.
+
+        Args:
+            instances: the runs, which have written nowhere else.
+            rewrite: writes the rows of mixed files that stay, and returns the new files.
+            act: what else happens, when the tables are locked and their snapshots are written.
+
+        Raises:
+            Unstaged: the files can't be staged.
+            LakeConflict: the tables moved on, again and again.
+        """
+        with self._connection() as link:
+            for attempt in range(_ATTEMPTS):
+                try:
+                    own, _ = self._iceberg_commits((), instances)
+                    tables = list(self._undo_own(own, instances, rewrite))
+                except Exception as error:
+                    reraise_of_run(error)
+                    raise Unstaged(line_of(error)) from error
+                try:
+                    with link.transaction():
+                        self._commit_tables(link, tables, lambda: act(link))
+                        self._note_withheld(link, tables)
+                except (Moved, LakeConflict) as moved:
+                    if attempt == _ATTEMPTS - 1:
+                        raise LakeConflict(
+                            f"each of {_ATTEMPTS} rollbacks was overtaken: {moved}"
+                        ) from None
+                else:
+                    return
+
+    def _undo_own(
+        self,
+        commits: Mapping[str, Sequence[LakeCommitsRow]],
+        instances: Sequence[int],
+        rewrite: Rewrite,
+    ) -> Iterator[OwnUndo]:
+        """Return what takes the runs back in tables of this catalogue."""
+        for code, done in commits.items():
+            yield OwnUndo(self, self.table(code), done, instances, rewrite)
 
     def _iceberg_commits(
         self, announced: Sequence[LakeFoldersRow], instances: Sequence[int]
@@ -492,7 +539,7 @@ class LakeRun(MomentReads):
                     other_snapshot_id=away.because,
                 )
 
-    def _remove_folders(self, instances: Sequence[int]) -> None:
+    def remove_folders(self, instances: Sequence[int]) -> None:
         """Remove the files that these runs wrote and never committed."""
         rows = self.calls.report(
             LakeFoldersRow, module_instance_id=list(instances), folder_state="ABANDONED"

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from omd._core.calls import Repeat, Routine
 from omd.control.connection import Door
+from omd.provenance.act import Act, Recalled
 from omd.provenance.calls import ProvenanceCalls
-from omd.provenance.errors import PlanChanged, UnknownRecall
+from omd.provenance.errors import UnknownRecall
 from omd.provenance.rows import (
     PlanRecallAnswer,
+    RecallAnswer,
     RecallItemsRow,
     RecallReturnsRow,
     RecallsRow,
     RedeliverAnswer,
 )
-
-# How often a plan is made again when others come between it and its act.
-_TRIES = 3
 
 # What it answers is what it is given too.
 _REDELIVER = Routine(
@@ -28,15 +27,6 @@ _REDELIVER = Routine(
     required=1,
     repeat=Repeat(),
 )
-
-
-class Recalled(NamedTuple):
-    """A recall that was planned and executed at once."""
-
-    recall_id: int
-    module_instance_id: int
-    rows_gone: int
-    rows_returned: int
 
 
 class Provenance(Door, ProvenanceCalls):
@@ -102,8 +92,8 @@ class Provenance(Door, ProvenanceCalls):
             wait: for how long it waits for runs at work.
         """
 
-        def plan() -> PlanRecallAnswer:
-            return self.plan_recall(
+        def plan(calls: ProvenanceCalls) -> PlanRecallAnswer:
+            return calls.plan_recall(
                 module_instance_id=module_instance_id,
                 delivery_id=delivery_id,
                 batch_instance_id=batch_instance_id,
@@ -114,24 +104,42 @@ class Provenance(Door, ProvenanceCalls):
                 awaits_correction=awaits_correction,
             )
 
-        with self._link.transaction() as connection:
-            for left in reversed(range(_TRIES)):
-                with connection.transaction(force_rollback=True):
-                    self.wait_for_runs(plan().recall_id, wait=wait)
-                try:
-                    with connection.transaction():
-                        planned = plan()
-                        done = self.recall(planned.recall_id, accept=accept, wait=wait)
-                        return Recalled(
-                            planned.recall_id,
-                            done.module_instance_id,
-                            done.rows_gone,
-                            done.rows_returned,
-                        )
-                except PlanChanged:
-                    if not left:
-                        raise
-        raise AssertionError("it returns or raises")
+        return Act(
+            self.control,
+            lambda calls: plan(calls).recall_id,
+            is_new=True,
+            accept=accept,
+            wait=wait,
+        ).execute()
+
+    def recall(
+        self,
+        recall_id: int,
+        *,
+        accept: Sequence[str] | None = None,
+        wait: timedelta | str | None = None,
+    ) -> RecallAnswer:
+        """Execute a recall; what it takes back in lake tables of our catalogue goes with it.
+
+        It is one transaction of its own. Inside of `control.transaction()`, and where the wait is
+        no timedelta, it is the routine alone, to which the lake is PENDING: so is a run that has
+        written to a Delta table or to another catalogue. See `ProvenanceCalls.recall`.
+
+        Args:
+            recall_id: the recall.
+            accept: the actions of the plan that the caller consents to.
+            wait: for how long it waits for runs at work; by default a minute.
+        """
+        if self._link.is_in_transaction or isinstance(wait, str) or recall_id is None:
+            return super().recall(recall_id, accept=accept, wait=wait)
+        done = Act(
+            self.control,
+            lambda _: recall_id,
+            is_new=False,
+            accept=accept or (),
+            wait=timedelta(minutes=1) if wait is None else wait,
+        ).execute()
+        return RecallAnswer(done.module_instance_id, done.rows_gone, done.rows_returned)
 
     def redeliver(
         self,

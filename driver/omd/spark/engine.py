@@ -101,6 +101,7 @@ class SparkEngine(Engine):
     window = forwarded("omd.lake.window.window")
     roll_back = forwarded("omd.spark.lake.execute_rollback")
     roll_back_tables = forwarded("omd.spark.tables.roll_back")
+    rewrite_files = forwarded("omd.spark.tables.rewrite")
 
     # What rooms run on it
     step = forwarded("omd.spark.lineage.step")

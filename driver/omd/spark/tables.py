@@ -140,30 +140,41 @@ def roll_back(run: ModuleRun, instances: Sequence[int]) -> None:
     """
     lake = lake_run(run)
 
-    def rewrite(table: LakeTable, undo: Undo, array: Sequence[int]) -> Rewritten[DataFile]:
-        spark = run.spark
-        if spark is None:
+    def rewrite_with(table: LakeTable, undo: Undo, array: Sequence[int]) -> Rewritten[DataFile]:
+        if run.spark is None:
             raise NoRollbackExecutor(
                 f"module {run} must rewrite files of {table.code} and has no session",
                 hint="Pass spark=… to batch.module() or omd.connect().",
             )
-        run.attach(spark)
-        if undo.touched:
-            kept = _repaired(lake, spark, table, undo, array)
-        else:
-            column = F.col(quote(lake.module_of(table.code).insert_instance_column))
-            kept = _read(spark, table, undo.mixed).where(
-                ~F.coalesce(column.isin(list(array)), F.lit(False))
-            )
-        fit = fitting(kept, spark_schema(table.metadata.schema), table.code, frozenset())
-        return Rewritten(*_put(lake, table, fit))
+        return rewrite(run, run.spark, lake, table, undo, array)
 
     def rewrite_delta(code: str, undo: DeltaUndo, array: Sequence[int]) -> Rewritten[DeltaFile]:
         from omd.spark import delta  # the extra delta is needed
 
         return Rewritten(*delta.rewrite(run, lake, code, undo, array))
 
-    lake.undo(instances, rewrite, rewrite_delta)
+    lake.undo(instances, rewrite_with, rewrite_delta)
+
+
+def rewrite(
+    run: ModuleRun,
+    spark: SparkSession,
+    lake: LakeRun,
+    table: LakeTable,
+    undo: Undo,
+    instances: Sequence[int],
+) -> Rewritten[DataFile]:
+    """Write the rows of mixed files that stay, and of a history what its chains become."""
+    run.attach(spark)
+    if undo.touched:
+        kept = _repaired(lake, spark, table, undo, instances)
+    else:
+        column = F.col(quote(lake.module_of(table.code).insert_instance_column))
+        kept = _read(spark, table, undo.mixed).where(
+            ~F.coalesce(column.isin(list(instances)), F.lit(False))
+        )
+    fit = fitting(kept, spark_schema(table.metadata.schema), table.code, frozenset())
+    return Rewritten(*_put(lake, table, fit))
 
 
 def _repaired(

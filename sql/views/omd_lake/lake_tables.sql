@@ -54,7 +54,8 @@ FROM (
             m.module_code
         FROM omd.module AS m
         WHERE
-            m.table_format_code IN ('ICEBERG', 'DELTA') AND m.module_code <> 'omd_lake_maintain'
+            m.table_format_code IN ('ICEBERG', 'DELTA')
+            AND m.module_code NOT IN ('omd_lake_maintain', 'omd_lake_recall')
         UNION ALL
         SELECT
             d.table_code,
