@@ -45,5 +45,6 @@ COMMENT ON COLUMN omd.module_return.delivery_id IS
 'The delivery that fills the entry, or is to; NULL: none yet.';
 COMMENT ON COLUMN omd.module_return.ended_datetime IS
 'When it was filled or dropped; NULL: it is open.';
-COMMENT ON COLUMN omd.module_return.drop_reason IS 'Why it will not come; NULL: it was not dropped.';
+COMMENT ON COLUMN omd.module_return.drop_reason IS
+'Why it will not come; NULL: it was not dropped.';
 COMMENT ON COLUMN omd.module_return.problem IS 'Why it can''t come by itself; NULL: nothing.';

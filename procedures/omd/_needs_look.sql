@@ -25,13 +25,13 @@ BEGIN ATOMIC
                         AND (
                             d.origin = 'HAND'
                             OR (
-                            d.origin = 'CATALOGUE'
-                            AND d.text_hash = md5(m.executable)
-                            AND (
-                                d.proposed IS NOT NULL
-                                OR d.looked_datetime > clock_timestamp() - interval '1 minute'
+                                d.origin = 'CATALOGUE'
+                                AND d.text_hash = md5(m.executable)
+                                AND (
+                                    d.proposed IS NOT NULL
+                                    OR d.looked_datetime > clock_timestamp() - interval '1 minute'
+                                )
                             )
-                        )
                         )
                 )
         );

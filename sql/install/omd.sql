@@ -146,7 +146,7 @@
 \if :pending
 \ir ../../migrations/V069__read_sources.sql
 \endif
-\set checksum '442a35b95f782e3cc530240c808cc4e7fc8b237ae74694dc060c49bf27aaad47'
+\set checksum 'a0fbc483d1ffdb5c1c69aee53f8bc02466ed878015b55420b659bbd24a90fc08'
 \set migration 'V081__module_returns'
 \ir ../setup/claim.psql
 \if :pending

@@ -22,7 +22,8 @@ VALUES
 ),
 (
     -- Other runs are concerned than those that were planned.
-    'OM190', 'PlanChanged', 'the plan of recall {recall_id} is no longer what would happen: {problem}',
+    'OM190', 'PlanChanged',
+    'the plan of recall {recall_id} is no longer what would happen: {problem}',
     'Plan again, or accept what has come: CALL omd_provenance.recall({recall_id}, ''{GROWTH}'');'
 ),
 (
@@ -42,7 +43,8 @@ VALUES
 ),
 (
     -- Runs in the database that the recall needs out of the way are still at work.
-    'OM194', 'StillRunning', 'runs that recall {recall_id} needs out of the way are at work: {problem}',
+    'OM194', 'StillRunning',
+    'runs that recall {recall_id} needs out of the way are at work: {problem}',
     'Wait for them and call again, or end them: SELECT pg_terminate_backend(…);'
 ),
 (
