@@ -7,8 +7,8 @@ empty tables, so that the delta has all rows; then in each round the other of tw
 * ``all rows``: the delivery with lines against the one without, to empty tables.
 * ``1 %``: the same with a delta of 1 %.
 
-No bound is set yet: it was not measured on a machine at rest. Counting the lines of each split takes
-0.35 of the CPU time of a bare scan with casts.
+No bound is set yet: it was not measured on a machine at rest. Counting the lines of each split
+takes 0.35 of the CPU time of a bare scan with casts.
 
 Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/delivery_lines.py [--scale 0.5]
 [--rounds 5]``. It starts an embedded, durable server of its own and removes it.
