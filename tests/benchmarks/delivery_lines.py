@@ -4,8 +4,11 @@ The file is lineitem of TPC-H as CSV, with the rules of peers/lineitem.py. First
 empty tables, so that the delta has all rows; then in each round the other of two states, of which
 1 % differs (delivery_delta.py).
 
-* ``all rows``: the delivery with lines against the one without, to empty tables. Bound: 1.3 times.
-* ``1 %``: the same with a delta of 1 %. Bound: 1.15 times.
+* ``all rows``: the delivery with lines against the one without, to empty tables.
+* ``1 %``: the same with a delta of 1 %.
+
+No bound is set yet: it was not measured on a machine at rest. Counting the lines of each split
+takes 0.35 of the CPU time of a bare scan with casts.
 
 Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/delivery_lines.py [--scale 0.5]
 [--rounds 5]``. It starts an embedded, durable server of its own and removes it.
@@ -29,7 +32,7 @@ import omd
 sys.path.append(str(Path(__file__).parent / "peers"))
 from omd_rules import agree, model
 
-BOUNDS = {"all rows": 1.3, "1 %": 1.15}
+KINDS = ("all rows", "1 %")
 
 
 def main() -> None:
@@ -44,7 +47,7 @@ def main() -> None:
         files = [str(folder / f"state{n}") for n in range(2)]
         for rows, file in zip([first["lineitem"], second(first)["lineitem"]], files, strict=True):
             rows.write.options(**AS_IS).csv(file)
-        ratios: dict[str, list[float]] = {name: [] for name in BOUNDS}
+        ratios: dict[str, list[float]] = {name: [] for name in KINDS}
         # The first pair warms Spark up.
         for pair in range(3):
             sides = {name: new_database(server, f"{name}{pair}") for name in ("plain", "lines")}
@@ -74,7 +77,7 @@ def main() -> None:
                     ratios["1 %" if n else "all rows"].append(taken["lines"] / taken["plain"])
         for name, measured in ratios.items():
             shown = statistics.median(measured)
-            print(f"{name:10}{shown:6.2f} times without lines   bound {BOUNDS[name]}")
+            print(f"{name:10}{shown:6.2f} times without lines")
 
 
 if __name__ == "__main__":
