@@ -15,7 +15,7 @@ AS $base_tables$
 DECLARE
     v_relation oid;
     v_base record;
-    v_tables text[] := '{}';
+    v_tables text[] := '{}'::text[];
     v_named text[];
 BEGIN
     -- A name that is none is kept as it is.

@@ -25,7 +25,7 @@ AS $delete_stamped$
 DECLARE
     v_table CONSTANT regclass := omd.quote_table(p_table_code, 'POSTGRES')::regclass;
     v_loss jsonb;
-    v_left bigint := 0;
+    v_left bigint := 0::bigint;
     v_problem text;
     v_detail text;
 BEGIN

@@ -72,7 +72,7 @@ BEGIN
         FOR v_count IN
             SELECT
                 c.*,
-                sum(c.rows_go + c.rows_back) OVER () AS counted
+                (sum(c.rows_go + c.rows_back) OVER ())::bigint AS counted
             FROM omd._recall_counts(
                 v_part.table_name, v_part.stamp, v_part.update_stamp, v_part.instance_array
             ) AS c
@@ -86,7 +86,7 @@ BEGIN
                     THEN v_count.rows_back + v_all - v_count.counted
                 ELSE v_count.rows_back
             END;
-            v_rest := 0;
+            v_rest := 0::bigint;
             RETURN NEXT;
         END LOOP;
     END LOOP;

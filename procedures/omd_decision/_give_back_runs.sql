@@ -17,7 +17,7 @@ SET search_path = pg_catalog, pg_temp
 AS $give_back_runs$
 DECLARE
     v_run record;
-    v_without bigint[] := '{}';
+    v_without bigint[] := '{}'::bigint[];
 BEGIN
     FOR v_run IN
         SELECT

@@ -27,6 +27,7 @@ DECLARE
     v_relation oid;
     v_go jsonb;
 BEGIN
+    delivery_id := NULL;
     comes_again := 'the window';
     FOR v_stage IN SELECT s.* FROM omd_decision._recalled_stages(p_instance_array) AS s LOOP
         table_code := v_stage.table_code;
@@ -59,7 +60,7 @@ BEGIN
                     WHEN v_go IS NOT NULL
                         THEN coalesce((v_go ->> module_instance_id::text)::bigint, 0)
                 END;
-                rows_back := CASE WHEN v_go IS NOT NULL THEN 0 END;
+                rows_back := CASE WHEN v_go IS NOT NULL THEN 0::bigint END;
                 RETURN NEXT;
             END LOOP;
         END LOOP;
@@ -69,7 +70,7 @@ BEGIN
         action := 'UNDO';
         problem := NULL;
         FOREACH module_instance_id IN ARRAY v_stage.instance_array LOOP
-            rows_go := CASE WHEN p_is_counted THEN 0 END;
+            rows_go := CASE WHEN p_is_counted THEN 0::bigint END;
             rows_back := rows_go;
             RETURN NEXT;
         END LOOP;

@@ -15,7 +15,7 @@ DECLARE
     v_table text;
     v_columns text;
     v_values text[];
-    v_texts text[] := '{}';
+    v_texts text[] := '{}'::text[];
 BEGIN
     FOR v_target IN SELECT s.* FROM omd_delivery._subject_sql(p_subject) AS s LOOP
         SELECT string_agg(format('l.%I', a.attribute_code), ', ' ORDER BY a.ordinal)

@@ -65,7 +65,7 @@ BEGIN
         WHERE to_regclass(t.name) IS NOT NULL
     );
     outcome := CASE WHEN p_is_nulled THEN 'NULLED' ELSE 'DELETED' END;
-    row_count := coalesce(cardinality(v_ids), 0);
+    row_count := coalesce(cardinality(v_ids), 0)::bigint;
     RETURN NEXT;
     FOREACH v_is_new IN ARRAY ARRAY[TRUE, FALSE] LOOP
         CONTINUE WHEN to_regclass(omd_dispatch._model_table(p_family_code, v_is_new)) IS NULL;
@@ -105,7 +105,7 @@ BEGIN
     END IF;
     IF v_claimed IS NOT NULL THEN
         outcome := 'KEPT';
-        row_count := cardinality(v_claimed);
+        row_count := cardinality(v_claimed)::bigint;
         remark := 'workers have these tasks; erase again when they have ended';
         RETURN NEXT;
     END IF;

@@ -45,7 +45,7 @@ BEGIN
             ELSE 'REQUEUE'
         END;
         comes_again := CASE WHEN v_load.queue_id IS NOT NULL THEN 'QUEUE' END;
-        rows_go := CASE WHEN p_is_counted AND action <> 'BLOCKED' THEN 0 END;
+        rows_go := CASE WHEN p_is_counted AND action <> 'BLOCKED' THEN 0::bigint END;
         rows_back := rows_go;
         table_code := NULL;
         FOR v_context_id, table_code IN

@@ -14,7 +14,7 @@ DECLARE
     v_context record;
     v_target record;
     v_values text[];
-    v_texts text[] := '{}';
+    v_texts text[] := '{}'::text[];
 BEGIN
     FOR v_target IN SELECT s.* FROM omd_facts._subject_sql(p_subject) AS s LOOP
         FOR v_context IN

@@ -32,6 +32,7 @@ DECLARE
     v_back jsonb;
     v_left bigint[];
 BEGIN
+    delivery_id := NULL;
     FOR v_topic IN SELECT t.* FROM omd_lineage._recalled_topics(p_instance_array) AS t LOOP
         table_code := v_topic.table_code;
         FOREACH module_instance_id IN ARRAY v_topic.executing_array LOOP

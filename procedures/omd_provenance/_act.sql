@@ -26,7 +26,7 @@ DECLARE
     v_modules integer[];
     v_difference record;
     v_part record;
-    v_done jsonb := '[]';
+    v_done jsonb := '[]'::jsonb;
     v_message text;
 BEGIN
     BEGIN

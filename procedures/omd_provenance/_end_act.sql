@@ -78,7 +78,7 @@ BEGIN
     WHERE i.recall_id = p_recall_id AND i.action = 'WITHDRAW';
     PERFORM omd_provenance._note_returns(p_recall_id, p_items);
     SELECT
-        coalesce(sum(i.rows_gone), 0), coalesce(sum(i.rows_returned), 0),
+        coalesce(sum(i.rows_gone), 0)::bigint, coalesce(sum(i.rows_returned), 0)::bigint,
         count(*) FILTER (WHERE i.action NOT IN ('OUTSIDE', 'UNKNOWN'))
     INTO p_rows_gone, p_rows_returned, v_count
     FROM omd_provenance.recall_item AS i

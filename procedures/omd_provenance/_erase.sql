@@ -18,7 +18,7 @@ DECLARE
     v_subject jsonb;
     v_table record;
     v_items jsonb;
-    v_reached text[] := '{}';
+    v_reached text[] := '{}'::text[];
 BEGIN
     v_plan := omd_provenance._plan_erasure(p_subject, p_with_references);
     v_items := v_plan.p_items;

@@ -19,7 +19,7 @@ SET row_security = off
 SET client_min_messages = error
 AS $erase_table$
 DECLARE
-    v_table CONSTANT regclass := omd.target_relation(p_table_code);
+    v_table CONSTANT regclass := omd.target_relation(p_table_code)::regclass;
     v_key CONSTANT text[] := ARRAY(SELECT jsonb_array_elements_text(p_subject -> 'key'));
     v_types CONSTANT text[] := ARRAY(SELECT jsonb_array_elements_text(p_subject -> 'types'));
     v_keys_sql text;

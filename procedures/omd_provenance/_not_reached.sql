@@ -14,7 +14,7 @@ AS $not_reached$
 DECLARE
     v_relations text[];
     v_next text[];
-    v_made text[] := '{}';
+    v_made text[] := '{}'::text[];
 BEGIN
     SELECT array_agg(DISTINCT o.name) INTO v_relations
     FROM (

@@ -16,7 +16,7 @@ DECLARE
     v_look record;
     v_pos_bounds timestamptz[];
     v_id_bounds bigint[];
-    v_entries jsonb := '[]';
+    v_entries jsonb := '[]'::jsonb;
 BEGIN
     FOR v_look IN
         WITH written AS MATERIALIZED (

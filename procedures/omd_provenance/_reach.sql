@@ -39,14 +39,14 @@ DECLARE
     v_frontier bigint[] := p_targets;
     v_distance integer := 0;
     -- Who has read whom, or must go before whom.
-    v_sources bigint[] := '{}';
-    v_readers bigint[] := '{}';
+    v_sources bigint[] := '{}'::bigint[];
+    v_readers bigint[] := '{}'::bigint[];
     -- Loads of deliveries that go for good are not made again either.
     v_for_good CONSTANT bigint[] := CASE
         WHEN p_awaits_correction THEN '{}' ELSE omd_provenance._loads_of(p_targets)
     END;
     v_positions jsonb;
-    v_row_counts jsonb := '{}';
+    v_row_counts jsonb := '{}'::jsonb;
     v_new record;
     v_again bigint[];
     v_modules integer[];

@@ -11,7 +11,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $require_accept$
 DECLARE
-    v_known CONSTANT text[] := '{BY_HAND,GIVE_UP,WITHDRAW,PENDING,UNKNOWN,GROWTH}';
+    v_known CONSTANT text[] := '{BY_HAND,GIVE_UP,WITHDRAW,PENDING,UNKNOWN,GROWTH}'::text[];
     v_other text;
 BEGIN
     SELECT coalesce(a.word, 'NULL') INTO v_other

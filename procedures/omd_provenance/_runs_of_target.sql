@@ -12,7 +12,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $runs_of_target$
 DECLARE
-    v_id CONSTANT bigint := p_target ->> 'module_instance_id';
+    v_id CONSTANT bigint := (p_target ->> 'module_instance_id')::bigint;
     v_deliveries bigint[];
     v_runs bigint[];
     v_status text;

@@ -4,8 +4,7 @@ CREATE OR REPLACE FUNCTION omd_provenance._subject_unfit(
     p_table_code text,
     p_columns jsonb,
     p_action text,
-    p_key text[],
-    p_key_types text[]
+    p_key text[]
 )
 RETURNS text
 LANGUAGE plpgsql
@@ -69,6 +68,6 @@ END
 $subject_unfit$;
 
 COMMENT ON FUNCTION omd_provenance._subject_unfit IS
-'Returns why the table p_table_code, whose columns p_columns hold a key of the attributes p_key of '
-'the types p_key_types, can''t be erased by p_action; NULL: it can. Locks: none.';
+'Returns why the table p_table_code, whose columns p_columns hold a key of the attributes p_key, '
+'can''t be erased by p_action; NULL: it can. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._subject_unfit FROM PUBLIC;

@@ -17,7 +17,7 @@ SET jit = off
 AS $windows_over$
 DECLARE
     v_end_id bigint := p_id;
-    v_instance_id bigint := -1;
+    v_instance_id bigint := -1::bigint;
     v_window omd.ledger_window;
 BEGIN
     LOOP

@@ -31,7 +31,7 @@ BEGIN
     v_items := omd_provenance._plan(v_target, v_awaits_correction, TRUE);
     p_recall_id := omd_provenance._insert_recall(v_target, p_reason, v_awaits_correction);
     PERFORM omd_provenance._save_plan(p_recall_id, v_items);
-    p_items := jsonb_array_length(v_items);
+    p_items := jsonb_array_length(v_items)::bigint;
     SELECT count(*) INTO p_blocked
     FROM jsonb_array_elements(v_items) AS e
     WHERE e ->> 'action' = 'BLOCKED';

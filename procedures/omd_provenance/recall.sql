@@ -19,7 +19,6 @@ DECLARE
     v_former CONSTANT text := current_setting('lock_timeout');
     v_until CONSTANT timestamptz := clock_timestamp() + coalesce(p_wait, interval '0');
     v_accept CONSTANT text[] := coalesce(p_accept, '{}');
-    v_recall omd_provenance.recall;
     v_runs bigint[];
     v_modules integer[];
     v_left jsonb;
@@ -27,7 +26,7 @@ DECLARE
     v_tries integer := 0;
 BEGIN
     PERFORM omd_provenance._require_accept(v_accept);
-    v_recall := omd_provenance._require_planned(p_recall_id);
+    PERFORM omd_provenance._require_planned(p_recall_id);
     v_runs := ARRAY(
         SELECT DISTINCT i.module_instance_id
         FROM omd_provenance.recall_item AS i

@@ -47,7 +47,7 @@ BEGIN
         );
     END IF;
     v_problem := omd_provenance._subject_unfit(
-        v_table_code, p_columns, p_action, v_key.p_key, v_key.p_key_types
+        v_table_code, p_columns, p_action, v_key.p_key
     );
     IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(

@@ -20,6 +20,12 @@ EXECUTE_REGISTERED_SQL = {
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
     "omd._has_strangers(integer)",
+    "omd._recall_counts(text,text,text,bigint[])",
+    "omd._statement_inputs(text)",
+    "omd.count_stamped(text,text,bigint[])",
+    "omd.find_references(oid,text,bigint[],bigint[])",
+    "omd.rows_of_runs(bigint[],bigint[],boolean)",
+    "omd.take_back_rows(bigint[],bigint)",
     "omd._keep_deferred()",
     "omd._look_before_truncate(integer,bigint[])",
     "omd._refuse_losses(bigint,integer,bigint[])",
@@ -60,15 +66,33 @@ COMPOSE_SQL = {
         "omd_lineage._walk_block(text,text,text,text,omd_lineage.row_position,"
         "omd_lineage.row_position,timestamp with time zone,omd_lineage.row_position,bigint)"
     ),
+    "omd_provenance._analyze_empty(regclass)",
+    "omd_provenance._erase_table(text,jsonb,text,jsonb,boolean)",
     "omd_provenance._input_steps(bigint,jsonb)",
+    (
+        "omd_provenance._row_positions(bigint[],text,text[],text,text,"
+        "timestamp with time zone[],bigint[],jsonb)"
+    ),
     "omd_provenance._versions(text,jsonb,text,timestamp with time zone)",
 }
 
 # It only raises, and must not do so while a statement is planned.
 ONLY_RAISES = {"omd._raise_again(jsonb)"}
 
+# They look again behind a lock, so each call needs a snapshot of its own.
+LOOK_AFRESH = {"omd_decision._awaits(text)", "omd_lineage._awaits(integer)"}
+
+# It calls what only newer servers have, where they have it.
+OF_A_VERSION = {"omd_provenance._forget_statistics(text,text[])"}
+
+# Each of its answers is a position.
+ANSWER_POSITIONS = {"omd_lineage._returned_block(bigint)"}
+
 # Their parameters are those of every routine of a kind, or of a kind of source.
 SHARE_PARAMETERS = {
+    "omd.recall_follows(bigint[],bigint[])",
+    "omd.take_back(bigint[],bigint,bigint,text)",
+    "omd_lineage.recall_follows(bigint[],bigint[])",
     "omd.end_run(bigint,text,boolean)",
     "omd.next_run(text,timestamp with time zone,bigint)",
     "omd_decision.end_run(bigint,text,boolean)",
@@ -136,7 +160,11 @@ def test_no_routine_has_a_warning(checker):
             # The effect of composed SQL on the volatility of a routine is invisible too.
             if row["level"] in ("security", "performance") and routine["name"] in COMPOSE_SQL:
                 continue
-            if row["level"] == "performance" and routine["name"] in ONLY_RAISES:
+            if row["level"] == "performance" and routine["name"] in ONLY_RAISES | LOOK_AFRESH:
+                continue
+            if row["sqlstate"] == "42883" and routine["name"] in OF_A_VERSION:
+                continue
+            if "composite OUT" in row["message"] and routine["name"] in ANSWER_POSITIONS:
                 continue
             if "unused parameter" in row["message"] and routine["name"] in SHARE_PARAMETERS:
                 continue
