@@ -167,10 +167,10 @@ class Night(Story):
 
     # Processes ----------------------------------------------------------------------------------
 
-    def call(self, *arguments: str) -> None:
-        """Do what a person does at a terminal."""
-        admin = as_role("omd_admin", self.dsn)
-        with Process([*PROGRAM, *arguments], admin, stdout=subprocess.DEVNULL,
+    def call(self, *arguments: str, is_owner: bool = False) -> None:
+        """Do what a person does at a terminal: an administrator, or the owner of the rows."""
+        who = self.dsn if is_owner else as_role("omd_admin", self.dsn)
+        with Process([*PROGRAM, *arguments], who, stdout=subprocess.DEVNULL,
                      stderr=subprocess.PIPE) as process:  # fmt: skip
             said = process.communicate()[1]
         if process.returncode:

@@ -23,7 +23,7 @@ def play(dsn: str, folder: Path, screen: Screen, lake: Path, *, master: str | No
     """
     opened = _Story.open(NAME, dsn, folder, screen, lake, master=master, more=_HERE / "totals.sql")
     with opened as story:
-        for act in (story.five_days, story.plan, story.recall, story.flow_again, story.compare):
+        for act in (story.five_days, story.plan, story.recall, story.flow_again):
             act()
         holds = story.prove()
         story.explain()
@@ -89,16 +89,6 @@ class _Story(Night):
             step.done("delivered, loaded and read again")
         self._tell_totals()
 
-    def compare(self) -> None:
-        """Show what was decided twice."""
-        self.sql(
-            "SELECT stage_code, count(*) AS decided_again, count(*) FILTER (WHERE is_changed)"  # noqa: S608
-            " AS changed, count(*) FILTER (WHERE new_instance_id IS NULL) AS not_again"
-            f" FROM omd_report.superseded_decisions WHERE recall_id = {self.recall_id}"
-            " GROUP BY stage_code",
-            "  What the rules had decided about the wrong file:",
-        )
-
     def prove(self) -> bool:
         """Compare all tables with the files that were right."""
         self.screen.title("The proof: as if the third file had never been")
@@ -123,7 +113,9 @@ class _Story(Night):
         page = self.folder / "why.html"
         table = f"gdal_{self.name}.flights"
         self.say(f"  $ omd explain {table} --key '{key}' --column delay --html {page.name}")
-        self.call("explain", table, "--key", key, "--column", "delay", "--html", str(page))
+        self.call(
+            "explain", table, "--key", key, "--column", "delay", "--html", str(page), is_owner=True
+        )
         self.sql(
             "SELECT position, step, value, text FROM omd_provenance.explain("  # noqa: S608
             f"'gdal_nyc_night.flights', '{key}', 'delay') WHERE step <> 'HISTORY' ORDER BY position"
