@@ -6,6 +6,7 @@ CREATE OR REPLACE FUNCTION omd_provenance._deliveries_of(
 RETURNS TABLE (
     module_instance_id bigint,
     delivery_id bigint,
+    entity_code text,
     load_kind text
 )
 LANGUAGE sql
@@ -17,18 +18,21 @@ BEGIN ATOMIC
     SELECT
         d.module_instance_id,
         d.delivery_id,
+        d.entity_code,
         'DELIVERY' AS load_kind
     FROM omd_delivery.deliveries_of(p_instance_array) AS d
     UNION ALL
     SELECT
         f.module_instance_id,
         f.delivery_id,
+        NULL::text AS entity_code,
         f.load_kind
     FROM omd_facts.deliveries_of(p_instance_array) AS f;
 END;
 
 COMMENT ON FUNCTION omd_provenance._deliveries_of IS
-'Returns the delivery of each run among p_instance_array that has one, and what it did with it: '
-'load_kind DELIVERY, LOAD, RESYNC (without a delivery), CRUD or EXPORT. Locks: none.';
+'Returns the delivery of each run among p_instance_array that has one, the entity that it brought '
+'(NULL: it brought several), and what it did with it: load_kind DELIVERY, LOAD, RESYNC (without a '
+'delivery), CRUD or EXPORT. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._deliveries_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._deliveries_of TO omd_data_reader;

@@ -28,12 +28,9 @@ AS $delivery_steps$
 BEGIN
     RETURN QUERY
     WITH of_run AS (
-        SELECT d.delivery_id, d.entity_code, NULL AS load_kind
-        FROM omd_delivery.deliveries_of(p_instance_array) AS d
-        UNION ALL
-        SELECT f.delivery_id, p_entity_code, f.load_kind
-        FROM omd_facts.deliveries_of(p_instance_array) AS f
-        WHERE f.load_kind <> 'EXPORT'
+        SELECT d.delivery_id, coalesce(d.entity_code, p_entity_code) AS entity_code, d.load_kind
+        FROM omd_provenance._deliveries_of(p_instance_array) AS d
+        WHERE d.load_kind <> 'EXPORT'
     ),
 
     shown AS MATERIALIZED (

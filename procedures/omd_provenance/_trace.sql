@@ -63,8 +63,8 @@ BEGIN
             SELECT
                 2, 'UP', s.distance, s.module_instance_id, s.table_code, s.because_of, s.is_exact,
                 s.stands
-            FROM omd_provenance._sources_within(
-                p_module_instance_id, TRUE, p_depth, p_most
+            FROM omd_provenance._runs_within(
+                p_module_instance_id, TRUE, TRUE, p_depth, p_most
             ) AS s
             WHERE p_direction IN ('UP', 'BOTH')
             ORDER BY s.distance, s.module_instance_id
@@ -75,8 +75,8 @@ BEGIN
             SELECT
                 3, 'DOWN', s.distance, s.module_instance_id, s.table_code, s.because_of,
                 s.is_exact, s.stands
-            FROM omd_provenance._readers_within(
-                p_module_instance_id, TRUE, p_depth, p_most
+            FROM omd_provenance._runs_within(
+                p_module_instance_id, FALSE, TRUE, p_depth, p_most
             ) AS s
             WHERE p_direction IN ('DOWN', 'BOTH')
             ORDER BY s.distance, s.module_instance_id
@@ -85,11 +85,8 @@ BEGIN
     ),
 
     of_runs AS MATERIALIZED (
-        SELECT d.module_instance_id AS id, d.delivery_id, d.entity_code, NULL AS load_kind
-        FROM omd_delivery.deliveries_of(ARRAY(SELECT w.id FROM way AS w)) AS d
-        UNION ALL
-        SELECT f.module_instance_id, f.delivery_id, NULL, f.load_kind
-        FROM omd_facts.deliveries_of(ARRAY(SELECT w.id FROM way AS w)) AS f
+        SELECT d.module_instance_id AS id, d.delivery_id, d.entity_code, d.load_kind
+        FROM omd_provenance._deliveries_of(ARRAY(SELECT w.id FROM way AS w)) AS d
     )
 
     SELECT

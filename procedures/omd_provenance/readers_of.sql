@@ -27,7 +27,7 @@ BEGIN ATOMIC
         w.because_of,
         w.is_exact,
         w.stands
-    FROM omd_provenance._readers_within(p_module_instance_id, p_all, NULL, NULL) AS w;
+    FROM omd_provenance._runs_within(p_module_instance_id, FALSE, p_all, NULL, NULL) AS w;
 END;
 
 COMMENT ON FUNCTION omd_provenance.readers_of IS

@@ -37,12 +37,11 @@
 \ir ../../procedures/omd_provenance/_window_readers.sql
 \ir ../../procedures/omd_provenance/_readers_of_run.sql
 \ir ../../procedures/omd_provenance/direct_readers.sql
-\ir ../../procedures/omd_provenance/_readers_within.sql
-\ir ../../procedures/omd_provenance/readers_of.sql
 \ir ../../procedures/omd_provenance/_runs_writing.sql
 \ir ../../procedures/omd_provenance/_sources_of_run.sql
 \ir ../../procedures/omd_provenance/direct_sources.sql
-\ir ../../procedures/omd_provenance/_sources_within.sql
+\ir ../../procedures/omd_provenance/_runs_within.sql
+\ir ../../procedures/omd_provenance/readers_of.sql
 \ir ../../procedures/omd_provenance/sources_of.sql
 \ir ../../procedures/omd_provenance/modules_reading.sql
 \ir ../../procedures/omd_provenance/unknown_modules.sql

@@ -1,8 +1,9 @@
 -- Each run is found once, by the shortest way: level by level, and a level goes on from what is new
--- in the one before.
+-- in the one before. Readers and sources are the same walk from its two ends.
 
-CREATE OR REPLACE FUNCTION omd_provenance._sources_within(
+CREATE OR REPLACE FUNCTION omd_provenance._runs_within(
     p_module_instance_id bigint,
+    p_is_up boolean,
     p_all boolean,
     p_depth integer,
     p_most integer
@@ -22,7 +23,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-AS $sources_within$
+AS $runs_within$
 DECLARE
     v_seen bigint[] := ARRAY[p_module_instance_id];
     v_level bigint[] := v_seen;
@@ -36,7 +37,7 @@ BEGIN
     LOOP
         v_distance := v_distance + 1;
         SELECT coalesce(array_agg(f.id ORDER BY f.id), '{}') AS ids,
-            coalesce(array_agg(f.reader_id ORDER BY f.id), '{}') AS sources,
+            coalesce(array_agg(f.because_of ORDER BY f.id), '{}') AS causes,
             coalesce(array_agg(f.table_code ORDER BY f.id), '{}') AS tables,
             coalesce(array_agg(f.is_exact ORDER BY f.id), '{}') AS exact,
             coalesce(array_agg(f.stands ORDER BY f.id), '{}') AS standing
@@ -44,21 +45,31 @@ BEGIN
         FROM (
             SELECT DISTINCT ON (r.module_instance_id)
                 r.module_instance_id AS id,
-                r.reader_instance_id AS reader_id,
+                r.because_of,
                 r.table_code,
                 r.is_exact,
                 r.stands
-            FROM omd_provenance.direct_sources(v_level, p_all) AS r
+            FROM (
+                SELECT d.module_instance_id, d.source_instance_id AS because_of, d.table_code,
+                    d.is_exact, d.stands
+                FROM omd_provenance.direct_readers(v_level, p_all) AS d
+                WHERE NOT p_is_up
+                UNION ALL
+                SELECT d.module_instance_id, d.reader_instance_id, d.table_code, d.is_exact,
+                    d.stands
+                FROM omd_provenance.direct_sources(v_level, p_all) AS d
+                WHERE p_is_up
+            ) AS r
             LEFT JOIN unnest(v_seen) AS s (id) ON r.module_instance_id = s.id
             WHERE s.id IS NULL
-            ORDER BY r.module_instance_id, r.is_exact DESC, r.reader_instance_id, r.table_code
+            ORDER BY r.module_instance_id, r.is_exact DESC, r.because_of, r.table_code
         ) AS f;
         RETURN QUERY
-        SELECT v_distance, f.id, m.module_code, m.module_kind_code, f.table_code, f.reader_id,
+        SELECT v_distance, f.id, m.module_code, m.module_kind_code, f.table_code, f.because_of,
             f.is_exact, f.stands
         FROM unnest(
-            v_next.ids, v_next.sources, v_next.tables, v_next.exact, v_next.standing
-        ) AS f (id, reader_id, table_code, is_exact, stands)
+            v_next.ids, v_next.causes, v_next.tables, v_next.exact, v_next.standing
+        ) AS f (id, because_of, table_code, is_exact, stands)
         INNER JOIN omd.ledger_run AS mi ON f.id = mi.module_instance_id
         INNER JOIN omd.ledger_module AS m ON mi.module_id = m.module_id
         ORDER BY f.id;
@@ -66,10 +77,11 @@ BEGIN
         v_seen := v_seen || v_level;
     END LOOP;
 END
-$sources_within$;
+$runs_within$;
 
-COMMENT ON FUNCTION omd_provenance._sources_within IS
-'Returns what sources_of does, at most p_depth steps far (NULL: all the way), and no further once '
-'more than p_most runs are there (NULL: however many). Errors: OM004, OM005. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._sources_within FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_provenance._sources_within TO omd_reader;
+COMMENT ON FUNCTION omd_provenance._runs_within IS
+'Returns what readers_of does, or with p_is_up what sources_of does, at most p_depth steps far '
+'(NULL: all the way), and no further once more than p_most runs are there (NULL: however many). '
+'Errors: OM004, OM005. Locks: none.';
+REVOKE ALL ON FUNCTION omd_provenance._runs_within FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._runs_within TO omd_reader;
