@@ -28,7 +28,6 @@ BEGIN
     FROM omd_delivery.delta_queue AS q
     WHERE q.interface_id = v_item.interface_id
         AND q.queue_id > p_queue_id
-        AND q.queue_status <> 'PERSISTED'
         AND q.queue_status = 'LOADING'
         AND NOT EXISTS (
             SELECT FROM omd.instance_state(q.module_instance_id) AS mi

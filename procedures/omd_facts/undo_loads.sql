@@ -54,12 +54,7 @@ BEGIN
     FOR v_load IN
         SELECT l.* FROM omd_facts.load_log AS l
         WHERE l.interface_id = p_interface_id
-            AND l.module_instance_id >= (
-                SELECT min(f.module_instance_id) FROM omd_facts.load_log AS f
-                WHERE f.interface_id = p_interface_id
-                    AND f.module_instance_id = ANY(p_instance_array)
-                    AND f.undone_by IS NULL
-            )
+            AND l.module_instance_id = ANY(p_instance_array)
             AND l.undone_by IS NULL
         ORDER BY l.module_instance_id DESC
     LOOP
