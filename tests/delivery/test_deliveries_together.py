@@ -138,7 +138,8 @@ def test_an_item_is_not_put_back_while_the_next_one_is_taken(
     assert together(back, taken)[1] == "OM135"
     shop.persist(1)
     assert together(taken, back)[1] == "OM135"
-    assert [r["queue_status"] for r in shop.rows("SELECT * FROM omd_report.delivery_queue")] == [
+    queue = "SELECT queue_status FROM omd_report.delivery_queue ORDER BY queue_id"
+    assert [r["queue_status"] for r in shop.rows(queue)] == [
         "PERSISTED",
         "LOADING",
     ]
