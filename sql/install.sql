@@ -30,6 +30,7 @@ BEGIN;
 \ir install/omd_facts.sql
 \ir install/omd_decision.sql
 \ir install/omd_provenance.sql
+\ir install/omd_event.sql
 \ir install/omd_report.sql
 
 \ir setup/finish.psql

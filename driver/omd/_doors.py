@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from omd.decision.room import Decision
     from omd.delivery.room import Delivery, Receipt
     from omd.dispatch.room import Dispatch
+    from omd.event.room import Event
     from omd.facts.room import Facts
     from omd.lake.room import Lake
     from omd.lineage.room import Lineage
@@ -64,6 +65,12 @@ class Doors:
     def provenance(self) -> Provenance:
         """Provenance: who read what of whom, what must go with a bad load, and how it goes."""
         door: Provenance = self._door("provenance")
+        return door
+
+    @cached_property
+    def event(self) -> Event:
+        """Events: what was committed, in one order, for programs outside."""
+        door: Event = self._door("event")
         return door
 
     @property

@@ -18,6 +18,7 @@ ROOMS = {
     "facts": "Facts",
     "decision": "Decision",
     "provenance": "Provenance",
+    "event": "Event",
 }
 
 # Methods of doors that `control` has too, and their rooms.

@@ -136,6 +136,13 @@ from omd.dispatch.errors import (
     WrongMigrationStep,
     WrongTaskState,
 )
+from omd.event.errors import (
+    ContractUnfit,
+    DatabaseCopied,
+    SinkNotHeld,
+    TransportUnfit,
+    UnknownSink,
+)
 from omd.facts.errors import (
     AlternateKeyTaken,
     ChangesNotKept,
@@ -243,6 +250,7 @@ __all__ = [
     "ConfigurationError",
     "ConnectionFailed",
     "ConsentMissing",
+    "ContractUnfit",
     "ControlAnswerUnknown",
     "CriterionForbidden",
     "CriterionInvalid",
@@ -250,6 +258,7 @@ __all__ = [
     "CriterionUnknown",
     "CyclicDependency",
     "CyclicHierarchy",
+    "DatabaseCopied",
     "DeleteTypeUnknown",
     "DeliveryAborted",
     "DeliveryArgumentInvalid",
@@ -362,6 +371,7 @@ __all__ = [
     "SchemaNotCreated",
     "SchemaTaken",
     "SearchNotAllowed",
+    "SinkNotHeld",
     "StateError",
     "StepFenced",
     "StepNotStarted",
@@ -375,6 +385,7 @@ __all__ = [
     "TopicWithoutTime",
     "TransactionBlock",
     "TransformUnfit",
+    "TransportUnfit",
     "TwinDiffers",
     "UndoRefused",
     "UnfitRow",
@@ -395,6 +406,7 @@ __all__ = [
     "UnknownRecall",
     "UnknownRuleset",
     "UnknownSchedule",
+    "UnknownSink",
     "UnknownStage",
     "UnknownSubject",
     "UnknownSuspension",

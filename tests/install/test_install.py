@@ -27,6 +27,7 @@ GRANTS = tuple(
         "omd_facts",
         "omd_decision",
         "omd_provenance",
+        "omd_event",
         "omd_report",
     )
 )
