@@ -559,6 +559,7 @@
 \ir ../views/omd/open_window.sql
 \ir ../../procedures/omd/is_awaited.sql
 \ir ../../procedures/omd/awaited_tables.sql
+\ir ../../procedures/omd/awaited_circles.sql
 \ir ../../procedures/omd/written_tables.sql
 \ir ../../procedures/omd/first_read.sql
 \ir ../../procedures/omd/key_match.sql

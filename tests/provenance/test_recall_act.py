@@ -222,6 +222,29 @@ def test_other_rows_than_planned_stop_the_act(recalls: Recalls) -> None:
     recalls.recalled(runs[0])
 
 
+@pytest.mark.parametrize("body", ["RETURN NULL", "RETURN OLD"])
+def test_rows_that_a_trigger_keeps_are_not_what_was_planned(recalls: Recalls, body: str) -> None:
+    runs = chain(recalls)
+    recalls.conn.execute(
+        f"""
+        CREATE FUNCTION dwh.keep() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            IF {body == "RETURN OLD"} THEN
+                INSERT INTO dwh.b VALUES (OLD.v, OLD.omd_insert_module_instance_id);
+            END IF;
+            {body};
+        END $$;
+        CREATE TRIGGER keep BEFORE DELETE ON dwh.b FOR EACH ROW WHEN (OLD.v = 1)
+        EXECUTE FUNCTION dwh.keep();
+        """
+    )
+    recall = recalls.plan(runs[0])
+    detail = recalls.refused("OM190", ACT, recall_id=recall)
+    assert (detail["rows_left"], detail["table_code"]) == (1, "dwh.b")
+    assert "trigger of dwh.b" in detail["way_out"]
+    assert recalls.standing() == runs
+
+
 def spark(recalls: Recalls, name: str, *reads: str, **attributes: Any) -> None:
     """Register a Module that a process outside of the database runs."""
     given = {"area_code": "INT", "table_type_code": "HUB", **attributes}

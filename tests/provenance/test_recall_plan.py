@@ -269,6 +269,32 @@ def test_what_left_the_house_names_where_it_went(middle: Middle) -> None:
     ]
     middle.call("omd_provenance.recall", recall_id=recall["recall_id"])
     assert middle.status(export) == "EXPORTED"
+    for target in ({"delivery_id": export}, {"module_instance_id": run}):
+        with pytest.raises(psycopg.Error) as caught:
+            middle.call("omd_provenance.plan_recall", reason="r", **target)
+        assert caught.value.sqlstate == "OM091"
+        assert "has left the house" in str(caught.value)
+        assert f"omd trace {run} --up" in str(caught.value.diag.message_hint)
+
+
+def test_what_people_wrote_is_blocked_by_its_delivery_as_by_its_run(middle: Middle) -> None:
+    middle.agree("desk", layer_code="GDAL")
+    delivery = middle.call("omd_facts.open_delivery", agreement_code="desk")["delivery_id"]
+    middle.conn.execute(b"INSERT INTO gdal_shop.stock (nbr, amount) VALUES (1, 'a')")
+    middle.call("omd_facts.close_delivery", delivery_id=delivery)
+    run = middle.one(
+        "SELECT module_instance_id FROM omd_facts.gdal_delivery WHERE delivery_id = %s", delivery
+    )
+    for target in ({"delivery_id": delivery}, {"module_instance_id": run}):
+        plan = middle.call("omd_provenance.plan_recall", reason="r", **target)
+        assert plan["blocked"] == 1
+        [item] = middle.rows(
+            "SELECT module_instance_id, action, problem FROM omd_report.recall_items"
+            " WHERE recall_id = %s",
+            plan["recall_id"],
+        )
+        assert (item["module_instance_id"], item["action"]) == (run, "BLOCKED")
+        assert item["problem"].startswith("NO_ROLLBACK: ")
 
 
 def test_a_batch_instance_means_its_runs(recalls: Recalls) -> None:
