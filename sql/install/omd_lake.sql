@@ -29,6 +29,7 @@
 \ir ../../procedures/omd_lake/table_location.sql
 \ir ../../procedures/omd_lake/_has_tables.sql
 \ir ../../procedures/omd_lake/_is_catalogued.sql
+\ir ../../procedures/omd_lake/is_catalogued.sql
 \ir ../../procedures/omd_lake/is_known.sql
 \ir ../../procedures/omd_lake/_require_known.sql
 \ir ../../procedures/omd_lake/_require_admin.sql
