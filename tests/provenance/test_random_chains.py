@@ -166,7 +166,7 @@ class World:
             assert next(self.open, "ended") == "ended"
             self.open = None
 
-    def drain(self, most: int = 1000) -> None:
+    def drain(self, most: int = 100) -> None:
         for _ in range(most):
             ready = self.flow.rows(
                 "SELECT code FROM omd_report.ready_work WHERE code <> 'make' OR reason = 'RECALLED'"
@@ -174,8 +174,9 @@ class World:
             )
             if not ready:
                 return
-            self.go(self.lots.choice(ready)["code"])
-        assert most < 1000, f"it does not come to an end: {self.log[-30:]}"
+            for row in self.lots.sample(ready, len(ready)):
+                self.go(row["code"])
+        assert most < 100, f"it does not come to an end: {self.log[-30:]}"
 
     def play(self) -> None:
         for _ in range(self.lots.randint(3, 5)):
@@ -187,7 +188,7 @@ class World:
                 self.end_late()
             elif self.open is None:
                 self.go("make")
-            self.drain(self.lots.choice([3, 10, 30]))
+            self.drain(self.lots.choice([1, 3, 8]))
             self.go(self.lots.choice(["both", "last"]))
         self.end_late()
         self.drain()
