@@ -314,7 +314,7 @@ def erase(
         if interface or keys or reference or with_references or execute or verify:
             raise click.UsageError("--finish takes an erasure alone")
         with _open(dsn) as room:
-            show(_told(room.finish(finish), output), _ERASED, output)
+            show(_shown(room.finish(finish), output), _ERASED, output)
         return ExitCode.OK
     if interface is None or entity is None:
         raise click.UsageError(f"Missing argument '{'ENTITY' if interface else 'INTERFACE'}'.")
@@ -342,15 +342,15 @@ def erase(
         ErasureItemsRow(erasure_id=cast("int", answer.erasure_id), **item)
         for item in cast("list[dict[str, Any]]", answer.items)
     ]
-    show(_told(rows, output), _ERASED, output)
-    told = f"Erased: erasure {answer.erasure_id}."
+    show(_shown(rows, output), _ERASED, output)
+    said = f"Erased: erasure {answer.erasure_id}."
     if any(row.outcome == "PENDING" for row in rows):
-        told += f" Rewrite the lake: omd erase --finish {answer.erasure_id}"
-    click.echo(told if execute else "Nothing has happened yet; --execute erases.", err=True)
+        said += f" Rewrite the lake: omd erase --finish {answer.erasure_id}"
+    click.echo(said if execute else "Nothing has happened yet; --execute erases.", err=True)
     return ExitCode.OK
 
 
-def _told(rows: Sequence[ErasureItemsRow], output: str) -> list[ErasureItemsRow]:
+def _shown(rows: Sequence[ErasureItemsRow], output: str) -> list[ErasureItemsRow]:
     """Return what is shown: what has no such row is in the proof, and would hide the rest."""
     return [row for row in rows if output != "table" or row.row_count != 0]
 

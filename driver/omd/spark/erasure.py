@@ -43,11 +43,11 @@ def forget(run: ModuleRun, spark: SparkSession, table: LakeTable, wanted: Wanted
     }
     rows = read_files(spark, schema, list(live))
     match = _match(rows, wanted)
-    found = rows.where(match)
-    holding = found.select(F.input_file_name().alias("f")).groupBy("f").count().collect()
+    theirs = rows.where(match)
+    holding = theirs.select(F.input_file_name().alias("f")).groupBy("f").count().collect()
     if not holding:
         return Forgotten(0, 0)
-    keys = found.select(F.struct(*(F.col(quote(name)) for name in wanted.columns))).distinct()
+    keys = theirs.select(F.struct(*(F.col(quote(name)) for name in wanted.columns))).distinct()
     ends = {end for row in holding for end in (_end(row["f"]), unquote(_end(row["f"])))}
     files = []
     for path, file in live.items():
