@@ -157,3 +157,25 @@ def test_what_is_pending_is_finished_later_and_once(
     unknown = omd_command("erase", "--finish", "4711", dsn=dsn)
     assert unknown.returncode != ExitCode.OK
     assert "there is no erasure 4711" in unknown.stderr
+
+
+def test_an_erasure_that_died_between_its_commits_is_finished_by_the_next_try(lake: Lake) -> None:
+    set_up(Store(lake.conn))
+    module = lake.module()
+    put(lake, module, f"(7, 8, '{NAME}')", "(8, 7, 'Boris')")
+    registered(lake, "t", {"nbr": "nbr"})
+    lake.conn.execute(
+        "CREATE FUNCTION public.stop() RETURNS trigger LANGUAGE plpgsql"
+        " AS $$ BEGIN RAISE EXCEPTION 'stopped'; END $$;"
+        "CREATE TRIGGER stop BEFORE INSERT ON omd_lake.table_commit FOR EACH ROW"
+        " WHEN (NEW.operation = 'EXPIRE') EXECUTE FUNCTION public.stop()"
+    )
+    number = erase(lake, 7).erasure_id  # it is erased in the database, whatever the lake does
+    assert items(lake)["lake.t"][0] == "PENDING"
+    assert seen(lake) == [(8, 7, "Boris")]
+    assert len(list((lake.folder / "t").rglob("*.parquet"))) == 2
+    lake.conn.execute("DROP TRIGGER stop ON omd_lake.table_commit; DROP FUNCTION public.stop()")
+    lake.control.provenance.finish(number, spark=lake.spark)
+    assert items(lake)["lake.t"][0] == "DELETED"
+    assert left_of(lake, "t", NAME) == []
+    assert len(list((lake.folder / "t").rglob("*.parquet"))) == 1
