@@ -21,6 +21,7 @@ BEGIN
             'table_code', p_table_code,
             'module_instance_ids', p_instance_array,
             'problem', format('%s rows of these runs are still there', p_left),
+            'rows_left', p_left,
             'way_out', format(
                 'Find the rule or trigger of %s that keeps them. If they have to stay: '
                 'CALL omd.register_rollback(%L, p_keeps_rows => TRUE);',

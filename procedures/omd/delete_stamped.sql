@@ -66,7 +66,7 @@ BEGIN
         USING p_instance_array;
     END IF;
     IF v_left > 0 THEN
-        v_problem := format('%s rows of these runs are still there', v_left);
+        PERFORM omd._refuse_left_rows(p_module_code, p_table_code, p_instance_array, v_left);
     END IF;
     IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(

@@ -73,7 +73,7 @@ BEGIN
             SELECT
                 c.*,
                 (sum(c.rows_go + c.rows_back) OVER ())::bigint AS counted
-            FROM omd._recall_counts(
+            FROM omd.recall_counts(
                 v_part.table_name, v_part.stamp, v_part.update_stamp, v_part.instance_array
             ) AS c
             ORDER BY c.module_instance_id DESC

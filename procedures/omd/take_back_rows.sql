@@ -56,7 +56,7 @@ BEGIN
                             ]
                         )
                     INTO v_counts
-                    FROM omd._recall_counts(
+                    FROM omd.recall_counts(
                         v_part.table_name, v_part.stamp, v_part.update_stamp, v_part.instance_array
                     ) AS c;
                 END IF;

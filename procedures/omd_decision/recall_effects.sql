@@ -50,9 +50,10 @@ BEGIN
             action := CASE WHEN problem IS NULL THEN 'UNDO' ELSE 'BLOCKED' END;
             v_go := NULL;
             IF p_is_counted AND problem IS NULL THEN
-                SELECT coalesce(jsonb_object_agg(c.module_instance_id, c.row_count), '{}') INTO v_go
-                FROM omd.count_stamped(
-                    table_code, v_stage.insert_column, v_stage.instance_array
+                SELECT jsonb_object_agg(c.module_instance_id, c.rows_go) INTO v_go
+                FROM omd.recall_counts(
+                    omd.quote_table(table_code, 'POSTGRES'), quote_ident(v_stage.insert_column),
+                    NULL, v_stage.instance_array
                 ) AS c;
             END IF;
             FOREACH module_instance_id IN ARRAY v_stage.instance_array LOOP

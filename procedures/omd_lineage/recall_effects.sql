@@ -80,9 +80,10 @@ BEGIN
             ) AS c;
             IF v_left <> '{}' THEN
                 v_go := v_go || (
-                    SELECT coalesce(jsonb_object_agg(c.module_instance_id, c.row_count), '{}')
-                    FROM omd.count_stamped(
-                        v_topic.table_code, v_topic.insert_column, v_left
+                    SELECT jsonb_object_agg(c.module_instance_id, c.rows_go)
+                    FROM omd.recall_counts(
+                        omd.quote_table(v_topic.table_code, 'POSTGRES'),
+                        quote_ident(v_topic.insert_column), NULL, v_left
                     ) AS c
                 );
             END IF;

@@ -35,9 +35,10 @@ BEGIN
         IF NOT v_topic.is_here THEN
             v_gone := NULL;
         ELSIF v_topic.replaces THEN
-            SELECT jsonb_object_agg(c.module_instance_id, c.row_count) INTO v_gone
-            FROM omd.count_stamped(
-                v_topic.table_code, v_topic.insert_column, v_topic.instance_array
+            SELECT jsonb_object_agg(c.module_instance_id, c.rows_go) INTO v_gone
+            FROM omd.recall_counts(
+                omd.quote_table(v_topic.table_code, 'POSTGRES'), quote_ident(v_topic.insert_column),
+                NULL, v_topic.instance_array
             ) AS c;
             SELECT jsonb_object_agg(b.module_instance_id, b.rows_back) INTO v_back
             FROM omd_lineage._rows_to_put_back(v_topic.instance_array, v_undone) AS b;

@@ -28,6 +28,7 @@ DECLARE
     v_part record;
     v_done jsonb := '[]'::jsonb;
     v_message text;
+    v_detail text;
 BEGIN
     BEGIN
         v_items := omd_provenance._plan(
@@ -103,7 +104,16 @@ BEGIN
         SET CONSTRAINTS ALL IMMEDIATE;
     EXCEPTION
         WHEN integrity_constraint_violation OR SQLSTATE 'OM112' THEN
-            GET STACKED DIAGNOSTICS v_message = MESSAGE_TEXT;
+            GET STACKED DIAGNOSTICS v_message = MESSAGE_TEXT, v_detail = PG_EXCEPTION_DETAIL;
+            IF SQLSTATE = 'OM112' AND v_detail::jsonb ? 'rows_left' THEN
+                PERFORM omd.raise_error(
+                    'OM190',
+                    v_detail::jsonb || jsonb_build_object(
+                        'recall_id', p_recall_id, 'problem', v_message,
+                        'come', '[]'::jsonb, 'gone', '[]'::jsonb
+                    )
+                );
+            END IF;
             PERFORM omd_provenance._raise_blocked(
                 p_recall_id,
                 jsonb_build_array(

@@ -18,9 +18,9 @@ BEGIN ATOMIC
     SELECT
         d.module_instance_id,
         d.delivery_id,
-        d.entity_code,
+        (parse_ident(d.table_code))[2] AS entity_code,
         'DELIVERY' AS load_kind
-    FROM omd_delivery.deliveries_of(p_instance_array) AS d
+    FROM omd_delivery.deliveries_of_runs(p_instance_array) AS d
     UNION ALL
     SELECT
         f.module_instance_id,

@@ -68,6 +68,7 @@ BEGIN
                     v_other -> 0 ->> 'rows_gone', v_other -> 0 ->> 'rows_returned',
                     v_other -> 0 ->> 'rows_go', v_other -> 0 ->> 'rows_back'
                 ),
+                'way_out', 'Find what changed the rows (a writer, a rule or a trigger), and plan again.',
                 'come', '[]'::jsonb, 'gone', '[]'::jsonb,
                 'counts', v_other
             )

@@ -35,7 +35,9 @@ DECLARE
     v_row_count bigint;
     v_code text;
 BEGIN
-    IF v_table IS NULL OR EXISTS (
+    IF v_table IS NULL AND omd_lake.is_catalogued(p_table_code) THEN
+        RETURN omd_provenance._put_off(p_table_code, p_columns, p_action, p_subject -> 'keys');
+    ELSIF v_table IS NULL OR EXISTS (
         SELECT FROM jsonb_object_keys(p_columns) AS c (name)
         WHERE NOT p_is_keyed AND NOT EXISTS (
             SELECT FROM pg_attribute AS a

@@ -62,7 +62,7 @@ BEGIN
             r.sources,
             CASE
                 WHEN e.action IS NULL AND r.module_kind_code = 'EXPORT' THEN 'OUTSIDE'
-                WHEN e.action IS NULL THEN 'BLOCKED'
+                WHEN e.action IS NULL OR b.purged IS NOT NULL THEN 'BLOCKED'
                 WHEN r.relation = 'TARGET' AND e.action IN ('REDELIVER', 'BY_HAND') THEN 'REVERT'
                 WHEN e.action = 'REQUEUE' AND d.is_taken THEN 'UNDO'
                 ELSE e.action
@@ -90,7 +90,7 @@ BEGIN
                 WHEN e.action IS NULL AND r.module_kind_code <> 'EXPORT'
                     THEN 'NO_ROLLBACK: a run of ' || r.module_code || ' can''t be taken back'
                 WHEN r.relation = 'TARGET' AND e.action IN ('REDELIVER', 'BY_HAND') THEN NULL
-                ELSE e.problem
+                ELSE coalesce(e.problem, b.purged)
             END AS problem
         FROM reached AS r
         LEFT JOIN effect AS e USING (module_instance_id)
@@ -100,6 +100,23 @@ BEGIN
                 WHERE o.delivery_id = e.delivery_id AND o.action IN ('REDELIVER', 'BY_HAND')
             ) AS is_taken
         ) AS d ON TRUE
+        -- What is to be read again must still be there to be read.
+        CROSS JOIN LATERAL (
+            SELECT
+                (
+                    SELECT
+                        format(
+                            'PURGED: the keys of the changes of %s up to %s were purged, and its '
+                            'block begins after %s',
+                            w.source_code, omd_facts.purged_upto(w.source_code), w.start_id
+                        )
+                    FROM omd.ledger_window AS w
+                    WHERE w.module_instance_id = r.module_instance_id
+                        AND e.comes_again IN ('the block', 'from the offset', 'the window')
+                        AND w.start_id > 0
+                        AND w.start_id < omd_facts.purged_upto(w.source_code)
+                ) AS purged
+        ) AS b
         LEFT JOIN omd.runs_of_modules(v_runs) AS m USING (module_instance_id)
         LEFT JOIN omd_facts.exports_of_runs(v_runs) AS x USING (module_instance_id)
     ),

@@ -26,6 +26,10 @@ BEGIN
                     WHEN p_gone <> '[]' THEN format('%s are gone', jsonb_array_length(p_gone))
                 END
             ),
+            'way_out', format(
+                'Plan again, or accept what has come: CALL omd_provenance.recall(%s, ''{GROWTH}'');',
+                p_recall_id
+            ),
             'come', p_come,
             'gone', p_gone
         )

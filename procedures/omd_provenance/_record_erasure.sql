@@ -40,6 +40,9 @@ BEGIN
         (i.item ->> 'row_count')::bigint,
         i.item ->> 'text'
     FROM jsonb_array_elements(p_items) WITH ORDINALITY AS i (item, n);
+    -- Of others who erase now nothing is seen that has no erasure yet.
+    UPDATE omd_provenance.pending_erasure AS p SET erasure_id = v_erasure_id
+    WHERE p.erasure_id IS NULL;
     RETURN v_erasure_id;
 END
 $record_erasure$;

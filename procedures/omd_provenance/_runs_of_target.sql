@@ -15,6 +15,7 @@ DECLARE
     v_id CONSTANT bigint := (p_target ->> 'module_instance_id')::bigint;
     v_deliveries bigint[];
     v_runs bigint[];
+    v_exports bigint[];
     v_status text;
 BEGIN
     IF v_id IS NOT NULL THEN
@@ -42,8 +43,14 @@ BEGIN
     v_deliveries := v_deliveries || ARRAY(
         SELECT DISTINCT d.delivery_id FROM omd_delivery.deliveries_of_runs(v_runs) AS d
     );
-    v_runs := v_runs || ARRAY(
+    v_runs := v_runs || omd_facts.runs_of_deliveries(v_deliveries) || ARRAY(
         SELECT unnest(omd_delivery.runs_of_delivery(d.id)) FROM unnest(v_deliveries) AS d (id)
+    );
+    v_exports := ARRAY(
+        SELECT m.module_instance_id
+        FROM omd.runs_of_modules(omd.runs_that_stand(v_runs)) AS m
+        WHERE m.module_kind_code = 'EXPORT'
+        ORDER BY m.module_instance_id
     );
     -- What an export has delivered stays, and a recall or a maintenance has made nothing of its own. A
     -- delivery that was not accepted has changed nothing.
@@ -71,10 +78,13 @@ BEGIN
             jsonb_build_object(
                 'target', p_target,
                 'problem', CASE
+                    WHEN v_exports <> '{}' THEN 'what an export has delivered has left the house'
                     WHEN v_status IS NOT NULL THEN 'the delivery is ' || v_status
                     ELSE 'no run of it succeeded and is not undone, or it is no work of its own'
                 END,
                 'way_out', CASE
+                    WHEN v_exports <> '{}'
+                        THEN format('Recall what it has read: omd trace %s --up', v_exports[1])
                     WHEN v_status IN ('RECEIVED', 'LOADED', 'VALIDATED')
                         THEN
                             format(
@@ -82,7 +92,7 @@ BEGIN
                                 v_deliveries[1]
                             )
                     WHEN v_deliveries <> '{}' THEN format('Look: omd delivery show %s', v_deliveries[1])
-                    ELSE 'Look what became of it: omd trace ID'
+                    ELSE format('Look what became of it: omd trace %s', coalesce(v_id::text, 'ID'))
                 END
             )
         );

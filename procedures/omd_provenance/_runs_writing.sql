@@ -18,8 +18,14 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $runs_writing$
 DECLARE
-    v_modules CONSTANT integer[] := coalesce(
-        omd_facts.writers_of_entity(p_table_code), omd.modules_writing(p_table_code)
+    v_modules CONSTANT integer[] := ARRAY(
+        SELECT unnest(
+            coalesce(
+                omd_facts.writers_of_entity(p_table_code), omd.modules_writing(p_table_code)
+            )
+        )
+        UNION
+        SELECT unnest(omd_lake.modules_writing(p_table_code))
     );
 BEGIN
     RETURN QUERY

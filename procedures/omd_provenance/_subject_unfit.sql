@@ -41,7 +41,12 @@ BEGIN
     FROM pg_class AS c
     WHERE c.oid = omd.target_relation(p_table_code);
     IF NOT FOUND THEN
-        RETURN 'there is no such table';
+        RETURN CASE
+            WHEN omd_lake.is_catalogued(p_table_code) THEN NULL
+            WHEN omd_lake.is_known(p_table_code)
+                THEN 'of the lake only Iceberg tables of the catalogue of OMD are rewritten'
+            ELSE 'there is no such table'
+        END;
     ELSIF v_table.relkind NOT IN ('r', 'p') THEN
         RETURN 'it is no table';
     ELSIF v_table.is_of_rooms OR p_table_code ~ '^(pg_|information_schema[.])' THEN

@@ -91,9 +91,10 @@ BEGIN
 
     SELECT
         w.direction, w.distance, w.id, r.module_code, r.module_kind_code,
-        coalesce(w.table_code, r.table_code), w.because_of, w.is_exact, w.stands,
+        coalesce(w.table_code, x.target_uri, r.table_code), w.because_of, w.is_exact, w.stands,
         o.delivery_id, d.delivery_status,
         CASE
+            WHEN x.target_uri IS NOT NULL THEN ARRAY[x.target_uri]
             WHEN o.delivery_id IS NOT NULL
                 THEN (
                     SELECT array_agg(DISTINCT f.uri ORDER BY f.uri)
@@ -108,6 +109,7 @@ BEGIN
                     THEN 'it took over what the Logical Validation Layer has'
             END,
             d.text,
+            'it went to ' || x.target_uri,
             CASE
                 WHEN r.source_code IS NOT NULL AND r.end_id IS NOT NULL
                     THEN format(
@@ -133,6 +135,8 @@ BEGIN
     INNER JOIN omd.shown_runs(ARRAY(SELECT w.id FROM way AS w)) AS r
         ON w.id = r.module_instance_id
     LEFT JOIN of_runs AS o ON w.id = o.id
+    LEFT JOIN omd_facts.exports_of_runs(ARRAY(SELECT w.id FROM way AS w)) AS x
+        ON w.id = x.module_instance_id
     LEFT JOIN omd_delivery.shown_deliveries(
         ARRAY(SELECT o.delivery_id FROM of_runs AS o)
     ) AS d ON o.delivery_id = d.delivery_id

@@ -40,6 +40,14 @@ DECLARE
     v_own bigint[];
     v_is_known boolean := FALSE;
 BEGIN
+    -- A recall has taken every window along that had read it. It knew where the rows were.
+    IF NOT p_all AND EXISTS (
+        SELECT FROM omd.ledger_run AS r
+        INNER JOIN omd.ledger_module AS m ON r.module_id = m.module_id
+        WHERE r.module_instance_id = p_undone_by AND m.module_code = 'provenance.recall'
+    ) THEN
+        RETURN;
+    END IF;
     IF p_pos_column IS NULL THEN
         FOR v_change IN
             SELECT c.* FROM omd_facts.changes_of_runs(ARRAY[(p_run).module_instance_id]) AS c

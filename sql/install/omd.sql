@@ -173,6 +173,12 @@
 \if :pending
 \ir ../../migrations/V090__recalled_runs.sql
 \endif
+\set checksum '21782d3915c27c0e0cf7f78eb33a185b2303f093f6f5f840f0990a41d5990c7b'
+\set migration 'V113__one_count_of_stamps'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V113__one_count_of_stamps.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -357,7 +363,6 @@
 \ir ../../procedures/omd/find_references.sql
 \ir ../../procedures/omd/_missing_right.sql
 \ir ../../procedures/omd/delete_stamped.sql
-\ir ../../procedures/omd/count_stamped.sql
 \ir ../../procedures/omd/_refuse_losses.sql
 \ir ../../procedures/omd/_is_undone_in.sql
 \ir ../../procedures/omd/_require_deletable.sql
@@ -382,7 +387,7 @@
 -- Recalls
 \ir ../../procedures/omd/mark_taken_back.sql
 \ir ../../procedures/omd/_recall_parts.sql
-\ir ../../procedures/omd/_recall_counts.sql
+\ir ../../procedures/omd/recall_counts.sql
 \ir ../../procedures/omd/note_undone_elsewhere.sql
 \ir ../../procedures/omd/undone_elsewhere.sql
 \ir ../../procedures/omd/runs_of_lake.sql
@@ -559,6 +564,7 @@
 \ir ../views/omd/open_window.sql
 \ir ../../procedures/omd/is_awaited.sql
 \ir ../../procedures/omd/awaited_tables.sql
+\ir ../../procedures/omd/awaited_circles.sql
 \ir ../../procedures/omd/written_tables.sql
 \ir ../../procedures/omd/first_read.sql
 \ir ../../procedures/omd/key_match.sql

@@ -54,6 +54,12 @@
 \if :pending
 \ir ../../migrations/V096__lines.sql
 \endif
+\set checksum 'b8827a3cfcb2555fb02c92dcbae11eaab4fb58cf9c174642fc5ef8fa89a1ceb9'
+\set migration 'V114__one_look_at_deliveries_of_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V114__one_look_at_deliveries_of_runs.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
@@ -300,7 +306,6 @@
 \ir ../../procedures/omd_delivery/delivery_receipt.sql
 \ir ../../procedures/omd_delivery/explained_rows.sql
 \ir ../../procedures/omd_delivery/shown_deliveries.sql
-\ir ../../procedures/omd_delivery/deliveries_of.sql
 \ir ../../procedures/omd_delivery/files_of.sql
 \ir ../../procedures/omd_delivery/violations_of.sql
 

@@ -220,6 +220,8 @@
 \ir ../../procedures/omd_facts/_recall_problem.sql
 \ir ../../procedures/omd_facts/recall_follows.sql
 \ir ../../procedures/omd_facts/exports_of_runs.sql
+\ir ../../procedures/omd_facts/runs_of_deliveries.sql
+\ir ../../procedures/omd_facts/purged_upto.sql
 \ir ../../procedures/omd_facts/recall_effects.sql
 \ir ../../procedures/omd_facts/recall_locks.sql
 \ir ../../procedures/omd_facts/take_back.sql

@@ -29,6 +29,7 @@
 \ir ../../procedures/omd_lake/table_location.sql
 \ir ../../procedures/omd_lake/_has_tables.sql
 \ir ../../procedures/omd_lake/_is_catalogued.sql
+\ir ../../procedures/omd_lake/is_catalogued.sql
 \ir ../../procedures/omd_lake/is_known.sql
 \ir ../../procedures/omd_lake/_require_known.sql
 \ir ../../procedures/omd_lake/_require_admin.sql
@@ -69,6 +70,7 @@
 \ir ../../procedures/omd_lake/runs_in_block.sql
 \ir ../../procedures/omd_lake/instances_in_window.sql
 \ir ../../procedures/omd_lake/written_tables.sql
+\ir ../../procedures/omd_lake/modules_writing.sql
 
 -- Maintenance and recalls
 \ir ../../procedures/omd_lake/_register_helper.sql

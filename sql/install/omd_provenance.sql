@@ -18,6 +18,12 @@
 \if :pending
 \ir ../../migrations/V094__erase.sql
 \endif
+\set checksum '8a65ba357fb85634f841e043fe0d68403659d300a32e9f8307c41e4150f9c13e'
+\set migration 'V112__erase_in_the_lake'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V112__erase_in_the_lake.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
@@ -128,6 +134,7 @@
 \ir ../../procedures/omd_provenance/_mask_texts.sql
 \ir ../../procedures/omd_provenance/_erase_texts.sql
 \ir ../../procedures/omd_provenance/_column_match.sql
+\ir ../../procedures/omd_provenance/_put_off.sql
 \ir ../../procedures/omd_provenance/_erase_table.sql
 \ir ../../procedures/omd_provenance/_family.sql
 \ir ../../procedures/omd_provenance/_shown_statistics.sql
@@ -143,6 +150,8 @@
 \ir ../../procedures/omd_provenance/register_subject.sql
 \ir ../../procedures/omd_provenance/erase.sql
 \ir ../../procedures/omd_provenance/find_subject.sql
+\ir ../../procedures/omd_provenance/pending_erasures.sql
+\ir ../../procedures/omd_provenance/finish_erasure.sql
 
 -- Views
 \ir ../views/omd_provenance/erasures.sql

@@ -837,6 +837,9 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     ),
 ]
 
+# Keys of persons who are being erased: only routines of the erasure read them.
+READ_BY_NOBODY = {"omd_provenance.pending_erasure"}
+
 # Business rows, or texts that may hold their values: only who has omd_data_reader reads all of it.
 HOLDS_ROWS = re.compile(
     r"omd\.event_log|omd_decision\.(cycle|reject|ruleset_test_result)|omd_delivery\.(quarantine|sample)"

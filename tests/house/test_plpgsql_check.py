@@ -20,9 +20,8 @@ EXECUTE_REGISTERED_SQL = {
 # These compose statements over tables that users name; each name goes through quote_table or %I.
 COMPOSE_SQL = {
     "omd._has_strangers(integer)",
-    "omd._recall_counts(text,text,text,bigint[])",
+    "omd.recall_counts(text,text,text,bigint[])",
     "omd._statement_inputs(text)",
-    "omd.count_stamped(text,text,bigint[])",
     "omd.find_references(oid,text,bigint[],bigint[])",
     "omd.rows_of_runs(bigint[],bigint[],boolean)",
     "omd.take_back_rows(bigint[],bigint)",

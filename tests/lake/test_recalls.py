@@ -23,6 +23,8 @@ from .test_crashes import seen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from lake.conftest import Room
+
 NOW = timedelta(0)
 
 
@@ -319,3 +321,20 @@ def test_only_what_stands_and_is_open_is_opened_for_a_recall(chain: Chain) -> No
     assert "does not stand" in refused([run, run + 1000])
     chain.control.provenance.recall(chain.planned(run), wait=NOW)
     assert "does not stand" in refused([run])
+
+
+def test_who_writes_a_lake_table_that_is_not_its_target_is_found_from_both_ends(
+    room: Room,
+) -> None:
+    room.scene("t")
+    room.module("other", table_code="lake.elsewhere")
+    room.module("reader", table_code="lake.made")
+    writer = room.begin("other")
+    room.append(writer, "lake.t")
+    room.end_module(writer, "S")
+    reader = room.begin("reader")
+    room.call("omd.record_input", table_code="lake.t", module_instance_id=reader)
+    room.end_module(reader, "S")
+    found = "SELECT module_instance_id AS id, table_code FROM omd_provenance.{}(%s)"
+    assert room.rows(found.format("readers_of"), writer) == [{"id": reader, "table_code": "lake.t"}]
+    assert room.rows(found.format("sources_of"), reader) == [{"id": writer, "table_code": "lake.t"}]

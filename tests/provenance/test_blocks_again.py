@@ -189,6 +189,28 @@ def test_nobody_reads_past_a_block_that_is_to_come_again(scene: Scene) -> None:
     assert first in runs(scene)
 
 
+def test_topics_that_look_each_other_up_do_not_wait_for_each_other(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3, 4)
+    scene.source("dwh.twin", 1, 2, 3, 4)
+    scene.base("dwh.f")
+    scene.base("dwh.g")
+    scene.view("dwh.v_dwh_f", "dwh.src", select="t.pos, t.id, (SELECT max(v) FROM dwh.g) AS v")
+    scene.view("dwh.v_dwh_g", "dwh.twin", select="t.pos, t.id, (SELECT max(v) FROM dwh.f) AS v")
+    scene.topic(maxstep=2)
+    scene.topic("dwh.g", "dwh.twin", maxstep=2)
+    scene.topic("dwh.h", "dwh.f", maxstep=2)
+    scene.steps()
+    scene.steps("dwh.g")
+    scene.steps("dwh.h")
+    take_back(scene, *runs(scene), *runs(scene, "dwh.g"))
+    assert scene.reason() == scene.reason("dwh.g") == (True, "RECALLED")
+    assert scene.reason("dwh.h") == (False, "AWAITED")
+    scene.steps("dwh.g")
+    scene.steps()
+    scene.steps("dwh.h")
+    assert scene.ids() == scene.ids("dwh.g") == scene.ids("dwh.h") == [1, 2, 3]
+
+
 def test_an_entry_of_a_job_upstream_holds_its_readers(scene: Scene) -> None:
     scene.base("dwh.src")
     scene.module("m", table_code="dwh.src")

@@ -518,3 +518,66 @@ def test_find_tells_where_a_person_is(store: Store) -> None:
         find(store, '[{"x": 123456}]')
     assert caught.value.sqlstate == "OM092"
     assert "123456" not in str(caught.value)
+
+
+# Tables of the lake -------------------------------------------------------------------------------
+
+
+def test_a_lake_table_is_pending_and_its_keys_are_for_nobody(store: Store) -> None:
+    set_up(store)
+    store.call("omd_lake.register_namespace", namespace="lake", location="/data/lake")
+    assert unfit(store, "lake.t", {"nbr": "nbr"}) == "there is no such table"
+    store.call("omd_lake.register_table", table_code="lake.t", metadata_location="t.0")
+    store.call("omd_lake.register_table", table_code='lake."My Table"', metadata_location="m.0")
+    assert "key has the attributes" in unfit(store, "lake.t", {"nbr": "name"})
+    register(store, "lake.t", {"nbr": "nbr"})
+    register(store, 'lake."My Table"', {"a": "nbr", "b": "nbr"}, "NULL")
+    assert erase(store, is_dry_run=True)["by"]["LAKE", "lake.t", "PENDING"]["row_count"] is None
+    assert store.rows("SELECT * FROM omd_provenance.pending_erasure") == []
+
+    first, second = (erase(store)["erasure_id"] for _ in range(2))
+    pending = "SELECT * FROM omd_provenance.pending_erasures(%s)"
+    rows = [tuple(r.values())[1:] for r in store.rows(pending, first)]
+    assert rows == [
+        ('lake."My Table"', {"a": "nbr", "b": "nbr"}, "NULL", [{"nbr": 7}]),
+        ("lake.t", {"nbr": "nbr"}, "DELETE", [{"nbr": 7}]),
+    ]
+    for role in ("omd_reader", "omd_data_reader", "omd_runner", "omd_admin"):
+        with store.conn.transaction(force_rollback=True):
+            store.conn.execute(f"SET LOCAL ROLE {role}".encode())
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                store.conn.execute(b"SELECT FROM omd_provenance.pending_erasure")
+    for role in ("omd_reader", "omd_runner"):
+        with store.conn.transaction(force_rollback=True):
+            store.conn.execute(f"SET LOCAL ROLE {role}".encode())
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                store.rows(pending, first)
+
+    def finish(*counts: int) -> tuple[str, list[str]]:
+        id = store.rows(pending, first)[0]["pending_id"]
+        for _ in range(2):  # the second call finds nothing to do
+            store.call(
+                "omd_provenance.finish_erasure",
+                pending_id=id,
+                key_count=counts[0],
+                row_count=counts[1],
+            )
+        status = store.one(
+            "SELECT erasure_status FROM omd_report.erasures WHERE erasure_id = %s", first
+        )
+        items = store.rows(
+            "SELECT outcome FROM omd_report.erasure_items WHERE erasure_id = %s AND layer = 'LAKE'"
+            " ORDER BY table_code",
+            first,
+        )
+        return status, [i["outcome"] for i in items]
+
+    assert finish(1, 3) == ("PENDING", ["NULLED", "PENDING"])
+    assert finish(0, 0) == ("DONE", ["NULLED", "DELETED"])
+    assert store.rows(pending, first) == []
+    assert len(store.rows(pending, second)) == 2
+    assert store.one("SELECT max(row_count) FROM omd_report.erasure_items WHERE layer='LAKE'") == 3
+    for id, code in ((None, "OM005"), (4711, "OM092")):
+        with pytest.raises(psycopg.Error) as caught:
+            store.rows(pending, id)
+        assert caught.value.sqlstate == code

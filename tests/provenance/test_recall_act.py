@@ -222,6 +222,29 @@ def test_other_rows_than_planned_stop_the_act(recalls: Recalls) -> None:
     recalls.recalled(runs[0])
 
 
+@pytest.mark.parametrize("body", ["RETURN NULL", "RETURN OLD"])
+def test_rows_that_a_trigger_keeps_are_not_what_was_planned(recalls: Recalls, body: str) -> None:
+    runs = chain(recalls)
+    recalls.conn.execute(
+        f"""
+        CREATE FUNCTION dwh.keep() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            IF {body == "RETURN OLD"} THEN
+                INSERT INTO dwh.b VALUES (OLD.v, OLD.omd_insert_module_instance_id);
+            END IF;
+            {body};
+        END $$;
+        CREATE TRIGGER keep BEFORE DELETE ON dwh.b FOR EACH ROW WHEN (OLD.v = 1)
+        EXECUTE FUNCTION dwh.keep();
+        """
+    )
+    recall = recalls.plan(runs[0])
+    detail = recalls.refused("OM190", ACT, recall_id=recall)
+    assert (detail["rows_left"], detail["table_code"]) == (1, "dwh.b")
+    assert "trigger of dwh.b" in detail["way_out"]
+    assert recalls.standing() == runs
+
+
 def spark(recalls: Recalls, name: str, *reads: str, **attributes: Any) -> None:
     """Register a Module that a process outside of the database runs."""
     given = {"area_code": "INT", "table_type_code": "HUB", **attributes}
@@ -374,3 +397,28 @@ def test_a_plan_survives_in_the_transaction_of_its_caller(
         assert recallers().standing() == runs
     assert recalls.standing() == runs
     assert recalls.rows("SELECT * FROM omd_report.recalls") == []
+
+
+def test_a_window_before_the_rows_of_a_recalled_run_has_not_read_them(scene: Scene) -> None:
+    """It was taken again, after these had been written: a younger run with an older window."""
+    scene.source("dwh.src", 1, 2, 3, 4)
+    scene.topic(maxstep=1)
+    recalls = Recalls(scene.conn)
+    scene.steps()
+    first = scene.one(
+        "SELECT min(module_instance_id) FROM omd_report.run_inputs WHERE module_code = 'dwh.f'"
+    )
+    scene.module("late", table_code="dwh.src")
+    scene.call("omd.declare_inputs", module_code="late", tables=[])
+    late = scene.begin_module("late")
+    scene.conn.execute(
+        "INSERT INTO dwh.src SELECT pos + interval '1 hour', id + 60, 1, %s FROM dwh.src",
+        (late.id,),
+    )
+    scene.call("omd.module_success", module_instance_id=late.id)
+    recalls.recalled(first)
+    scene.steps()
+    scene.insert(100)
+    scene.steps()
+    recalls.recalled(late.id)
+    assert scene.rows("SELECT * FROM omd_report.stale_runs") == []

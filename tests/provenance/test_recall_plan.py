@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from provenance.recalls import STAMP
+from provenance.recalls import STAMP, Recalls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from provenance.middle import Middle
-    from provenance.recalls import Recalls
 
 
 def test_a_run_takes_its_readers_along_and_readers_come_first(recalls: Recalls) -> None:
@@ -269,6 +268,65 @@ def test_what_left_the_house_names_where_it_went(middle: Middle) -> None:
     ]
     middle.call("omd_provenance.recall", recall_id=recall["recall_id"])
     assert middle.status(export) == "EXPORTED"
+    for target in ({"delivery_id": export}, {"module_instance_id": run}):
+        with pytest.raises(psycopg.Error) as caught:
+            middle.call("omd_provenance.plan_recall", reason="r", **target)
+        assert caught.value.sqlstate == "OM091"
+        assert "has left the house" in str(caught.value)
+        assert f"omd trace {run} --up" in str(caught.value.diag.message_hint)
+
+
+def test_what_people_wrote_is_blocked_by_its_delivery_as_by_its_run(middle: Middle) -> None:
+    middle.agree("desk", layer_code="GDAL")
+    delivery = middle.call("omd_facts.open_delivery", agreement_code="desk")["delivery_id"]
+    middle.conn.execute(b"INSERT INTO gdal_shop.stock (nbr, amount) VALUES (1, 'a')")
+    middle.call("omd_facts.close_delivery", delivery_id=delivery)
+    run = middle.one(
+        "SELECT module_instance_id FROM omd_facts.gdal_delivery WHERE delivery_id = %s", delivery
+    )
+    for target in ({"delivery_id": delivery}, {"module_instance_id": run}):
+        plan = middle.call("omd_provenance.plan_recall", reason="r", **target)
+        assert plan["blocked"] == 1
+        [item] = middle.rows(
+            "SELECT module_instance_id, action, problem FROM omd_report.recall_items"
+            " WHERE recall_id = %s",
+            plan["recall_id"],
+        )
+        assert (item["module_instance_id"], item["action"]) == (run, "BLOCKED")
+        assert item["problem"].startswith("NO_ROLLBACK: ")
+
+
+@pytest.mark.parametrize("problem", ["PHYSICAL", "LATER_WRITES", "PURGED"])
+def test_what_is_in_the_way_stops_the_whole_recall(middle: Middle, problem: str) -> None:
+    arguments = {"delete_type": "PHYSICAL"} if problem == "PHYSICAL" else {}
+    first = middle.deliver(1, {"stock": {(1,): ("x",)}}, **arguments)
+    middle.load_all()
+    middle.give(2, {"stock": {(1,): ("y",)}})
+    if problem == "LATER_WRITES":
+        middle.agree("desk", layer_code="GDAL")
+        desk = middle.call("omd_facts.open_delivery", agreement_code="desk")["delivery_id"]
+        middle.conn.execute(b"INSERT INTO gdal_shop.stock (nbr, amount) VALUES (9, 'desk')")
+        middle.call("omd_facts.close_delivery", delivery_id=desk)
+    elif problem == "PURGED":
+        middle.call("purge_deliveries", keep="0")
+    was = middle.shown()
+    plan = middle.call("omd_provenance.plan_recall", reason="r", delivery_id=first)
+    blocked = middle.rows(
+        "SELECT action, split_part(problem, ':', 1) AS problem, rows_go, rows_back"
+        " FROM omd_report.recall_items WHERE recall_id = %s AND action = 'BLOCKED'",
+        plan["recall_id"],
+    )
+    assert plan["blocked"] == len(blocked) > 0
+    assert all(
+        row == {"action": "BLOCKED", "problem": problem, "rows_go": None, "rows_back": None}
+        for row in blocked
+    )
+    detail = Recalls(middle.conn).refused(
+        "OM191", "omd_provenance.recall", recall_id=plan["recall_id"], accept=["BY_HAND"]
+    )
+    assert {problem} == {item["problem"].partition(":")[0] for item in detail["items"]}
+    assert middle.shown() == was
+    assert middle.one("SELECT recall_status FROM omd_report.recalls") == "PLANNED"
 
 
 def test_a_batch_instance_means_its_runs(recalls: Recalls) -> None:

@@ -84,7 +84,13 @@ def test_a_run_is_traced_to_files_and_exports(shop: Store) -> None:
     assert of[entity]["files"] == ["/in/orders.csv"]
     assert of[entity]["because_of"] == load
     assert of[step]["files"] is None
-    assert of[run["module_instance_id"]]["module_kind_code"] == "EXPORT"
+    exported = of[run["module_instance_id"]]
+    assert exported["module_kind_code"] == "EXPORT"
+    uri = shop.one("SELECT target_uri FROM omd_facts.export WHERE delivery_id = %s", export)
+    assert exported["files"] == [uri]
+    assert f"it went to {uri}" in exported["text"]
+    (itself,) = trace(shop, run["module_instance_id"], "BOTH", 0)
+    assert itself["table_code"] == uri
     assert all(row["stands"] for row in rows)
 
     rows = trace(shop, step, "UP")

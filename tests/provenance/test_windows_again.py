@@ -183,6 +183,39 @@ def test_a_window_without_an_undo_comes_again_as_it_was(shop: Store) -> None:
     assert sorted(copied(shop)) == [("N", n, n) for n in range(1, 5)]
 
 
+def test_a_block_whose_keys_are_purged_is_in_the_way_of_its_recall(shop: Store) -> None:
+    define(shop)
+    topic(shop)
+    for day in (1, 2, 3):
+        load(shop, day, orders=[("N", day, day)])
+        run(shop)
+        steps(shop)
+    runs = [
+        row["id"]
+        for row in shop.rows(
+            "SELECT c.module_instance_id AS id FROM omd.source_control AS c"
+            " WHERE c.source_code = 'facts.shop' ORDER BY c.start_id, 1"
+        )
+    ]
+    shop.call("omd_facts.purge_changes", keep="0")
+    recalls = Recalls(shop.conn)
+    for number, recalled in enumerate(runs):
+        recall = recalls.plan(recalled)
+        [(action, problem)] = recalls.items(recall, "action", "problem")
+        # From the beginning it needs no keys.
+        if number < 2:
+            assert (action, problem) == ("UNDO", None)
+            continue
+        assert action == "BLOCKED"
+        assert problem.startswith("PURGED: the keys of the changes of facts.shop up to ")
+        recalls.refused("OM191", "omd_provenance.recall", recall_id=recall)
+    before = out(shop), copied(shop)
+    for recalled in runs[:2]:
+        recalls.recalled(recalled)
+    assert recalls.perform() != []
+    assert (sorted(out(shop)), sorted(copied(shop))) == (sorted(before[0]), sorted(before[1]))
+
+
 def test_what_has_nothing_for_a_topic_need_not_be_kept(shop: Store) -> None:
     topic(shop)
     load(shop, 1, orders=[("N", 1, 10)])

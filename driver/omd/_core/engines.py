@@ -163,6 +163,10 @@ class Engine(Protocol):
         """Write a group of small files of an Iceberg table as larger ones."""
         self._refuse("writes no files")
 
+    def forget(self, run: Any, session: Any, table: Any, wanted: Any) -> Any:
+        """Write the files of an Iceberg table that hold some keys again, without them."""
+        self._refuse("writes no files")
+
     def join_delta_files(
         self, run: Any, session: Any, code: str, table: Any, column: str, group: Any
     ) -> tuple[int, int, list[Any]]:

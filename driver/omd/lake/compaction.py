@@ -101,8 +101,14 @@ def exchange(
     metadata: Metadata,
     joined: Sequence[tuple[Group[DataFile], Sequence[DataFile]]],
     properties: Mapping[str, str],
+    *,
+    forgets: bool = False,
 ) -> Change | None:
-    """Return the change that puts new files in the place of groups; None if one has changed."""
+    """Return the change that puts new files in the place of groups; None if one has changed.
+
+    Args:
+        forgets: whether no manifest tells of removed files any more.
+    """
     wanted = {file.file_path for group, _ in joined for file in group.files}
     removed: dict[str, set[str]] = {}
     for manifest in metadata.manifests(io):
@@ -123,6 +129,7 @@ def exchange(
             for file in files
         ],
         properties=properties,
+        forgets=forgets,
     )
 
 

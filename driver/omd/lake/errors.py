@@ -10,6 +10,7 @@ from omd._core.errors import (
     StateError,
 )
 from omd.lake.own_errors import (
+    KeysLeft,
     LakeFilesUnfit,
     LakeTableUnreadable,
     UnknownCatalog,
@@ -19,6 +20,7 @@ __all__ = [
     "AmbiguousFormat",
     "FolderInUse",
     "InvalidCommit",
+    "KeysLeft",
     "LakeConflict",
     "LakeFilesUnfit",
     "LakeTableGone",

@@ -86,7 +86,7 @@ def _maintained(
     control: Connection, run: ModuleRun | None, codes: Sequence[str], keep: timedelta
 ) -> Iterator[Done]:
     passed = set()
-    for done in _removed_folders(control, codes, dry_run=run is None):
+    for done in removed_folders(control, codes, dry_run=run is None):
         _tell(control, run, done)
         yield done
     rows = LakeCalls(control._link).report(
@@ -124,7 +124,8 @@ def _tell(control: Connection, run: ModuleRun | None, done: Done) -> None:
         )
 
 
-def _removed_folders(control: Connection, codes: Sequence[str], *, dry_run: bool) -> Iterator[Done]:
+def removed_folders(control: Connection, codes: Sequence[str], *, dry_run: bool) -> Iterator[Done]:
+    """Remove the folders of writes that were never committed; yield what was done."""
     rows = LakeCalls(control._link).report(
         LakeFoldersRow,
         order_by=("table_code", "module_instance_id"),
@@ -178,7 +179,7 @@ def _compact(
 
         chosen = delta_maintenance.compact(
             run,
-            _session,
+            session_of,
             code,
             _folder(control, code),
             column,
@@ -200,13 +201,13 @@ def _compact_iceberg(
     if not chosen or run is None:
         return chosen
     engine = run.control.engines[SPARK]
-    spark = _session(run)
+    spark = session_of(run)
     joined = [(group, engine.join_files(run, spark, table, column, group)) for group in chosen]
     return chosen if LakeRun(run).exchange(table.code, joined) else []
 
 
-def _session(run: ModuleRun) -> SparkSession:
-    """Return the session that joins files; one is started if there is none."""
+def session_of(run: ModuleRun) -> SparkSession:
+    """Return the session that rewrites files; one is started if there is none."""
     if run.spark is None:
         run.spark = run.control.engines[SPARK].session(is_brief=True, quiet=True)
     run.attach(run.spark)

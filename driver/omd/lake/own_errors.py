@@ -14,5 +14,9 @@ class LakeTableUnreadable(ConfigurationError):
     """The table uses a feature without which its rows can't be read correctly."""
 
 
+class KeysLeft(StateError):
+    """Files of a table that may hold erased keys can't be removed."""
+
+
 class UnknownCatalog(ConfigurationError):
     """pyiceberg's configuration has no such catalogue, or it can't be used."""

@@ -327,14 +327,24 @@ class LakeRun(MomentReads):
             yield link
 
     def exchange(
-        self, code: str, joined: Sequence[tuple[Group[DataFile], Rewritten[DataFile]]]
+        self,
+        code: str,
+        joined: Sequence[tuple[Group[DataFile], Rewritten[DataFile]]],
+        *,
+        forgets: bool = False,
     ) -> bool:
-        """Commit larger files in the place of small ones; False if one of these is gone."""
+        """Commit files in the place of others; False if one of these is gone.
+
+        Args:
+            forgets: whether no manifest tells of removed files any more.
+        """
         with self._connection() as link, link.transaction():
             (location,) = self._open(link, [code])
             table = LakeTable.read(code, location)
             files = [(group, new.files) for group, new in joined]
-            change = exchange(table.io, table.metadata, files, properties(self.run))
+            change = exchange(
+                table.io, table.metadata, files, properties(self.run), forgets=forgets
+            )
             if change is not None:
                 writes = [(new.write_number, new.rows) for _, new in joined]
                 commits = [staged(table, change, writes)]

@@ -53,6 +53,7 @@ class Change:
     restored: Sequence[ManifestEntry] = ()  # files that come back under their old sequence numbers
     # What the summary says besides the counts.
     properties: Mapping[str, str] = field(default_factory=dict)
+    forgets: bool = False  # no manifest tells of removed files any more, nor of what was in them
 
 
 @dataclass(slots=True)
@@ -136,12 +137,17 @@ class _Staging:
                 continue  # the snapshot before has counted its deleted files
             if change.removed == EVERYTHING:
                 self._rewrite(manifest, None)
-            elif manifest.manifest_path in change.removed:
-                self._rewrite(manifest, change.removed[manifest.manifest_path])
+            elif manifest.manifest_path in change.removed or (
+                change.forgets and manifest.deleted_files_count != 0
+            ):
+                removed = change.removed.get(manifest.manifest_path, ())
+                self._rewrite(manifest, removed, forgets=change.forgets)
             else:
                 self.manifests.append(manifest)
 
-    def _rewrite(self, manifest: ManifestFile, removed: Collection[str] | None) -> None:
+    def _rewrite(
+        self, manifest: ManifestFile, removed: Collection[str] | None, *, forgets: bool = False
+    ) -> None:
         entries = []
         for entry in live_entries(self.io, manifest):
             file = entry.data_file
@@ -149,10 +155,12 @@ class _Staging:
                 self.counts.removed_files += 1
                 self.counts.removed_rows += file.record_count
                 self.sizes["removed-files-size"] += file.file_size_in_bytes
-                entries.append(_entry(entry, ManifestEntryStatus.DELETED, self.snapshot_id))
+                if not forgets:
+                    entries.append(_entry(entry, ManifestEntryStatus.DELETED, self.snapshot_id))
             else:
                 entries.append(_entry(entry, ManifestEntryStatus.EXISTING, entry.snapshot_id))
-        self._write(entries, manifest.partition_spec_id)
+        if entries:
+            self._write(entries, manifest.partition_spec_id)
 
     def add(self, added: Sequence[DataFile], restored: Sequence[ManifestEntry]) -> None:
         """Write the manifests of the new files, and of those that come back."""

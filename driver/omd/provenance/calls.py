@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         EraseAnswer,
         ExplainRow,
         FindSubjectRow,
+        PendingErasuresRow,
         PlanRecallAnswer,
         ReadersOfRow,
         RecallAnswer,
@@ -63,8 +64,8 @@ class ProvenanceCalls(Calls):
         Returns ``erasure_id``, NULL of a dry run, and ``items``, a list of {"layer", "table_code",
         "outcome", "key_count", "row_count", "text"}. Neither they nor the proof in
         omd_report.erasures and erasure_items has a key. Tables of users are erased with the rights
-        of the caller; what he can't do is an item NOT_REACHED. Call again when the answer was lost:
-        what is gone has 0 rows then.
+        of the caller; what he can't do is an item NOT_REACHED, and tables of the lake are PENDING
+        until omd erase --finish. Call again when the answer was lost: what is gone has 0 rows then.
 
         Args:
             keys: an array of keys, each {attribute: value}.
@@ -139,6 +140,33 @@ class ProvenanceCalls(Calls):
         from omd.provenance.rows import FindSubjectRow
 
         return self._rows(_FIND_SUBJECT, FindSubjectRow, interface_code, entity_code, keys)
+
+    def finish_erasure(self, pending_id: int, key_count: int, row_count: int) -> None:
+        """For the driver: Says that the lake table of ``pending_id``, of
+        omd_provenance.pending_erasures, was rewritten, and that its former files are gone:
+        ``row_count`` rows of ``key_count`` keys were in it.
+
+        The keys are forgotten; the erasure is DONE with its last table.
+
+        Raises:
+            MissingArgument: OM005.
+        """
+        self._do(_FINISH_ERASURE, pending_id, key_count, row_count)
+
+    def pending_erasures(self, erasure_id: int) -> list[PendingErasuresRow]:
+        """For the driver: Returns what the erasure ``erasure_id`` has still to take out of lake
+        tables: each table with the columns that hold the key, {column: attribute}, the action, and
+        the keys.
+
+        No row: nothing.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownSubject: OM092.
+        """
+        from omd.provenance.rows import PendingErasuresRow
+
+        return self._rows(_PENDING_ERASURES, PendingErasuresRow, erasure_id)
 
     def plan_recall(
         self,
@@ -295,7 +323,8 @@ class ProvenanceCalls(Calls):
         of the key}; each attribute is in one column at least, and one of them suffices.
 
         ``table_code`` omd_dispatch.<family>: the tasks of this family, by "payload.<path>" or a
-        criterion. ``columns`` NULL removes what was said. A second call replaces it.
+        criterion; or an Iceberg table of our catalogue, whose columns are looked at when it is
+        rewritten. ``columns`` NULL removes what was said. A second call replaces it.
 
         Args:
             action: DELETE: the rows go; NULL: these columns become NULL.
@@ -431,6 +460,19 @@ _FIND_SUBJECT = Routine(
     "omd_provenance.find_subject",
     {"p_interface_code": "text", "p_entity_code": "text", "p_keys": "jsonb"},
     required=3,
+    is_function=True,
+)
+_FINISH_ERASURE = Routine(
+    "omd_provenance.finish_erasure",
+    {"p_pending_id": "bigint", "p_key_count": "bigint", "p_row_count": "bigint"},
+    required=3,
+    repeat=Repeat(),
+)
+_PENDING_ERASURES = Routine(
+    "omd_provenance.pending_erasures",
+    {"p_erasure_id": "bigint"},
+    required=1,
+    repeat=Repeat(),
     is_function=True,
 )
 _PLAN_RECALL = Routine(

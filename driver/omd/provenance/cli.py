@@ -250,8 +250,10 @@ def show_recall(recall_id: int, dsn: str, output: str) -> None:
         show(returns, _RETURNS, "table")
 
 
-def _keys(_ctx: click.Context, _parameter: click.Parameter, given: str) -> Any:
+def _keys(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> Any:
     """Return the keys of a file, or of the value itself."""
+    if given is None:
+        return None
     text = given
     try:
         if not given.lstrip().startswith(("[", "{")):
@@ -266,13 +268,12 @@ def _keys(_ctx: click.Context, _parameter: click.Parameter, given: str) -> Any:
 
 
 @click.command()
-@click.argument("interface")
-@click.argument("entity")
+@click.argument("interface", required=False)
+@click.argument("entity", required=False)
 @dsn_option
 @output_option
 @click.option(
     "--keys",
-    required=True,
     metavar="FILE|JSON",
     callback=_keys,
     help="The keys, a list of objects, as JSON; a file (-: stdin) keeps them out of ps.",
@@ -283,28 +284,42 @@ def _keys(_ctx: click.Context, _parameter: click.Parameter, given: str) -> Any:
 )
 @click.option("--execute", is_flag=True, help="Erase; without it, what would happen is shown.")
 @click.option("--verify", is_flag=True, help="Show where they are now; exit code 1: somewhere.")
+@click.option("--finish", type=int, metavar="ID", help="Rewrite what is PENDING of an erasure.")
 def erase(
-    interface: str,
-    entity: str,
+    interface: str | None,
+    entity: str | None,
     dsn: str,
     output: str,
-    keys: Sequence[Mapping[str, Any]],
+    keys: Sequence[Mapping[str, Any]] | None,
     reference: str | None,
     with_references: bool,
     execute: bool,
     verify: bool,
+    finish: int | None,
 ) -> ExitCode:
     """Erase persons, the keys of an ENTITY of an INTERFACE, in every room.
 
     It shows what would leave which table. With --execute it happens, in one transaction, and
-    leaves a proof without a key: omd_report.erasures and erasure_items.
+    leaves a proof without a key: omd_report.erasures and erasure_items. Tables of the lake are
+    PENDING then; --finish rewrites them with Spark.
 
     \b
     Examples:
       omd erase shop customers --keys request-17.json --reference "request 17"
       omd erase shop customers --keys request-17.json --reference "request 17" --execute
       omd erase shop customers --keys request-17.json --verify
+      omd erase --finish 3
     """
+    if finish is not None:
+        if interface or keys or reference or with_references or execute or verify:
+            raise click.UsageError("--finish takes an erasure alone")
+        with _open(dsn) as room:
+            show(_shown(room.finish(finish), output), _ERASED, output)
+        return ExitCode.OK
+    if interface is None or entity is None:
+        raise click.UsageError(f"Missing argument '{'ENTITY' if interface else 'INTERFACE'}'.")
+    if keys is None:
+        raise click.UsageError("Missing option '--keys'.")
     if execute and verify:
         raise click.UsageError("--execute and --verify exclude each other")
     if reference is None and not verify:
@@ -314,7 +329,8 @@ def erase(
             left = room.find_subject(interface, entity, keys)
             show(left, {n: n for n in ("layer", "table_code", "row_count")}, output)
             return ExitCode.FAILURE if left else ExitCode.OK
-        answer = room.erase(
+        answer = ProvenanceCalls.erase(
+            room,
             interface,
             entity,
             keys,
@@ -326,15 +342,17 @@ def erase(
         ErasureItemsRow(erasure_id=cast("int", answer.erasure_id), **item)
         for item in cast("list[dict[str, Any]]", answer.items)
     ]
-    # What has no such row is in the proof, and would hide the rest.
-    show([r for r in rows if output != "table" or r.row_count != 0], _ERASED, output)
-    click.echo(
-        f"Erased: erasure {answer.erasure_id}."
-        if execute
-        else "Nothing has happened yet; --execute erases.",
-        err=True,
-    )
+    show(_shown(rows, output), _ERASED, output)
+    said = f"Erased: erasure {answer.erasure_id}."
+    if any(row.outcome == "PENDING" for row in rows):
+        said += f" Rewrite the lake: omd erase --finish {answer.erasure_id}"
+    click.echo(said if execute else "Nothing has happened yet; --execute erases.", err=True)
     return ExitCode.OK
+
+
+def _shown(rows: Sequence[ErasureItemsRow], output: str) -> list[ErasureItemsRow]:
+    """Return what is shown: what has no such row is in the proof, and would hide the rest."""
+    return [row for row in rows if output != "table" or row.row_count != 0]
 
 
 _ERASED = {

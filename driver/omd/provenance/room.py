@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from omd._core.calls import Repeat, Routine
 from omd.control.connection import Door
@@ -12,6 +14,8 @@ from omd.provenance.act import Act, Recalled
 from omd.provenance.calls import ProvenanceCalls
 from omd.provenance.errors import UnknownRecall
 from omd.provenance.rows import (
+    EraseAnswer,
+    ErasureItemsRow,
     PlanRecallAnswer,
     RecallAnswer,
     RecallItemsRow,
@@ -19,6 +23,13 @@ from omd.provenance.rows import (
     RecallsRow,
     RedeliverAnswer,
 )
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from omd.control.blocks import Blocks
+
+_log = logging.getLogger("omd.provenance")
 
 # What it answers is what it is given too.
 _REDELIVER = Routine(
@@ -140,6 +151,75 @@ class Provenance(Door, ProvenanceCalls):
             wait=timedelta(minutes=1) if wait is None else wait,
         ).execute()
         return RecallAnswer(done.module_instance_id, done.rows_gone, done.rows_returned)
+
+    def erase(
+        self,
+        interface_code: str,
+        entity_code: str,
+        keys: Sequence[Mapping[str, Any]],
+        reference: str,
+        *,
+        is_dry_run: bool | None = None,
+        with_references: bool | None = None,
+    ) -> EraseAnswer:
+        """Erase persons, in lake tables of our catalogue too.
+
+        The database is one transaction; then Spark rewrites the tables of the lake. Inside of
+        `control.transaction()`, or where Spark is not there, these are PENDING: see `finish`, and
+        `ProvenanceCalls.erase`.
+
+        Args:
+            interface_code: the interface.
+            entity_code: the entity.
+            keys: the keys, each {attribute: value}.
+            reference: the request, for the proof.
+            is_dry_run: only answer what would happen; the default.
+            with_references: erase rows of other entities that refer to them too.
+        """
+        answer = super().erase(
+            interface_code,
+            entity_code,
+            keys,
+            reference,
+            is_dry_run=is_dry_run,
+            with_references=with_references,
+        )
+        if answer.erasure_id is None or self._link.is_in_transaction:
+            return answer
+        if not self.pending_erasures(answer.erasure_id):
+            return answer
+        try:
+            items = self.finish(answer.erasure_id)
+        except Exception as error:  # noqa: BLE001 - what is erased stays erased
+            _log.warning("the lake's part of the erasure is PENDING: %s", error)
+            return answer
+        shown = [asdict(item) for item in items]
+        for item in shown:
+            del item["erasure_id"]
+        return EraseAnswer(answer.erasure_id, cast("dict[str, Any]", shown))
+
+    def finish(
+        self, erasure_id: int, *, spark: SparkSession | None = None
+    ) -> list[ErasureItemsRow]:
+        """Rewrite the lake tables that an erasure has still to reach; return its proof.
+
+        Each table is finished for itself: what was done before an error stays done.
+
+        Args:
+            erasure_id: the erasure.
+            spark: the session; by default that of the connection, or one is started.
+        """
+        pending = self.pending_erasures(erasure_id)
+        if pending:
+            from omd.lake.erasure import Wanted, erase  # the extra lake is needed
+
+            for row in pending:
+                wanted = Wanted(
+                    row.table_code, row.columns, row.action, cast("list[Any]", row.keys)
+                )
+                key_count, row_count = erase(cast("Blocks", self.control), wanted, spark=spark)
+                self.finish_erasure(row.pending_id, key_count, row_count)
+        return self.report(ErasureItemsRow, erasure_id=erasure_id)
 
     def redeliver(
         self,

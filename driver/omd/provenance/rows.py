@@ -13,6 +13,7 @@ __all__ = [
     "ErasuresRow",
     "ExplainRow",
     "FindSubjectRow",
+    "PendingErasuresRow",
     "PlanRecallAnswer",
     "ReadersOfRow",
     "RecallAnswer",
@@ -63,6 +64,17 @@ class FindSubjectRow:
     layer: str
     table_code: str
     row_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingErasuresRow:
+    """Row of omd_provenance.pending_erasures."""
+
+    pending_id: int
+    table_code: str
+    columns: dict[str, Any]
+    action: str
+    keys: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +178,10 @@ class ErasureItemsRow:
         erasure_id: The erasure.
         layer: LVL, DELTA, STAGING and SAMPLE of delivery; CONTEXT and ANCHOR of the facts;
             REFERENCE: what refers to the person; TABLE: what was registered; DECISION, TASK;
-            TEXT: logs; STATISTICS; NOT_REACHED.
+            TEXT: logs; STATISTICS; LAKE: registered tables of the lake; NOT_REACHED.
         table_code: The table, or what was not reached.
         outcome: DELETED, NULLED (the key was emptied), MASKED (texts became [erased]),
-            ANALYZED, KEPT, NOT_REACHED.
+            ANALYZED, KEPT, PENDING (omd erase --finish does it), NOT_REACHED.
         key_count: How many keys it was about; NULL: they are not counted there.
         row_count: How many rows it was about; NULL: it is not about rows.
         text: Why; NULL: the outcome says it.

@@ -114,6 +114,7 @@ class SparkEngine(Engine):
     export = forwarded("omd.spark.facts.export.export")
     absolute = forwarded("omd.spark.hadoop.absolute")
     join_files = forwarded("omd.spark.tables.join")
+    forget = forwarded("omd.spark.erasure.forget")
     join_delta_files = forwarded("omd.spark.delta.join")
 
 

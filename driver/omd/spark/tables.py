@@ -203,7 +203,11 @@ def join(
     run: ModuleRun, spark: SparkSession, table: LakeTable, column: str, group: Group[DataFile]
 ) -> Rewritten[DataFile]:
     """Write the rows of small files into few larger ones, those of each run together."""
-    rows = joined(_read(spark, table, group.files), column, group)
+    return written_again(run, table, joined(_read(spark, table, group.files), column, group))
+
+
+def written_again(run: ModuleRun, table: LakeTable, rows: DataFrame) -> Rewritten[DataFile]:
+    """Write rows of a table into files that take the place of others."""
     fit = fitting(rows, spark_schema(table.metadata.schema), table.code, frozenset())
     return Rewritten(*_put(lake_run(run), table, fit))
 

@@ -24,7 +24,7 @@ VALUES
     -- Other runs are concerned than those that were planned.
     'OM190', 'PlanChanged',
     'the plan of recall {recall_id} is no longer what would happen: {problem}',
-    'Plan again, or accept what has come: CALL omd_provenance.recall({recall_id}, ''{GROWTH}'');'
+    '{way_out}'
 ),
 (
     -- Something in the plan can't be taken back.

@@ -9,7 +9,9 @@ INNER JOIN omd_decision.stage AS s ON a.module_id <> s.module_id
 INNER JOIN omd_decision.stage_version AS v
     ON s.stage_id = v.stage_id AND s.version = v.version
 CROSS JOIN LATERAL omd.json_items(v.definition -> 'links') AS l
-WHERE l.item ->> 'source' = a.table_code
+LEFT JOIN omd.awaited_circles() AS c
+    ON a.module_id = c.module_id AND s.module_id = c.reader_id
+WHERE l.item ->> 'source' = a.table_code AND c.module_id IS NULL
 GROUP BY s.stage_id;
 
 COMMENT ON VIEW omd_decision.awaiting_stages IS

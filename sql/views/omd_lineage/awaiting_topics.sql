@@ -15,7 +15,9 @@ INNER JOIN omd_lineage.topic AS t
                 WHERE d.topic_id = t.topic_id AND d.table_code = a.table_code
             )
         )
-WHERE t.processor IS NOT NULL
+LEFT JOIN omd.awaited_circles() AS c
+    ON a.module_id = c.module_id AND t.module_id = c.reader_id
+WHERE t.processor IS NOT NULL AND c.module_id IS NULL
 GROUP BY t.topic_id;
 
 COMMENT ON VIEW omd_lineage.awaiting_topics IS

@@ -17,12 +17,12 @@ COMMENT ON VIEW omd_report.erasure_items IS
 COMMENT ON COLUMN omd_report.erasure_items.erasure_id IS 'The erasure.';
 COMMENT ON COLUMN omd_report.erasure_items.layer IS
 'LVL, DELTA, STAGING and SAMPLE of delivery; CONTEXT and ANCHOR of the facts; REFERENCE: what '
-'refers to the person; TABLE: what was registered; DECISION, TASK; TEXT: logs; STATISTICS; '
-'NOT_REACHED.';
+'refers to the person; TABLE: what was registered; DECISION, TASK; TEXT: logs; STATISTICS; LAKE: '
+'registered tables of the lake; NOT_REACHED.';
 COMMENT ON COLUMN omd_report.erasure_items.table_code IS 'The table, or what was not reached.';
 COMMENT ON COLUMN omd_report.erasure_items.outcome IS
-'DELETED, NULLED (the key was emptied), MASKED (texts became [erased]), ANALYZED, KEPT, '
-'NOT_REACHED.';
+'DELETED, NULLED (the key was emptied), MASKED (texts became [erased]), ANALYZED, KEPT, PENDING '
+'(omd erase --finish does it), NOT_REACHED.';
 COMMENT ON COLUMN omd_report.erasure_items.key_count IS
 'How many keys it was about; NULL: they are not counted there.';
 COMMENT ON COLUMN omd_report.erasure_items.row_count IS
