@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from support.events import publish, published
+from support.events import after, publish, published
 from support.flow import Flow
 
 
@@ -47,9 +47,7 @@ def test_a_batch_that_commits_late_makes_its_event_then(flow: Flow, late: Flow) 
     assert published(flow) == [("BATCH_BEGAN", first.id)]
 
 
-def test_an_id_that_never_comes_is_dropped_when_nobody_can_bring_it(
-    flow: Flow, late: Flow
-) -> None:
+def test_an_id_that_never_comes_is_dropped_when_nobody_can_bring_it(flow: Flow, late: Flow) -> None:
     first = late.begin_module("m")
     flow.run_module("n")
     published(flow)
@@ -176,7 +174,6 @@ def test_who_reads_by_number_misses_no_late_commit(flow: Flow, late: Flow) -> No
             seen.append((row["event_type"], row["subject_id"]))
     late.conn.commit()
     publish(flow)
-    for row in flow.rows("SELECT * FROM omd_event.events_after(%s)", read):
-        seen.append((row["event_type"], row["subject_id"]))
+    seen += after(flow, read)
     assert seen.count(("RUN_BEGAN", first.id)) == 1
     assert len(seen) == 7

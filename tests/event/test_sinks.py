@@ -64,9 +64,7 @@ def test_the_body_of_a_pull_is_the_row_of_the_view_and_its_bytes_stay(sink: Flow
 def test_no_other_holder_gets_events_while_the_lease_lasts(sink: Flow) -> None:
     assert take(sink, holder="a", lease=LONG) == [1, 2, 3, 4, 5, 6]
     assert take(sink, holder="b", lease=LONG) == []
-    sink.refused(
-        "OM195", "omd_event.confirm_events", sink_code="s", holder="b", event_number=1
-    )
+    sink.refused("OM195", "omd_event.confirm_events", sink_code="s", holder="b", event_number=1)
     assert state(sink, "holder", "event_number") == ("a", 0)
 
 
@@ -124,9 +122,7 @@ def test_an_administrator_ends_the_lease(sink: Flow, act: str) -> None:
     assert caught.value.sqlstate == ("OM095" if "remove" in act else "OM195")
 
 
-def test_to_take_events_holds_up_no_publisher(
-    sink: Flow, another: Callable[..., Flow]
-) -> None:
+def test_to_take_events_holds_up_no_publisher(sink: Flow, another: Callable[..., Flow]) -> None:
     """A program without autocommit takes, and thinks for long (D6)."""
     sink.run_module("m")
     program = another(autocommit=False)
@@ -164,9 +160,7 @@ def test_refused_events_are_kept_and_passed(sink: Flow) -> None:
         {"event_number": 2, "status": 422, "answer": "x" * 2000},
         {"event_number": 3, "status": "65", "answer": None},
     ]
-    sink.conn.execute(
-        "CALL omd_event.confirm_events('s', 'h', 4, %s)", [json.dumps(refused)]
-    )
+    sink.conn.execute("CALL omd_event.confirm_events('s', 'h', 4, %s)", [json.dumps(refused)])
     assert sink.rows(
         "SELECT event_number, status, length(answer) AS length FROM omd_event.refused_event"
         " ORDER BY event_number"
@@ -195,9 +189,7 @@ def test_refused_events_are_kept_and_passed(sink: Flow) -> None:
 def test_refusals_that_are_none_are_refused(sink: Flow, refused: object) -> None:
     take(sink)
     with pytest.raises(psycopg.Error) as caught:
-        sink.conn.execute(
-            "CALL omd_event.confirm_events('s', 'h', 4, %s)", [json.dumps(refused)]
-        )
+        sink.conn.execute("CALL omd_event.confirm_events('s', 'h', 4, %s)", [json.dumps(refused)])
     assert caught.value.sqlstate == "OM013"
     assert state(sink, "event_number") == (0,)
 
@@ -227,7 +219,10 @@ def test_what_a_sink_did_not_ask_for_passes_by_itself(sink: Flow) -> None:
         "omd_event.register_sink", sink_code="x", sink_kind="PULL", codes=["x"], **{"from": 0}
     )
     assert take(sink, "x") == []
-    behind = sink.rows("SELECT sink_code, event_number, behind, sent FROM omd_report.event_sinks")
+    behind = sink.rows(
+        "SELECT sink_code, event_number, behind, sent"
+        " FROM omd_report.event_sinks ORDER BY sink_code"
+    )
     assert [tuple(row.values()) for row in behind if row["sink_code"] != "s"] == [
         ("c", 8, 0, 2),
         ("f", 8, 0, 1),
@@ -240,9 +235,7 @@ def test_a_sink_of_openlineage_gets_runs_and_batches_only(sink: Flow) -> None:
         "INSERT INTO omd_event.outbox (event_type, subject_type, subject_id, code)"
         " VALUES ('TASK_DEAD', 'TASK', 1, 'f/t')"
     )
-    sink.call(
-        "omd_event.register_sink", sink_code="o", sink_kind="OPENLINEAGE", **{"from": 0}
-    )
+    sink.call("omd_event.register_sink", sink_code="o", sink_kind="OPENLINEAGE", **{"from": 0})
     sink.run_module("m")
     published(sink)
     types = sink.rows("SELECT event_type FROM omd_event.take_events('o', 'h')")

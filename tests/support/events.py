@@ -43,7 +43,9 @@ def take(flow: Flow, sink: str = "s", holder: str = "h", **arguments: Any) -> li
     ]
 
 
-def confirm(flow: Flow, number: int | None, sink: str = "s", holder: str = "h", **more: Any) -> None:
+def confirm(
+    flow: Flow, number: int | None, sink: str = "s", holder: str = "h", **more: Any
+) -> None:
     """Confirm the events of a sink up to a number."""
     flow.call(
         "omd_event.confirm_events", sink_code=sink, holder=holder, event_number=number, **more
