@@ -33,7 +33,14 @@ BEGIN
         );
     END IF;
     PERFORM omd.require_read_committed();
-    p_published := NULL;
+    SELECT
+        CASE WHEN i.p_is_idle THEN 0 END,
+        i.p_event_number
+    INTO p_published, p_event_number
+    FROM omd_event._is_idle() AS i;
+    IF p_published = 0 THEN
+        RETURN;
+    END IF;
     SELECT s.* INTO v_setting FROM omd_event.setting AS s FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         SELECT s.event_number INTO p_event_number FROM omd_event.setting AS s;
@@ -541,7 +548,7 @@ BEGIN
             WHERE n.published > 0
                 OR c.module_mark > s.module_instance_id
                 OR c.batch_mark > s.batch_instance_id
-                OR coalesce(s.published_datetime < v_now - interval '1 s', TRUE)
+                OR coalesce(s.published_datetime < v_now - interval '10 s', TRUE)
         )
 
         SELECT
