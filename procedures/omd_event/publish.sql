@@ -237,6 +237,10 @@ BEGIN
                 ) AS u
                 OFFSET 0
             ) AS x ON TRUE
+            -- Of the others there is nothing new.
+            WHERE x.start_datetime IS NULL
+                OR x.end_datetime IS NOT NULL
+                OR (x.has_proceeded AND NOT o.has_begun)
         ),
 
         -- A failure before the evaluation is a run that began.
@@ -275,7 +279,7 @@ BEGIN
         ),
 
         -- Causes stand before effects, whatever the clock did.
-        dated AS MATERIALIZED (
+        dated AS (
             SELECT
                 s.*,
                 greatest(s.began_datetime, b.began_datetime) AS begin_order,
@@ -287,7 +291,7 @@ BEGIN
                 END
         ),
 
-        told AS MATERIALIZED (
+        told AS (
             SELECT
                 d.*,
                 d.has_run
