@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from omd.control.connection import Door
+from omd.event.calls import EventCalls
 
 
-class Event(Door):
+class Event(Door, EventCalls):
     """The room event: ``control.event``."""

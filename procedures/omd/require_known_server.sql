@@ -1,0 +1,34 @@
+-- A room that sends or performs something outside asks it; one that only keeps its books does not.
+
+CREATE OR REPLACE FUNCTION omd.require_known_server()
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $require_known_server$
+BEGIN
+    IF NOT omd.server_is_known() THEN
+        PERFORM omd.raise_error(
+            'OM109',
+            (
+                SELECT
+                    jsonb_build_object(
+                        'system_identifier', s.system_identifier,
+                        'database_oid', s.database_oid,
+                        'known_system_identifier', i.system_identifier,
+                        'known_database_oid', i.database_oid
+                    )
+                FROM omd.installation AS i
+                CROSS JOIN omd._present_server() AS s
+            )
+        );
+    END IF;
+END
+$require_known_server$;
+
+COMMENT ON FUNCTION omd.require_known_server IS
+'For rooms: Refuses to go on where the installation stands on another server, or under another '
+'OID, than it is known on, and nobody has confirmed it. Errors: OM109. Locks: none.';
+REVOKE ALL ON FUNCTION omd.require_known_server FROM PUBLIC;
