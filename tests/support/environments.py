@@ -69,16 +69,24 @@ class Environment:
     ) -> subprocess.CompletedProcess[str]:
         """Run a program to its end. One that fails fails the test, which shows what it printed."""
         stdin = subprocess.DEVNULL if input is None else subprocess.PIPE
-        with self.start(program, *arguments, env=env, cwd=cwd, stdin=stdin) as process:
-            try:
-                stdout, stderr = process.communicate(input, timeout=timeout)
-            except subprocess.TimeoutExpired:
-                process.terminate()
-                stdout, stderr = process.communicate()
-                pytest.fail(f"{program} did not end in {timeout} s:\n{stdout}\n{stderr}")
+        process = self.start(program, *arguments, env=env, cwd=cwd, stdin=stdin)
+        stdout, stderr = self.end(process, timeout, input)
         if check and process.returncode:
             pytest.fail(f"{program} ended with {process.returncode}:\n{stdout}\n{stderr}")
         return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+    @staticmethod
+    def end(
+        process: subprocess.Popen[str], timeout: float = 120, input: str | None = None
+    ) -> tuple[str, str]:
+        """Wait for the end of a program, and return what it printed; one that hangs is killed."""
+        with process:
+            try:
+                return process.communicate(input, timeout=timeout)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                stdout, stderr = process.communicate()
+                pytest.fail(f"it did not end in {timeout} s:\n{stdout}\n{stderr}")
 
 
 def _environment(name: str, home: Path) -> Environment:
