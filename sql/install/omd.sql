@@ -386,6 +386,7 @@
 \ir ../../procedures/omd/module_success.sql
 \ir ../../procedures/omd/succeed_rollback.sql
 \ir ../../procedures/omd/module_failure.sql
+\ir ../../procedures/omd/record_failure.sql
 \ir ../../procedures/omd/module_skip.sql
 \ir ../../procedures/omd/module_abort.sql
 \ir ../../procedures/omd/module_active_instance_control.sql

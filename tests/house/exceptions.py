@@ -648,6 +648,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
             "omd._insert_batch_instance > omd_dispatch._fence_run",
             "omd.explain_begin > omd_dispatch._fence_run",
             "omd._open_module_instance > omd_dispatch._fence_run",
+            "omd.record_failure > omd_dispatch._fence_run",
         ],
     ),
     (

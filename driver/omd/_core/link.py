@@ -129,6 +129,27 @@ class Link:
                 if connection.info.transaction_status is TransactionStatus.ACTIVE:
                     connection.cancel_safe(timeout=5)
 
+    def end_statement(self, seconds: float = 4.0) -> None:
+        """Cancel the statement that the server still executes, and wait until it has ended.
+
+        A connection that is closed too early ends the session of the server while it records the
+        failure of a run. The answer is lost.
+        """
+        self.cancel()
+        connection = self._connection
+        if connection is None or connection.closed:
+            return
+        pgconn = connection.pgconn
+        deadline = time.monotonic() + seconds
+        with suppress(psycopg.Error, OSError, ValueError):
+            while pgconn.transaction_status == TransactionStatus.ACTIVE:
+                left = deadline - time.monotonic()
+                if left <= 0 or not select.select([pgconn.socket], [], [], left)[0]:
+                    return
+                pgconn.consume_input()
+                while not pgconn.is_busy() and pgconn.get_result() is not None:
+                    pass
+
     def reset(self) -> bool:
         """Undo what statements have left in the session; returns whether it can be used again."""
         self._settings.clear()

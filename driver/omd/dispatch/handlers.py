@@ -148,10 +148,11 @@ def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending | None:
             _Targets(link).call(kind.target or "", task.payload_json)
             return Ending("S")
         control, code = ControlCalls(link), str(task.criteria["CODE"])
+        context = _context_of(task)
         if kind.handler == "BATCH":
-            batch = control.run_batch(code)
+            batch = control.run_batch(code, execution_context=context)
             return _ended(f"Batch Instance {batch.batch_instance_id}", batch.execution_status_code)
-        module = control.run_module(code)
+        module = control.run_module(code, execution_context=context)
         return _ended(
             f"Module Instance {module.module_instance_id}",
             module.execution_status_code,
@@ -164,6 +165,12 @@ def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending | None:
         return kind.failure(error.__cause__ or error, task.ended_because)
     except Exception as error:  # noqa: BLE001 - it is reported to the database
         return kind.failure(error, task.ended_because)
+
+
+def _context_of(task: Task) -> Any:
+    """Return what the payload of a BATCH or MODULE says of its run: where and for what it is."""
+    payload = task.payload
+    return payload.get("execution_context") if isinstance(payload, dict) else None
 
 
 def _ended(
@@ -208,7 +215,8 @@ def _perform(task: Task, kind: TaskType) -> Ending:
     """Perform a Batch or Module, whatever its kind."""
     control, code = task.control, str(task.criteria["CODE"])
     perform = control.perform_batch if kind.handler == "BATCH" else control.perform
-    done = perform(code, session=lambda: control.engines[SPARK].session(task.master))
+    session = control.engines[SPARK].session
+    done = perform(code, session=lambda: session(task.master), context=_context_of(task))
     name = f"{kind.handler.capitalize()} Instance {done.instance_id}"
     return _ended(name, done.status.value, done.detail, has_instance=False)
 
@@ -218,8 +226,13 @@ def _run_job(task: Task, kind: TaskType, job: Callable[[Any], object]) -> None:
     code = str(task.criteria["CODE"])
     if task.master is not None:
         task.control.spark = task.control.engines[SPARK].session(task.master)
-    # A task is no part of the Batch that the environment of the worker may name.
-    block = task.batch(code) if kind.handler == "BATCH" else task.module(code, batch_instance_id=0)
+    context = _context_of(task)
+    block = (
+        task.batch(code, context=context)
+        if kind.handler == "BATCH"
+        # A task is no part of the Batch that the environment of the worker may name.
+        else task.module(code, batch_instance_id=0, context=context)
+    )
     with block as run:
         job(run)
 
