@@ -74,8 +74,16 @@ class RandomModel:
             "smallint": [-32768, "7", 0],
             "integer": [1, "-2", 2147483647],
             "bigint": [9223372036854775807, "0", -1],
-            "numeric": [0, "0", 1 if data_type != "numeric(1,1)" and ",38)" not in data_type
-                        and "(5,5)" not in data_type and "(18,18)" not in data_type else 0],
+            "numeric": [
+                0,
+                "0",
+                1
+                if data_type != "numeric(1,1)"
+                and ",38)" not in data_type
+                and "(5,5)" not in data_type
+                and "(18,18)" not in data_type
+                else 0,
+            ],
             "double precision": [1, 2.5, "1e3", -0.001],
             "date": ["2026-02-28", "0001-01-01", "9999-12-31"],
             "timestamp": ["2026-01-01 00:00:00", "2026-01-01T12:30:00.5"],
@@ -195,7 +203,7 @@ class RandomModel:
                 continue
             attribute = self.chance.choice(live)
             literal = "'" + self.text().replace("'", "''") + "'"
-            check = f'"{attribute}" IS NOT NULL OR {literal} = \'a\''
+            check = f"\"{attribute}\" IS NOT NULL OR {literal} = 'a'"
             rule = {"name": name, "type": kind, "check": check}
             found.append({**rule, "attribute": attribute} if kind == "value" else rule)
         if found:

@@ -1,6 +1,6 @@
 """Random models go to a contract and back, and deployed again they change nothing.
 
-    OMD_SOAK   how many times as many models there are (1)
+OMD_SOAK   how many times as many models there are (1)
 """
 
 from __future__ import annotations

@@ -317,10 +317,12 @@ def import_model(
         entity=entity,
         key=[name.strip() for name in key.split(",") if name.strip()],
     )
+    lines = [*notes.lines()]
+    for line in lines:
+        click.echo(line, err=True)
     if strict:
         require_whole(file, notes)
-    for line in notes.lines():
-        click.echo(line, err=True)
+    for line in lines:
         click.echo(f"# {line}")
     click.echo(model_as_yaml(document), nl=False)
 

@@ -127,7 +127,7 @@ def _piece(piece: str) -> str | None:
         if letter.lower() in _CLASSES:
             inside = _written_out(_CLASSES[letter.lower()])
             return f"[{'^' if letter.isupper() else ''}{inside}]"
-        return None if letter.isalnum() or not letter.isascii() else piece
+        return piece if letter.isascii() and letter and not letter.isalnum() else None
     if piece in ("(?", "{", "}", "]") or (piece.endswith("+") and len(piece) > 1):
         return None
     return piece

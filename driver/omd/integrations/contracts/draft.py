@@ -12,6 +12,7 @@ from omd.integrations.contracts import codes
 from omd.integrations.contracts.notes import Notes
 from omd.integrations.contracts.types import kind
 
+_EMPTY: tuple[Any, ...] = (None, "", [], {})  # what says nothing
 _MOST_ENTITIES = 1000
 _MOST_ATTRIBUTES = 1500
 _MOST_RULES = 5000
@@ -34,6 +35,7 @@ class Entity:
     constraints: list[dict[str, Any]] = field(default_factory=list)
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # without the entity's code
     more: dict[str, Any] = field(default_factory=dict)
+    likely_key: list[str] = field(default_factory=list)  # where nothing says the key
     _named: dict[str, dict[str, Any]] = field(default_factory=dict)
     _rules: set[str] = field(default_factory=lambda: {*_FIXED})
     _unique: dict[frozenset[str], str] = field(default_factory=dict)
@@ -218,6 +220,9 @@ class Draft:
 
     def _take_key(self, key: Sequence[str]) -> None:
         lacking = [entity for entity in self.entities if not entity.key]
+        if not key and len(lacking) == 1 and lacking[0].likely_key:
+            key = lacking[0].likely_key
+            self.notes.assume("key", f"the only unique columns are it: {', '.join(key)}")
         if key:
             of = lacking or self.entities
             if len(of) > 1:
@@ -301,5 +306,5 @@ def leave_unknown(
 ) -> None:
     """Note the keys of an object that nothing reads."""
     expected = {*known}
-    for key in (key for key in given if key not in expected):
+    for key in (k for k, v in given.items() if k not in expected and v not in _EMPTY):
         notes.leave(f"{path}.{key}".lstrip("."), reasons.get(key, "a model has no place for it"))

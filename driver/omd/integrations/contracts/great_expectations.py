@@ -113,15 +113,8 @@ class _Suite:
             self.entity.add(column, data_type or "text", path=f"column {column}")
         for path, kind, kwargs, expectation in given:
             self._rule(path, kind, kwargs, expectation)
-        self._choose_key()
-
-    def _choose_key(self) -> None:
         if len(self.unique) == 1:
-            self.entity.key = self.unique[0]
-            self.entity.alternate_keys = []
-            self.notes.assume(
-                "key", f"the only unique columns are it: {', '.join(self.entity.key)}"
-            )
+            self.entity.likely_key = self.unique[0]
 
     def _rule(
         self, path: str, kind: str, kwargs: Mapping[str, Any], expectation: Mapping[str, Any]

@@ -48,7 +48,8 @@ _ORDER = [
     *("id", "property", "type", "name", "metric", "engine", "physicalName", "logicalType"),
     *("logicalTypeOptions", "physicalType", "required", "primaryKey", "primaryKeyPosition"),
     *("unique", "from", "to", "properties", "arguments", "validValues", "implementation"),
-    *("check", "query", "relationships", "quality", "customProperties"),
+    *("check", "query", "mustBe", "mustBeLessOrEqualTo", "mustBeGreaterOrEqualTo", "unit"),
+    *("relationships", "quality", "customProperties"),
 ]
 
 

@@ -380,16 +380,8 @@ class _Property:
         if setting is None:
             return
         _leave_words(rule, path, self.notes)
-        if metric == "nullValues" or (
-            metric == "missingValues" and _are_empty(arguments.get("missingValues", [None]))
-        ):
-            self.attribute["mandatory"] = True
-            self.entity.set(f"{self.name}.mandatory", setting)
-        elif metric == "missingValues":
-            values = [v for v in arguments["missingValues"] if v not in (None, "")]
-            self._check(
-                "present", checks.listed(self.name, values, self.attribute["type"]), setting, path
-            )
+        if metric in ("nullValues", "missingValues"):
+            self._missing(metric, arguments, setting, path)
         elif metric == "duplicateValues":
             self.entity.unique(f"unique_{self.name}", [self.name], setting)
         elif "validValues" in arguments:
@@ -404,6 +396,20 @@ class _Property:
             self._check("form", check, setting, path)
         else:
             self.notes.leave(path, "its arguments are neither validValues nor a pattern")
+
+    def _missing(
+        self, metric: str, arguments: Mapping[str, Any], setting: dict[str, Any], path: str
+    ) -> None:
+        """Take what counts as missing: an empty field, and maybe values that stand for one."""
+        values = arguments.get("missingValues") if metric == "missingValues" else None
+        values = values if isinstance(values, list) and values else [None]
+        others = [value for value in values if value not in (None, "")]
+        if len(others) < len(values):
+            self.attribute["mandatory"] = True
+            self.entity.set(f"{self.name}.mandatory", setting)
+        if others:
+            check = checks.listed(self.name, others, self.attribute["type"])
+            self._check("present", check, setting, path)
 
     def _check(self, word: str, check: str | None, setting: dict[str, Any], path: str) -> None:
         if check is None:
@@ -537,10 +543,6 @@ def _limit(rule: Mapping[str, Any]) -> dict[str, Any] | None:
         return {"threshold_percent": value} if number <= 100 else None
     is_count = number.adjusted() < 19
     return {"threshold": int(number)} if is_count else None
-
-
-def _are_empty(values: Any) -> bool:
-    return not isinstance(values, list) or all(value in (None, "") for value in values)
 
 
 def _why_not(rule: Mapping[str, Any]) -> str:

@@ -63,7 +63,10 @@ def written(name: Any) -> str | None:
     """Return the type that a database or a data frame has under this name; None: there is none."""
     if not isinstance(name, str) or len(name) > 100:
         return None
-    match = _WRITTEN.fullmatch(" ".join(name.lower().split()).removesuffix("()"))
+    plain = " ".join(name.lower().split()).removesuffix("()")
+    # How many digits a second has is no part of a model.
+    plain = re.sub(r"^(timestamp|datetime2?|datetimeoffset) ?\( ?\d ?\)", r"\1", plain)
+    match = _WRITTEN.fullmatch(plain)
     if match is None:
         return None
     word, first, second = match[1].strip(), match[2], match[3]
@@ -73,8 +76,7 @@ def written(name: Any) -> str | None:
         return text(int(first) if first else None) if second is None else None
     if word in ("uuid", "uniqueidentifier"):
         return text(36)
-    zoned = re.fullmatch(r"timestamp ?\( ?\d ?\) (with|without) time zone", name.lower().strip())
-    return ("timestamptz" if zoned[1] == "with" else "timestamp") if zoned else _NAMES.get(word)
+    return _NAMES.get(word) if second is None else None
 
 
 def kind(data_type: str) -> str:

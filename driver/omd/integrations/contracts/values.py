@@ -11,7 +11,8 @@ from omd.integrations.contracts.types import is_number, kind
 
 def take_values(attribute: dict[str, Any], values: Any, path: str, notes: Notes) -> bool:
     """Give an attribute the values that it may have; return whether it could be done."""
-    given = [value for value in values if value is not None] if isinstance(values, list) else []
+    # An empty field is no value: it may be there in any case, or mandatory says that it may not.
+    given = [v for v in values if v not in (None, "")] if isinstance(values, list) else []
     taken = [_value(value, attribute["type"]) for value in given]
     if not taken or None in taken:
         notes.leave(path, f"the values are not all of the type {attribute['type']}")
