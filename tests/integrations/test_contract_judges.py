@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from delivery.random_models import RandomModel
 from integrations.contract_cases import MODEL
 from omd.integrations.contracts.odcs_export import contract_as_yaml, odcs_contract
@@ -24,9 +26,11 @@ for file in sys.argv[1:]:
         if check.result not in ("passed", "warning"):
             print(file, check.name, check.reason)
 """
+EXAMPLE = re.compile(r"^```yaml (\S+\.odcs\.yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGE = Path(__file__).parents[2] / "docs/how-to/delivery/exchange-data-contracts.md"
 
 
+@pytest.mark.random
 def test_the_judges_take_every_contract_and_no_wrong_one(
     tools_environment: Environment, tmp_path: Path
 ) -> None:
@@ -37,7 +41,7 @@ def test_the_judges_take_every_contract_and_no_wrong_one(
     for file, model in zip(files, models, strict=True):
         file.write_text(contract_as_yaml(odcs_contract(model, 1)), encoding="utf-8")
     # Also that of the page of documents, which readers copy.
-    example = re.search(r"^```yaml (\S+\.odcs\.yaml)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    example = EXAMPLE.search(PAGE.read_text())
     assert example is not None
     files.insert(0, good / example[1])
     files[0].write_text(example[2], encoding="utf-8")

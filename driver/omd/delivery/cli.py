@@ -238,7 +238,8 @@ def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
     expose_value=False,
     help="The form: odcs is the Open Data Contract Standard, 3.2.0.",
 )
-def export_model(code: str, dsn: str) -> None:
+@format_option("yaml", "json")
+def export_model(code: str, dsn: str, output: str) -> None:
     """Print the model of the interface CODE as a data contract.
 
     import reads it back, also when it was edited; as it is, applying that changes nothing.
@@ -253,7 +254,11 @@ def export_model(code: str, dsn: str) -> None:
     with _open(dsn) as room:
         document = room.model_document(code)
         [row] = room.report(DeliveryModelsRow, interface_code=code)
-    click.echo(contract_as_yaml(odcs_contract(document, row.model_version)), nl=False)
+    contract = odcs_contract(document, row.model_version)
+    if output == "json":
+        show_document(contract)
+    else:
+        click.echo(contract_as_yaml(contract), nl=False)
 
 
 def _code(_ctx: click.Context, _parameter: click.Parameter, code: str | None) -> str | None:
@@ -289,8 +294,10 @@ def _code(_ctx: click.Context, _parameter: click.Parameter, code: str | None) ->
     help="The attributes of the key, where the file does not say it.",
 )
 @click.option("--strict", is_flag=True, help="Write nothing, unless all of it is taken over.")
+@format_option("yaml", "json")
 def import_model(
     file: Path,
+    output: str,
     contract_format: str,
     interface: str | None,
     entity: str | None,
@@ -300,7 +307,7 @@ def import_model(
     """Print a contract as a model document, which apply deploys.
 
     It needs no database, and fetches nothing: a reference to another file is not followed. What a
-    model can't hold is listed on stderr, and as comments in the document.
+    model can't hold is listed on stderr, and as comments in the document (of YAML).
 
     \b
     Examples:
@@ -322,6 +329,9 @@ def import_model(
         click.echo(line, err=True)
     if strict:
         require_whole(file, notes)
+    if output == "json":
+        show_document(document)
+        return
     for line in lines:
         click.echo(f"# {line}")
     click.echo(model_as_yaml(document), nl=False)

@@ -42,8 +42,8 @@ def as_attribute(name: str) -> str:
 
 def unused(code: str, used: Collection[str]) -> str:
     """Return a code, or the first of code_2, code_3 … that is not used."""
-    number, found = 2, code
-    while found in used:
+    number, free = 2, code
+    while free in used:
         end = f"_{number}"
-        found, number = code[: _LONGEST - len(end)] + end, number + 1
-    return found
+        free, number = code[: _LONGEST - len(end)] + end, number + 1
+    return free

@@ -72,8 +72,8 @@ class Entity:
         """Return the names of attributes; None where one of them is not there."""
         if not isinstance(origins, (list, tuple)) or not 1 <= len(origins) <= 32:
             return None
-        found = [self.find(origin) for origin in origins]
-        named = [attribute["name"] for attribute in found if attribute is not None]
+        given = [self.find(origin) for origin in origins]
+        named = [attribute["name"] for attribute in given if attribute is not None]
         return named if len({*named}) == len(origins) else None
 
     def rule_name(self, wanted: str) -> str:
@@ -121,9 +121,9 @@ class Entity:
         for constraint in self.constraints:
             if "where" in constraint:  # a condition of violating rows, whose keys are answered
                 key = ", ".join(f"`{name}`" for name in self.key)
-                constraint["query"] = (
-                    f"SELECT {key} FROM `{self.name}` WHERE {constraint.pop('where')}"  # noqa: S608 - a model keeps it
-                )
+                condition = constraint.pop("where")
+                words = ["SELECT", key, "FROM", f"`{self.name}`", "WHERE", condition]
+                constraint["query"] = " ".join(words)
         document: dict[str, Any] = {
             "name": self.name,
             "key": self.key,
@@ -155,8 +155,6 @@ class Draft:
         if len(self.entities) >= _MOST_ENTITIES:
             raise click.UsageError(f"{path}: a model has at most {_MOST_ENTITIES:,} entities")
         name = codes.unused(codes.as_code(origin), self._named)
-        if name != origin:
-            self.notes.assume(path, f"the entity is named {name}")
         entity = Entity(name, origin, path, self.notes)
         self.entities.append(entity)
         self._origins.setdefault(origin, entity)
@@ -178,7 +176,8 @@ class Draft:
         chosen = self.find(name)
         if chosen is None and len(self.entities) == 1 and codes.is_code(name):
             [chosen] = self.entities
-            chosen.name = name
+            self._origins = {chosen.origin: chosen}
+            chosen.name = chosen.origin = name
         if chosen is None:
             known = ", ".join(entity.name for entity in self.entities[:20])
             raise click.UsageError(f"there is no entity {name}; the file has: {known}")
@@ -186,7 +185,7 @@ class Draft:
             if entity is not chosen:
                 self.notes.leave(entity.path, f"only the entity {chosen.name} was asked for")
         self.entities, self._named = [chosen], {chosen.name: chosen}
-        self._origins = {chosen.origin: chosen}
+        self._origins = {o: entity for o, entity in self._origins.items() if entity is chosen}
 
     def document(self, interface: str, key: Sequence[str]) -> dict[str, Any]:
         """Return the model document.
@@ -204,6 +203,8 @@ class Draft:
         self._take_key(key)
         self._check_relationships()
         for entity in self.entities:
+            if entity.name != entity.origin:
+                self.notes.assume(entity.path, f"the entity is named {entity.name}")
             self._check_mandatory(entity)
         document: dict[str, Any] = {"interface": interface}
         if self.facts is not None:

@@ -209,11 +209,11 @@ def _plain(number: Decimal) -> int | Decimal:
 
 
 def _columns(kwargs: Mapping[str, Any]) -> list[str]:
-    found: list[Any] = [kwargs.get(key) for key in ("column", "column_A", "column_B")]
+    names: list[Any] = [kwargs.get(key) for key in ("column", "column_A", "column_B")]
     for key in ("column_list", "column_set"):
         if isinstance(kwargs.get(key), list):
-            found += kwargs[key]
-    return [name for name in found if isinstance(name, str) and name]
+            names += kwargs[key]
+    return [name for name in names if isinstance(name, str) and name]
 
 
 def _type_of(kind: str, kwargs: Mapping[str, Any]) -> str | None:
@@ -222,8 +222,8 @@ def _type_of(kind: str, kwargs: Mapping[str, Any]) -> str | None:
         return _written(kwargs.get("type_"))
     if kind == "expect_column_values_to_be_in_type_list":
         names = kwargs.get("type_list")
-        found = {_written(name) for name in names} if isinstance(names, list) else set()
-        return found.pop() if len(found) == 1 else None
+        data_types = {_written(name) for name in names} if isinstance(names, list) else set()
+        return data_types.pop() if len(data_types) == 1 else None
     if kind == "expect_column_values_to_be_dateutil_parseable":
         return "timestamp"
     if kind == "expect_column_values_to_match_strftime_format":
@@ -239,8 +239,8 @@ def _type_of(kind: str, kwargs: Mapping[str, Any]) -> str | None:
 
 
 def _written(name: Any) -> str | None:
-    found = types.written(name)
-    return found or (_PYTHON_TYPES.get(name.lower()) if isinstance(name, str) else None)
+    data_type = types.written(name)
+    return data_type or (_PYTHON_TYPES.get(name.lower()) if isinstance(name, str) else None)
 
 
 def _guess(kind: str, kwargs: Mapping[str, Any]) -> str | None:
@@ -291,10 +291,10 @@ def _columns_only(_suite: _Suite, _rule: _Rule) -> str | None:
 
 def _of_type(suite: _Suite, rule: _Rule) -> str | None:
     wanted = rule.kwargs.get("type_", rule.kwargs.get("type_list"))
-    found = rule.named(suite)
+    column = rule.named(suite)
     names = wanted if isinstance(wanted, list) else [wanted]
     known = {_written(name) for name in names}
-    if found is None or found[1] not in known:
+    if column is None or column[1] not in known:
         return "a model has no such type, or another expectation says another one"
     return _set_datatype(suite, rule)
 
@@ -353,10 +353,10 @@ def _not_in_set(suite: _Suite, rule: _Rule) -> str | None:
 
 
 def _between(suite: _Suite, rule: _Rule) -> str | None:
-    found, kwargs = rule.named(suite), rule.kwargs
-    if found is None or types.kind(found[1]) in ("text", "boolean"):
+    column, kwargs = rule.named(suite), rule.kwargs
+    if column is None or types.kind(column[1]) in ("text", "boolean"):
         return "the type of the column has no such order"
-    name, data_type = found
+    name, data_type = column
     parts = []
     low, high = kwargs.get("min_value"), kwargs.get("max_value")
     for value, sign, is_strict in ((low, ">", "strict_min"), (high, "<", "strict_max")):
@@ -376,10 +376,10 @@ def _between(suite: _Suite, rule: _Rule) -> str | None:
 
 
 def _length_between(suite: _Suite, rule: _Rule) -> str | None:
-    found, kwargs = rule.named(suite), rule.kwargs
-    if found is None or types.kind(found[1]) != "text":
+    column, kwargs = rule.named(suite), rule.kwargs
+    if column is None or types.kind(column[1]) != "text":
         return "only a text has a length"
-    name, data_type = found
+    name, data_type = column
     low, high = kwargs.get("min_value"), kwargs.get("max_value")
     if "value" in kwargs:
         low = high = kwargs["value"]
@@ -427,10 +427,10 @@ def _matches(suite: _Suite, rule: _Rule, patterns: Any, joint: str, *, is_not: b
         return "only a text matches a pattern"
     if not isinstance(patterns, list) or not 1 <= len(patterns) <= 100:
         return "it has no patterns"
-    found = [checks.matching(attribute["name"], pattern) for pattern in patterns]
-    if None in found:
+    matching = [checks.matching(attribute["name"], pattern) for pattern in patterns]
+    if None in matching:
         return "the pattern has what a check can't say"
-    parts = [f"NOT {part}" if is_not else str(part) for part in found]
+    parts = [f"NOT {part}" if is_not else str(part) for part in matching]
     check = joint.join(parts)
     return suite.add_check(rule, "form", f"({check})" if len(parts) > 1 else check)
 
@@ -453,14 +453,14 @@ def _not_like_list(suite: _Suite, rule: _Rule) -> str | None:
 
 
 def _likes(suite: _Suite, rule: _Rule, patterns: Any, joint: str, word: str) -> str | None:
-    found = rule.named(suite)
-    if found is None or types.kind(found[1]) != "text":
+    column = rule.named(suite)
+    if column is None or types.kind(column[1]) != "text":
         return "only a text is like a pattern"
     if not isinstance(patterns, list) or not 1 <= len(patterns) <= 100:
         return "it has no patterns"
     if not all(isinstance(pattern, str) for pattern in patterns):
         return "a pattern is a text"
-    check = joint.join(f"{found[0]} {word} {checks.quoted(pattern)}" for pattern in patterns)
+    check = joint.join(f"{column[0]} {word} {checks.quoted(pattern)}" for pattern in patterns)
     return suite.add_check(rule, "like", f"({check})" if len(patterns) > 1 else check)
 
 
@@ -502,7 +502,7 @@ def _within_record(suite: _Suite, rule: _Rule) -> str | None:
 
 def _query(suite: _Suite, rule: _Rule) -> str | None:
     query = rule.kwargs.get("unexpected_rows_query")
-    found = (
+    violating = (
         re.fullmatch(
             r"\s*SELECT\s+\*\s+FROM\s+\{batch\}\s+WHERE\s+(.+?)\s*;?\s*",
             query,
@@ -511,10 +511,10 @@ def _query(suite: _Suite, rule: _Rule) -> str | None:
         if isinstance(query, str) and len(query) < 10_000
         else None
     )
-    if found is None or "{" in found[1] or rule.condition is not None:
+    if violating is None or "{" in violating[1] or rule.condition is not None:
         return "write it as a set constraint: its query answers the keys of violating rows"
     name = suite.entity.rule_name("unexpected_rows")
-    suite.entity.constraints.append({"name": name, "type": "set", "where": found[1]})
+    suite.entity.constraints.append({"name": name, "type": "set", "where": violating[1]})
     suite.entity.set(name, rule.setting)
     return None
 

@@ -103,18 +103,18 @@ class _Reader:
         else:
             for key in _DEFINED:
                 for defined, part in _object(self.root, key).items():
-                    found = self.resolved(part, f"{key}.{defined}")
-                    if "properties" in found:
-                        yield defined, f"{key}.{defined}", found
+                    whole = self.resolved(part, f"{key}.{defined}")
+                    if "properties" in whole:
+                        yield defined, f"{key}.{defined}", whole
 
     def _rows(self, schema: Mapping[str, Any], path: str) -> tuple[Mapping[str, Any], str]:
         """Return the schema of the rows of a list, or of an object itself, and its path."""
-        found = self.resolved(schema, path)
-        items = found.get("items")
-        if found.get("type") == "array" and isinstance(items, dict):
+        whole = self.resolved(schema, path)
+        items = whole.get("items")
+        if whole.get("type") == "array" and isinstance(items, dict):
             at = f"{path}.items".lstrip(".")
             return self.resolved(items, at), at
-        return found, path
+        return whole, path
 
     # References -----------------------------------------------------------------------------
 
@@ -180,16 +180,20 @@ class _Reader:
         pointer = unquote(reference[1:])
         if not pointer.startswith("/"):
             return self.anchors.get(pointer) if pointer else self.root
-        found: Any = self.root
+        target: Any = self.root
         for step in pointer[1:].split("/"):
             key = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and re.fullmatch(r"\d{1,6}", key) and int(key) < len(found):
-                found = found[int(key)]
-            elif isinstance(found, dict) and key in found:
-                found = found[key]
+            if (
+                isinstance(target, list)
+                and re.fullmatch(r"\d{1,6}", key)
+                and int(key) < len(target)
+            ):
+                target = target[int(key)]
+            elif isinstance(target, dict) and key in target:
+                target = target[key]
             else:
                 return None
-        return found
+        return target
 
     # Entities and attributes ----------------------------------------------------------------
 
@@ -257,11 +261,9 @@ class _Reader:
             ways = schema.get(key)
             if not isinstance(ways, list):
                 continue
-            found = [self.resolved(way, f"{path}.{key}[{n}]") for n, way in enumerate(ways)]
+            each = [self.resolved(way, f"{path}.{key}[{n}]") for n, way in enumerate(ways)]
             others = [
-                way
-                for way in found
-                if way.get("type") != "null" and way.get("const", 0) is not None
+                way for way in each if way.get("type") != "null" and way.get("const", 0) is not None
             ]
             if len(others) != 1 or depth >= MAX_DEPTH:
                 return None, False
@@ -269,7 +271,7 @@ class _Reader:
             inner, is_nullable = self._without_null(
                 self._together([rest, others[0]], path), path, depth + 1
             )
-            return inner, is_nullable or len(others) < len(found)
+            return inner, is_nullable or len(others) < len(each)
         of = schema.get("type")
         if not isinstance(of, list):
             return schema, of == "null" or schema.get("nullable") is True
@@ -336,6 +338,10 @@ def _both(former: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
             for name, part in more.items()
         },
     }
+
+
+def _is_index(text: str, of: Sequence[Any]) -> bool:
+    return re.fullmatch(r"[0-9]{1,6}", text) is not None and int(text) < len(of)
 
 
 def _are(of: type, *values: Any) -> bool:

@@ -45,7 +45,7 @@ class Notes:
     def lines(self) -> Iterator[str]:
         """Yield the notes as lines without line ends in them, first what is not taken over."""
         for title, is_left in (("Not taken over", True), ("Assumed", False)):
-            found = [note for note in self.notes if note.is_left is is_left]
-            if found:
+            some = [note for note in self.notes if note.is_left is is_left]
+            if some:
                 yield f"{title}:"
-                yield from (f"  {note}" for note in found)
+                yield from (f"  {note}" for note in some)
