@@ -174,6 +174,13 @@
 \ir ../../migrations/V090__recalled_runs.sql
 \endif
 
+\set checksum '96f78ad79ed3b00a98b3c75bbb870bf0601787c3936f08411af9ca20028a7dc5'
+\set migration 'V101__followed_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V101__followed_runs.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
@@ -457,6 +464,8 @@
 \ir ../../procedures/omd/_oldest_needed_module_instance.sql
 \ir ../../procedures/omd/_oldest_needed_batch_instance.sql
 \ir ../../procedures/omd/purge_cutoff.sql
+\ir ../../procedures/omd/_before_purge.sql
+\ir ../../procedures/omd/_without_needed.sql
 \ir ../../procedures/omd/_purge_module_instances.sql
 \ir ../../procedures/omd/_purge_batch_instances.sql
 \ir ../../procedures/omd/_purge_events.sql
@@ -467,6 +476,7 @@
 \ir ../../procedures/omd/_require_database_run.sql
 \ir ../../procedures/omd/begin_in_database_run.sql
 \ir ../../procedures/omd/reason_of.sql
+\ir ../../procedures/omd/return_code_of.sql
 \ir ../../procedures/omd/begin_run.sql
 \ir ../../procedures/omd/end_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql
@@ -570,6 +580,14 @@
 \ir ../../procedures/omd/stamp_datetime.sql
 \ir ../../procedures/omd/begin_write.sql
 \ir ../views/omd/failure_event.sql
+
+-- For those who follow the instances, and speak outside
+\ir ../views/omd/followed_batch_instance.sql
+\ir ../views/omd/followed_module_instance.sql
+\ir ../../procedures/omd/_present_server.sql
+\ir ../../procedures/omd/require_known_server.sql
+\ir ../../procedures/omd/know_server.sql
+\ir ../../procedures/omd/confirm_server.sql
 
 -- Erasure
 \ir ../../procedures/omd/mask_text.sql
