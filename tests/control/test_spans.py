@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import omd
@@ -117,6 +118,17 @@ def test_blocks_are_spans_below_each_other_and_below_who_called(
     assert off["attributes"]["omd.reason"] == "INACTIVE"
     assert "4711" not in done.stdout
     assert [row["execution_status_code"] for row in ids] == ["S", "S", "F", "C", "S"]
+
+
+def test_the_page_of_documents_shows_what_is_exported(
+    flow: Flow, dsn: str, tools_environment: Environment
+) -> None:
+    flow.batch("b_shop", "m_orders")
+    page = Path(__file__).parents[2] / "docs/how-to/control/trace-with-opentelemetry.md"
+    example = page.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
+    told = tools_environment.run("python", "-c", example, env={"OMD_DSN": dsn}).stdout
+    assert told.index('"name": "omd.module"') < told.index('"name": "omd.batch"')
+    assert '"omd.rows_inserted": 3' in told
 
 
 def test_without_the_api_a_block_costs_nothing_more(flow: Flow, dsn: str) -> None:
