@@ -9,24 +9,22 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $session_cost$
-DECLARE
-    v_cost jsonb;
 BEGIN
     IF current_setting('server_version_num')::integer < 180000 THEN
         RETURN NULL;
     END IF;
     PERFORM pg_stat_force_next_flush();
-    -- Older servers have no such functions.
-    EXECUTE $sql$
-        SELECT jsonb_build_object(
-            'pid', a.pid,
-            'began', a.backend_start,
-            'wal_bytes', w.wal_bytes,
-            'wal_records', w.wal_records,
-            'blocks_read', div(i.read_bytes, b.size),
-            'blocks_hit', i.hits,
-            'blocks_written', div(i.written_bytes, b.size)
-        )
+    RETURN (
+        SELECT
+            jsonb_build_object(
+                'pid', a.pid,
+                'began', a.backend_start,
+                'wal_bytes', w.wal_bytes,
+                'wal_records', w.wal_records,
+                'blocks_read', div(i.read_bytes, b.size),
+                'blocks_hit', i.hits,
+                'blocks_written', div(i.written_bytes, b.size)
+            )
         FROM pg_stat_get_activity(pg_backend_pid()) AS a
         CROSS JOIN pg_stat_get_backend_wal(pg_backend_pid()) AS w
         CROSS JOIN (
@@ -39,8 +37,7 @@ BEGIN
             WHERE io.object IN ('relation', 'temp relation')
         ) AS i
         CROSS JOIN (SELECT current_setting('block_size')::numeric AS size) AS b
-    $sql$ INTO v_cost;
-    RETURN v_cost;
+    );
 END
 $session_cost$;
 
