@@ -1,3 +1,5 @@
+-- A cost without an instance would be nobody's, and purging would not know when it may go.
+
 CREATE OR REPLACE FUNCTION omd_event._require_run(
     p_subject_type text,
     p_instance_id bigint
