@@ -11,8 +11,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from omd._version import __version__
-
 _log = logging.getLogger("omd.spans")
 
 _CARRIED = ("traceparent", "tracestate")  # of W3C Trace Context; a variable has capitals
@@ -65,7 +63,7 @@ class _Api:
 
     def tracer(self) -> Any:
         """Return the tracer of the provider that the process has now."""
-        return self.trace.get_tracer("omd", __version__)
+        return self.trace.get_tracer("omd")
 
     def parent(self, above: Span | None, context: Mapping[str, Any]) -> Any:
         """Return where a span begins: the current span, the block above, or who called."""
