@@ -138,5 +138,5 @@ def test_without_the_api_a_block_costs_nothing_more(flow: Flow, dsn: str) -> Non
         assert run._span is None
     begun = time.perf_counter()
     for _ in range(10_000):
-        spans.begin("omd.module", None, {})
+        spans.begin("module", None, {})
     assert time.perf_counter() - begun < 0.5

@@ -50,7 +50,7 @@ def measured(link: Link) -> Iterator[Callable[[str, int | None], None]]:
 
 
 class _Costs(Calls):
-    """No run fails because its cost can't be told: it may be that of somebody without the right."""
+    """No run fails because nobody knows its cost, such as somebody without the right."""
 
     def read(self) -> Any:
         """Return what the session has cost; None: the server does not show it."""

@@ -13,6 +13,7 @@ from typing import Any
 
 _log = logging.getLogger("omd.spans")
 
+_PREFIX = "omd."
 _CARRIED = ("traceparent", "tracestate")  # of W3C Trace Context; a variable has capitals
 
 
@@ -21,7 +22,7 @@ class Span:
 
     def __init__(self, api: Any, name: str, above: Span | None, context: Mapping[str, Any]) -> None:
         self._api = api
-        self._span = api.tracer().start_span(name, context=api.parent(above, context))
+        self._span = api.tracer().start_span(_PREFIX + name, context=api.parent(above, context))
         self._token = api.context.attach(api.trace.set_span_in_context(self._span))
 
     @property
@@ -39,7 +40,7 @@ class Span:
         try:
             for name, value in attributes.items():
                 if value is not None:
-                    self._span.set_attribute(f"omd.{name}", value)
+                    self._span.set_attribute(_PREFIX + name, value)
             if error is not None:
                 status = self._api.trace.StatusCode.ERROR
                 self._span.set_status(status, type(error).__qualname__)
@@ -63,7 +64,7 @@ class _Api:
 
     def tracer(self) -> Any:
         """Return the tracer of the provider that the process has now."""
-        return self.trace.get_tracer("omd")
+        return self.trace.get_tracer("pgomd")
 
     def parent(self, above: Span | None, context: Mapping[str, Any]) -> Any:
         """Return where a span begins: the current span, the block above, or who called."""
@@ -87,7 +88,7 @@ def begin(name: str, above: Span | None, context: Mapping[str, Any]) -> Span | N
     """Begin a span; None where the API can't be imported.
 
     Args:
-        name: of the span.
+        name: of the span, without its prefix.
         above: the span of the block above; the current span of the thread comes first.
         context: the execution context of the block; it may have a traceparent, as the environment
             may.

@@ -41,7 +41,7 @@ class Block(ABC, Generic[C]):
     """The parts that the blocks share: the lease, the signal, and the end of an instance."""
 
     _kind: str
-    _span_name = "omd.module"
+    _span_name = "module"
     # What is raised where it did not begin, and nothing has failed.
     _refusals: tuple[type[BaseException], ...] = (NotStarted,)
 

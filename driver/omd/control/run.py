@@ -100,7 +100,7 @@ class Batch(Block[C]):
     """
 
     _kind = "batch"
-    _span_name = "omd.batch"
+    _span_name = "batch"
 
     def __init__(
         self,

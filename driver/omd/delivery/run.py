@@ -223,7 +223,7 @@ class DeliveryRun(EngineBlock):
     """One attempt at a delivery, as a block. Its end is the verdict, the queue, or the failure."""
 
     _kind = "delivery"
-    _span_name = "omd.delivery"
+    _span_name = "delivery"
     _refusals = (NotStarted, _Later)
 
     def __init__(
