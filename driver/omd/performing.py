@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd._core.errors import CallerError, ConnectionFailed, one_line
 from omd._core.functions import function_named
@@ -107,12 +108,13 @@ class Performing(Blocks, Doors):
         """
         instance = _instance_of(batch)
         try:
-            with self.long_call() as link:
+            with self.long_call() as link, measured(link) as performed:
                 ran = ControlCalls(link).run_module(
                     code,
                     batch_instance_id=instance,
                     execution_context=None if context is None else dict(context),
                 )
+                performed("MODULE", ran.module_instance_id)
             return Performed(code, ran.module_instance_id, ran.execution_status_code, ran.detail)
         except NeedsWorker:
             module = self.module_definition(code)
@@ -149,13 +151,14 @@ class Performing(Blocks, Doors):
             ConnectionFailed: the database can't be reached.
         """
         try:
-            with self.long_call() as link:
+            with self.long_call() as link, measured(link) as performed:
                 ran = ControlCalls(link).run_batch(
                     code,
                     parent_batch_instance_id=_instance_of(parent),
                     force=force or None,
                     execution_context=None if context is None else dict(context),
                 )
+                performed("BATCH", ran.batch_instance_id)
             return Performed(code, ran.batch_instance_id, ran.execution_status_code)
         except NeedsWorker:
             pass

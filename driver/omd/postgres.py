@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from omd._core.cost import measured
 from omd._core.engines import POSTGRES, Engine
 from omd._core.lazy import forwarded
 
@@ -29,15 +30,17 @@ class PostgresEngine(Engine):
         """See `omd.lineage.step.step_in_database`; the options are those of a step on Spark."""
         from omd.lineage.step import step_in_database
 
-        with connection.long_call() as link:
-            return step_in_database(link, definition.topic)
+        with connection.long_call() as link, measured(link) as performed:
+            outcome = step_in_database(link, definition.topic)
+            performed("MODULE", outcome.module_instance_id)
+            return outcome
 
     def decide(self, connection: Connection, stage: str, **options: Any) -> DecisionOutcome:
         """See `omd.decision.run.run_in_database`."""
         from omd.decision.run import run_in_database
 
-        with connection.long_call() as link:
-            return run_in_database(
+        with connection.long_call() as link, measured(link) as performed:
+            outcome = run_in_database(
                 link,
                 stage,
                 options["batch"],
@@ -45,6 +48,8 @@ class PostgresEngine(Engine):
                 options["effective_at"],
                 options["end_id"],
             )
+            performed("MODULE", outcome.module_instance_id)
+            return outcome
 
 
 engine = PostgresEngine()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus
@@ -41,7 +42,9 @@ def perform(task: Task) -> str:
         with task.interrupted_by(link.cancel):
             if task.cancelled:
                 raise RuntimeError("it was not begun")
-            ran = ControlCalls(link).run_module(code, until_done=True)
+            with measured(link) as performed:
+                ran = ControlCalls(link).run_module(code, until_done=True)
+                performed("MODULE", ran.module_instance_id)
         return _outcome(code, ran.execution_status_code, ran.detail)
     control = task.control
 

@@ -14,6 +14,13 @@
 \ir ../../migrations/V102__event_tables.sql
 \endif
 
+\set checksum 'ba9392ff2e5f7fc27bf6882cf92750e44d26678664e02265b7bd5924f205f340'
+\set migration 'V110__run_costs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V110__run_costs.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_event/error_catalogue.sql
 \ir ../reference/omd_event/event_types.sql
@@ -64,6 +71,12 @@
 \ir ../../procedures/omd_event/confirm_events.sql
 \ir ../../procedures/omd_event/sink_definition.sql
 \ir ../views/omd_event/event_sinks.sql
+
+-- What runs cost
+\ir ../../procedures/omd_event/session_cost.sql
+\ir ../../procedures/omd_event/_require_run.sql
+\ir ../../procedures/omd_event/record_cost.sql
+\ir ../../procedures/omd_event/_purge_costs.sql
 
 -- Copies and purges
 \ir ../../procedures/omd_event/_end_leases.sql

@@ -227,7 +227,8 @@ ROOMS = {
 OTHERS = {
     "OM109": "event",
     **dict.fromkeys(["OM290", "OM291"], "decision"),
-    **dict.fromkeys(["OM095", "OM096", "OM195", "OM295", "OM296"], "event"),
+    **dict.fromkeys(["OM095", "OM195", "OM295", "OM296"], "event"),
+    "OM096": "integrations",
 }
 
 

@@ -50,6 +50,7 @@ READING: dict[str, str | None] = {
     "dispatch sources": None,
     "dispatch show": "SELECT max(task_id) FROM omd_report.dispatch_dead",
     "dispatch suspensions": None,
+    "model export": "SELECT DISTINCT interface_code FROM omd_report.delivery_models",
     "model list": None,
     "model show": "SELECT DISTINCT interface_code FROM omd_report.delivery_models",
     "delivery agreements": None,
@@ -98,10 +99,13 @@ READING: dict[str, str | None] = {
 }
 """The query gives the values of the argument; there are none where a demo has nothing of it."""
 
-OPTIONS = {"report": ("--output", "-")}
+OPTIONS = {"report": ("--output", "-"), "model export": ("--to", "odcs")}
 
 # They take files, keys or criteria of the demo, so tests of their own run them.
-ELSEWHERE = {"dispatch search", "lineage diff", "model diff", "decision diff", "decision explain"}
+ELSEWHERE = {
+    *("dispatch search", "lineage diff", "model diff", "model import", "decision diff"),
+    "decision explain",
+}
 
 WRITING = {
     *("install", "uninstall", "end", "rename", "retire", "remove", "run", "register", "demo"),

@@ -909,3 +909,6 @@ ADMIN_COLUMNS = {
     "omd_lineage.offsets.attempts",
     "omd_lineage.offsets.state",
 }
+
+# What no routine can know: how a contract reads, and whether a transport says that it has arrived.
+RAISED_BY_PROGRAMS = {"OM096", "OM296"}

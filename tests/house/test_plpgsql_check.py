@@ -82,7 +82,7 @@ ONLY_RAISES = {"omd._raise_again(jsonb)"}
 LOOK_AFRESH = {"omd_decision._awaits(text)", "omd_lineage._awaits(integer)"}
 
 # It calls what only newer servers have, where they have it.
-OF_A_VERSION = {"omd_provenance._forget_statistics(text,text[])"}
+OF_A_VERSION = {"omd_event.session_cost()", "omd_provenance._forget_statistics(text,text[])"}
 
 # Each of its answers is a position.
 ANSWER_POSITIONS = {"omd_lineage._returned_block(bigint)"}

@@ -233,6 +233,12 @@ class Link:
                 ) from error
 
     @property
+    def server_version(self) -> int:
+        """The version of the server, as libpq has it: 180000 is 18.0."""
+        with self._lock:
+            return self._ready(time.monotonic()).connection.info.server_version
+
+    @property
     def is_in_transaction(self) -> bool:
         """Whether this thread is inside a transaction; one of another thread is waited for."""
         with self._lock:

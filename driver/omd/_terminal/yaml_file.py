@@ -33,6 +33,8 @@ from omd._core.errors import InvalidModel
 from omd._core.texts import exact, storable
 
 _LONGEST_PATH = 200
+_LINE_ENDS = "\n\x85\u2028\u2029"
+_MOST_DIGITS = 60  # of a number that is written without an exponent
 
 
 class _OutOfBounds(Exception):  # noqa: N818 - it says what the document is
@@ -226,17 +228,25 @@ def _plain(value: Any) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """It quotes what older readers of YAML take for another value, such as NO."""
+    """It quotes what any reader of YAML may take for another value, such as NO and 1e3."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True
 
     def represent_text(self, text: str) -> yaml.Node:
-        # On one line in any case, so that it may stand in a list.
-        return self.represent_scalar("tag:yaml.org,2002:str", text, '"' if "\n" in text else None)
+        # On one line in any case, so that it may stand in a list. Older readers know more ends.
+        style = None
+        if any(end in text for end in _LINE_ENDS):
+            style = '"'
+        elif any(p.match(text) for _, p in _Loader.yaml_implicit_resolvers.get(text[:1], ())):
+            style = "'"
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style)
 
     def represent_number(self, number: Decimal) -> yaml.Node:
-        return self.represent_scalar("tag:yaml.org,2002:float", str(number))
+        # Older readers want a point in a number with an exponent.
+        is_short = number.is_finite() and abs(number.adjusted()) < _MOST_DIGITS
+        text = f"{number:f}" if is_short else re.sub(r"^(-?\d+)E", r"\1.0E", str(number))
+        return self.represent_scalar("tag:yaml.org,2002:float", text)
 
 
 _Dumper.add_representer(str, _Dumper.represent_text)

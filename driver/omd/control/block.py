@@ -18,13 +18,19 @@ from datetime import timedelta
 from types import EllipsisType, TracebackType
 from typing import Any, Generic, TypeVar
 
-from omd._core import signals
+from omd._core import signals, spans
 from omd._core.engines import SPARK
 from omd._core.errors import ConnectionFailed
 from omd._core.heartbeat import Heartbeat
 from omd.control.calls import ControlCalls
 from omd.control.connection import C
-from omd.control.errors import InstanceNotExecuting, LeaseExpired, LeaseLost, MembersFailed
+from omd.control.errors import (
+    InstanceNotExecuting,
+    LeaseExpired,
+    LeaseLost,
+    MembersFailed,
+    NotStarted,
+)
 
 B = TypeVar("B", bound="Block")
 
@@ -35,6 +41,9 @@ class Block(ABC, Generic[C]):
     """The parts that the blocks share: the lease, the signal, and the end of an instance."""
 
     _kind: str
+    _span_name = "module"
+    # What is raised where it did not begin, and nothing has failed.
+    _refusals: tuple[type[BaseException], ...] = (NotStarted,)
 
     def __init__(
         self,
@@ -52,6 +61,7 @@ class Block(ABC, Generic[C]):
         self._began = False
         self._open = False
         self._lost: str | None = None
+        self._span: spans.Span | None = None
         self.reason: str | None = None
 
     @property
@@ -66,6 +76,7 @@ class Block(ABC, Generic[C]):
 
     def __enter__(self: B) -> B:
         signals.enter(self._interrupted)
+        self._span = self._begin_span()
         try:
             with signals.held():
                 self._begin()
@@ -78,6 +89,7 @@ class Block(ABC, Generic[C]):
                         self._end(error)
             finally:
                 signals.leave()
+                self._end_span(error)
             raise
         return self
 
@@ -87,13 +99,45 @@ class Block(ABC, Generic[C]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        failure = error
         try:
             with signals.held():
                 self._end(error)
             if error is None:
                 signals.deliver()
+        except BaseException as raised:
+            failure = raised
+            raise
         finally:
             signals.leave()
+            self._end_span(failure)
+
+    def _begin_span(self) -> spans.Span | None:
+        """Begin the span of the block, below that of the block that it is part of."""
+        above = self._above()
+        span = None if above is None else above._span
+        return spans.begin(self._span_name, span, self._context)
+
+    def _end_span(self, error: BaseException | None) -> None:
+        """End the span of the block, if there is one."""
+        if self._span is None:
+            return
+        is_refused = isinstance(error, self._refusals)
+        status = None if is_refused and not isinstance(error, NotStarted) else "F"
+        if error is None:
+            status = "S"
+        elif isinstance(error, NotStarted):
+            status = "C" if error.verdict == "skipped" else "A"
+        said = {"code": self._code, "status": status, "reason": self.reason, **self._measures()}
+        self._span.end(said, None if is_refused else error)
+
+    def _above(self) -> Block[Any] | None:
+        """Return the block that this one is part of."""
+        return None
+
+    @abstractmethod
+    def _measures(self) -> dict[str, Any]:
+        """Return the ids of this run, and what it has counted."""
 
     def _execution_context(self, spark: Any = None) -> dict[str, Any]:
         """Return the execution context of the instance: where it runs."""

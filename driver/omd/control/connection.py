@@ -18,6 +18,7 @@ from typing_extensions import Self, TypeVar
 
 from omd._core import signals
 from omd._core.calls import Calls
+from omd._core.cost import measured
 from omd._core.errors import CallerError
 from omd._core.link import Link
 from omd.control.calls import ControlCalls
@@ -42,14 +43,17 @@ T = TypeVar("T")
 
 
 def _on_its_own_connection(
-    call: Callable[Concatenate[ControlCalls, P], T],
+    call: Callable[Concatenate[ControlCalls, P], T], subject_type: str
 ) -> Callable[Concatenate[Connection, P], T]:
-    """Give a call that takes long its own connection, so that other calls need not wait for it."""
+    """Give a call that performs a run its own connection, so that other calls need not wait."""
 
     def wrapper(connection: Connection, /, *args: P.args, **kwargs: P.kwargs) -> T:
         link = connection.new_link()
         try:
-            return call(ControlCalls(link), *args, **kwargs)
+            with measured(link) as performed:
+                answer = call(ControlCalls(link), *args, **kwargs)
+                performed(subject_type, getattr(answer, f"{subject_type.lower()}_instance_id"))
+            return answer
         finally:
             link.close()
 
@@ -156,8 +160,8 @@ class Connection(ControlCalls):
             if connection.info.transaction_status is not TransactionStatus.INTRANS:
                 raise CallerError("the script must not end its transaction by COMMIT or ROLLBACK")
 
-    run_batch = _on_its_own_connection(ControlCalls.run_batch)
-    run_module = _on_its_own_connection(ControlCalls.run_module)
+    run_batch = _on_its_own_connection(ControlCalls.run_batch, "BATCH")
+    run_module = _on_its_own_connection(ControlCalls.run_module, "MODULE")
 
 
 class Door(Calls):

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
+from omd._core import spans
 from omd._core.engines import WriteResult
 from omd._core.errors import CallerError, ConnectionFailed
 from omd._core.link import Link
@@ -99,6 +100,7 @@ class Batch(Block[C]):
     """
 
     _kind = "batch"
+    _span_name = "batch"
 
     def __init__(
         self,
@@ -195,6 +197,15 @@ class Batch(Block[C]):
             BATCH_VARIABLE: str(self.batch_instance_id),
             DSN_VARIABLE: self.control.dsn,
         }
+
+    def _begin_span(self) -> spans.Span | None:
+        return None if self._joined else super()._begin_span()  # who began it has one
+
+    def _above(self) -> Block[Any] | None:
+        return self._parent
+
+    def _measures(self) -> dict[str, Any]:
+        return {"batch_instance_id": self.batch_instance_id or None}
 
     def cancel(self) -> None:
         """Cancel the Spark jobs of every open Module of this Batch."""
@@ -458,6 +469,17 @@ class ModuleRun(EngineBlock[C]):
             effective_date=effective_date,
         )
         return rows
+
+    def _above(self) -> Block[Any] | None:
+        return self._batch
+
+    def _measures(self) -> dict[str, Any]:
+        return {
+            "module_code": self.module_code,
+            "module_instance_id": self.module_instance_id or None,
+            "batch_instance_id": self.batch_instance_id or None,
+            **self._rows,
+        }
 
     def _begin(self) -> None:
         if self._batch is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
@@ -225,6 +226,115 @@ def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
         show_document(document)
     else:
         click.echo(model_as_yaml(document), nl=False)
+
+
+@model.command("export")
+@click.argument("code")
+@dsn_option
+@click.option(
+    "--to",
+    type=click.Choice(["odcs"]),
+    required=True,
+    expose_value=False,
+    help="The form: odcs is the Open Data Contract Standard, 3.2.0.",
+)
+@format_option("yaml", "json")
+def export_model(code: str, dsn: str, output: str) -> None:
+    """Print the model of the interface CODE as a data contract.
+
+    import reads it back, also when it was edited; as it is, applying that changes nothing.
+
+    \b
+    Example:
+      omd model export shop --to odcs > shop.odcs.yaml
+    """
+    from omd.delivery.rows import DeliveryModelsRow
+    from omd.integrations.contracts.odcs_export import contract_as_yaml, odcs_contract
+
+    with _open(dsn) as room:
+        document = room.model_document(code)
+        [row] = room.report(DeliveryModelsRow, interface_code=code)
+    contract = odcs_contract(document, row.model_version)
+    if output == "json":
+        show_document(contract)
+    else:
+        click.echo(contract_as_yaml(contract), nl=False)
+
+
+def _code(_ctx: click.Context, _parameter: click.Parameter, code: str | None) -> str | None:
+    """Return a code of an interface."""
+    if code is not None and not re.fullmatch("[a-z][a-z0-9_]{0,40}", code):
+        raise click.BadParameter("it is a lower case letter, then at most 40 of a-z, 0-9 and _")
+    return code
+
+
+@model.command("import")
+@_file
+@click.option(
+    "--from",
+    "contract_format",
+    type=click.Choice(["odcs", "avro", "json-schema", "gx"]),
+    required=True,
+    help="What the file is: a contract of the Open Data Contract Standard (3.0 to 3.2), a schema "
+    "of Avro, a JSON Schema (draft 7, 2020-12), or a suite of Great Expectations 1.x.",
+)
+@click.option(
+    "--interface",
+    metavar="CODE",
+    callback=_code,
+    help="The interface; by default the file names it.",
+)
+@click.option(
+    "--entity", metavar="NAME", help="Only this entity; where there is one, it is named so."
+)
+@click.option(
+    "--key",
+    metavar="A,B",
+    default="",
+    help="The attributes of the key, where the file does not say it.",
+)
+@click.option("--strict", is_flag=True, help="Write nothing, unless all of it is taken over.")
+@format_option("yaml", "json")
+def import_model(
+    file: Path,
+    output: str,
+    contract_format: str,
+    interface: str | None,
+    entity: str | None,
+    key: str,
+    strict: bool,
+) -> None:
+    """Print a contract as a model document, which apply deploys.
+
+    It needs no database, and fetches nothing: a reference to another file is not followed. What a
+    model can't hold is listed on stderr, and as comments in the document (of YAML).
+
+    \b
+    Examples:
+      omd model import orders.odcs.yaml --from odcs > orders.yaml
+      omd model import orders.avsc --from avro --interface shop --key nbr > orders.yaml
+    """
+    from omd.delivery.document import model_as_yaml
+    from omd.integrations.contracts.reading import read_contract, require_whole
+
+    document, notes = read_contract(
+        file,
+        contract_format,
+        interface=interface,
+        entity=entity,
+        key=[name.strip() for name in key.split(",") if name.strip()],
+    )
+    lines = [*notes.lines()]
+    for line in lines:
+        click.echo(line, err=True)
+    if strict:
+        require_whole(file, notes)
+    if output == "json":
+        show_document(document)
+        return
+    for line in lines:
+        click.echo(f"# {line}")
+    click.echo(model_as_yaml(document), nl=False)
 
 
 add_view(

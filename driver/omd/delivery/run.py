@@ -19,7 +19,7 @@ from omd._core.errors import CallerError, StateError, one_line
 from omd.control.calls import ControlCalls
 from omd.control.connection import Connection
 from omd.control.engine_block import EngineBlock
-from omd.control.errors import LeaseLost
+from omd.control.errors import LeaseLost, NotStarted
 from omd.delivery.calls import DeliveryCalls
 from omd.delivery.errors import (
     AttemptFenced,
@@ -223,6 +223,8 @@ class DeliveryRun(EngineBlock):
     """One attempt at a delivery, as a block. Its end is the verdict, the queue, or the failure."""
 
     _kind = "delivery"
+    _span_name = "delivery"
+    _refusals = (NotStarted, _Later)
 
     def __init__(
         self,
@@ -236,6 +238,7 @@ class DeliveryRun(EngineBlock):
         self.delivery_id = block.delivery_id
         self.source = block.source  # what was handed over
         self._confirm = block.confirm
+        self._agreement_code = block._agreement_code  # None: the delivery was resumed
         self.attempt = 0  # its number; 0 before the begin
         self.instances: dict[str, int] = {}  # the Module Instance of each entity
         self._refusal: StateError | None = None
@@ -277,6 +280,13 @@ class DeliveryRun(EngineBlock):
     @property
     def _instance_id(self) -> int:
         return self.delivery_id
+
+    def _measures(self) -> dict[str, Any]:
+        return {
+            "agreement_code": self._agreement_code,
+            "delivery_id": self.delivery_id,
+            "attempt": self.attempt or None,
+        }
 
     def _begin(self) -> None:
         if self.spark is None:

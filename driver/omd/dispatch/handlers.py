@@ -16,6 +16,7 @@ import psycopg
 from psycopg import sql
 
 from omd._core.calls import Calls, Repeat, Routine
+from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd._core.errors import NotInstalled, one_line
 from omd._core.functions import function_named
@@ -150,9 +151,13 @@ def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending | None:
         control, code = ControlCalls(link), str(task.criteria["CODE"])
         context = _context_of(task)
         if kind.handler == "BATCH":
-            batch = control.run_batch(code, execution_context=context)
+            with measured(link) as performed:
+                batch = control.run_batch(code, execution_context=context)
+                performed("BATCH", batch.batch_instance_id)
             return _ended(f"Batch Instance {batch.batch_instance_id}", batch.execution_status_code)
-        module = control.run_module(code, execution_context=context)
+        with measured(link) as performed:
+            module = control.run_module(code, execution_context=context)
+            performed("MODULE", module.module_instance_id)
         return _ended(
             f"Module Instance {module.module_instance_id}",
             module.execution_status_code,

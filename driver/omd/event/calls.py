@@ -151,7 +151,8 @@ class EventCalls(Calls):
         active sink waits for, and all that are twice as old; ``deleted`` says how many.
 
         A sink that had not got them goes on with the oldest that is kept, and omd_report.problems
-        says so. It commits, so call it outside a transaction block.
+        says so. The costs of purged runs go too. It commits, so call it outside a transaction
+        block.
 
         Raises:
             MissingArgument: OM005.
@@ -159,6 +160,27 @@ class EventCalls(Calls):
         """
         answer: int = self._value(_PURGE_EVENTS)
         return answer
+
+    def record_cost(self, subject_type: str, instance_id: int, before: Mapping[str, Any]) -> None:
+        """Records what this session has cost the server since ``before`` as the cost of a run,
+        instead of what was recorded for it.
+
+        Call session_cost() again right before this, so that the server has added everything up.
+        Before PostgreSQL 18 nothing is recorded.
+
+        Args:
+            subject_type: MODULE or BATCH.
+            instance_id: the Module Instance or Batch Instance.
+            before: what omd_event.session_cost() returned in this session before the run; what
+                another session has returned is not used, and nothing is recorded.
+
+        Raises:
+            UnknownBatchInstance: OM003.
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        self._do(_RECORD_COST, subject_type, instance_id, before)
 
     def register_sink(
         self,
@@ -233,6 +255,16 @@ class EventCalls(Calls):
             UnknownSink: OM095.
         """
         self._do(_SEND_AGAIN, sink_code, event_number)
+
+    def session_cost(self) -> dict[str, Any]:
+        """Returns what this session has cost the server since it began, as far as the server has
+        added it up: wal_bytes, wal_records, blocks_read, blocks_hit and blocks_written, with pid
+        and began, which name the session.
+
+        What was done since is added up at the end of this statement. NULL before PostgreSQL 18.
+        """
+        answer: dict[str, Any] = self._value(_SESSION_COST)
+        return answer
 
     def sink_definition(self, sink_code: str) -> list[SinkDefinitionRow]:
         """Returns how the sink ``sink_code`` is registered, for its sender.
@@ -313,6 +345,12 @@ _PARENT_ID = Routine(
 )
 _PUBLISH = Routine("omd_event.publish", {"p_limit": "integer"}, repeat=Repeat())
 _PURGE_EVENTS = Routine("omd_event.purge_events", repeat=Repeat())
+_RECORD_COST = Routine(
+    "omd_event.record_cost",
+    {"p_subject_type": "text", "p_instance_id": "bigint", "p_before": "jsonb"},
+    required=3,
+    repeat=Repeat(),
+)
 _REGISTER_SINK = Routine(
     "omd_event.register_sink",
     {
@@ -333,6 +371,7 @@ _REMOVE_SINK = Routine("omd_event.remove_sink", {"p_sink_code": "text"}, require
 _SEND_AGAIN = Routine(
     "omd_event.send_again", {"p_sink_code": "text", "p_event_number": "bigint"}, required=2
 )
+_SESSION_COST = Routine("omd_event.session_cost", is_function=True)
 _SINK_DEFINITION = Routine(
     "omd_event.sink_definition",
     {"p_sink_code": "text"},

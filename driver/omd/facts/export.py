@@ -211,6 +211,14 @@ class ExportRun(EngineBlock):
     def _instance_id(self) -> int:
         return self.module_instance_id
 
+    def _measures(self) -> dict[str, Any]:
+        return {
+            "delivery_id": self.delivery_id,
+            "module_instance_id": self.module_instance_id or None,
+            "batch_instance_id": self.batch_instance_id,
+            "attempt": self.attempt or None,
+        }
+
     def _begin(self) -> None:
         if self.spark is None:
             self.spark = self.control.engines.active_session()

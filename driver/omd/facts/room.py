@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omd._core.cost import measured
 from omd._core.listener import Listener
 from omd.facts.calls import FactsCalls
 from omd.facts.export import Export, Exports
@@ -24,8 +25,10 @@ class Facts(Exports):
 
     def load(self, interface_code: str) -> LoadAnswer:
         """Load the oldest item of a queue; see `FactsCalls.load`. SIGTERM and Ctrl-C cancel it."""
-        with self.control.long_call() as link:
-            return FactsCalls(link).load(interface_code)
+        with self.control.long_call() as link, measured(link) as performed:
+            answer = FactsCalls(link).load(interface_code)
+            performed("MODULE", answer.module_instance_id)
+            return answer
 
     def load_all(self, *, interface_code: str | None = None) -> LoadAllAnswer:
         """Empty one queue or all; see `FactsCalls.load_all`. SIGTERM and Ctrl-C cancel it."""

@@ -77,6 +77,7 @@ class StepRun(ModuleRun[C]):
     """
 
     _kind = "step"
+    _span_name = "step"
 
     def __init__(
         self,
