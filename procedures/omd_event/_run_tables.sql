@@ -3,6 +3,7 @@
 -- omd_event._datasets.
 
 CREATE OR REPLACE FUNCTION omd_event._run_tables(
+    p_module_array integer[],
     p_begun bigint[],
     p_ended bigint[]
 )
@@ -19,34 +20,38 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $run_tables$
 DECLARE
+    v_begun CONSTANT bigint[] := coalesce(p_begun, '{}');
+    v_ended CONSTANT bigint[] := coalesce(p_ended, '{}');
+    v_all CONSTANT bigint[] := v_begun || v_ended;
     v_read bigint[];
-    v_modules integer[];
     v_parts bigint[];
     v_facts integer[];
     v_loads bigint[];
     v_exports bigint[];
 BEGIN
     SELECT
-        array_agg(DISTINCT m.module_id),
         array_agg(DISTINCT mi.module_instance_id) FILTER (WHERE m.module_kind_code = 'PART'),
         array_agg(DISTINCT m.module_id) FILTER (WHERE m.module_kind_code = 'FACTS'),
         array_agg(DISTINCT mi.module_instance_id) FILTER (WHERE m.module_kind_code = 'FACTS'),
         array_agg(DISTINCT mi.module_instance_id) FILTER (WHERE m.module_kind_code = 'EXPORT')
-    INTO v_modules, v_parts, v_facts, v_loads, v_exports
-    FROM omd.described_module_instance AS mi
-    INNER JOIN omd.described_module AS m ON mi.module_id = m.module_id
-    WHERE mi.module_instance_id = ANY(p_begun || p_ended);
+    INTO v_parts, v_facts, v_loads, v_exports
+    FROM omd.described_module AS m
+    INNER JOIN omd.described_module_instance AS mi ON m.module_id = mi.module_id
+    WHERE mi.module_instance_id = ANY(v_all)
+        AND m.module_kind_code IN ('PART', 'FACTS', 'EXPORT');
 
     -- Inputs
-    RETURN QUERY
-    SELECT DISTINCT r.module_instance_id, TRUE, FALSE, '?' || r.table_code
-    FROM omd_report.run_inputs AS r
-    WHERE r.module_instance_id = ANY(p_ended);
-    v_read := ARRAY(
-        SELECT DISTINCT r.module_instance_id
+    v_read := '{}';
+    FOR module_instance_id, key IN
+        SELECT DISTINCT r.module_instance_id, '?' || r.table_code
         FROM omd_report.run_inputs AS r
-        WHERE r.module_instance_id = ANY(p_ended)
-    );
+        WHERE r.module_instance_id = ANY(v_ended)
+    LOOP
+        is_end := TRUE;
+        is_output := FALSE;
+        v_read := v_read || module_instance_id;
+        RETURN NEXT;
+    END LOOP;
     RETURN QUERY
     SELECT DISTINCT mi.module_instance_id, s.is_end, FALSE, '?' || i.table_code
     FROM omd.described_module_instance AS mi
@@ -55,12 +60,10 @@ BEGIN
             mi.module_id = i.module_id
             AND i.after_id < mi.module_instance_id
             AND coalesce(mi.module_instance_id <= i.upto_id, TRUE)
-    INNER JOIN (VALUES (FALSE), (TRUE)) AS s (is_end)
-        ON mi.module_instance_id = ANY(
-            CASE WHEN s.is_end THEN p_ended ELSE p_begun END
-        )
+    CROSS JOIN (VALUES (FALSE), (TRUE)) AS s (is_end)
+    WHERE mi.module_instance_id = ANY(v_all)
         AND NOT (s.is_end AND mi.module_instance_id = ANY(v_read))
-    WHERE mi.module_instance_id = ANY(p_begun || p_ended) AND i.table_code <> '';
+        AND i.table_code <> '';
     IF v_parts IS NOT NULL THEN
         RETURN QUERY
         SELECT d.module_instance_id, s.is_end, FALSE, 'P' || d.staged_table
@@ -81,13 +84,13 @@ BEGIN
         END || o.table_code
     FROM omd.described_module_instance AS mi
     INNER JOIN omd.described_module AS m ON mi.module_id = m.module_id
-    INNER JOIN omd.output_tables(v_modules) AS o ON m.module_id = o.module_id
+    INNER JOIN omd.output_tables(p_module_array) AS o ON m.module_id = o.module_id
     CROSS JOIN (VALUES (FALSE), (TRUE)) AS s (is_end)
-    WHERE mi.module_instance_id = ANY(p_begun || p_ended)
+    WHERE mi.module_instance_id = ANY(v_all)
         AND m.module_kind_code NOT IN ('FACTS', 'EXPORT');
     RETURN QUERY
     SELECT DISTINCT c.module_instance_id, TRUE, TRUE, 'L' || c.table_code
-    FROM omd_lake.described_runs(p_ended) AS c
+    FROM omd_lake.described_runs(v_ended) AS c
     WHERE NOT EXISTS (
         SELECT FROM omd.described_module_instance AS mi
         INNER JOIN omd.described_module AS m ON mi.module_id = m.module_id
@@ -121,6 +124,7 @@ END
 $run_tables$;
 
 COMMENT ON FUNCTION omd_event._run_tables IS
-'Returns what the runs p_begun and p_ended read and write: at the begin (is_end FALSE) what was '
-'fixed then, at the end what it came to. Locks: none.';
+'Returns what the runs p_begun and p_ended of the Modules p_module_array read and write: at the '
+'begin (is_end FALSE) what was fixed then, at the end what it came to. A run may come back with an '
+'event that was not asked for. Locks: none.';
 REVOKE ALL ON FUNCTION omd_event._run_tables FROM PUBLIC;

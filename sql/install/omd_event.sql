@@ -63,6 +63,9 @@
 \ir ../../procedures/omd_event/_error_facet.sql
 \ir ../../procedures/omd_event/_run_facet.sql
 \ir ../../procedures/omd_event/_output_facets.sql
+\ir ../../procedures/omd_event/_staged.sql
+\ir ../../procedures/omd_event/_described_tables.sql
+\ir ../../procedures/omd_event/_run_event.sql
 \ir ../../procedures/omd_event/_open_lineage.sql
 \ir ../views/omd_event/openlineage_event.sql
 

@@ -1,4 +1,4 @@
--- Each event is made when it is looked at; senders ask for many at once.
+-- Each event is made when somebody looks at it; senders ask for many at once.
 
 CREATE OR REPLACE VIEW omd_report.openlineage_event AS
 SELECT
