@@ -51,18 +51,18 @@ BEGIN
                         ),
                         '{}'
                     )
-                FROM jsonb_each(p_fields) AS f
+                FROM jsonb_each(nullif(p_fields, 'null')) AS f
             )
         )
         || CASE
-            WHEN p_used IS NULL THEN '{}'
+            WHEN coalesce(jsonb_typeof(p_used), 'null') = 'null' THEN '{}'
             ELSE
                 jsonb_build_object(
                     'dataset',
                     (
                         SELECT
                             jsonb_agg(
-                                (p_datasets -> ('?' || (u.item ->> 'table')) - 'facets')
+                                ((p_datasets -> ('?' || (u.item ->> 'table'))) - 'facets')
                                 || jsonb_build_object('field', u.item ->> 'column')
                                 ORDER BY u.item
                             )
@@ -76,6 +76,6 @@ $column_facet$;
 
 COMMENT ON FUNCTION omd_event._column_facet IS
 'Returns the facet columnLineage. p_fields and p_used: as omd_event._column_lineage has them, '
-'p_used NULL for none. p_datasets: the datasets of their tables, by omd_event._datasets. Locks: '
+'NULL, also that of JSON, for none. p_datasets: the datasets of their tables, by omd_event._datasets. Locks: '
 'none.';
 REVOKE ALL ON FUNCTION omd_event._column_facet FROM PUBLIC;

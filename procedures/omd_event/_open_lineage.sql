@@ -121,7 +121,7 @@ BEGIN
                 WHEN mi.module_instance_id IS NULL THEN '{}'
                 ELSE
                     CASE
-                        WHEN m.engine_code = 'SPARK' OR mi.execution_context ? 'spark'
+                        WHEN m.platform_code = 'SPARK' OR mi.execution_context ? 'spark'
                             THEN omd_event._engine_facet(
                                 'Spark', mi.execution_context ->> 'spark', v_version
                             )

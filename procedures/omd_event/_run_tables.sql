@@ -111,6 +111,13 @@ BEGIN
                 )
             );
         RETURN QUERY
+        SELECT mi.module_instance_id, s.is_end, FALSE, '?' || f.source_table
+        FROM omd.described_module_instance AS mi
+        INNER JOIN omd_facts.described_entities(v_facts) AS f ON mi.module_id = f.module_id
+        CROSS JOIN (VALUES (FALSE), (TRUE)) AS s (is_end)
+        WHERE mi.module_instance_id = ANY(v_loads)
+            AND NOT (s.is_end AND mi.module_instance_id = ANY(v_read));
+        RETURN QUERY
         SELECT l.module_instance_id, TRUE, TRUE, 'P' || l.entity_table
         FROM omd_facts.described_loads(v_loads) AS l;
     END IF;
