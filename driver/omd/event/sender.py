@@ -27,7 +27,7 @@ from omd._terminal.commands import ExitCode
 from omd.control.connection import Connection
 from omd.event.errors import SinkNotHeld, UnknownSink
 from omd.event.room import Event
-from omd.event.rows import TakeEventsRow
+from omd.event.rows import EventSinksRow, TakeEventsRow
 
 _TRIES = 3  # so often an event is sent that its receiver refuses
 _BETWEEN_TRIES = 0.2
@@ -185,8 +185,8 @@ class Sender:
             news.heard()
 
     def _is_drained(self, event: Event) -> bool:
-        sinks = event.sinks(sink_code=self._sink_code)
-        return not sinks or sinks[0].behind == 0
+        (sink,) = event.report(EventSinksRow, sink_code=self._sink_code)
+        return sink.behind == 0
 
     def _round(self, event: Event) -> bool:
         """Send what comes next, and confirm it; returns whether more may follow at once."""
@@ -235,7 +235,11 @@ class Sender:
         self, event: Event, number: int, refused: list[dict[str, Any]], problem: str | None
     ) -> None:
         event.confirm_events(
-            self._sink_code, self._holder, number, refused=refused or None, problem=problem
+            self._sink_code,
+            self._holder,
+            event_number=number,
+            refused=refused or None,  # type: ignore[arg-type] # jsonb may be a list
+            problem=problem,
         )
 
     def _send(self, row: TakeEventsRow) -> Outcome | None:
