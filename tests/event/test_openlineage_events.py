@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import uuid
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -11,7 +9,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from event.judges import check, facets, through_the_client
-from event.runs_of_all_kinds import CALLER, HOSTILE, ROOT, World
+from event.runs_of_all_kinds import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,6 +15,7 @@ __all__ = [
     "PublishAnswer",
     "SinkDefinitionRow",
     "TakeEventsRow",
+    "TransformViewsRow",
 ]
 
 
@@ -67,6 +68,17 @@ class TakeEventsRow:
     code: str
     event_datetime: datetime
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransformViewsRow:
+    """Row of omd_event.transform_views."""
+
+    topic: str
+    view_code: str
+    view_text: str
+    tables: dict[str, Any] | None
+    is_known: bool
 
 
 @dataclass(frozen=True, slots=True)

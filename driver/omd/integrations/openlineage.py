@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urljoin
@@ -81,12 +82,12 @@ class OpenLineage:
 
     def send(self, event: TakeEventsRow) -> Outcome:
         """Send an event; what a composite transport refuses in one place goes to the others."""
-        content = json.loads(event.body)
-        if self._is_filtered(content["job"]["name"]):
+        message = _Message(event.body)
+        if self._filters and self._is_filtered(message):
             return Settled()
         refused: Outcome | None = None
         for way in self._ways:
-            outcome = way.send(event.body, content)
+            outcome = way.send(message)
             if isinstance(outcome, Wait):
                 return outcome
             if isinstance(outcome, Refused):
@@ -97,20 +98,30 @@ class OpenLineage:
         """Close the transport."""
         self._client.close(0)
 
-    def _is_filtered(self, job_name: str) -> bool:
-        if not self._filters:
-            return False
-        event: Any = SimpleNamespace(job=SimpleNamespace(name=job_name))
+    def _is_filtered(self, message: _Message) -> bool:
+        event: Any = SimpleNamespace(job=SimpleNamespace(name=message.content["job"]["name"]))
         return any(f.filter_event(event) is None for f in self._filters)
 
 
+class _Message:
+    """An event as the database has made it; who needs its parts has it parsed."""
+
+    def __init__(self, body: str) -> None:
+        self.body = body
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.body)
+        return content
+
+
 class _Way(Protocol):
-    """How a text goes through one transport."""
+    """How a message goes through one transport."""
 
     @property
     def timeout(self) -> float: ...
 
-    def send(self, body: str, content: dict[str, Any]) -> Outcome: ...
+    def send(self, message: _Message) -> Outcome: ...
 
 
 def _ways(transport: ClientTransport, show: Callable[[str], None]) -> Sequence[_Way]:
@@ -160,8 +171,8 @@ class _Http:
     def timeout(self) -> float:
         return float(self._transport.timeout)
 
-    def send(self, body: str, content: dict[str, Any]) -> Outcome:  # noqa: ARG002 - see _Way
-        data = body.encode()
+    def send(self, message: _Message) -> Outcome:
+        data = message.body.encode()
         headers = {"Content-Type": "application/json"}
         try:
             bearer = self._config.auth.get_bearer()
@@ -203,7 +214,7 @@ class _Kafka:
 
     timeout = _KAFKA_TIMEOUT
 
-    def send(self, body: str, content: dict[str, Any]) -> Outcome:
+    def send(self, message: _Message) -> Outcome:
         import confluent_kafka
 
         producer = self._transport.producer
@@ -211,8 +222,8 @@ class _Kafka:
         try:
             producer.produce(
                 topic=self._transport.topic,
-                key=self._transport.message_key or _root_job(content),
-                value=body.encode(),
+                key=self._transport.message_key or _root_job(message.content),
+                value=message.body.encode(),
                 on_delivery=lambda error, _: reports.append(error),
             )
             producer.flush(_KAFKA_TIMEOUT)
@@ -249,9 +260,9 @@ class _File:
     def __init__(self, transport: FileTransport) -> None:
         self._transport = transport
 
-    def send(self, body: str, content: dict[str, Any]) -> Outcome:  # noqa: ARG002 - see _Way
+    def send(self, message: _Message) -> Outcome:
         try:
-            self._transport.emit(content)  # type: ignore[arg-type] # it takes whatever has fields
+            self._transport.emit(message.content)  # type: ignore[arg-type] # it takes whatever has fields
         except RuntimeError as error:
             cause = error.__cause__ or error
             return Wait(getattr(cause, "strerror", None) or type(cause).__name__)
@@ -266,6 +277,6 @@ class _Console:
     def __init__(self, show: Callable[[str], None]) -> None:
         self._show = show
 
-    def send(self, body: str, content: dict[str, Any]) -> Outcome:  # noqa: ARG002 - see _Way
-        self._show(body)
+    def send(self, message: _Message) -> Outcome:
+        self._show(message.body)
         return Settled()

@@ -92,9 +92,7 @@ def _columns(scope: Scope, spelled: Mapping[tuple[str, str], str]) -> dict[str, 
     return made
 
 
-def _sources(
-    value: exp.Expr, scope: Scope, spelled: Mapping[tuple[str, str], str]
-) -> _Sources:
+def _sources(value: exp.Expr, scope: Scope, spelled: Mapping[tuple[str, str], str]) -> _Sources:
     """Return the columns of tables that a value is made of."""
     if isinstance(value, exp.Column):
         how = "IDENTITY"
