@@ -77,6 +77,8 @@
 \ir ../../procedures/omd_event/_run_event.sql
 \ir ../../procedures/omd_event/_open_lineage.sql
 \ir ../views/omd_event/openlineage_event.sql
+\ir ../../procedures/omd_event/_context_problems.sql
+\ir ../views/omd_event/openlineage_problems.sql
 \ir ../../procedures/omd_event/transform_views.sql
 \ir ../../procedures/omd_event/save_view_columns.sql
 

@@ -82,13 +82,17 @@ def http(url: str, **more: Any) -> OpenLineage:
 def drain(dsn: str, transport: Any, told: list[str] | None = None) -> int:
     """Send all there is, in this process."""
     lines = told if told is not None else []
-    return serve(lambda: omd.connect(dsn), {"openlineage": transport}, lines.append, until_quiet=True)
+    return serve(
+        lambda: omd.connect(dsn), {"openlineage": transport}, lines.append, until_quiet=True
+    )
 
 
 class Sending:
     """A sender in a thread of its own."""
 
-    def __init__(self, dsn: str, transport: Any, lease: timedelta = LEASE, limit: int = 100) -> None:
+    def __init__(
+        self, dsn: str, transport: Any, lease: timedelta = LEASE, limit: int = 100
+    ) -> None:
         self.told: list[str] = []
         self.error: BaseException | None = None
         self.sender = Sender(
@@ -104,7 +108,7 @@ class Sending:
     def _run(self) -> None:
         try:
             self.sender.run(until_quiet=True)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - the test looks at it
             self.error = error
 
     def __enter__(self) -> Sending:
@@ -181,7 +185,7 @@ def test_a_receiver_that_says_nothing_or_is_gone_is_waited_for(
 ) -> None:
     runs(flow, "late")
     receiver.answer = lambda _e: Answer(None)
-    transport = http(receiver.url, **{"timeout": 0.2})
+    transport = http(receiver.url, timeout=0.2)
     with Sending(shared_dsn, transport) as sending:
         receiver.wait(lambda r: len(r.asked) >= 1)
         until(lambda: sink(flow)["problem"] == "ReadTimeout")
@@ -435,7 +439,8 @@ def test_kafka_confirms_each_message_and_the_root_job_is_its_key(
     messages = []
     while len(messages) < 4:
         message = consumer.poll(10)
-        assert message is not None and not message.error(), message
+        assert message is not None
+        assert not message.error(), message.error()
         messages.append(message)
     consumer.close()
     kinds = [json.loads(m.value())["eventType"] for m in messages]

@@ -47,6 +47,9 @@ def is_disabled() -> bool:
     return os.environ.get("OPENLINEAGE_DISABLED", "").lower().strip() == "true"
 
 
+Show = Callable[[str], None]
+
+
 class OpenLineage:
     """The transport of the client, as a transport of a sender.
 
@@ -58,9 +61,7 @@ class OpenLineage:
         TransportUnfit: the transport does not say whether an event has arrived.
     """
 
-    def __init__(
-        self, client: OpenLineageClient | None = None, *, show: Callable[[str], None] = print
-    ) -> None:
+    def __init__(self, client: OpenLineageClient | None = None, *, show: Show = print) -> None:
         self._client = OpenLineageClient() if client is None else client
         filters = (create_filter(config) for config in self._client.config.filters)
         self._filters: list[Filter] = [f for f in filters if f is not None]
@@ -124,29 +125,24 @@ class _Way(Protocol):
     def send(self, message: _Message) -> Outcome: ...
 
 
-def _ways(transport: ClientTransport, show: Callable[[str], None]) -> Sequence[_Way]:
-    # A class that is derived from one of these may do anything.
-    kind = type(transport)
-    if kind is HttpTransport:
-        return [_Http(transport)]
-    if kind is KafkaTransport:
-        return [_Kafka(transport)]
-    if kind is FileTransport:
-        return [_File(transport)]
-    if kind is ConsoleTransport:
-        return [_Console(show)]
-    if kind is CompositeTransport:
-        if transport.config.continue_on_failure:
+def _ways(transport: ClientTransport, show: Show) -> Sequence[_Way]:
+    made = _WAYS.get(type(transport))  # a class that is derived from one of them may do anything
+    if made is not None:
+        return [made(transport, show)]
+    if type(transport) is CompositeTransport:
+        composite: CompositeTransport = transport
+        if composite.config.continue_on_failure:
             raise _unfit(
                 "composite",
                 "with continue_on_failure: true it does not say which of its transports has failed",
             )
-        parts = transport.transports
-        if not transport.config.continue_on_success:
+        parts = composite.transports
+        if not composite.config.continue_on_success:
             parts = parts[:1]  # without a failure the first one ends it
         return [way for part in parts for way in _ways(part, show)]
     raise _unfit(
-        str(transport.kind or kind.__name__), "it does not say whether an event has arrived"
+        str(transport.kind or type(transport).__name__),
+        "it does not say whether an event has arrived",
     )
 
 
@@ -161,7 +157,7 @@ def _unfit(transport: str, problem: str) -> TransportUnfit:
 class _Http:
     """A POST by the session of the client."""
 
-    def __init__(self, transport: HttpTransport) -> None:
+    def __init__(self, transport: HttpTransport, _show: Show) -> None:
         transport.config.retry = dict(_ONCE)
         self._transport = transport
         self._config = transport.config
@@ -209,7 +205,7 @@ class _Http:
 class _Kafka:
     """One message, whose delivery report is waited for."""
 
-    def __init__(self, transport: KafkaTransport) -> None:
+    def __init__(self, transport: KafkaTransport, _show: Show) -> None:
         self._transport = transport
 
     timeout = _KAFKA_TIMEOUT
@@ -217,7 +213,7 @@ class _Kafka:
     def send(self, message: _Message) -> Outcome:
         import confluent_kafka
 
-        producer = self._transport.producer
+        producer: Any = self._transport.producer
         reports: list[Any] = []
         try:
             producer.produce(
@@ -257,7 +253,7 @@ class _File:
 
     timeout = 0.0
 
-    def __init__(self, transport: FileTransport) -> None:
+    def __init__(self, transport: FileTransport, _show: Show) -> None:
         self._transport = transport
 
     def send(self, message: _Message) -> Outcome:
@@ -274,9 +270,17 @@ class _Console:
 
     timeout = 0.0
 
-    def __init__(self, show: Callable[[str], None]) -> None:
+    def __init__(self, _transport: ConsoleTransport, show: Show) -> None:
         self._show = show
 
     def send(self, message: _Message) -> Outcome:
         self._show(message.body)
         return Settled()
+
+
+_WAYS: dict[type[ClientTransport], Callable[[Any, Show], _Way]] = {
+    HttpTransport: _Http,
+    KafkaTransport: _Kafka,
+    FileTransport: _File,
+    ConsoleTransport: _Console,
+}
