@@ -28,12 +28,21 @@ BEGIN
             )
         );
     ELSIF jsonb_typeof(p_fields) <> 'object'
-        OR jsonb_path_exists(p_fields, '$.* ? (@.type() != "array")')
-        OR jsonb_path_exists(
-            p_fields,
-            'strict $.*[*] ? (@.type() != "object" || !exists(@.table ? (@.type() == "string"))'
-            ' || !exists(@.column ? (@.type() == "string"))'
-            ' || !exists(@.subtype ? (@.type() == "string")))'
+        OR EXISTS (
+            SELECT
+            FROM jsonb_each(
+                CASE WHEN jsonb_typeof(p_fields) = 'object' THEN p_fields ELSE '{}' END
+            ) AS f
+            LEFT JOIN LATERAL jsonb_array_elements(
+                CASE WHEN jsonb_typeof(f.value) = 'array' THEN f.value ELSE '[]' END
+            ) AS i (item) ON TRUE
+            WHERE jsonb_typeof(f.value) <> 'array'
+                OR i.item IS NOT NULL
+                AND (
+                    jsonb_typeof(i.item -> 'table'),
+                    jsonb_typeof(i.item -> 'column'),
+                    jsonb_typeof(i.item -> 'subtype')
+                ) IS DISTINCT FROM ('string', 'string', 'string')
         )
     THEN
         PERFORM omd.raise_error(

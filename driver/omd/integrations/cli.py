@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 import click
@@ -11,10 +12,19 @@ import click
 from omd._terminal.commands import ExitCode, Group
 from omd._terminal.options import output_option
 from omd._terminal.tables import show, titled
-from omd._terminal.text import short
 from omd.cli.common import dsn_option, open_control
 
 _COLUMNS = titled("topic, view, columns, problem")
+
+
+@dataclass(frozen=True, slots=True)
+class _Traced:
+    """What was found of a view."""
+
+    topic: str
+    view: str
+    columns: int | None
+    problem: str | None
 
 
 @contextmanager
@@ -94,17 +104,12 @@ def columns(topics: Sequence[str], dsn: str, output: str) -> int:
             fields = fields_of(row.view_text, row.tables)
             if fields is not None:
                 control.event.save_view_columns(row.view_code, row.view_text, fields)
-            found.append(
-                {
-                    "topic": row.topic,
-                    "view": short(row.view_code),
-                    "columns": None if fields is None else len(fields),
-                    "problem": "it can't be traced" if fields is None else None,
-                }
-            )
+            if fields is None:
+                found.append(_Traced(row.topic, row.view_code, None, "it can't be traced"))
+            else:
+                found.append(_Traced(row.topic, row.view_code, len(fields), None))
     show(found, _COLUMNS, output)
-    untraced = any(row["problem"] for row in found)
-    return ExitCode.FAILURE if untraced else ExitCode.OK
+    return ExitCode.FAILURE if any(row.problem for row in found) else ExitCode.OK
 
 
 commands = [openlineage]
