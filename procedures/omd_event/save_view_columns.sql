@@ -1,5 +1,5 @@
--- What was found counts for the text that was parsed: when somebody has replaced the view meanwhile,
--- nothing uses it.
+-- What was found counts for the text that was parsed: when somebody has replaced the view
+-- meanwhile, nothing uses it.
 
 CREATE OR REPLACE PROCEDURE omd_event.save_view_columns(
     p_view_code text,

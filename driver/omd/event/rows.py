@@ -12,6 +12,7 @@ __all__ = [
     "EventsAfterRow",
     "EventsRow",
     "OpenlineageEventRow",
+    "OpenlineageProblemsRow",
     "PublishAnswer",
     "SinkDefinitionRow",
     "TakeEventsRow",
@@ -168,3 +169,24 @@ class OpenlineageEventRow:
     event_type: str
     code: str
     event: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenlineageProblemsRow:
+    """What keeps others from understanding the events of OpenLineage.
+
+    Attributes:
+        problem_code: NAMESPACE: tables have a name that means another server elsewhere.
+            CONTEXT: an execution context has a known key with something else than it should,
+            among the newest thousand.
+        code: The sink; or the Module, or batch: and the Batch.
+        problem: The problem in words.
+        command: What solves it.
+    """
+
+    view: ClassVar[str] = "omd_report.openlineage_problems"
+
+    problem_code: str
+    code: str
+    problem: str
+    command: str

@@ -1,11 +1,13 @@
--- The newest instances are looked at, whatever the history; an older context is of no use to anybody.
+-- The newest instances are looked at, whatever the history; an older context is of no use to
+-- anybody.
 
 CREATE OR REPLACE VIEW omd_report.openlineage_problems AS
 SELECT
     'NAMESPACE' AS problem_code,
     s.sink_code AS code,
     format(
-        'tables are named %s, which is another server for each reader', omd_event._dataset_namespace()
+        'tables are named %s, which is another server for each reader',
+        omd_event._dataset_namespace()
     ) AS problem,
     'CALL omd_event.configure(p_dataset_namespace => ''postgres://…:5432'');' AS command
 FROM omd_event.sink AS s
