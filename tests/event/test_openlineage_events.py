@@ -359,3 +359,50 @@ def test_a_reader_sees_the_events_and_nobody_else(
     nobody = connect(dsn, role="omd_data_writer")
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         nobody.execute("SELECT event FROM omd_report.openlineage_event")
+
+
+def test_a_long_history_is_not_read_for_a_few_events(world: World) -> None:
+    flow = world.flow
+    numbers = [row["n"] for row in flow.rows("SELECT event_number AS n FROM omd_event.event")]
+    growing = ("omd.module_instance", "omd.batch_instance", "omd.source_control", "omd.run_input")
+    growing += ("omd.event_log", "omd_event.event", "omd_lake.table_commit")
+    flow.conn.execute("SET session_replication_role = replica")
+    flow.conn.execute(
+        "INSERT INTO omd.module_instance (module_instance_id, start_datetime, end_datetime,"
+        " module_id, execution_status_code, processing_indicator, next_run_indicator)"
+        " OVERRIDING SYSTEM VALUE SELECT 1000000 + n, now(), now(), 1, 'S', 'P', 'P'"
+        " FROM generate_series(1, 20000) AS n;"
+        "INSERT INTO omd.batch_instance (batch_instance_id, start_datetime, end_datetime,"
+        " batch_id, execution_status_code, processing_indicator, next_run_indicator)"
+        " OVERRIDING SYSTEM VALUE SELECT 1000000 + n, now(), now(), 1, 'S', 'P', 'P'"
+        " FROM generate_series(1, 20000) AS n;"
+        "INSERT INTO omd.source_control (module_instance_id, end_id, module_id)"
+        " SELECT 1000000 + n, n, 1 FROM generate_series(1, 20000) AS n;"
+        "INSERT INTO omd.run_input (module_instance_id, table_code)"
+        " SELECT 1000000 + n, 'dwh.x' FROM generate_series(1, 20000) AS n;"
+        "INSERT INTO omd_event.event (event_number, event_type, subject_type, subject_id, code,"
+        " event_datetime, published_datetime, detail)"
+        " SELECT 1000000 + n, 'TASK_DEAD', 'TASK', n, 'x', now(), now(), '{}'"
+        " FROM generate_series(1, 20000) AS n;"
+        "INSERT INTO omd_lake.table_commit (commit_id, table_code, table_format_code,"
+        " sequence_number, commit_datetime, module_instance_id, operation, added_files,"
+        " added_rows, removed_files, removed_rows) OVERRIDING SYSTEM VALUE"
+        " SELECT 1000000 + n, 'lake.x', 'DELTA', n, now(), 1000000 + n, 'APPEND', 1, 1, 0, 0"
+        " FROM generate_series(1, 20000) AS n;"
+        f"ANALYZE {', '.join(growing)}"
+    )
+    flow.conn.execute("RESET session_replication_role")
+
+    def scans() -> dict[str, int]:
+        flow.conn.execute("SELECT pg_stat_force_next_flush()")
+        rows = flow.rows(
+            "SELECT relid::regclass::text AS name, seq_scan FROM pg_stat_user_tables"
+            " WHERE relid = ANY(%s::regclass[])",
+            list(growing),
+        )
+        return {row["name"]: row["seq_scan"] for row in rows}
+
+    before = scans()
+    made = flow.rows("SELECT FROM omd_event._open_lineage(%s)", numbers)
+    assert len(made) == len(world.all_events())
+    assert scans() == before

@@ -460,3 +460,40 @@ def test_kafka_that_does_not_confirm_is_waited_for(flow: Flow, shared_dsn: str) 
     with Sending(shared_dsn, transport):
         until(lambda: sink(flow)["problem"] == "Kafka: _MSG_TIMED_OUT")
     assert sink(flow)["sent"] == 0
+
+
+def test_the_console_gets_a_line_an_event_and_a_client_that_is_off_passes_nothing(
+    flow: Flow,
+    shared_dsn: str,
+    omd_here: Callable[..., subprocess.CompletedProcess[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)  # without a configuration
+    runs(flow, "printed")
+    monkeypatch.setenv("OPENLINEAGE_DISABLED", "true")
+    done = omd_here("openlineage", "run", "--until-quiet", dsn=shared_dsn)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert sink(flow)["sent"] == 0
+    monkeypatch.delenv("OPENLINEAGE_DISABLED")
+    done = omd_here("openlineage", "run", "--until-quiet", dsn=shared_dsn)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["eventType"] for line in lines] == ["START", "COMPLETE"]
+
+
+def test_the_command_makes_the_sink_and_refuses_a_transport_that_does_not_tell(
+    flow: Flow,
+    shared_dsn: str,
+    omd_here: Callable[..., subprocess.CompletedProcess[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flow.call("omd_event.remove_sink", sink_code="openlineage")
+    monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "noop")
+    done = omd_here("openlineage", "run", "--until-quiet", dsn=shared_dsn)
+    assert done.returncode == 1
+    assert "OM296" in done.stderr
+    assert flow.rows("SELECT FROM omd_event.sink") == []
+    monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "console")
+    assert omd_here("openlineage", "run", "--until-quiet", dsn=shared_dsn).returncode == 0
+    assert sink(flow)["sink_kind"] == "OPENLINEAGE"
