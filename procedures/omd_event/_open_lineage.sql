@@ -16,7 +16,7 @@ SET jit = off
 SET plan_cache_mode = force_generic_plan
 AS $open_lineage$
 DECLARE
-    v_installation_id CONSTANT uuid := (SELECT i.installation_id FROM omd.installation AS i);
+    v_installation_id CONSTANT uuid := omd.installation_id();
     v_namespace CONSTANT text := omd_event._job_namespace();
     v_version CONSTANT text := omd.product_version();
     v_postgres CONSTANT jsonb := omd_event._engine_facet(
