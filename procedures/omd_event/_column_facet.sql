@@ -1,3 +1,5 @@
+-- A table that is named often is described once, so here it is only looked up.
+
 CREATE OR REPLACE FUNCTION omd_event._column_facet(
     p_fields jsonb,
     p_used jsonb,

@@ -1,3 +1,5 @@
+-- A facet without a description would not validate, so there is none.
+
 CREATE OR REPLACE FUNCTION omd_event._documentation(
     p_description text
 )

@@ -1,3 +1,5 @@
+-- The time zone of a session must not change what is sent.
+
 CREATE OR REPLACE FUNCTION omd_event._instant(
     p_instant timestamptz
 )

@@ -1,3 +1,5 @@
+-- Modules and Batches say it in one form.
+
 CREATE OR REPLACE FUNCTION omd_event._job_type(
     p_kind text
 )

@@ -1,3 +1,5 @@
+-- Of a run that failed nothing is known about the table, so only a success says it.
+
 CREATE OR REPLACE FUNCTION omd_event._output_facets(
     p_is_emptied boolean,
     p_is_replaced boolean,

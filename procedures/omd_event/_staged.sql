@@ -1,3 +1,5 @@
+-- The staging tables are those of the agreement, so each run has its own.
+
 CREATE OR REPLACE FUNCTION omd_event._staged(
     p_instance_array bigint[]
 )

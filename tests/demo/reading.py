@@ -121,6 +121,7 @@ WRITING = {
     *(f"recall {verb}" for verb in ("agreement", "batch", "delivery", "drop", "execute")),
     *(f"recall {verb}" for verb in ("redeliver", "run", "stale")),
     "erase",
+    "openlineage",
     *(f"decision {verb}" for verb in ("activate", "deactivate", "define", "purge", "run", "test")),
 }
 """The commands that write, or whole groups of them."""
