@@ -29,14 +29,14 @@ DECLARE
     v_parts bigint[];
     v_loads bigint[];
     v_jobs jsonb;
-    v_callers jsonb := '{}';
-    v_tables jsonb := '{}';
+    v_callers jsonb := '{}'::jsonb;
+    v_tables jsonb := '{}'::jsonb;
     v_datasets jsonb;
     v_outputs jsonb;
-    v_staged jsonb := '{}';
-    v_load_times jsonb := '{}';
-    v_commits jsonb := '{}';
-    v_windows jsonb := '{}';
+    v_staged jsonb := '{}'::jsonb;
+    v_load_times jsonb := '{}'::jsonb;
+    v_commits jsonb := '{}'::jsonb;
+    v_windows jsonb := '{}'::jsonb;
 BEGIN
     SELECT
         array_agg(DISTINCT mi.module_instance_id) FILTER (WHERE e.event_type = 'RUN_BEGAN'),

@@ -24,7 +24,7 @@ BEGIN
         );
     END IF;
     IF p_caller IS NULL AND v_named IS NULL THEN
-        RETURN '{}';
+        RETURN '{}'::jsonb;
     END IF;
     RETURN jsonb_build_object(
         'parent',
