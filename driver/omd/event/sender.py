@@ -190,7 +190,7 @@ class Sender:
 
     def _is_drained(self, event: Event) -> bool:
         (sink,) = event.report(EventSinksRow, sink_code=self._sink_code)
-        return sink.behind == 0
+        return sink.behind == 0 or sink.inactive_indicator == "Y"
 
     def _round(self, event: Event) -> bool:
         """Send what comes next, and confirm it; returns whether more may follow at once."""
