@@ -168,6 +168,8 @@ def test_refused_events_are_kept_and_passed(sink: Flow) -> None:
         {"event_number": 2, "status": "422", "length": 1000},
         {"event_number": 3, "status": "65", "length": None},
     ]
+    # The answer was lost, so it is confirmed again.
+    sink.conn.execute("CALL omd_event.confirm_events('s', 'h', 4, %s)", [json.dumps(refused)])
     assert take(sink) == [5, 6]
     assert state(sink, "sent", "refused") == (2, 2)
 

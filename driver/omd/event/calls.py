@@ -331,6 +331,7 @@ _CONFIRM_EVENTS = Routine(
         "p_problem": "text",
     },
     required=2,
+    repeat=Repeat(),
 )
 _CONTINUE_AS = Routine("omd_event.continue_as", {"p_identity": "text"}, required=1)
 _EVENTS_AFTER = Routine(
@@ -347,7 +348,7 @@ _PARENT_ID = Routine(
     repeat=Repeat(),
     is_function=True,
 )
-_PUBLISH = Routine("omd_event.publish", {"p_limit": "integer"})
+_PUBLISH = Routine("omd_event.publish", {"p_limit": "integer"}, repeat=Repeat())
 _PURGE_EVENTS = Routine("omd_event.purge_events", repeat=Repeat())
 _REGISTER_SINK = Routine(
     "omd_event.register_sink",
@@ -386,6 +387,7 @@ _TAKE_EVENTS = Routine(
     "omd_event.take_events",
     {"p_sink_code": "text", "p_holder": "text", "p_limit": "integer", "p_lease": "interval"},
     required=2,
+    repeat=Repeat(),
     is_function=True,
 )
 _TRANSFORM_VIEWS = Routine(
