@@ -123,12 +123,9 @@ WRITING = {
     *(f"recall {verb}" for verb in ("agreement", "batch", "delivery", "drop", "execute")),
     *(f"recall {verb}" for verb in ("redeliver", "run", "stale")),
     "erase",
-<<<<<<< HEAD
     "openlineage",
-=======
     *(f"event {verb}" for verb in ("again", "configure", "continue-as", "publish", "purge")),
     *(f"event {verb}" for verb in ("register", "remove")),
->>>>>>> events
     *(f"decision {verb}" for verb in ("activate", "deactivate", "define", "purge", "run", "test")),
 }
 """The commands that write, or whole groups of them."""

@@ -256,15 +256,9 @@ def test_calls_that_wait_for_an_upgrade_end_well(sessions: Sessions) -> None:
         "in_db": "CALL omd.run_module('in_db')",
         "batch_in_db": "CALL omd.run_batch('batch_in_db')",
     }
-<<<<<<< HEAD
     # The upgrade waits for these rows, which it changes late, and holds its locks by then.
     reader = sessions.reader(LATE)
     upgrade = sessions.upgrade(behind=reader)
-=======
-    # The upgrade waits for this reader of what it replaces late, and holds its locks by then.
-    reader = sessions.reader("SELECT FROM omd_report.common_errors")
-    upgrade = sessions.upgrade()
->>>>>>> events
     waiting = {
         name: sessions.start(call.format(running.get(name)), role="omd_runner")
         for name, call in calls.items()

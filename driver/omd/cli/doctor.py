@@ -131,11 +131,9 @@ def _database(dsn: str) -> Iterator[Finding]:
                 with pinned(conn):
                     yield from _sources(conn)
                 with pinned(conn):
-<<<<<<< HEAD
                     yield from _openlineage(conn)
-=======
+                with pinned(conn):
                     yield from _sinks(conn)
->>>>>>> events
 
 
 def _installation(conn: psycopg.Connection[Any]) -> Finding:
@@ -310,7 +308,6 @@ def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         yield Finding("source", Verdict.WARNING, f"{source}: {problem}", mend)
 
 
-<<<<<<< HEAD
 def _openlineage(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     """What keeps others from understanding events of OpenLineage."""
     rows = conn.execute(
@@ -321,7 +318,8 @@ def _openlineage(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     for code, problem, command, count in rows:
         more = f" (and {count - _SHOWN:,} more)" if count > _SHOWN else ""
         yield Finding("openlineage", Verdict.WARNING, f"{code}: {problem}{more}", command)
-=======
+
+
 def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     """Whether events are sent, and by which of several copies of a database."""
     (is_known,) = conn.execute("SELECT omd.server_is_known()").fetchall()[0]
@@ -344,7 +342,6 @@ def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         more = f" (and {count - _SHOWN:,} more)" if count > _SHOWN else ""
         text = problem or f"{purged:,} events were purged before it got them"
         yield Finding("sink", Verdict.WARNING, f"{sink}: {text}{more}", "omd event sinks")
->>>>>>> events
 
 
 _DISTRIBUTION = "pgomd"
