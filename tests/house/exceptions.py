@@ -212,6 +212,7 @@ NULL_IS_AN_ANSWER = {
     "omd_lineage.id_in_block": "the same, where the position is the id alone",
     "omd_lineage.probe_sources": "its only argument is an answer",
     "omd_event.configure": "NULL keeps what is set",
+    "omd_event.transform_views": "NULL: the views of all topics",
     "omd_event.purge_events": "its only argument is an answer",
 }
 

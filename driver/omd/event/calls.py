@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Any
 
-    from omd.event.rows import EventsAfterRow, PublishAnswer, SinkDefinitionRow, TakeEventsRow
+    from omd.event.rows import (
+        EventsAfterRow,
+        PublishAnswer,
+        SinkDefinitionRow,
+        TakeEventsRow,
+        TransformViewsRow,
+    )
 
 __all__ = ["EventCalls"]
 
@@ -243,6 +249,22 @@ class EventCalls(Calls):
         """
         self._do(_REMOVE_SINK, sink_code)
 
+    def save_view_columns(self, view_code: str, view_text: str, fields: Mapping[str, Any]) -> None:
+        """Keeps from which columns those of a transform view come, as omd openlineage columns has
+        found it.
+
+        Args:
+            view_code: the view.
+            view_text: the text that was parsed, of transform_views.
+            fields: an object that has for each column a list of objects with table, column and
+                subtype.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        self._do(_SAVE_VIEW_COLUMNS, view_code, view_text, fields)
+
     def send_again(self, sink_code: str, event_number: int) -> None:
         """Lets the sink ``sink_code`` go on with the event ``event_number``: the next event taken
         is that one, and those after it follow again.
@@ -306,6 +328,21 @@ class EventCalls(Calls):
 
         return self._rows(_TAKE_EVENTS, TakeEventsRow, sink_code, holder, limit, lease)
 
+    def transform_views(self, *, topics: Sequence[str] | None = None) -> list[TransformViewsRow]:
+        """Returns the transform views of topics, for a parser: the text of each, and the tables
+        that it names, each with its columns in order. is_known: what was found in this very text is
+        kept.
+
+        Args:
+            topics: only these topics; NULL: all.
+
+        Raises:
+            InvalidArgument: OM013.
+        """
+        from omd.event.rows import TransformViewsRow
+
+        return self._rows(_TRANSFORM_VIEWS, TransformViewsRow, topics)
+
 
 _CONFIGURE = Routine(
     "omd_event.configure",
@@ -368,6 +405,12 @@ _REGISTER_SINK = Routine(
     required=1,
 )
 _REMOVE_SINK = Routine("omd_event.remove_sink", {"p_sink_code": "text"}, required=1)
+_SAVE_VIEW_COLUMNS = Routine(
+    "omd_event.save_view_columns",
+    {"p_view_code": "text", "p_view_text": "text", "p_fields": "jsonb"},
+    required=3,
+    repeat=Repeat(),
+)
 _SEND_AGAIN = Routine(
     "omd_event.send_again", {"p_sink_code": "text", "p_event_number": "bigint"}, required=2
 )
@@ -385,4 +428,7 @@ _TAKE_EVENTS = Routine(
     required=2,
     repeat=Repeat(),
     is_function=True,
+)
+_TRANSFORM_VIEWS = Routine(
+    "omd_event.transform_views", {"p_topics": "text[]"}, repeat=Repeat(), is_function=True
 )

@@ -11,9 +11,12 @@ __all__ = [
     "EventSinksRow",
     "EventsAfterRow",
     "EventsRow",
+    "OpenlineageEventRow",
+    "OpenlineageProblemsRow",
     "PublishAnswer",
     "SinkDefinitionRow",
     "TakeEventsRow",
+    "TransformViewsRow",
 ]
 
 
@@ -66,6 +69,17 @@ class TakeEventsRow:
     code: str | None
     event_datetime: datetime
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransformViewsRow:
+    """Row of omd_event.transform_views."""
+
+    topic: str
+    view_code: str
+    view_text: str
+    tables: dict[str, Any] | None
+    is_known: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +149,44 @@ class EventsRow:
     event_datetime: datetime
     published_datetime: datetime
     detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenlineageEventRow:
+    """Each event of a run or a Batch as OpenLineage (2-0-2) says it: START, COMPLETE, FAIL, ABORT,
+    and OTHER for what was undone.
+
+    Attributes:
+        event_number: The number of the event.
+        event_type: What has happened.
+        code: The Module or Batch, as it was called when the event was published.
+        event: The event, exactly as it is sent. What a definition says is as it is now.
+    """
+
+    view: ClassVar[str] = "omd_report.openlineage_event"
+
+    event_number: int
+    event_type: str
+    code: str
+    event: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenlineageProblemsRow:
+    """What keeps others from understanding the events of OpenLineage.
+
+    Attributes:
+        problem_code: NAMESPACE: tables have a name that means another server elsewhere.
+            CONTEXT: an execution context has a known key with something else than it should,
+            among the newest thousand.
+        code: The sink; or the Module, or batch: and the Batch.
+        problem: The problem in words.
+        command: What solves it.
+    """
+
+    view: ClassVar[str] = "omd_report.openlineage_problems"
+
+    problem_code: str
+    code: str
+    problem: str
+    command: str
