@@ -2,7 +2,7 @@
 -- moves. Nobody else counts meanwhile: publish holds its row. Kind and row counts are those of the
 -- run, which is still there: purge_history deletes none that is not published.
 
-CREATE OR REPLACE FUNCTION omd_event._count_events(
+CREATE OR REPLACE FUNCTION omd_event._count(
     p_after bigint,
     p_upto bigint
 )
@@ -12,7 +12,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $count_events$
+AS $count$
 BEGIN
     WITH
     ended AS MATERIALIZED (
@@ -35,14 +35,15 @@ BEGIN
         -- OFFSET keeps the look-up by id: a join may read all runs that there ever were.
         LEFT JOIN LATERAL (
             SELECT
-                x.module_kind_code AS kind,
+                m.module_kind_code AS kind,
                 x.rows_input,
                 x.rows_inserted,
                 x.rows_updated,
                 x.rows_deleted,
                 x.rows_discarded,
                 x.rows_rejected
-            FROM omd.run_rows AS x
+            FROM omd.followed_module_instance AS x
+            INNER JOIN omd.ledger_module AS m ON m.module_id = x.module_id
             WHERE x.module_instance_id = e.subject_id
             OFFSET 0
         ) AS r ON e.subject_type = 'MODULE'
@@ -212,9 +213,9 @@ BEGIN
             ELSE c.value + excluded.value
         END;
 END
-$count_events$;
+$count$;
 
-COMMENT ON FUNCTION omd_event._count_events IS
+COMMENT ON FUNCTION omd_event._count IS
 'Adds the events with numbers above p_after and up to p_upto to the counters. Locks: the counters '
 'that move; only publish calls it, under its lock.';
-REVOKE ALL ON FUNCTION omd_event._count_events FROM PUBLIC;
+REVOKE ALL ON FUNCTION omd_event._count FROM PUBLIC;
