@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test soak bench lint generate docs setup java clean
+.PHONY: help demo test soak bench lint generate docs setup environments lock java clean
 
 help:
 	@echo 'make demo      loads a year of real flights by Spark, under the control of PostgreSQL'
@@ -25,6 +25,8 @@ help:
 	@echo 'make generate  writes calls, rows and the reference from the catalog of the database'
 	@echo 'make docs      builds the documents as a site in build/site; fails on a dead link'
 	@echo 'make setup     installs only what the others need: packages and Java'
+	@echo 'make environments   installs the tools of others that tests run (mark tools), by lock files'
+	@echo 'make lock      writes these lock files anew, with the newest versions'
 	@echo 'make clean     stops the embedded server, and removes its data and all that make created'
 	@echo
 	@echo 'OMD_DSN (demo) and OMD_TEST_DSN (test) name a running server to use instead of the'
@@ -37,10 +39,10 @@ demo: $(VENV)/.demo java
 ifdef ROOM
 # A server for each processor; with OMD_TEST_DSN there is one, and its roles can't be shared.
 test: $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(VENV)/.test)
-	$(BIN)/python -m pytest tests/$(ROOM) -q -m 'not (spark or slow or random or kill)' \
+	$(BIN)/python -m pytest tests/$(ROOM) -q -m 'not (spark or slow or random or kill or tools)' \
 	    $(if $(OMD_TEST_DSN),,-n logical --dist loadfile) $(ARGS)
 else
-test: $(VENV)/.dev java
+test: $(VENV)/.dev java environments
 	$(BIN)/python -m pytest tests -q $(ARGS)
 endif
 
@@ -72,7 +74,7 @@ setup: $(VENV)/.dev java $(VENV)/spark-classes.jsa
 
 clean:
 	@[ ! -x $(BIN)/omd ] || $(BIN)/omd embedded stop --home .omd
-	rm -rf $(VENV) .omd build dist .mypy_cache .pytest_cache .ruff_cache artifacts spark-warehouse
+	rm -rf $(VENV) .environments .omd build dist .mypy_cache .pytest_cache .ruff_cache artifacts spark-warehouse
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 # Installs the first available Debian package of a list if no password is needed; otherwise it says
@@ -99,6 +101,27 @@ $(VENV)/.demo $(VENV)/.dev $(VENV)/.test: $(VENV)/.%: pyproject.toml | $(VENV)/b
 	@echo 'Installing the packages of omd[$*]; the first time this takes a few minutes ...'
 	$(BIN)/pip install -q -e '.[$*]'
 	@touch $@
+
+# Airflow, Dagster, dbt and the like name versions of their own, so they stand in virtual
+# environments beside ours. uv takes a minute for what takes pip ten. What is there is kept: where
+# the lock file has not changed, sync looks only.
+LOCKS := tests/environments
+ENVIRONMENTS := airflow tools
+
+environments: $(ENVIRONMENTS:%=.environments/%/.installed)
+
+.environments/%/.installed: $(LOCKS)/%.txt pyproject.toml | $(VENV)/.dev
+	@echo 'Installing the packages of $(LOCKS)/$*.txt ...'
+	@[ -x .environments/$*/bin/python ] || $(BIN)/uv venv -q -p $(BIN)/python .environments/$*
+	$(BIN)/uv pip sync -q --require-hashes -p .environments/$*/bin/python $<
+	$(BIN)/uv pip install -q --no-deps -p .environments/$*/bin/python -e .
+	@touch $@
+
+lock: $(VENV)/.dev
+	@for name in $(ENVIRONMENTS); do \
+	    $(BIN)/uv pip compile -q --upgrade --universal --python-version 3.10 --generate-hashes \
+	        --custom-compile-command 'make lock' -o $(LOCKS)/$$name.txt \
+	        pyproject.toml $(LOCKS)/$$name.in || exit; done
 
 # Tests start many JVMs: with this archive each costs half. They run without it too.
 $(VENV)/spark-classes.jsa: $(VENV)/.dev | java

@@ -11,4 +11,5 @@ pytest_plugins = [
     "support.wire",
     "support.programs",
     "support.wheel",
+    "support.environments",
 ]
