@@ -51,6 +51,7 @@
 
 -- Metrics, and what is watched
 \ir ../../procedures/omd_event/_sample_line.sql
+\ir ../views/omd_event/event_sinks.sql
 \ir ../views/omd_event/problem_list.sql
 \ir ../../procedures/omd_event/watch.sql
 

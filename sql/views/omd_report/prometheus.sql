@@ -2,10 +2,13 @@
 -- buckets of a histogram in their order.
 
 CREATE OR REPLACE VIEW omd_report.prometheus AS
-SELECT l.line
+SELECT
+    l.line,
+    l.is_per_code
 FROM (
     SELECT
         m.metric_name,
+        m.is_per_code,
         1 AS part,
         NULL::jsonb AS labels,
         NULL::text AS sample_name,
@@ -18,6 +21,7 @@ FROM (
     UNION ALL
     SELECT
         m.metric_name,
+        m.is_per_code,
         2 AS part,
         NULL::jsonb AS labels,
         NULL::text AS sample_name,
@@ -27,6 +31,7 @@ FROM (
     UNION ALL
     SELECT
         s.metric_name,
+        s.is_per_code,
         3 AS part,
         s.labels - 'le' AS labels,
         s.sample_name,
@@ -39,3 +44,5 @@ ORDER BY l.metric_name, l.part, l.labels, l.sample_name, l.bound;
 COMMENT ON VIEW omd_report.prometheus IS
 'The metrics in Prometheus'' text format, a row per line.';
 COMMENT ON COLUMN omd_report.prometheus.line IS 'The line.';
+COMMENT ON COLUMN omd_report.prometheus.is_per_code IS
+'It is of a metric with a series for each code.';
