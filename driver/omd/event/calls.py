@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import timedelta
 
-    from omd.event.rows import EventsAfterRow
+    from omd.event.rows import EventsAfterRow, WatchAnswer
 
 __all__ = ["EventCalls"]
 
@@ -79,6 +79,20 @@ class EventCalls(Calls):
         answer: str = self._value(_PARENT_ID, subject_type, instance_id)
         return answer
 
+    def watch(self, *, every: timedelta | str | None = None) -> WatchAnswer:
+        """Compares omd_report.problems with what the last call has found, and makes an event of
+        each problem that is new or gone.
+
+        Returns ``began`` and ``ended``, how many there were; NULL: another session looks at this
+        moment, or the last look is not older than ``every``. Publishers call it each 15 seconds.
+
+        Raises:
+            InvalidArgument: OM013.
+        """
+        from omd.event.rows import WatchAnswer
+
+        return self._answer(_WATCH, WatchAnswer, every)
+
 
 _CONFIGURE = Routine(
     "omd_event.configure",
@@ -103,3 +117,4 @@ _PARENT_ID = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_WATCH = Routine("omd_event.watch", {"p_every": "interval"})

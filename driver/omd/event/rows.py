@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-__all__ = ["EventsAfterRow", "EventsRow"]
+__all__ = ["EventSinksRow", "EventsAfterRow", "EventsRow", "ProblemListRow", "WatchAnswer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,35 @@ class EventsAfterRow:
     event_datetime: datetime
     published_datetime: datetime
     detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchAnswer:
+    """Answer of omd_event.watch."""
+
+    began: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventSinksRow:
+    """stub
+
+    Attributes:
+        sink_code: stub
+        sink_kind: stub
+        event_number: stub
+        behind: stub
+        oldest_waiting: stub
+    """
+
+    view: ClassVar[str] = "omd_report.event_sinks"
+
+    sink_code: str
+    sink_kind: str
+    event_number: int
+    behind: int
+    oldest_waiting: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +85,33 @@ class EventsRow:
     event_datetime: datetime
     published_datetime: datetime
     detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemListRow:
+    """For rooms: the sinks that somebody should look at, as omd_report.problems shows them.
+
+    Attributes:
+        problem_code: SINK_PROBLEM: the last event could not be sent. EVENTS_PURGED: events were
+            purged before they were sent.
+        severity: WARNING.
+        room: The room that says so.
+        object_kind: SINK.
+        object_key: The sink.
+        subject: What it is about, in words.
+        since: NULL: it is not known.
+        text: What is wrong.
+        way_out: What mends it.
+    """
+
+    view: ClassVar[str] = "omd_event.problem_list"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime | None
+    text: str
+    way_out: str
