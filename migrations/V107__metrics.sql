@@ -7,13 +7,15 @@ CREATE TABLE omd_event.metric (
     help text NOT NULL,
     is_per_code boolean NOT NULL,
     label_names text[] NOT NULL DEFAULT '{}',
+    alert jsonb,
     CONSTRAINT pk_metric PRIMARY KEY (metric_name),
     CONSTRAINT ck_metric_name CHECK (metric_name ~ '^omd_[a-z0-9]+(_[a-z0-9]+)*$'),
     CONSTRAINT ck_metric_type CHECK (metric_type IN ('counter', 'gauge', 'histogram')),
     CONSTRAINT ck_metric_total CHECK (
         (metric_type = 'counter') = (metric_name LIKE '%\_total')
     ),
-    CONSTRAINT ck_metric_help CHECK (help ~ '\S')
+    CONSTRAINT ck_metric_help CHECK (help ~ '\S'),
+    CONSTRAINT ck_metric_alert CHECK (alert ?& '{name,condition,lasts,severity,summary}')
 );
 COMMENT ON TABLE omd_event.metric IS
 'The list of metrics. What Prometheus reads, the rules, the files for sql_exporter and Grafana and '
@@ -25,6 +27,9 @@ COMMENT ON COLUMN omd_event.metric.is_per_code IS
 'It has a series for each Module, Batch, topic, source, agreement, interface or schedule. omd '
 'metrics --no-codes leaves it out.';
 COMMENT ON COLUMN omd_event.metric.label_names IS 'Its labels; of a histogram without le.';
+COMMENT ON COLUMN omd_event.metric.alert IS
+'The alert that omd metrics rules makes of it: its name; its condition in PromQL; how long that '
+'lasts first; its severity; its summary. NULL: none.';
 
 CREATE TABLE omd_event.counter (
     metric_name text NOT NULL,

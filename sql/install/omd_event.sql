@@ -13,7 +13,7 @@
 \if :pending
 \ir ../../migrations/V102__event_tables.sql
 \endif
-\set checksum 'f723b77d43fda2894df77fc017d6b746eab2765008d8a1621b7f87178beb44a7'
+\set checksum '47d328d80445a0965e29c89e5adf2ce900e6ce6540978fa0a4684930b52db4f7'
 \set migration 'V107__metrics'
 \ir ../setup/claim.psql
 \if :pending
@@ -50,6 +50,7 @@
 \ir ../../procedures/omd_event/_text.sql
 
 -- Metrics, and what is watched
+\ir ../views/omd_event/metric_list.sql
 \ir ../../procedures/omd_event/_sample_line.sql
 \ir ../views/omd_event/event_sinks.sql
 \ir ../views/omd_event/problem_list.sql

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-__all__ = ["EventSinksRow", "EventsAfterRow", "EventsRow", "ProblemListRow", "WatchAnswer"]
+__all__ = [
+    "EventSinksRow",
+    "EventsAfterRow",
+    "EventsRow",
+    "MetricListRow",
+    "ProblemListRow",
+    "WatchAnswer",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,31 @@ class EventsRow:
     event_datetime: datetime
     published_datetime: datetime
     detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricListRow:
+    """The metrics that there are, without their values.
+
+    Attributes:
+        metric_name: The metric.
+        metric_type: counter, gauge or histogram.
+        help: What it counts or measures.
+        is_per_code: It has a series for each Module, Batch, topic, source, agreement, interface
+            or schedule.
+        label_names: Its labels; of a histogram without le.
+        alert: The alert that is made of it: name, condition, lasts, severity, summary; NULL:
+            none.
+    """
+
+    view: ClassVar[str] = "omd_report.metric_list"
+
+    metric_name: str
+    metric_type: str
+    help: str
+    is_per_code: bool
+    label_names: list[str]
+    alert: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,3 +132,24 @@ def metrics(
     with loop.signals(), listening(listen, dsn, lambda: loop.turns, no_codes=no_codes):
         while not loop.stop:
             loop.wait(10)
+
+
+def _add_file(name: str, file: str, about: str) -> None:
+    @metrics.command(name, help=about)
+    @dsn_option
+    def command(dsn: str) -> None:
+        from omd.report.metric_files import FILES
+        from omd.event.rows import MetricListRow
+
+        with open_control(dsn) as control:
+            rows = sorted(control.report(MetricListRow), key=lambda row: row.metric_name)
+        click.echo(FILES[file](rows), nl=False)
+
+
+_add_file("rules", "omd.rules.yml", "Print alerts for Prometheus.")
+_add_file(
+    "sql-exporter",
+    "sql_exporter.yml",
+    "Print a configuration of sql_exporter, which reads the metrics by SQL.",
+)
+_add_file("grafana", "grafana.json", "Print a dashboard for Grafana.")

@@ -17,6 +17,35 @@ queue AS MATERIALIZED (
     GROUP BY q.family_code, q.task_type
 ),
 
+-- increase() of Prometheus sees no first value, so what an alert looks at begins with 0.
+zeros (metric_name, labels) AS (
+    SELECT
+        'omd_module_runs_total',
+        jsonb_build_object('module', m.module_code, 'status', 'F')
+    FROM omd.module AS m
+    WHERE m.module_kind_code <> 'PART'
+    UNION ALL
+    SELECT
+        'omd_batch_runs_total',
+        jsonb_build_object('batch', b.batch_code, 'status', 'F')
+    FROM omd.batch AS b
+    UNION ALL
+    SELECT
+        'omd_agreement_deliveries_total',
+        jsonb_build_object('agreement', a.agreement_code, 'status', 'REFUSED')
+    FROM omd_delivery.agreement AS a
+    UNION ALL
+    SELECT
+        'omd_tasks_dead_total',
+        jsonb_build_object('family', t.family_code, 'task_type', t.task_type)
+    FROM omd_dispatch.task_conf_type_desc AS t
+    UNION ALL
+    SELECT
+        'omd_schedule_failures_total',
+        jsonb_build_object('schedule', s.schedule_code)
+    FROM omd_dispatch.task_schedule AS s
+),
+
 samples (metric_name, sample_name, labels, value) AS (
     SELECT
         c.metric_name,
@@ -24,6 +53,17 @@ samples (metric_name, sample_name, labels, value) AS (
         c.labels,
         c.value
     FROM omd_event.counter AS c
+    UNION ALL
+    SELECT
+        z.metric_name,
+        z.metric_name,
+        z.labels,
+        0
+    FROM zeros AS z
+    WHERE NOT EXISTS (
+        SELECT FROM omd_event.counter AS c
+        WHERE c.metric_name = z.metric_name AND c.labels = z.labels
+    )
     UNION ALL
     SELECT
         'omd_info',
