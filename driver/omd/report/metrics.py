@@ -138,8 +138,8 @@ def _add_file(name: str, file: str, about: str) -> None:
     @metrics.command(name, help=about)
     @dsn_option
     def command(dsn: str) -> None:
-        from omd.report.metric_files import FILES
         from omd.event.rows import MetricListRow
+        from omd.report.metric_files import FILES
 
         with open_control(dsn) as control:
             rows = sorted(control.report(MetricListRow), key=lambda row: row.metric_name)
