@@ -125,11 +125,12 @@ COMMENT ON COLUMN omd_event.open_run.instance_id IS 'The instance.';
 COMMENT ON COLUMN omd_event.open_run.has_begun IS 'Its begin was published.';
 
 CREATE TABLE omd_event.gap (
+    gap_id bigint GENERATED ALWAYS AS IDENTITY,
     subject_type text NOT NULL,
     first_id bigint NOT NULL,
     last_id bigint NOT NULL,
     bound xid8,
-    CONSTRAINT pk_gap PRIMARY KEY (subject_type, first_id),
+    CONSTRAINT pk_gap PRIMARY KEY (gap_id),
     CONSTRAINT ck_gap_subject CHECK (subject_type IN ('MODULE', 'BATCH')),
     CONSTRAINT ck_gap_order CHECK (first_id <= last_id)
 )
@@ -139,6 +140,7 @@ WITH (
 COMMENT ON TABLE omd_event.gap IS
 'Ids below the newest instance met that were not visible: a transaction that has drawn one may '
 'still commit.';
+COMMENT ON COLUMN omd_event.gap.gap_id IS 'Surrogate key.';
 COMMENT ON COLUMN omd_event.gap.subject_type IS 'MODULE or BATCH.';
 COMMENT ON COLUMN omd_event.gap.first_id IS 'The first id.';
 COMMENT ON COLUMN omd_event.gap.last_id IS 'The last id.';

@@ -474,6 +474,7 @@
 \ir ../../procedures/omd/_require_database_run.sql
 \ir ../../procedures/omd/begin_in_database_run.sql
 \ir ../../procedures/omd/reason_of.sql
+\ir ../../procedures/omd/return_code_of.sql
 \ir ../../procedures/omd/begin_run.sql
 \ir ../../procedures/omd/end_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql

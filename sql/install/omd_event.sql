@@ -7,7 +7,7 @@
 \ir ../../migrations/V100__events.sql
 \endif
 
-\set checksum '1898ef0d592b9b7aa6c0a9cc8ecdf3c1122f076f15c9b055bb9540be55e8f036'
+\set checksum '9770ec09d4e8a0bd5769dabeb1d087d1ae8b5caf99078fff5352c70616e0075d'
 \set migration 'V102__event_tables'
 \ir ../setup/claim.psql
 \if :pending
@@ -42,6 +42,15 @@
 \ir ../../procedures/omd_event/configure.sql
 \ir ../../procedures/omd_event/_run_seconds_buckets.sql
 \ir ../../procedures/omd_event/_count.sql
+\ir ../../procedures/omd_event/publish.sql
+
+-- What is heard
+\ir ../../procedures/omd_event/_hear_undo.sql
+\ir ../../procedures/omd_event/_hear_delivery.sql
+\ir ../../procedures/omd_event/_hear_death.sql
+\ir ../../procedures/omd_event/_hear_schedule.sql
+\ir ../../procedures/omd_event/_hear_lake.sql
+\ir ../triggers/omd_event/heard.sql
 
 -- What a sink gets
 \ir ../../procedures/omd_event/_openlineage.sql
