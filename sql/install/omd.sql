@@ -604,7 +604,6 @@
 \ir ../views/omd/parameter_list.sql
 \ir ../views/omd/failures.sql
 \ir ../views/omd/readiness.sql
-\ir ../../procedures/omd/installed_version.sql
 \ir ../views/omd/expired_lease.sql
 \ir ../views/omd/overdue_batch.sql
 \ir ../views/omd/exceptions.sql

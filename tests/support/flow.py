@@ -68,17 +68,23 @@ EMPTY = """
             WHERE relnamespace IN (
                 'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace,
                 'omd_facts'::regnamespace, 'omd_decision'::regnamespace,
-                'omd_lake'::regnamespace, 'omd_provenance'::regnamespace
+                'omd_lake'::regnamespace, 'omd_provenance'::regnamespace,
+                'omd_event'::regnamespace
             )
                 AND relkind = 'r'
                 -- Reference rows stay.
                 AND relname NOT IN (
                     'agreement_listener', 'constraint_type', 'delivery_status',
-                    'delivery_transition'
+                    'delivery_transition', 'event_type', 'metric', 'setting', 'watch'
                 )
         LOOP
             EXECUTE format('DELETE FROM %s', v_name);
         END LOOP;
+        UPDATE omd_event.setting SET
+            event_number = 0, module_instance_id = 0, batch_instance_id = 0,
+            job_namespace = NULL, dataset_namespace = NULL, web_url = NULL, keep = '30 days',
+            published_datetime = NULL;
+        UPDATE omd_event.watch SET watched_datetime = NULL;
         DELETE FROM omd.batch_hierarchy;
         DELETE FROM omd.batch_module;
         DELETE FROM omd.batch_parameter;

@@ -68,7 +68,18 @@ samples (metric_name, sample_name, labels, value) AS (
     SELECT
         'omd_info',
         'omd_info',
-        jsonb_build_object('version', coalesce(omd.installed_version(), 'unknown')),
+        jsonb_build_object(
+            'version',
+            coalesce(
+                (
+                    SELECT f.product_version
+                    FROM omd.installed_file AS f
+                    ORDER BY f.applied_at DESC, f.path ASC
+                    LIMIT 1
+                ),
+                'unknown'
+            )
+        ),
         1
     UNION ALL
     SELECT
