@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import timedelta
 
-    from omd.event.rows import EventsAfterRow, WatchAnswer
+    from omd.event.rows import EventsAfterRow, PublishAnswer, WatchAnswer
 
 __all__ = ["EventCalls"]
 
@@ -79,6 +79,25 @@ class EventCalls(Calls):
         answer: str = self._value(_PARENT_ID, subject_type, instance_id)
         return answer
 
+    def publish(self, *, limit: int | None = None) -> PublishAnswer:
+        """Gives numbers to what has happened since the last round, in the order of time, and writes
+        it to omd_event.event; ``published`` says how much, ``event_number`` which number is the
+        newest. 0: nothing is left.
+
+        NULL: another session publishes. It counts what it publishes, and notifies omd_published.
+
+        Args:
+            limit: at most so many instances that were not met before; what is later than the
+                first one left out waits for the next round.
+
+        Raises:
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+        """
+        from omd.event.rows import PublishAnswer
+
+        return self._answer(_PUBLISH, PublishAnswer, limit)
+
     def watch(self, *, every: timedelta | str | None = None) -> WatchAnswer:
         """Compares omd_report.problems with what the last call has found, and makes an event of
         each problem that is new or gone.
@@ -117,4 +136,5 @@ _PARENT_ID = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_PUBLISH = Routine("omd_event.publish", {"p_limit": "integer"})
 _WATCH = Routine("omd_event.watch", {"p_every": "interval"})

@@ -13,6 +13,7 @@ __all__ = [
     "EventsRow",
     "MetricListRow",
     "ProblemListRow",
+    "PublishAnswer",
     "WatchAnswer",
 ]
 
@@ -30,6 +31,14 @@ class EventsAfterRow:
     event_datetime: datetime
     published_datetime: datetime
     detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishAnswer:
+    """Answer of omd_event.publish."""
+
+    published: int
+    event_number: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ SELECT
     'CALL omd.reap_expired_instances();' AS way_out
 FROM omd.expired_lease AS l
 UNION ALL
--- After a failure LAST_RUN_FAILED says what is to do, and the next begin takes its rows back.
+-- What has failed is undone by the next begin anyway; here somebody has asked for it.
 SELECT
     'ROLLBACK_PENDING' AS problem_code,
     'WARNING' AS severity,
@@ -125,8 +125,8 @@ SELECT
     format('Module %s (%s)', m.module_code, m.module_kind_code) AS subject,
     min(mi.end_datetime) AS since,
     format(
-        '%s of its runs wait%s to be undone by its next begin, the first is Module Instance %s.',
-        count(*), CASE count(*) WHEN 1 THEN 's' END, min(mi.module_instance_id)
+        '%s of its runs wait%s to be undone by its next begin; the first is Module Instance %s.',
+        count(*), CASE count(*) WHEN 1 THEN 's' ELSE '' END, min(mi.module_instance_id)
     ) AS text,
     CASE
         WHEN m.module_kind_code = 'SPARK' AND m.job IS NULL THEN 'Start its job again.'
@@ -138,11 +138,8 @@ WHERE
     omd._awaits_rollback(
         mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
     )
+    AND mi.execution_status_code <> 'F'
     AND m.module_kind_code <> 'PART'
-    AND NOT EXISTS (
-        SELECT FROM omd.module_pause AS p
-        WHERE p.module_id = mi.module_id AND p.failures > 0
-    )
 GROUP BY m.module_code, m.module_kind_code, m.job;
 
 COMMENT ON VIEW omd.problem_list IS
@@ -152,7 +149,7 @@ COMMENT ON COLUMN omd.problem_list.problem_code IS
 'GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed since its last success, '
 'or the last real run of the Batch has. UNDONE_READ: it has read rows that were undone later. '
 'NOT_RUN: a Batch has not run for two intervals of its frequency. LEASE_EXPIRED: a run of it is '
-'dead. ROLLBACK_PENDING: its next begin undoes a run, and it has not failed.';
+'dead. ROLLBACK_PENDING: a run is to be undone by the next begin, and it has not failed.';
 COMMENT ON COLUMN omd.problem_list.severity IS 'ERROR or WARNING.';
 COMMENT ON COLUMN omd.problem_list.room IS 'The room that says so.';
 COMMENT ON COLUMN omd.problem_list.object_kind IS 'MODULE or BATCH.';
