@@ -161,8 +161,10 @@ CREATE TABLE omd_event.sink (
     event_number bigint NOT NULL,
     taken_upto bigint NOT NULL,
     holder text,
+    lease interval,
     lease_expires_at timestamptz,
     problem text,
+    problem_datetime timestamptz,
     not_before timestamptz,
     pause interval,
     sent bigint NOT NULL DEFAULT 0,
@@ -194,9 +196,12 @@ COMMENT ON COLUMN omd_event.sink.event_number IS 'All up to this number is settl
 COMMENT ON COLUMN omd_event.sink.taken_upto IS
 'The newest number that the holder was given: no other may be confirmed.';
 COMMENT ON COLUMN omd_event.sink.holder IS 'The sender that holds it, or held it last.';
+COMMENT ON COLUMN omd_event.sink.lease IS
+'How long the holder asked for: each confirmation renews the lease by as much.';
 COMMENT ON COLUMN omd_event.sink.lease_expires_at IS
 'Until then no other sender gets its events; NULL: nobody holds it.';
 COMMENT ON COLUMN omd_event.sink.problem IS 'Why it waits; NULL: it does not.';
+COMMENT ON COLUMN omd_event.sink.problem_datetime IS 'Since when it waits; NULL: it does not.';
 COMMENT ON COLUMN omd_event.sink.not_before IS 'Until then nothing is taken; NULL: it may be.';
 COMMENT ON COLUMN omd_event.sink.pause IS
 'The last pause, which the next problem doubles; NULL: there is no problem.';

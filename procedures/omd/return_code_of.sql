@@ -15,9 +15,12 @@ BEGIN ATOMIC
     SELECT CASE WHEN f.code ~ '^[A-Za-z0-9_.:+-]{1,64}$' THEN f.code END
     FROM (
         (
-            SELECT e.event_id, e.event_return_code_details AS code
+            SELECT
+                e.event_id,
+                e.event_return_code_details AS code
             FROM omd.event_log AS e
-            WHERE p_subject_type = 'MODULE'
+            WHERE
+                p_subject_type = 'MODULE'
                 AND e.module_instance_id = p_instance_id
                 AND e.module_instance_id <> 0
                 AND e.event_type_code = 2
@@ -26,9 +29,12 @@ BEGIN ATOMIC
         )
         UNION ALL
         (
-            SELECT e.event_id, e.event_return_code_details AS code
+            SELECT
+                e.event_id,
+                e.event_return_code_details AS code
             FROM omd.event_log AS e
-            WHERE p_subject_type = 'BATCH'
+            WHERE
+                p_subject_type = 'BATCH'
                 AND e.batch_instance_id = p_instance_id
                 AND e.batch_instance_id <> 0
                 AND e.module_instance_id = 0

@@ -1,5 +1,5 @@
--- One event for each task, at the moment at which it is given up. Rooms above hear of it by triggers
--- of omd_dispatch.task_death, in which no row stays.
+-- One event for each task, at the moment at which it is given up. Rooms above hear of it by
+-- triggers of omd_dispatch.task_death, in which no row stays.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._tell_dead(
     p_family_code text,

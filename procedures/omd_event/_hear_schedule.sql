@@ -1,5 +1,5 @@
--- The problem of a schedule is the text of an error, which may hold values of rows: the event has its
--- code alone.
+-- The problem of a schedule is the text of an error, which may hold values of rows: the event has
+-- its code alone.
 
 CREATE OR REPLACE FUNCTION omd_event._hear_schedule()
 RETURNS trigger

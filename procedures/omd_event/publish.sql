@@ -159,33 +159,36 @@ BEGIN
                 g.gap_id
             FROM gap AS g
             CROSS JOIN LATERAL (
-                SELECT
-                    mi.module_instance_id,
-                    mi.module_id,
-                    mi.batch_instance_id,
-                    mi.start_datetime,
-                    mi.proceeded_datetime,
-                    mi.end_datetime,
-                    mi.execution_status_code,
-                    mi.reason_code,
-                    mi.has_proceeded
-                FROM omd.followed_module_instance AS mi
-                WHERE g.subject_type = 'MODULE'
-                    AND mi.module_instance_id BETWEEN g.first_id AND g.last_id
-                UNION ALL
-                SELECT
-                    bi.batch_instance_id,
-                    bi.batch_id,
-                    bi.parent_batch_instance_id,
-                    bi.start_datetime,
-                    bi.proceeded_datetime,
-                    bi.end_datetime,
-                    bi.execution_status_code,
-                    bi.reason_code,
-                    bi.has_proceeded
-                FROM omd.followed_batch_instance AS bi
-                WHERE g.subject_type = 'BATCH'
-                    AND bi.batch_instance_id BETWEEN g.first_id AND g.last_id
+                SELECT u.*
+                FROM (
+                    SELECT
+                        mi.module_instance_id,
+                        mi.module_id,
+                        mi.batch_instance_id,
+                        mi.start_datetime,
+                        mi.proceeded_datetime,
+                        mi.end_datetime,
+                        mi.execution_status_code,
+                        mi.reason_code,
+                        mi.has_proceeded
+                    FROM omd.followed_module_instance AS mi
+                    WHERE g.subject_type = 'MODULE'
+                        AND mi.module_instance_id BETWEEN g.first_id AND g.last_id
+                    UNION ALL
+                    SELECT
+                        bi.batch_instance_id,
+                        bi.batch_id,
+                        bi.parent_batch_instance_id,
+                        bi.start_datetime,
+                        bi.proceeded_datetime,
+                        bi.end_datetime,
+                        bi.execution_status_code,
+                        bi.reason_code,
+                        bi.has_proceeded
+                    FROM omd.followed_batch_instance AS bi
+                    WHERE g.subject_type = 'BATCH'
+                        AND bi.batch_instance_id BETWEEN g.first_id AND g.last_id
+                ) AS u
                 OFFSET 0
             ) AS x
             UNION ALL
@@ -199,29 +202,32 @@ BEGIN
                 NULL::bigint AS gap_id
             FROM omd_event.open_run AS o
             LEFT JOIN LATERAL (
-                SELECT
-                    mi.module_id,
-                    mi.batch_instance_id,
-                    mi.start_datetime,
-                    mi.proceeded_datetime,
-                    mi.end_datetime,
-                    mi.execution_status_code,
-                    mi.reason_code,
-                    mi.has_proceeded
-                FROM omd.followed_module_instance AS mi
-                WHERE o.subject_type = 'MODULE' AND mi.module_instance_id = o.instance_id
-                UNION ALL
-                SELECT
-                    bi.batch_id,
-                    bi.parent_batch_instance_id,
-                    bi.start_datetime,
-                    bi.proceeded_datetime,
-                    bi.end_datetime,
-                    bi.execution_status_code,
-                    bi.reason_code,
-                    bi.has_proceeded
-                FROM omd.followed_batch_instance AS bi
-                WHERE o.subject_type = 'BATCH' AND bi.batch_instance_id = o.instance_id
+                SELECT u.*
+                FROM (
+                    SELECT
+                        mi.module_id,
+                        mi.batch_instance_id,
+                        mi.start_datetime,
+                        mi.proceeded_datetime,
+                        mi.end_datetime,
+                        mi.execution_status_code,
+                        mi.reason_code,
+                        mi.has_proceeded
+                    FROM omd.followed_module_instance AS mi
+                    WHERE o.subject_type = 'MODULE' AND mi.module_instance_id = o.instance_id
+                    UNION ALL
+                    SELECT
+                        bi.batch_id,
+                        bi.parent_batch_instance_id,
+                        bi.start_datetime,
+                        bi.proceeded_datetime,
+                        bi.end_datetime,
+                        bi.execution_status_code,
+                        bi.reason_code,
+                        bi.has_proceeded
+                    FROM omd.followed_batch_instance AS bi
+                    WHERE o.subject_type = 'BATCH' AND bi.batch_instance_id = o.instance_id
+                ) AS u
                 OFFSET 0
             ) AS x ON TRUE
         ),

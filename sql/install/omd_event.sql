@@ -7,7 +7,7 @@
 \ir ../../migrations/V100__events.sql
 \endif
 
-\set checksum '9770ec09d4e8a0bd5769dabeb1d087d1ae8b5caf99078fff5352c70616e0075d'
+\set checksum '87b792892ac762f70011a40af0bc5b68f299b3a0bb0b48b0a4db491878ac63af'
 \set migration 'V102__event_tables'
 \ir ../setup/claim.psql
 \if :pending
@@ -53,15 +53,40 @@
 \ir ../triggers/omd_event/heard.sql
 
 -- What a sink gets
-\ir ../../procedures/omd_event/_openlineage.sql
+\ir ../../procedures/omd_event/_open_lineage.sql
 \ir ../../procedures/omd_event/_cloud_event.sql
 \ir ../../procedures/omd_event/_event_text.sql
 \ir ../../procedures/omd_event/_text.sql
 
+-- Sinks
+\ir ../../procedures/omd_event/_is_wanted.sql
+\ir ../../procedures/omd_event/_raise_unknown_sink.sql
+\ir ../../procedures/omd_event/_require_sink_fit.sql
+\ir ../../procedures/omd_event/register_sink.sql
+\ir ../../procedures/omd_event/remove_sink.sql
+\ir ../../procedures/omd_event/send_again.sql
+\ir ../../procedures/omd_event/_event_bodies.sql
+\ir ../../procedures/omd_event/take_events.sql
+\ir ../../procedures/omd_event/_raise_not_held.sql
+\ir ../../procedures/omd_event/_refuse_events.sql
+\ir ../../procedures/omd_event/confirm_events.sql
+\ir ../../procedures/omd_event/sink_definition.sql
+\ir ../views/omd_event/event_sinks.sql
+
+-- Copies and purges
+\ir ../../procedures/omd_event/_end_leases.sql
+\ir ../../procedures/omd_event/_hear_server.sql
+\ir ../../procedures/omd_event/continue_as.sql
+\ir ../../procedures/omd_event/_before_purge.sql
+\ir ../../procedures/omd_event/_needed_instances.sql
+\ir ../../procedures/omd_event/_purge_step.sql
+\ir ../../procedures/omd_event/_log_purge.sql
+\ir ../../procedures/omd_event/purge_events.sql
+\ir ../reference/omd_event/listeners.sql
+
 -- Metrics, and what is watched
 \ir ../views/omd_event/metric_list.sql
 \ir ../../procedures/omd_event/_sample_line.sql
-\ir ../views/omd_event/event_sinks.sql
 \ir ../views/omd_event/problem_list.sql
 \ir ../../procedures/omd_event/watch.sql
 

@@ -1333,8 +1333,8 @@ class ProblemListRow:
         problem_code: GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed
             since its last success, or the last real run of the Batch has. UNDONE_READ: it has
             read rows that were undone later. NOT_RUN: a Batch has not run for two intervals of
-            its frequency. LEASE_EXPIRED: a run of it is dead. ROLLBACK_PENDING: its next begin
-            undoes a run, and it has not failed.
+            its frequency. LEASE_EXPIRED: a run of it is dead. ROLLBACK_PENDING: a run is to be
+            undone by the next begin, and it has not failed.
         severity: ERROR or WARNING.
         room: The room that says so.
         object_kind: MODULE or BATCH.

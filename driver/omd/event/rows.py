@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 __all__ = [
@@ -14,6 +14,8 @@ __all__ = [
     "MetricListRow",
     "ProblemListRow",
     "PublishAnswer",
+    "SinkDefinitionRow",
+    "TakeEventsRow",
     "WatchAnswer",
 ]
 
@@ -42,6 +44,34 @@ class PublishAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class SinkDefinitionRow:
+    """Row of omd_event.sink_definition."""
+
+    sink_code: str
+    sink_kind: str
+    event_types: list[str] | None
+    codes: list[str] | None
+    target: str | None
+    format: str | None
+    secret_name: str | None
+    timeout: timedelta | None
+    inactive_indicator: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeEventsRow:
+    """Row of omd_event.take_events."""
+
+    event_number: int
+    event_type: str
+    subject_type: str
+    subject_id: int
+    code: str
+    event_datetime: datetime
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class WatchAnswer:
     """Answer of omd_event.watch."""
 
@@ -51,14 +81,22 @@ class WatchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class EventSinksRow:
-    """stub
+    """The programs that events are sent to: how far each has come, and why it waits.
 
     Attributes:
-        sink_code: stub
-        sink_kind: stub
-        event_number: stub
-        behind: stub
-        oldest_waiting: stub
+        sink_code: The sink.
+        sink_kind: OPENLINEAGE, WEBHOOK, COMMAND, or PULL (a program of your own).
+        event_number: All up to this number is settled.
+        behind: How many numbers are not settled, also of events that it does not ask for.
+        oldest_waiting: When the first event that is not settled was published; NULL: nothing
+            waits.
+        holder: The sender whose lease lasts; NULL: nobody holds it.
+        problem: Why it waits; NULL: it does not.
+        not_before: Until then nothing is taken.
+        refused: How many events it has refused.
+        sent: How many events it has got.
+        inactive_indicator: Y: nothing is sent, and nothing waits.
+        purged_unsent: How many events were purged before it got them.
     """
 
     view: ClassVar[str] = "omd_report.event_sinks"
@@ -67,7 +105,14 @@ class EventSinksRow:
     sink_kind: str
     event_number: int
     behind: int
-    oldest_waiting: datetime
+    oldest_waiting: datetime | None
+    holder: str | None
+    problem: str | None
+    not_before: datetime
+    refused: int
+    sent: int
+    inactive_indicator: str
+    purged_unsent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +185,7 @@ class ProblemListRow:
         object_kind: SINK.
         object_key: The sink.
         subject: What it is about, in words.
-        since: NULL: it is not known.
+        since: Since when; NULL when that is not known.
         text: What is wrong.
         way_out: What mends it.
     """

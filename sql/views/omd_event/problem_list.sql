@@ -9,7 +9,7 @@ SELECT
     'SINK' AS object_kind,
     s.sink_code AS object_key,
     format('sink %s (%s)', s.sink_code, s.sink_kind) AS subject,
-    NULL::timestamptz AS since,
+    s.problem_datetime AS since,
     s.problem AS text,
     CASE s.sink_kind
         WHEN 'PULL' THEN format('SELECT * FROM omd_event.take_events(%L, ''me'');', s.sink_code)
@@ -28,7 +28,7 @@ SELECT
     format('sink %s (%s)', s.sink_code, s.sink_kind) AS subject,
     NULL::timestamptz AS since,
     format('%s events that it had not settled were purged.', s.purged_unsent) AS text,
-    format('CALL omd_event.send_again(%L, %s);', s.sink_code, s.event_number + 1) AS way_out
+    format('CALL omd_event.register_sink(%L);', s.sink_code) AS way_out
 FROM omd_event.sink AS s
 WHERE s.inactive_indicator = 'N' AND s.purged_unsent > 0;
 
@@ -42,6 +42,6 @@ COMMENT ON COLUMN omd_event.problem_list.room IS 'The room that says so.';
 COMMENT ON COLUMN omd_event.problem_list.object_kind IS 'SINK.';
 COMMENT ON COLUMN omd_event.problem_list.object_key IS 'The sink.';
 COMMENT ON COLUMN omd_event.problem_list.subject IS 'What it is about, in words.';
-COMMENT ON COLUMN omd_event.problem_list.since IS 'NULL: it is not known.';
+COMMENT ON COLUMN omd_event.problem_list.since IS 'Since when; NULL when that is not known.';
 COMMENT ON COLUMN omd_event.problem_list.text IS 'What is wrong.';
 COMMENT ON COLUMN omd_event.problem_list.way_out IS 'What mends it.';

@@ -204,6 +204,7 @@ samples (metric_name, sample_name, labels, value) AS (
         jsonb_build_object('sink', s.sink_code),
         s.behind
     FROM omd_report.event_sinks AS s
+    WHERE s.inactive_indicator = 'N'
     UNION ALL
     SELECT
         'omd_sink_oldest_seconds',
@@ -211,6 +212,7 @@ samples (metric_name, sample_name, labels, value) AS (
         jsonb_build_object('sink', s.sink_code),
         coalesce(greatest(extract(EPOCH FROM statement_timestamp() - s.oldest_waiting), 0), 0)
     FROM omd_report.event_sinks AS s
+    WHERE s.inactive_indicator = 'N'
     UNION ALL
     SELECT
         'omd_outbox_oldest_seconds',
