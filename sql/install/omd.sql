@@ -558,6 +558,11 @@
 \ir ../views/omd/ledger_read.sql
 \ir ../views/omd/ledger_undone.sql
 \ir ../views/omd/ledger_window.sql
+\ir ../views/omd/described_module.sql
+\ir ../views/omd/described_module_instance.sql
+\ir ../views/omd/described_batch_instance.sql
+\ir ../../procedures/omd/output_tables.sql
+\ir ../../procedures/omd/product_version.sql
 \ir ../../procedures/omd/undeclared_readers.sql
 \ir ../../procedures/omd/tables_of_run.sql
 \ir ../../procedures/omd/modules_writing.sql

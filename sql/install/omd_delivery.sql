@@ -301,6 +301,7 @@
 \ir ../../procedures/omd_delivery/explained_rows.sql
 \ir ../../procedures/omd_delivery/shown_deliveries.sql
 \ir ../../procedures/omd_delivery/deliveries_of.sql
+\ir ../../procedures/omd_delivery/described_runs.sql
 \ir ../../procedures/omd_delivery/files_of.sql
 \ir ../../procedures/omd_delivery/violations_of.sql
 

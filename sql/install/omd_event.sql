@@ -20,6 +20,13 @@
 \ir ../../migrations/V107__metrics.sql
 \endif
 
+\set checksum '14d212ca57cc0f1074da8a45d37a7fd1bb83d3a79db643a8ba51959f6e39f6be'
+\set migration 'V105__view_columns'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V105__view_columns.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_event/error_catalogue.sql
 \ir ../reference/omd_event/event_types.sql
@@ -52,8 +59,34 @@
 \ir ../../procedures/omd_event/_hear_lake.sql
 \ir ../triggers/omd_event/heard.sql
 
--- What a sink gets
+-- OpenLineage
+\ir ../../procedures/omd_event/_instant.sql
+\ir ../../procedures/omd_event/_facet.sql
+\ir ../../procedures/omd_event/_context_parent.sql
+\ir ../../procedures/omd_event/_dataset_of_uri.sql
+\ir ../../procedures/omd_event/_datasets.sql
+\ir ../../procedures/omd_event/_job_type.sql
+\ir ../../procedures/omd_event/_documentation.sql
+\ir ../../procedures/omd_event/_job_facets.sql
+\ir ../../procedures/omd_event/_view_reads.sql
+\ir ../../procedures/omd_event/_column_lineage.sql
+\ir ../../procedures/omd_event/_column_facet.sql
+\ir ../../procedures/omd_event/_callers.sql
+\ir ../../procedures/omd_event/_parent_facet.sql
+\ir ../../procedures/omd_event/_assertions.sql
+\ir ../../procedures/omd_event/_run_tables.sql
+\ir ../../procedures/omd_event/_nominal_time.sql
+\ir ../../procedures/omd_event/_engine_facet.sql
+\ir ../../procedures/omd_event/_error_facet.sql
+\ir ../../procedures/omd_event/_run_facet.sql
+\ir ../../procedures/omd_event/_output_facets.sql
+\ir ../../procedures/omd_event/_staged.sql
+\ir ../../procedures/omd_event/_described_tables.sql
+\ir ../../procedures/omd_event/_run_event.sql
 \ir ../../procedures/omd_event/_open_lineage.sql
+\ir ../views/omd_event/openlineage_event.sql
+
+-- What a sink gets
 \ir ../../procedures/omd_event/_cloud_event.sql
 \ir ../../procedures/omd_event/_event_text.sql
 \ir ../../procedures/omd_event/_text.sql

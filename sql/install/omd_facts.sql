@@ -239,6 +239,8 @@
 \ir ../../procedures/omd_facts/changes_view.sql
 \ir ../../procedures/omd_facts/explained_facts.sql
 \ir ../../procedures/omd_facts/deliveries_of.sql
+\ir ../../procedures/omd_facts/described_loads.sql
+\ir ../../procedures/omd_facts/described_entities.sql
 \ir ../../procedures/omd_facts/may_end.sql
 \ir ../../procedures/omd_facts/purge_changes.sql
 \ir ../../procedures/omd_facts/written_entities.sql

@@ -69,6 +69,8 @@
 \ir ../../procedures/omd_lake/runs_in_block.sql
 \ir ../../procedures/omd_lake/instances_in_window.sql
 \ir ../../procedures/omd_lake/written_tables.sql
+\ir ../../procedures/omd_lake/described_tables.sql
+\ir ../../procedures/omd_lake/described_runs.sql
 
 -- Maintenance and recalls
 \ir ../../procedures/omd_lake/_register_helper.sql

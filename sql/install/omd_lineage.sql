@@ -316,6 +316,7 @@
 \ir ../views/omd_lineage/ready_list.sql
 \ir ../views/omd_lineage/ready_list_by_topic.sql
 \ir ../views/omd_lineage/topic_work.sql
+\ir ../views/omd_lineage/described_topic.sql
 \ir ../views/omd_lineage/error_log.sql
 \ir ../views/omd_lineage/source_state.sql
 \ir ../views/omd_lineage/sources.sql
