@@ -105,6 +105,6 @@ COMMENT ON PROCEDURE omd_event.watch IS
 'Compares omd_report.problems with what the last call has found, and makes an event of each problem '
 'that is new or gone. Returns p_began and p_ended, how many there were; NULL: another session looks '
 'at this moment, or the last look is not older than p_every. Publishers call it each 15 seconds. '
-'Errors: OM013: p_every is NULL or negative. Locks: the row of watch, until the transaction ends.';
+'May be NULL: p_began, p_ended. Errors: OM013: p_every is NULL or negative. Locks: the row of watch, until the transaction ends.';
 REVOKE ALL ON PROCEDURE omd_event.watch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.watch TO omd_runner, omd_admin;

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LONGEST_PAUSE = 30.0
-_STUCK = 60.0  # a loop that has not come back to its wait for so many seconds does not turn
+_STUCK = 60.0  # seconds after which a loop that has not come back to its wait does not turn
 
 
 class HasDescriptor(Protocol):
@@ -62,6 +62,7 @@ class Loop:
     def __init__(self, tell: Callable[[str], None]) -> None:
         self.stop = 0  # how many signals have asked the program to stop
         self.tell = tell  # prints one line for people
+        self.stuck = _STUCK
         self._waits_until = time.monotonic()
         self._woken, self._waker = socket.socketpair()
         self._woken.setblocking(False)
@@ -104,7 +105,7 @@ class Loop:
     @property
     def turns(self) -> bool:
         """Whether it waits, or has waited a short while ago; any thread may ask."""
-        return time.monotonic() < self._waits_until + _STUCK
+        return time.monotonic() < self._waits_until + self.stuck
 
     def wait(self, seconds: float, news: HasDescriptor | None = None) -> bool:
         """Wait for any of it, at most so long; returns whether there is a notification."""

@@ -26,6 +26,9 @@ __all__ = [
     "CreateLoadWindowAnswer",
     "CumulativeLoadTimeRow",
     "CurrentProcessingRow",
+    "DescribedBatchInstanceRow",
+    "DescribedModuleInstanceRow",
+    "DescribedModuleRow",
     "DirectivesRow",
     "EvaluateBatchAnswer",
     "EvaluateModuleAnswer",
@@ -561,6 +564,115 @@ class CurrentProcessingRow:
     pid: str | None
     user_name: str | None
     session_lives: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedBatchInstanceRow:
+    """For rooms: the Batch Instances, as who tells others about them needs them.
+
+    Attributes:
+        batch_instance_id: The instance.
+        batch_code: The Batch.
+        batch_description: What the Batch loads; NULL when no description was given.
+        parent_batch_instance_id: The Batch Instance that called it; 0 when none did.
+        start_datetime: When it was created.
+        end_datetime: When it ended; NULL while it executes.
+        execution_status_code: E, S, F, A or C.
+        reason_code: Why it was aborted or skipped; NULL when it was neither.
+        started_by: The role that began it; NULL for runs from before this was recorded.
+        execution_context: Where and by what it ran; NULL when no context was given.
+    """
+
+    view: ClassVar[str] = "omd.described_batch_instance"
+
+    batch_instance_id: int
+    batch_code: str
+    batch_description: str | None
+    parent_batch_instance_id: int
+    start_datetime: datetime
+    end_datetime: datetime | None
+    execution_status_code: ExecutionStatus
+    reason_code: str | None
+    started_by: str | None
+    execution_context: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedModuleRow:
+    """For rooms: the Modules, as who tells others about their runs needs them.
+
+    Attributes:
+        module_id: The Module.
+        module_code: Its code.
+        module_description: What it loads; NULL when no description was given.
+        module_kind_code: What one run of it is.
+        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART.
+        area_code: The area of its target.
+        platform_code: The platform of its target.
+        table_format_code: The format of its target on Spark; NULL when none was given.
+        table_code: Its target, as registered.
+        executable: The SQL that run_module executes; NULL for a Module that runs elsewhere.
+        is_source: Its runs are a source: omd.source_table has the tables that they write.
+    """
+
+    view: ClassVar[str] = "omd.described_module"
+
+    module_id: int
+    module_code: str
+    module_description: str | None
+    module_kind_code: str
+    engine_code: str | None
+    area_code: str
+    platform_code: str
+    table_format_code: str | None
+    table_code: str
+    executable: str | None
+    is_source: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedModuleInstanceRow:
+    """For rooms: the Module Instances, as who tells others about them needs them.
+
+    Attributes:
+        module_instance_id: The instance.
+        module_id: The Module.
+        batch_instance_id: The Batch Instance that called it; 0 when none did.
+        start_datetime: When it was created.
+        end_datetime: When it ended; NULL while it executes.
+        execution_status_code: E, S, F, A or C.
+        reason_code: Why it was aborted or skipped; NULL when it was neither.
+        started_by: The role that began it; NULL for runs from before this was recorded.
+        execution_context: Where and by what it ran; NULL when no context was given.
+        rollback_instance_array: The instances that it had to undo.
+        rolled_back_by_module_instance_id: The later instance that undid it; NULL when none did.
+        rows_input: Rows read.
+        rows_inserted: Rows inserted.
+        rows_updated: Rows updated.
+        rows_deleted: Rows deleted.
+        rows_discarded: Rows left out on purpose.
+        rows_rejected: Rows refused as bad.
+    """
+
+    view: ClassVar[str] = "omd.described_module_instance"
+
+    module_instance_id: int
+    module_id: int
+    batch_instance_id: int
+    start_datetime: datetime
+    end_datetime: datetime | None
+    execution_status_code: ExecutionStatus
+    reason_code: str | None
+    started_by: str | None
+    execution_context: dict[str, Any] | None
+    rollback_instance_array: list[int]
+    rolled_back_by_module_instance_id: int | None
+    rows_input: int
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+    rows_discarded: int
+    rows_rejected: int
 
 
 @dataclass(frozen=True, slots=True)

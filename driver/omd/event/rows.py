@@ -12,6 +12,7 @@ __all__ = [
     "EventsAfterRow",
     "EventsRow",
     "MetricListRow",
+    "OpenlineageEventRow",
     "ProblemListRow",
     "PublishAnswer",
     "SinkDefinitionRow",
@@ -171,6 +172,26 @@ class MetricListRow:
     is_per_code: bool
     label_names: list[str]
     alert: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenlineageEventRow:
+    """Each event of a run or a Batch as OpenLineage (2-0-2) says it: START, COMPLETE, FAIL, ABORT,
+    and OTHER for what was undone.
+
+    Attributes:
+        event_number: The number of the event.
+        event_type: What has happened.
+        code: The Module or Batch, as it was called when the event was published.
+        event: The event, exactly as it is sent. What a definition says is as it is now.
+    """
+
+    view: ClassVar[str] = "omd_report.openlineage_event"
+
+    event_number: int
+    event_type: str
+    code: str
+    event: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ __all__ = [
     "BaseTableRow",
     "BeginStepAnswer",
     "DependencyOffsetsRow",
+    "DescribedTopicRow",
     "ErrorLogRow",
     "LineageErrorsRow",
     "LineageGapsRow",
@@ -195,6 +196,25 @@ class DependencyOffsetsRow:
     former_id: int
     is_closed: bool
     source_table_code: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedTopicRow:
+    """For rooms: the topics that are made by runs, as who tells others about these needs them.
+
+    Attributes:
+        module_id: The Module.
+        topic: The topic.
+        processor: How it is made: STEP, RELOAD or a procedure.
+        transforms: Its transforms, in order.
+    """
+
+    view: ClassVar[str] = "omd_lineage.described_topic"
+
+    module_id: int
+    topic: str
+    processor: str
+    transforms: list[str]
 
 
 @dataclass(frozen=True, slots=True)
