@@ -76,8 +76,8 @@ class TakeEventsRow:
 class WatchAnswer:
     """Answer of omd_event.watch."""
 
-    began: int
-    ended: int
+    began: int | None
+    ended: int | None
 
 
 @dataclass(frozen=True, slots=True)

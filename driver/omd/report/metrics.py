@@ -48,8 +48,8 @@ def listen_option(command: F) -> F:
 
 def text(calls: Calls, *, no_codes: bool = False) -> str:
     """Return the metrics in Prometheus' text format."""
-    chosen = {"is_per_code": False} if no_codes else {}
-    return "".join(f"{row.line}\n" for row in calls.report(PrometheusRow, **chosen))
+    rows = calls.report(PrometheusRow, is_per_code=False if no_codes else None)
+    return "".join(f"{row.line}\n" for row in rows)
 
 
 def unready(calls: Calls) -> str | None:
