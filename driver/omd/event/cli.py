@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from functools import partial
 
 import click
@@ -218,8 +219,11 @@ def run(
             code: Registered(EventCalls(control.new_link(name="-sink")), code, allowed)
             for code in chosen
         }
-        with Publisher(lambda: control.new_link(name="-publish"), tell):
-            if not until_quiet:
+        with ExitStack() as stack:
+            if until_quiet:  # a problem that is there now is sent too
+                control.event.watch(every="15 seconds")
+            else:
+                stack.enter_context(Publisher(lambda: control.new_link(name="-publish"), tell))
                 tell(f"sending to {', '.join(chosen)}; SIGTERM or Ctrl-C stops it")
             return serve(
                 lambda: open_control(dsn),

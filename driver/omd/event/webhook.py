@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 import http.client
@@ -99,7 +98,7 @@ class Webhook:
             raise ValueError(f"the environment variable {self._secret_name} is not set")
         try:
             return headers | signed(identity, int(time.time()), body, secrets)
-        except binascii.Error:
+        except ValueError:  # binascii.Error is one
             raise ValueError(
                 f"the environment variable {self._secret_name} is not whsec_ and base64"
             ) from None
@@ -183,7 +182,7 @@ def signed(identity: str, timestamp: int, body: bytes, secrets: Sequence[str]) -
         secrets: whsec_ and base64; each gives a signature.
 
     Raises:
-        binascii.Error: a secret is not base64.
+        ValueError: a secret is not base64.
     """
     content = b".".join([identity.encode(), str(timestamp).encode(), body])
     signatures = [
@@ -219,12 +218,15 @@ def is_below(url: str, prefix: str) -> bool:
 
 
 def _address(url: str) -> SplitResult:
-    address = urlsplit(url)
+    try:
+        address = urlsplit(url)
+        _ = address.port
+    except ValueError:
+        raise ValueError("its URL is malformed") from None
     if address.scheme not in ("http", "https") or not address.hostname:
         raise ValueError("its URL does not begin with http:// or https:// and a host")
     if address.username is not None or address.password is not None:
         raise ValueError("its URL has a user or a password, which everybody could read")
-    _ = address.port  # raises ValueError
     return address
 
 
