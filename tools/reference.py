@@ -493,8 +493,8 @@ def _metrics(connection: Connection) -> Iterator[str]:
         " `SELECT line FROM omd_report.prometheus` is the same text, and `omd_report.metrics` has a"
         " row per series. What has ended is counted when events are published, so somebody has to:"
         " workers, schedulers, senders, or `CALL omd_event.publish()`. A counter falls only where a"
-        " database was copied or restored. Labels are codes of the configuration, never an id, a key"
-        " of a row or a message.\n"
+        " database was copied or restored. Labels are codes of the configuration, never an id, a"
+        " key of a row or a message.\n"
     )
     yield from _table(
         ("metric", "type", "labels", "per code", "what it is"),
@@ -512,8 +512,8 @@ def _metrics(connection: Connection) -> Iterator[str]:
     yield "\n`omd metrics --no-codes` leaves out what has a series for each code.\n"
     yield "## Alerts\n"
     yield (
-        "`omd metrics rules` prints them as a file for Prometheus; `share/omd.rules.yml` is that file."
-        " The bounds are a proposal: change them in your copy.\n"
+        "`omd metrics rules` prints them as a file for Prometheus; `share/omd.rules.yml` is that"
+        " file. The bounds are a proposal: change them in your copy.\n"
     )
     yield from _table(
         ("alert", "severity", "condition", "lasts", "what it says"),
@@ -535,8 +535,8 @@ def _problems(connection: Connection) -> Iterator[str]:
     yield "# Problems\n"
     yield (
         "`omd_report.problems` has a row for each thing that somebody should look at, with the"
-        " command that mends it; `omd status` shows them. A publisher looks each 15 seconds for what"
-        " has changed, and makes the events PROBLEM_BEGAN and PROBLEM_ENDED of it, so a problem"
+        " command that mends it; `omd status` shows them. A publisher looks each 15 seconds for"
+        " what has changed, and makes the events PROBLEM_BEGAN and PROBLEM_ENDED of it, so a problem"
         " reaches a webhook.\n"
     )
     meanings: dict[str, list[str]] = defaultdict(list)

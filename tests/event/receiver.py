@@ -39,7 +39,7 @@ def answers(status: int, text: str = "", **headers: str) -> Answer:
 class Receiver:
     url: str = ""
     requests: list[Request] = field(default_factory=list)
-    answer: Answer = answers(200)
+    answer: Answer = field(default_factory=lambda: answers(200))
     news: threading.Condition = field(default_factory=threading.Condition)
 
     def wait_for(self, count: int) -> None:

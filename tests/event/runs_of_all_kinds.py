@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CALLER = "airflow/dag.task/018f0000-0000-7000-8000-000000000001"
 ROOT = "https://airflow.example/my/dag/018f0000-0000-7000-8000-000000000002"
-HOSTILE = 'a"b\'c\\d{}\n/%é'
+HOSTILE = "a\"b'c\\d{}\n/%é"
 ORDERS = entity(
     "orders",
     ["nbr"],

@@ -44,9 +44,7 @@ def publish(flow: Flow) -> int:
 
 def values(flow: Flow, metric_name: str) -> dict[tuple[str, ...], float]:
     """Return the values of a metric by its labels in their order."""
-    names = flow.one(
-        "SELECT label_names FROM omd_event.metric WHERE metric_name = %s", metric_name
-    )
+    names = flow.one("SELECT label_names FROM omd_event.metric WHERE metric_name = %s", metric_name)
     rows = flow.rows("SELECT * FROM omd_report.metrics WHERE metric_name = %s", metric_name)
     return {tuple(row["labels"][name] for name in names): row["value"] for row in rows}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import uuid
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -11,7 +9,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from event.judges import check, facets, through_the_client
-from event.runs_of_all_kinds import CALLER, HOSTILE, ROOT, World
+from event.runs_of_all_kinds import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,5 +61,3 @@ def test_each_event_and_each_facet_is_as_its_schema_says(world: World) -> None:
 def test_the_classes_of_the_client_make_the_same_events(world: World, tmp_path: Path) -> None:
     for event in world.all_events():
         assert without_empty(through_the_client(event, tmp_path)) == without_empty(event)
-
-

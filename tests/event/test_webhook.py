@@ -163,7 +163,9 @@ def test_the_signature_is_that_of_the_standard() -> None:
 def test_while_a_secret_changes_both_sign() -> None:
     with receiving() as receiver:
         both = {"HOOK": f"{KEY} whsec_AAAA"}
-        assert Webhook(receiver.url, secret_name="HOOK", environment=both).send(event()) == Settled()
+        assert (
+            Webhook(receiver.url, secret_name="HOOK", environment=both).send(event()) == Settled()
+        )
     first, second = receiver.requests[0].headers["webhook-signature"].split(" ")
     assert first.startswith("v1,")
     assert second.startswith("v1,")
@@ -225,11 +227,7 @@ def test_what_is_not_allowed_is_not_sent() -> None:
     ],
 )  # fmt: skip
 def test_an_odd_url_is_a_problem_that_does_not_show_it(url: str) -> None:
-    try:
-        outcome = Webhook(url, timeout=2).send(event())
-    except Exception as error:  # the sender makes a problem of its class
-        assert "secret" not in type(error).__name__
-        return
+    outcome = Webhook(url, timeout=2).send(event())
     assert isinstance(outcome, Wait)
     assert "secret" not in outcome.problem
 

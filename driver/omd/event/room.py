@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from omd.control.connection import Door
-
 from omd.event.calls import EventCalls
 
 
