@@ -536,8 +536,8 @@ def _problems(connection: Connection) -> Iterator[str]:
     yield (
         "`omd_report.problems` has a row for each thing that somebody should look at, with the"
         " command that mends it; `omd status` shows them. A publisher looks each 15 seconds for"
-        " what has changed, and makes the events PROBLEM_BEGAN and PROBLEM_ENDED of it, so a problem"
-        " reaches a webhook.\n"
+        " what has changed, and makes the events PROBLEM_BEGAN and PROBLEM_ENDED of it, so a"
+        " problem reaches a webhook.\n"
     )
     meanings: dict[str, list[str]] = defaultdict(list)
     for row in connection.execute(PROBLEMS):

@@ -60,7 +60,7 @@ def program(dsn: str, *arguments: str) -> Iterator[tuple[str, subprocess.Popen[s
         assert match
         yield match[1], process
     finally:
-        process.kill()
+        process.terminate()
         process.communicate()
 
 

@@ -71,7 +71,7 @@ def sending(dsn: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     try:
         yield process
     finally:
-        process.kill()
+        process.terminate()
         process.communicate()
 
 
@@ -295,6 +295,7 @@ def test_a_program_is_named_by_its_whole_path(tmp_path: Path) -> None:
     assert outcome == Wait("its program can't be started: No such file or directory")
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

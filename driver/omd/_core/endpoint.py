@@ -72,11 +72,11 @@ class Endpoint:
         self._metrics = Shared(metrics)
         self._turns = turns
         self._unready = Shared(unready)
-        found = socket.getaddrinfo(
+        places = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
         # Without a host both families are there; one socket for IPv4 is what others do too.
-        family, *_, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+        family, *_, address = min(places, key=lambda entry: entry[0] != socket.AF_INET)
         self._server = _Server(family, address, self._handler())
         self._thread = threading.Thread(
             target=self._server.serve_forever, name="omd-endpoint", daemon=True
