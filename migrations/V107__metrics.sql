@@ -1,5 +1,5 @@
--- V107: events, metrics: the list of metrics, the counters that publish moves, and the problems that
--- the last look has found. Applied once.
+-- V107: events, metrics: the list of metrics, the counters that publish moves, and the problems
+-- that the last look has found. Applied once.
 
 CREATE TABLE omd_event.metric (
     metric_name text NOT NULL,

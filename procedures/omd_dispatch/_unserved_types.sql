@@ -1,5 +1,5 @@
--- Only the types of groups without a worker are looked for, and of a family at most 10,000 tasks, by
--- the index of those that may be claimed.
+-- Only the types of groups without a worker are looked for, and of a family at most 10,000 tasks,
+-- by the index of those that may be claimed.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._unserved_types()
 RETURNS TABLE (

@@ -1,5 +1,5 @@
--- The same event has the same body whenever it is sent, so nothing of the moment is in it. Its id is
--- no event_number, which another server may give to another event, and has no full stop, which
+-- The same event has the same body whenever it is sent, so nothing of the moment is in it. Its id
+-- is no event_number, which another server may give to another event, and has no full stop, which
 -- separates the parts that a webhook signs. The subject is no code: the standard allows no control
 -- characters in it.
 

@@ -1,6 +1,6 @@
--- One pass over the events of a round, one over their runs by their ids, and one row per series that
--- moves. Nobody else counts meanwhile: publish holds its row. Kind and row counts are those of the
--- run, which is still there: purge_history deletes none that is not published.
+-- One pass over the events of a round, one over their runs by their ids, and one row per series
+-- that moves. Nobody else counts meanwhile: publish holds its row. Kind and row counts are those of
+-- the run, which is still there: purge_history deletes none that is not published.
 
 CREATE OR REPLACE FUNCTION omd_event._count(
     p_after bigint,
@@ -122,7 +122,11 @@ BEGIN
             'omd_run_seconds',
             'omd_run_seconds_bucket',
             jsonb_build_object('kind', k.kind, 'le', b.le),
-            (SELECT count(*) FROM unnest(k.each_seconds) AS s (seconds) WHERE s.seconds <= b.le::float8)
+            (
+                SELECT count(*)
+                FROM unnest(k.each_seconds) AS s (seconds)
+                WHERE s.seconds <= b.le::float8
+            )
         FROM kinds AS k
         CROSS JOIN unnest(omd_event._run_seconds_buckets()) AS b (le)
         UNION ALL

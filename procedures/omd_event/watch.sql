@@ -1,5 +1,6 @@
--- The row of watch is taken with SKIP LOCKED: any number of publishers may call this, and none waits
--- for another. A problem is the same as before if its code and its object are, whatever its words.
+-- The row of watch is taken with SKIP LOCKED: any number of publishers may call this, and none
+-- waits for another. A problem is the same as before if its code and its object are, whatever its
+-- words.
 
 CREATE OR REPLACE PROCEDURE omd_event.watch(
     INOUT p_began bigint DEFAULT NULL,
@@ -102,9 +103,10 @@ END
 $watch$;
 
 COMMENT ON PROCEDURE omd_event.watch IS
-'Compares omd_report.problems with what the last call has found, and makes an event of each problem '
-'that is new or gone. Returns p_began and p_ended, how many there were; NULL: another session looks '
-'at this moment, or the last look is not older than p_every. Publishers call it each 15 seconds. '
-'May be NULL: p_began, p_ended. Errors: OM013: p_every is NULL or negative. Locks: the row of watch, until the transaction ends.';
+'Compares omd_report.problems with what the last call has found, and makes an event of each '
+'problem that is new or gone. Returns p_began and p_ended, how many there were; NULL: another '
+'session looks at this moment, or the last look is younger than p_every. Publishers call it each '
+'15 seconds. May be NULL: p_began, p_ended. Errors: OM013: p_every is NULL or negative. Locks: the '
+'row of watch, until the transaction ends.';
 REVOKE ALL ON PROCEDURE omd_event.watch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.watch TO omd_runner, omd_admin;

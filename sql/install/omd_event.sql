@@ -13,7 +13,7 @@
 \if :pending
 \ir ../../migrations/V102__event_tables.sql
 \endif
-\set checksum '47d328d80445a0965e29c89e5adf2ce900e6ce6540978fa0a4684930b52db4f7'
+\set checksum '48900690004d8bff01f070bdc5489bebd2824a3544e81cab4839722683865624'
 \set migration 'V107__metrics'
 \ir ../setup/claim.psql
 \if :pending
@@ -119,7 +119,6 @@
 
 -- Metrics, and what is watched
 \ir ../views/omd_event/metric_list.sql
-\ir ../../procedures/omd_event/_sample_line.sql
 \ir ../views/omd_event/problem_list.sql
 \ir ../../procedures/omd_event/watch.sql
 

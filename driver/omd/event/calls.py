@@ -282,7 +282,7 @@ class EventCalls(Calls):
         each problem that is new or gone.
 
         Returns ``began`` and ``ended``, how many there were; NULL: another session looks at this
-        moment, or the last look is not older than ``every``. Publishers call it each 15 seconds.
+        moment, or the last look is younger than ``every``. Publishers call it each 15 seconds.
 
         Raises:
             InvalidArgument: OM013.

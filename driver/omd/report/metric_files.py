@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -40,7 +41,7 @@ def rules(metrics: Sequence[MetricListRow]) -> str:
                             "for": metric.alert["lasts"],
                             "labels": {"severity": metric.alert["severity"]},
                             "annotations": {
-                                "summary": metric.alert["summary"],
+                                "summary": _summary(metric.alert["summary"]),
                                 "description": metric.help,
                             },
                         }
@@ -51,6 +52,12 @@ def rules(metrics: Sequence[MetricListRow]) -> str:
             ]
         },
     )
+
+
+def _summary(text: str) -> str:
+    """Return the summary of an alert with its places as Prometheus' templates write them."""
+    values = {"value": "$value", "seconds": "$value | humanizeDuration"}
+    return re.sub(r"\{(\w+)\}", lambda m: "{{ " + values.get(m[1], f"$labels.{m[1]}") + " }}", text)
 
 
 def sql_exporter(metrics: Sequence[MetricListRow]) -> str:

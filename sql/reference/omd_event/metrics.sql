@@ -1,6 +1,7 @@
 -- The list of metrics. A sentence of help is what a person sees who meets the name first in a
 -- dashboard. What publish counts is kept in omd_event.counter, all else is read by
--- omd_report.metrics. What an alert says is a proposal: a person changes its file.
+-- omd_report.metrics. What an alert says is a proposal: a person changes its file. In braces stands
+-- a label, its {value}, or its value as {seconds}.
 
 DELETE FROM omd_event.metric;
 INSERT INTO omd_event.metric (metric_name, metric_type, help, is_per_code, label_names, alert)
@@ -8,7 +9,7 @@ VALUES
 -- Counted by publish
 (
     'omd_runs_total', 'counter',
-    'Runs that have ended, by kind of Module and status: S succeeded, F failed, A aborted, C skipped.',
+    'Ended runs, by kind of Module and status: S succeeded, F failed, A aborted, C skipped.',
     FALSE, '{kind,status}',
     NULL
 ),
@@ -40,7 +41,7 @@ VALUES
         'lasts', '0m',
         'severity', 'warning',
         'summary',
-        'A run of Module {{ $labels.module }} has failed.'
+        'A run of Module {module} has failed.'
     )
 ),
 (
@@ -59,7 +60,7 @@ VALUES
         'lasts', '0m',
         'severity', 'critical',
         'summary',
-        'A run of Batch {{ $labels.batch }} has failed.'
+        'A run of Batch {batch} has failed.'
     )
 ),
 (
@@ -78,7 +79,7 @@ VALUES
         'lasts', '0m',
         'severity', 'warning',
         'summary',
-        'A delivery of {{ $labels.agreement }} was refused.'
+        'A delivery of {agreement} was refused.'
     )
 ),
 (
@@ -91,7 +92,7 @@ VALUES
         'lasts', '0m',
         'severity', 'critical',
         'summary',
-        'A task of {{ $labels.family }}/{{ $labels.task_type }} is dead.'
+        'A task of {family}/{task_type} is dead.'
     )
 ),
 (
@@ -104,7 +105,7 @@ VALUES
         'lasts', '0m',
         'severity', 'warning',
         'summary',
-        'Schedule {{ $labels.schedule }} has failed.'
+        'Schedule {schedule} has failed.'
     )
 ),
 -- Read when somebody asks
@@ -131,7 +132,7 @@ VALUES
         'lasts', '1m',
         'severity', 'critical',
         'summary',
-        'No events were published for {{ $value | humanizeDuration }}, so counters stand still.'
+        'No events were published for {seconds}, so counters stand still.'
     )
 ),
 (
@@ -156,7 +157,7 @@ VALUES
         'lasts', '15m',
         'severity', 'warning',
         'summary',
-        'OMD shows {{ $labels.problem }} {{ $value }} times; omd status says what mends it.'
+        'OMD shows {problem} {value} times; omd status says what mends it.'
     )
 ),
 (
@@ -169,7 +170,7 @@ VALUES
         'lasts', '5m',
         'severity', 'warning',
         'summary',
-        'Topic {{ $labels.topic }} is {{ $value | humanizeDuration }} behind.'
+        'Topic {topic} is {seconds} behind.'
     )
 ),
 (
@@ -188,7 +189,7 @@ VALUES
         'lasts', '5m',
         'severity', 'warning',
         'summary',
-        '{{ $value }} sources are older than they promise.'
+        '{value} sources are older than they promise.'
     )
 ),
 (
@@ -207,7 +208,7 @@ VALUES
         'lasts', '1m',
         'severity', 'warning',
         'summary',
-        'A task of {{ $labels.family }}/{{ $labels.task_type }} has waited for {{ $value | humanizeDuration }}.'
+        'A task of {family}/{task_type} has waited for {seconds}.'
     )
 ),
 (
@@ -232,7 +233,7 @@ VALUES
         'lasts', '5m',
         'severity', 'warning',
         'summary',
-        'A delivery has waited for {{ $value | humanizeDuration }} to be loaded into {{ $labels.interface }}.'
+        'A delivery has waited for {seconds} to be loaded into {interface}.'
     )
 ),
 (
@@ -251,7 +252,7 @@ VALUES
         'lasts', '5m',
         'severity', 'warning',
         'summary',
-        'Sink {{ $labels.sink }} has not sent for {{ $value | humanizeDuration }}.'
+        'Sink {sink} has not sent for {seconds}.'
     )
 ),
 (

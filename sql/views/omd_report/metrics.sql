@@ -18,8 +18,9 @@ queue AS MATERIALIZED (
 ),
 
 -- increase() of Prometheus sees no first value, so what an alert looks at begins with 0.
-zeros (metric_name, labels) AS (
+zeros (metric_name, sample_name, labels) AS (
     SELECT
+        'omd_module_runs_total',
         'omd_module_runs_total',
         jsonb_build_object('module', m.module_code, 'status', 'F')
     FROM omd.module AS m
@@ -27,20 +28,24 @@ zeros (metric_name, labels) AS (
     UNION ALL
     SELECT
         'omd_batch_runs_total',
+        'omd_batch_runs_total',
         jsonb_build_object('batch', b.batch_code, 'status', 'F')
     FROM omd.batch AS b
     UNION ALL
     SELECT
+        'omd_agreement_deliveries_total',
         'omd_agreement_deliveries_total',
         jsonb_build_object('agreement', a.agreement_code, 'status', 'REFUSED')
     FROM omd_delivery.agreement AS a
     UNION ALL
     SELECT
         'omd_tasks_dead_total',
+        'omd_tasks_dead_total',
         jsonb_build_object('family', t.family_code, 'task_type', t.task_type)
     FROM omd_dispatch.task_conf_type_desc AS t
     UNION ALL
     SELECT
+        'omd_schedule_failures_total',
         'omd_schedule_failures_total',
         jsonb_build_object('schedule', s.schedule_code)
     FROM omd_dispatch.task_schedule AS s
@@ -56,14 +61,15 @@ samples (metric_name, sample_name, labels, value) AS (
     UNION ALL
     SELECT
         z.metric_name,
-        z.metric_name,
+        z.sample_name,
         z.labels,
         0
     FROM zeros AS z
-    WHERE NOT EXISTS (
-        SELECT FROM omd_event.counter AS c
-        WHERE c.metric_name = z.metric_name AND c.labels = z.labels
-    )
+    WHERE
+        NOT EXISTS (
+            SELECT FROM omd_event.counter AS c
+            WHERE c.metric_name = z.metric_name AND c.labels = z.labels
+        )
     UNION ALL
     SELECT
         'omd_info',
