@@ -49,7 +49,7 @@ COMMENT ON COLUMN omd_event.setting.module_instance_id IS
 COMMENT ON COLUMN omd_event.setting.batch_instance_id IS
 'The newest Batch Instance met: those above it are new.';
 COMMENT ON COLUMN omd_event.setting.published_datetime IS
-'When a round last came to its end; NULL: none did. It is exact to a second.';
+'When a publisher last looked; NULL: none did. It is exact to ten seconds.';
 
 CREATE TABLE omd_event.event (
     event_number bigint NOT NULL,

@@ -33,7 +33,14 @@ BEGIN
         );
     END IF;
     PERFORM omd.require_read_committed();
-    p_published := NULL;
+    SELECT
+        CASE WHEN i.p_is_idle THEN 0 END,
+        i.p_event_number
+    INTO p_published, p_event_number
+    FROM omd_event._is_idle() AS i;
+    IF p_published = 0 THEN
+        RETURN;
+    END IF;
     SELECT s.* INTO v_setting FROM omd_event.setting AS s FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         SELECT s.event_number INTO p_event_number FROM omd_event.setting AS s;
@@ -230,6 +237,10 @@ BEGIN
                 ) AS u
                 OFFSET 0
             ) AS x ON TRUE
+            -- Of the others there is nothing new.
+            WHERE x.start_datetime IS NULL
+                OR x.end_datetime IS NOT NULL
+                OR (x.has_proceeded AND NOT o.has_begun)
         ),
 
         -- A failure before the evaluation is a run that began.
@@ -268,7 +279,7 @@ BEGIN
         ),
 
         -- Causes stand before effects, whatever the clock did.
-        dated AS MATERIALIZED (
+        dated AS (
             SELECT
                 s.*,
                 greatest(s.began_datetime, b.began_datetime) AS begin_order,
@@ -280,7 +291,7 @@ BEGIN
                 END
         ),
 
-        told AS MATERIALIZED (
+        told AS (
             SELECT
                 d.*,
                 d.has_run
@@ -541,7 +552,7 @@ BEGIN
             WHERE n.published > 0
                 OR c.module_mark > s.module_instance_id
                 OR c.batch_mark > s.batch_instance_id
-                OR coalesce(s.published_datetime < v_now - interval '1 s', TRUE)
+                OR coalesce(s.published_datetime < v_now - interval '10 s', TRUE)
         )
 
         SELECT

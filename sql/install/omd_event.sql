@@ -7,7 +7,7 @@
 \ir ../../migrations/V100__events.sql
 \endif
 
-\set checksum '87b792892ac762f70011a40af0bc5b68f299b3a0bb0b48b0a4db491878ac63af'
+\set checksum '7ccbab59fc11751ee0d5ed1787f4060260f4d31f03ab500343ffc4594944df2d'
 \set migration 'V102__event_tables'
 \ir ../setup/claim.psql
 \if :pending
@@ -49,6 +49,7 @@
 \ir ../../procedures/omd_event/configure.sql
 \ir ../../procedures/omd_event/_run_seconds_buckets.sql
 \ir ../../procedures/omd_event/_count.sql
+\ir ../../procedures/omd_event/_is_idle.sql
 \ir ../../procedures/omd_event/publish.sql
 
 -- What is heard

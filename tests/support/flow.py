@@ -49,6 +49,9 @@ EMPTY = """
         DELETE FROM omd.module_instance WHERE module_instance_id > 0;
         DELETE FROM omd.batch_instance WHERE batch_instance_id > 0;
         DELETE FROM omd.event_log;
+        DELETE FROM omd.server_change;
+        UPDATE omd.installation SET
+            system_identifier = NULL, database_oid = NULL, is_copy = FALSE;
         DELETE FROM omd.source_control;
         DELETE FROM omd.window_return;
         DELETE FROM omd.pending_recall;

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
 
+_CHANNEL = "omd_event"  # process control notifies it of each change of an instance
 _POLL = 1.0  # seconds between two rounds when nothing was heard
 _REST = 0.2  # so long no round follows another one, whatever was heard
 _WATCH = b"CALL omd_event.watch(p_every => '15 seconds')"
@@ -62,7 +63,7 @@ class Publisher:
         while not self._loop.stop:
             link = self._connect()
             try:
-                with Listener(link, "omd_event") as news:
+                with Listener(link, _CHANNEL) as news:
                     self._serve(link, news)
             except (psycopg.Error, OmdError) as error:
                 if self._works:
@@ -71,13 +72,21 @@ class Publisher:
                 self._pause(_AGAIN)
 
     def _serve(self, link: Link, news: Listener) -> None:
+        """Listen only while nothing happens: it would cost each run a little to notify it."""
         while not self._loop.stop:
-            link.execute(b"CALL omd_event.publish()", (), tuple, repeatable=True)
+            rows = link.execute(b"CALL omd_event.publish()", (), tuple, repeatable=True)
             self._works = True
             self._watch(link)
-            self._pause(_REST)
-            if self._loop.wait(_POLL - _REST, news):
-                news.heard()
+            if rows[0][0] != 0:  # something was published, or another session publishes
+                if news.listens:
+                    news.unlisten()
+                self._pause(_REST)
+            elif not news.listens:
+                news.listen(_CHANNEL)  # what came before is seen by one more round
+            else:
+                self._pause(_REST)
+                if self._loop.wait(_POLL - _REST, news):
+                    news.heard()
 
     def _watch(self, link: Link) -> None:
         """Make events of problems; the database says whether it is time. Events go on without."""
