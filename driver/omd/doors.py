@@ -26,6 +26,15 @@ class Control(Performing):
     Threads may share it: statements are short and are executed one at a time. It moves no data.
     """
 
+    def environment_of(self, subject_type: str, instance_id: int) -> dict[str, str]:
+        """Return variables for a process that a run starts: there it is the parent.
+
+        Args:
+            subject_type: MODULE or BATCH.
+            instance_id: the Module Instance or Batch Instance.
+        """
+        return {"OPENLINEAGE_PARENT_ID": self.event.parent_id(subject_type, instance_id)}
+
 
 def connect(
     conninfo: str | None = None,

@@ -8,6 +8,7 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT f.product_version
     FROM omd.installed_file AS f
+    ORDER BY f.path
     LIMIT 1;
 END;
 

@@ -40,6 +40,7 @@ BEGIN
                 ON u.parent_batch_instance_id = b.batch_instance_id
             WHERE u.distance < 1000
         ),
+
         named AS (
             SELECT
                 u.origin_id,
@@ -64,6 +65,7 @@ BEGIN
                 ) AS called_by
             FROM up AS u
         )
+
         SELECT jsonb_object_agg(n.origin_id, n.caller)
         FROM (
             SELECT

@@ -55,6 +55,7 @@ BEGIN
             ON v.view_code = omd.spell_table(n.name) AND v.view_text = pg_get_viewdef(c.oid)
         WHERE t.module_id = ANY(p_module_array) AND c.relkind IN ('v', 'm')
     ),
+
     field AS (
         SELECT
             w.module_id,
@@ -65,6 +66,7 @@ BEGIN
         CROSS JOIN LATERAL jsonb_array_elements(f.value) AS i (item)
         GROUP BY w.module_id, f.key
     ),
+
     used_column AS (
         SELECT DISTINCT
             w.module_id,
@@ -80,6 +82,7 @@ BEGIN
             )
         )
     )
+
     SELECT DISTINCT
         w.module_id,
         w.table_code,

@@ -5,52 +5,36 @@ CREATE OR REPLACE FUNCTION omd_event._dataset_of_uri(
     p_uri text
 )
 RETURNS jsonb
-LANGUAGE sql
-STABLE
+LANGUAGE plpgsql
+IMMUTABLE
 PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $dataset_of_uri$
+DECLARE
+    v_parts CONSTANT text[] := coalesce(
+        regexp_match(p_uri, '^([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(/.*)?$'),
+        ARRAY['file', '', p_uri]
+    );
+    v_scheme CONSTANT text := regexp_replace(lower(v_parts[1]), '^s3[an]$', 's3');
+    v_authority CONSTANT text := coalesce(v_parts[2], '');
+    v_path CONSTANT text := coalesce(nullif(rtrim(v_parts[3], '/'), ''), '/');
+BEGIN
+    RETURN jsonb_build_object(
+        'namespace',
         CASE
-            WHEN p.parts IS NULL OR (s.scheme = 'file' AND coalesce(p.parts[2], '') IN ('', 'localhost'))
-                THEN
-                    jsonb_build_object(
-                        'namespace', 'file', 'name', n.path
-                    )
-            ELSE
-                jsonb_build_object(
-                    'namespace', s.scheme || '://' || coalesce(p.parts[2], ''),
-                    'name',
-                    CASE
-                        WHEN s.scheme IN ('s3', 'gs', 'wasb', 'wasbs')
-                            THEN coalesce(nullif(ltrim(n.path, '/'), ''), '/')
-                        ELSE n.path
-                    END
-                )
+            WHEN v_scheme = 'file' AND v_authority IN ('', 'localhost') THEN 'file'
+            ELSE v_scheme || '://' || v_authority
+        END,
+        'name',
+        CASE
+            WHEN v_scheme IN ('s3', 'gs', 'wasb', 'wasbs')
+                THEN coalesce(nullif(ltrim(v_path, '/'), ''), '/')
+            ELSE v_path
         END
-    FROM
-        regexp_match(p_uri, '^([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(/.*)?$') AS p (parts)
-    CROSS JOIN LATERAL (
-        SELECT
-            CASE lower(p.parts[1])
-                WHEN 's3a' THEN 's3'
-                WHEN 's3n' THEN 's3'
-                ELSE lower(p.parts[1])
-            END AS scheme
-    ) AS s
-    CROSS JOIN LATERAL (
-        SELECT
-            coalesce(
-                nullif(
-                    rtrim(
-                        CASE WHEN p.parts IS NULL THEN p_uri ELSE coalesce(p.parts[3], '') END,
-                        '/'
-                    ),
-                    ''
-                ),
-                '/'
-            ) AS path
-    ) AS n;
-END;
+    );
+END
+$dataset_of_uri$;
 
 COMMENT ON FUNCTION omd_event._dataset_of_uri IS
 'Returns namespace and name that a folder or file has in OpenLineage. p_uri: a URI, or a path of '

@@ -1,5 +1,5 @@
--- The text of an error may hold values of business rows, and everybody may see an event. The command
--- shows it to who may.
+-- The text of an error may hold values of business rows, and everybody may see an event. The
+-- command shows it to who may.
 
 CREATE OR REPLACE FUNCTION omd_event._error_facet(
     p_return_code text,

@@ -1,5 +1,5 @@
--- A batch of events is made at once: of Modules and tables that many of its runs share, what is said
--- is made once, and what stands in tables that grow is found by id. An instance that is purged, or
+-- A batch of events is made at once: of Modules and tables that many of its runs share, what is
+-- said is made once, and what stands in tables that grow is found by id. An instance that is purged, or
 -- whose id has another start since a restore, leaves job, run and time, which its event has. A
 -- generic plan goes by the indexes, whatever the statistics say: 8 ms for 100 events, not 14.
 

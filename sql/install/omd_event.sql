@@ -86,6 +86,10 @@
 \ir ../../procedures/omd_event/_run_event.sql
 \ir ../../procedures/omd_event/_open_lineage.sql
 \ir ../views/omd_event/openlineage_event.sql
+\ir ../../procedures/omd_event/_context_problems.sql
+\ir ../views/omd_event/openlineage_problems.sql
+\ir ../../procedures/omd_event/transform_views.sql
+\ir ../../procedures/omd_event/save_view_columns.sql
 
 -- What a sink gets
 \ir ../../procedures/omd_event/_cloud_event.sql

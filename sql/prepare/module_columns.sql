@@ -76,14 +76,18 @@ BEGIN
         backoff >= interval '0' AND backoff_limit >= interval '0'
     ),
     ADD CONSTRAINT ck_module_max_failures CHECK (max_failures >= 0);
-    -- A change of the type fires no trigger, so that no Module gets an event for it. SQL of blanks
-    -- never ran.
+    -- Not by a change of the type, which writes the table again: to a call that waits here with a
+    -- snapshot from before, it would be empty. No Module gets an event for it. SQL of blanks never
+    -- ran.
+    ALTER TABLE omd.module DISABLE TRIGGER USER;
+    UPDATE omd.module
+    SET
+        executable = CASE WHEN executable ~ '\S' THEN executable END,
+        module_kind_code = CASE WHEN executable ~ '\S' THEN 'SQL' ELSE 'SPARK' END,
+        engine_code = CASE WHEN executable ~ '\S' THEN 'POSTGRES' ELSE 'SPARK' END
+    WHERE executable IS NOT NULL;
     ALTER TABLE omd.module
-    ALTER COLUMN executable TYPE text USING CASE WHEN executable ~ '\S' THEN executable END,
-    ALTER COLUMN module_kind_code TYPE text
-    USING CASE WHEN executable ~ '\S' THEN 'SQL' ELSE 'SPARK' END,
-    ALTER COLUMN engine_code TYPE text
-    USING CASE WHEN executable ~ '\S' THEN 'POSTGRES' ELSE 'SPARK' END,
+    ENABLE TRIGGER USER,
     ADD CONSTRAINT ck_module_engine CHECK (engine_code IN ('POSTGRES', 'SPARK')),
     ADD CONSTRAINT ck_module_part CHECK ((engine_code IS NULL) = (module_kind_code = 'PART'));
 END

@@ -1,82 +1,97 @@
-"""A receiver of webhooks that does what a test tells it."""
+"""`Receiver` is an HTTP server that answers as a test tells it, and keeps what it got."""
 
 from __future__ import annotations
 
+import gzip
+import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-
-@dataclass(frozen=True)
-class Request:
-    path: str
-    headers: Mapping[str, str]  # by names in lower case
-    body: str
-    client: tuple[str, int]
-
-
-Answer = Callable[[BaseHTTPRequestHandler, Request], None]
-
-
-def answers(status: int, text: str = "", **headers: str) -> Answer:
-    """Return what answers with this status; `Retry_After` is the header Retry-After."""
-
-    def answer(handler: BaseHTTPRequestHandler, _request: Request) -> None:
-        handler.send_response(status)
-        handler.send_header("Content-Length", str(len(text)))
-        for name, value in headers.items():
-            handler.send_header(name.replace("_", "-"), value)
-        handler.end_headers()
-        handler.wfile.write(text.encode())
-
-    return answer
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 @dataclass
-class Receiver:
-    url: str = ""
-    requests: list[Request] = field(default_factory=list)
-    answer: Answer = field(default_factory=lambda: answers(200))
-    news: threading.Condition = field(default_factory=threading.Condition)
+class Answer:
+    """An answer; the body is given with its length unless it is None: then nothing is said."""
 
-    def wait_for(self, count: int) -> None:
-        """Wait until so many requests have come."""
-        with self.news:
-            assert self.news.wait_for(lambda: len(self.requests) >= count, 60), self.requests
+    status: int | None = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+class Receiver:
+    """Listens on loopback; `answer` decides about each request, and `got` has the bodies taken."""
+
+    def __init__(self) -> None:
+        self.answer: Callable[[dict[str, Any]], Answer] = lambda _event: Answer()
+        self.got: list[bytes] = []  # what was answered with 2xx
+        self.asked: list[bytes] = []  # all requests
+        self.headers: list[dict[str, str]] = []
+        self.released = threading.Event()  # ends requests that get no answer
+        self.came = threading.Condition()
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if self.headers.get("Content-Encoding") == "gzip":
+                    body = gzip.decompress(body)
+                answer = receiver.answer(json.loads(body))
+                with receiver.came:
+                    receiver.asked.append(body)
+                    receiver.headers.append(dict(self.headers.items()))
+                    if answer.status is not None and 200 <= answer.status < 300:
+                        receiver.got.append(body)
+                    receiver.came.notify_all()
+                if answer.status is None:
+                    receiver.released.wait()
+                    self.close_connection = True
+                    return
+                self.send_response(answer.status)
+                for name, value in answer.headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(answer.body)))
+                self.end_headers()
+                self.wfile.write(answer.body)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self.released.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def wait(self, condition: Callable[[Receiver], bool], seconds: float = 30) -> None:
+        """Wait until something is true of what has come."""
+        with self.came:
+            assert self.came.wait_for(lambda: condition(self), seconds), self.asked
+
+    def events(self) -> list[tuple[str, str]]:
+        """Return type and job of what was taken."""
+        events = [json.loads(body) for body in self.got]
+        return [(event["eventType"], event["job"]["name"]) for event in events]
 
 
 @contextmanager
-def receiving(answer: Answer | None = None) -> Iterator[Receiver]:
+def listening() -> Iterator[Receiver]:
+    """A receiver, which is closed at the end."""
     receiver = Receiver()
-    if answer is not None:
-        receiver.answer = answer
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            request = Request(self.path, headers, body, self.client_address)
-            with receiver.news:
-                receiver.requests.append(request)
-                receiver.news.notify_all()
-            receiver.answer(self, request)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]
-    thread = threading.Thread(target=server.serve_forever, args=[0.05], daemon=True)
-    thread.start()
-    receiver.url = f"http://127.0.0.1:{server.server_port}/hook/T0KEN?q=1"
     try:
         yield receiver
     finally:
-        server.shutdown()
-        server.server_close()
+        receiver.close()

@@ -128,8 +128,9 @@ class World:
 
     def deliveries(self, middle: Middle) -> None:
         middle.set_up(ORDERS)
+        middle.agree("a", settings={"orders.short": {"action": "NO ACTION", "threshold": 3}})
         run = middle.run(T[1], entities={"orders": "DELTA"})
-        run.validate(violations={"short": 2})
+        run.validate(violations={"orders.short": 2})
         run.write("orders", ("N", 1, "5"))
         run.apply(written={"orders": 1})
         self.ids["entity"] = run.instances["orders"]

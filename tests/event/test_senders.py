@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from event.receiver import Receiver, Request, answers, receiving
+from event.webhook_receiver import Receiver, Request, answers, receiving
 from event.test_endpoint import get
 from omd.event.command import Command
 from omd.event.rows import TakeEventsRow

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from event.receiver import Request, answers, receiving
+from event.webhook_receiver import Request, answers, receiving
 from omd.event.rows import TakeEventsRow
 from omd.event.sender import Refused, Settled, Wait
 from omd.event.webhook import Webhook, is_below, signed

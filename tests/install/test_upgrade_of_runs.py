@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Connect = Callable[..., psycopg.Connection[Any]]
 
 EXECUTABLE = "SELECT pg_advisory_xact_lock(42)"
+# An error of lineage, whose text has changed since.
+LATE = "SELECT FROM omd.error_catalogue WHERE sqlstate_code = 'OM206' FOR UPDATE"
 RETIRED = (
     "SELECT count(*) FROM pg_proc AS p WHERE obj_description(p.oid, 'pg_proc') LIKE 'Retired.%'"
 )
@@ -55,11 +57,11 @@ class Sessions:
 
         return self._waiting(session.info.backend_pid, self._pool.submit(execute))
 
-    def upgrade(self) -> Future[Any]:
-        """Start the upgrade; return when it waits for a lock."""
+    def upgrade(self, behind: psycopg.Connection[Any] | None = None) -> Future[Any]:
+        """Start the upgrade; return when it waits for a lock, or for that session."""
         session = self._connect(self._dsn)
         run = self._pool.submit(install.install, session)
-        return self._waiting(session.info.backend_pid, run)
+        return self._waiting(session.info.backend_pid, run, behind)
 
     def reader(self, statement: str) -> psycopg.Connection[Any]:
         """A session with a transaction that has read."""
@@ -68,12 +70,22 @@ class Sessions:
         self.readers.append(session)
         return session
 
-    def _waiting(self, pid: int, run: Future[Any]) -> Future[Any]:
-        waits = "SELECT cardinality(pg_blocking_pids(%s))"
-        while self.conn.execute(waits, [pid]).fetchone() == (0,):
-            assert not run.done(), run.result()
+    def _waiting(
+        self, pid: int, run: Future[Any], behind: psycopg.Connection[Any] | None = None
+    ) -> Future[Any]:
         run.pid = pid  # type: ignore[attr-defined]
+        self.wait(run, behind)
         return run
+
+    def wait(self, run: Future[Any], behind: psycopg.Connection[Any] | None = None) -> None:
+        """Return when the statement waits for a lock, or for that session."""
+        waits = (
+            "SELECT coalesce(%s::integer = ANY(p.pids), p.pids <> '{}')"
+            " FROM (SELECT pg_blocking_pids(%s) AS pids) AS p"
+        )
+        who = [behind and behind.info.backend_pid, run.pid]  # type: ignore[attr-defined]
+        while self.conn.execute(waits, who).fetchone() == (False,):
+            assert not run.done(), run.result()
 
     def hold(self) -> None:
         """Whoever comes to the lock 42 waits."""
@@ -244,9 +256,9 @@ def test_calls_that_wait_for_an_upgrade_end_well(sessions: Sessions) -> None:
         "in_db": "CALL omd.run_module('in_db')",
         "batch_in_db": "CALL omd.run_batch('batch_in_db')",
     }
-    # The upgrade waits for this reader of what it replaces late, and holds its locks by then.
-    reader = sessions.reader("SELECT FROM omd_report.throughput_per_day")
-    upgrade = sessions.upgrade()
+    # The upgrade waits for these rows, which it changes late, and holds its locks by then.
+    reader = sessions.reader(LATE)
+    upgrade = sessions.upgrade(behind=reader)
     waiting = {
         name: sessions.start(call.format(running.get(name)), role="omd_runner")
         for name, call in calls.items()
@@ -311,16 +323,13 @@ def test_steps_of_drivers_that_wait_for_an_upgrade_end_well(sessions: Sessions) 
         "CALL omd_lineage.fail_step(p_module_instance_id => {}, p_event_detail => 'gone',"
         " p_event_return_code_details => 'E')"
     )
-    reader = sessions.reader("SELECT FROM omd_report.throughput_per_day")
+    reader = sessions.reader(LATE)
     # The upgrade waits for the step in the database before it takes any lock, and then, with its
     # locks, for the reader.
     upgrade = sessions.upgrade()
     sessions.let_go()
     assert in_database.result(timeout=60)[0] == "DONE", in_database.result()
-    waits = "SELECT %s = ANY(pg_blocking_pids(%s))"
-    who = [reader.info.backend_pid, upgrade.pid]  # type: ignore[attr-defined]
-    while conn.execute(waits, who).fetchone() == (False,):
-        assert not upgrade.done(), upgrade.result()
+    sessions.wait(upgrade, behind=reader)
     waiting = [
         sessions.start(commit.format(*fence["ended"]), role="omd_runner"),
         sessions.start(fail.format(fence["broken"][0]), role="omd_runner"),

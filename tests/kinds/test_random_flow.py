@@ -236,6 +236,10 @@ def check_control(night: Night) -> None:
         " FROM omd.source_control AS s INNER JOIN omd.module_instance AS i"
         " USING (module_instance_id) WHERE s.source_code = 'facts.shop'"
         " AND i.execution_status_code = 'S' AND i.rolled_back_by_module_instance_id IS NULL"
+        # What a reload wrote stands until the next one.
+        " AND NOT EXISTS (SELECT FROM omd.module AS m INNER JOIN omd.module_instance AS n"
+        " USING (module_id) WHERE m.module_code = 'app.bill' AND m.module_id = i.module_id"
+        " AND n.module_instance_id > i.module_instance_id AND n.execution_status_code = 'S')"
     )
     read = {
         (w["run"], c["change_id"])

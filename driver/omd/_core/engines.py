@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
@@ -71,6 +71,15 @@ class Engine(Protocol):
 
     def attach(self, session: Any, tag: str) -> None:
         """Mark the jobs that this thread starts from now on, so that they can be cancelled."""
+        return
+
+    def hand_on(self, session: Any, parent: Callable[[], str | None]) -> None:
+        """Name the run as the parent of what the session reports of itself, where it does.
+
+        Args:
+            session: the session.
+            parent: returns the run as namespace/job/run id.
+        """
         return
 
     def cancel(self, session: Any, tag: str) -> None:

@@ -130,6 +130,8 @@ def _database(dsn: str) -> Iterator[Finding]:
                     yield from _readiness(conn)
                 with pinned(conn):
                     yield from _sources(conn)
+                with pinned(conn):
+                    yield from _openlineage(conn)
 
 
 def _installation(conn: psycopg.Connection[Any]) -> Finding:
@@ -302,6 +304,18 @@ def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     for source, problem, count in rows:
         mend = f"and {count - _SHOWN:,} more: omd lineage sources" if count > _SHOWN else ""
         yield Finding("source", Verdict.WARNING, f"{source}: {problem}", mend)
+
+
+def _openlineage(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
+    """What keeps others from understanding events of OpenLineage."""
+    rows = conn.execute(
+        "SELECT code, problem, command, pg_catalog.count(*) OVER ()"
+        " FROM omd_report.openlineage_problems ORDER BY problem_code DESC, code LIMIT %s",
+        [_SHOWN],
+    ).fetchall()
+    for code, problem, command, count in rows:
+        more = f" (and {count - _SHOWN:,} more)" if count > _SHOWN else ""
+        yield Finding("openlineage", Verdict.WARNING, f"{code}: {problem}{more}", command)
 
 
 _DISTRIBUTION = "pgomd"

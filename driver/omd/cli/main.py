@@ -25,6 +25,7 @@ _SECTIONS = {
         for room, title in ROOMS.items()
         if importlib.util.find_spec(f"omd.{room}.cli")
     },
+    "Other tools": "omd.integrations.cli",
     "What happened": "omd.report.cli",
     "See it work": "omd.cli.demo",
 }

@@ -134,6 +134,14 @@ class Connection(ControlCalls):
             link.close()
             signals.leave()
 
+    def environment_of(
+        self,
+        subject_type: str,  # noqa: ARG002 - omd.Control needs it
+        instance_id: int,  # noqa: ARG002
+    ) -> dict[str, str]:
+        """Return variables for a process that a run starts; `omd.Control` knows some."""
+        return {}
+
     def set(self, **settings: str) -> None:
         """Set parameters of the session, and of those that this control opens from now on."""
         self._settings.update(settings)

@@ -101,6 +101,12 @@ class EngineBlock(Block[C]):
         """
         if not any(session is spark for session in self._sessions):
             self._sessions.append(spark)
+            self._engine.hand_on(
+                spark,
+                lambda: self.control.environment_of("MODULE", self._instance_id).get(
+                    "OPENLINEAGE_PARENT_ID"
+                ),
+            )
         self._engine.attach(spark, self.tag)
         self.check()
 

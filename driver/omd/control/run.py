@@ -186,12 +186,13 @@ class Batch(Block[C]):
         )
 
     def environment(self) -> dict[str, str]:
-        """Return the variables with which another process joins this Batch.
+        """Return the variables with which another process joins this Batch, and names it as parent.
 
         They hold the connection string with its password: put them into the environment of a child,
         never into a log.
         """
         return {
+            **self.control.environment_of("BATCH", self.batch_instance_id),
             BATCH_VARIABLE: str(self.batch_instance_id),
             DSN_VARIABLE: self.control.dsn,
         }
@@ -336,12 +337,13 @@ class ModuleRun(EngineBlock[C]):
                     self._rows[name] = self._rows.get(name, 0) + count
 
     def environment(self) -> dict[str, str]:
-        """Return the variables with which another process joins the Batch of this run.
+        """Return the variables for another process: it joins the Batch; this run is its parent.
 
         They hold the connection string with its password: put them into the environment of a child,
         never into a log.
         """
         variables = {
+            **self.control.environment_of("MODULE", self.module_instance_id),
             MODULE_VARIABLE: str(self.module_instance_id),
             DSN_VARIABLE: self.control.dsn,
         }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         PublishAnswer,
         SinkDefinitionRow,
         TakeEventsRow,
+        TransformViewsRow,
         WatchAnswer,
     )
 
@@ -224,6 +225,22 @@ class EventCalls(Calls):
         """
         self._do(_REMOVE_SINK, sink_code)
 
+    def save_view_columns(self, view_code: str, view_text: str, fields: Mapping[str, Any]) -> None:
+        """Keeps from which columns those of a transform view come, as omd openlineage columns has
+        found it.
+
+        Args:
+            view_code: the view.
+            view_text: the text that was parsed, of transform_views.
+            fields: an object that has for each column a list of objects with table, column and
+                subtype.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        self._do(_SAVE_VIEW_COLUMNS, view_code, view_text, fields)
+
     def send_again(self, sink_code: str, event_number: int) -> None:
         """Lets the sink ``sink_code`` go on with the event ``event_number``: the next event taken
         is that one, and those after it follow again.
@@ -276,6 +293,21 @@ class EventCalls(Calls):
         from omd.event.rows import TakeEventsRow
 
         return self._rows(_TAKE_EVENTS, TakeEventsRow, sink_code, holder, limit, lease)
+
+    def transform_views(self, *, topics: Sequence[str] | None = None) -> list[TransformViewsRow]:
+        """Returns the transform views of topics, for a parser: the text of each, and the tables
+        that it names, each with its columns in order. is_known: what was found in this very text is
+        kept.
+
+        Args:
+            topics: only these topics; NULL: all.
+
+        Raises:
+            InvalidArgument: OM013.
+        """
+        from omd.event.rows import TransformViewsRow
+
+        return self._rows(_TRANSFORM_VIEWS, TransformViewsRow, topics)
 
     def watch(self, *, every: timedelta | str | None = None) -> WatchAnswer:
         """Compares omd_report.problems with what the last call has found, and makes an event of
@@ -346,6 +378,12 @@ _REGISTER_SINK = Routine(
     required=1,
 )
 _REMOVE_SINK = Routine("omd_event.remove_sink", {"p_sink_code": "text"}, required=1)
+_SAVE_VIEW_COLUMNS = Routine(
+    "omd_event.save_view_columns",
+    {"p_view_code": "text", "p_view_text": "text", "p_fields": "jsonb"},
+    required=3,
+    repeat=Repeat(),
+)
 _SEND_AGAIN = Routine(
     "omd_event.send_again", {"p_sink_code": "text", "p_event_number": "bigint"}, required=2
 )
@@ -361,5 +399,8 @@ _TAKE_EVENTS = Routine(
     {"p_sink_code": "text", "p_holder": "text", "p_limit": "integer", "p_lease": "interval"},
     required=2,
     is_function=True,
+)
+_TRANSFORM_VIEWS = Routine(
+    "omd_event.transform_views", {"p_topics": "text[]"}, repeat=Repeat(), is_function=True
 )
 _WATCH = Routine("omd_event.watch", {"p_every": "interval"})

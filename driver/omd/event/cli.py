@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
 from functools import partial
 
 import click
 
-from omd._core.publisher import Publisher
 from omd._terminal.commands import ExitCode, Sections
 from omd._terminal.options import limit_option, output_option
 from omd._terminal.tables import show, tell_more, titled
@@ -219,19 +217,17 @@ def run(
             code: Registered(EventCalls(control.new_link(name="-sink")), code, allowed)
             for code in chosen
         }
-        with ExitStack() as stack:
-            if until_quiet:  # a problem that is there now is sent too
-                control.event.watch(every="15 seconds")
-            else:
-                stack.enter_context(Publisher(lambda: control.new_link(name="-publish"), tell))
-                tell(f"sending to {', '.join(chosen)}; SIGTERM or Ctrl-C stops it")
-            return serve(
-                lambda: open_control(dsn),
-                transports,
-                tell,
-                until_quiet=until_quiet,
-                around=lambda turns: listening(listen, dsn, turns),
-            )
+        if until_quiet:  # a problem that is there now is sent too
+            control.event.watch(every="15 seconds")
+        else:
+            tell(f"sending to {', '.join(chosen)}; SIGTERM or Ctrl-C stops it")
+        return serve(
+            lambda: open_control(dsn),
+            transports,
+            tell,
+            until_quiet=until_quiet,
+            around=lambda turns: listening(listen, dsn, turns),
+        )
 
 
 def _elsewhere(code: str, kind: str) -> str:

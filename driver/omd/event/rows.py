@@ -13,10 +13,12 @@ __all__ = [
     "EventsRow",
     "MetricListRow",
     "OpenlineageEventRow",
+    "OpenlineageProblemsRow",
     "ProblemListRow",
     "PublishAnswer",
     "SinkDefinitionRow",
     "TakeEventsRow",
+    "TransformViewsRow",
     "WatchAnswer",
 ]
 
@@ -70,6 +72,17 @@ class TakeEventsRow:
     code: str
     event_datetime: datetime
     body: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransformViewsRow:
+    """Row of omd_event.transform_views."""
+
+    topic: str
+    view_code: str
+    view_text: str
+    tables: dict[str, Any] | None
+    is_known: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +205,27 @@ class OpenlineageEventRow:
     event_type: str
     code: str
     event: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenlineageProblemsRow:
+    """What keeps others from understanding the events of OpenLineage.
+
+    Attributes:
+        problem_code: NAMESPACE: tables have a name that means another server elsewhere.
+            CONTEXT: an execution context has a known key with something else than it should,
+            among the newest thousand.
+        code: The sink; or the Module, or batch: and the Batch.
+        problem: The problem in words.
+        command: What solves it.
+    """
+
+    view: ClassVar[str] = "omd_report.openlineage_problems"
+
+    problem_code: str
+    code: str
+    problem: str
+    command: str
 
 
 @dataclass(frozen=True, slots=True)

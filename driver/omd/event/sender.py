@@ -23,6 +23,7 @@ import psycopg
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
 from omd._core.loop import Loop
+from omd._core.publisher import Publisher
 from omd._terminal.commands import ExitCode
 from omd.control.connection import Connection
 from omd.event.errors import SinkNotHeld, UnknownSink
@@ -108,7 +109,7 @@ def _seconds(retry_after: str | None) -> float | None:
 
 
 class Sender:
-    """Sends the events of one sink until it is stopped.
+    """Sends the events of one sink until it is stopped; a `Publisher` beside it publishes them.
 
     Args:
         connect: opens a connection; the sender keeps it for itself.
@@ -174,7 +175,8 @@ class Sender:
         while not self._loop.stop:
             wait = _POLL
             try:
-                published = event.publish().published
+                # Somebody who waits for the end must know that nothing is left to publish.
+                published = event.publish().published if until_quiet else None
                 if self._round(event):
                     continue
                 if until_quiet:
@@ -321,7 +323,12 @@ def serve(
         )
 
     fatal: BaseException | None = None
-    with loop.signals(), around(turns) if around else nullcontext():
+    with (
+        loop.signals(),
+        connect() as control,
+        Publisher(lambda: control.new_link(name="-publish"), tell),
+        around(turns) if around else nullcontext(),
+    ):
         for thread in threads:
             thread.start()
         while any(thread.is_alive() for thread in threads):

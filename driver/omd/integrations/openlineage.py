@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urljoin
@@ -46,6 +47,9 @@ def is_disabled() -> bool:
     return os.environ.get("OPENLINEAGE_DISABLED", "").lower().strip() == "true"
 
 
+Show = Callable[[str], None]
+
+
 class OpenLineage:
     """The transport of the client, as a transport of a sender.
 
@@ -57,9 +61,7 @@ class OpenLineage:
         TransportUnfit: the transport does not say whether an event has arrived.
     """
 
-    def __init__(
-        self, client: OpenLineageClient | None = None, *, show: Callable[[str], None] = print
-    ) -> None:
+    def __init__(self, client: OpenLineageClient | None = None, *, show: Show = print) -> None:
         self._client = OpenLineageClient() if client is None else client
         filters = (create_filter(config) for config in self._client.config.filters)
         self._filters: list[Filter] = [f for f in filters if f is not None]
@@ -81,12 +83,12 @@ class OpenLineage:
 
     def send(self, event: TakeEventsRow) -> Outcome:
         """Send an event; what a composite transport refuses in one place goes to the others."""
-        content = json.loads(event.body)
-        if self._is_filtered(content["job"]["name"]):
+        message = _Message(event.body)
+        if self._filters and self._is_filtered(message):
             return Settled()
         refused: Outcome | None = None
         for way in self._ways:
-            outcome = way.send(event.body, content)
+            outcome = way.send(message)
             if isinstance(outcome, Wait):
                 return outcome
             if isinstance(outcome, Refused):
@@ -97,45 +99,50 @@ class OpenLineage:
         """Close the transport."""
         self._client.close(0)
 
-    def _is_filtered(self, job_name: str) -> bool:
-        if not self._filters:
-            return False
-        event: Any = SimpleNamespace(job=SimpleNamespace(name=job_name))
+    def _is_filtered(self, message: _Message) -> bool:
+        event: Any = SimpleNamespace(job=SimpleNamespace(name=message.content["job"]["name"]))
         return any(f.filter_event(event) is None for f in self._filters)
 
 
+class _Message:
+    """An event as the database has made it; who needs its parts has it parsed."""
+
+    def __init__(self, body: str) -> None:
+        self.body = body
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.body)
+        return content
+
+
 class _Way(Protocol):
-    """How a text goes through one transport."""
+    """How a message goes through one transport."""
 
     @property
     def timeout(self) -> float: ...
 
-    def send(self, body: str, content: dict[str, Any]) -> Outcome: ...
+    def send(self, message: _Message) -> Outcome: ...
 
 
-def _ways(transport: ClientTransport, show: Callable[[str], None]) -> Sequence[_Way]:
-    # A class that is derived from one of these may do anything.
-    kind = type(transport)
-    if kind is HttpTransport:
-        return [_Http(transport)]
-    if kind is KafkaTransport:
-        return [_Kafka(transport)]
-    if kind is FileTransport:
-        return [_File(transport)]
-    if kind is ConsoleTransport:
-        return [_Console(show)]
-    if kind is CompositeTransport:
-        if transport.config.continue_on_failure:
+def _ways(transport: ClientTransport, show: Show) -> Sequence[_Way]:
+    made = _WAYS.get(type(transport))  # a class that is derived from one of them may do anything
+    if made is not None:
+        return [made(transport, show)]
+    if type(transport) is CompositeTransport:
+        composite: CompositeTransport = transport
+        if composite.config.continue_on_failure:
             raise _unfit(
                 "composite",
                 "with continue_on_failure: true it does not say which of its transports has failed",
             )
-        parts = transport.transports
-        if not transport.config.continue_on_success:
+        parts = composite.transports
+        if not composite.config.continue_on_success:
             parts = parts[:1]  # without a failure the first one ends it
         return [way for part in parts for way in _ways(part, show)]
     raise _unfit(
-        str(transport.kind or kind.__name__), "it does not say whether an event has arrived"
+        str(transport.kind or type(transport).__name__),
+        "it does not say whether an event has arrived",
     )
 
 
@@ -150,7 +157,7 @@ def _unfit(transport: str, problem: str) -> TransportUnfit:
 class _Http:
     """A POST by the session of the client."""
 
-    def __init__(self, transport: HttpTransport) -> None:
+    def __init__(self, transport: HttpTransport, _show: Show) -> None:
         transport.config.retry = dict(_ONCE)
         self._transport = transport
         self._config = transport.config
@@ -160,8 +167,8 @@ class _Http:
     def timeout(self) -> float:
         return float(self._transport.timeout)
 
-    def send(self, body: str, content: dict[str, Any]) -> Outcome:  # noqa: ARG002 - see _Way
-        data = body.encode()
+    def send(self, message: _Message) -> Outcome:
+        data = message.body.encode()
         headers = {"Content-Type": "application/json"}
         try:
             bearer = self._config.auth.get_bearer()
@@ -198,21 +205,21 @@ class _Http:
 class _Kafka:
     """One message, whose delivery report is waited for."""
 
-    def __init__(self, transport: KafkaTransport) -> None:
+    def __init__(self, transport: KafkaTransport, _show: Show) -> None:
         self._transport = transport
 
     timeout = _KAFKA_TIMEOUT
 
-    def send(self, body: str, content: dict[str, Any]) -> Outcome:
+    def send(self, message: _Message) -> Outcome:
         import confluent_kafka
 
-        producer = self._transport.producer
+        producer: Any = self._transport.producer
         reports: list[Any] = []
         try:
             producer.produce(
                 topic=self._transport.topic,
-                key=self._transport.message_key or _root_job(content),
-                value=body.encode(),
+                key=self._transport.message_key or _root_job(message.content),
+                value=message.body.encode(),
                 on_delivery=lambda error, _: reports.append(error),
             )
             producer.flush(_KAFKA_TIMEOUT)
@@ -246,12 +253,12 @@ class _File:
 
     timeout = 0.0
 
-    def __init__(self, transport: FileTransport) -> None:
+    def __init__(self, transport: FileTransport, _show: Show) -> None:
         self._transport = transport
 
-    def send(self, body: str, content: dict[str, Any]) -> Outcome:  # noqa: ARG002 - see _Way
+    def send(self, message: _Message) -> Outcome:
         try:
-            self._transport.emit(content)  # type: ignore[arg-type] # it takes whatever has fields
+            self._transport.emit(message.content)  # type: ignore[arg-type] # it takes whatever has fields
         except RuntimeError as error:
             cause = error.__cause__ or error
             return Wait(getattr(cause, "strerror", None) or type(cause).__name__)
@@ -263,9 +270,17 @@ class _Console:
 
     timeout = 0.0
 
-    def __init__(self, show: Callable[[str], None]) -> None:
+    def __init__(self, _transport: ConsoleTransport, show: Show) -> None:
         self._show = show
 
-    def send(self, body: str, content: dict[str, Any]) -> Outcome:  # noqa: ARG002 - see _Way
-        self._show(body)
+    def send(self, message: _Message) -> Outcome:
+        self._show(message.body)
         return Settled()
+
+
+_WAYS: dict[type[ClientTransport], Callable[[Any, Show], _Way]] = {
+    HttpTransport: _Http,
+    KafkaTransport: _Kafka,
+    FileTransport: _File,
+    ConsoleTransport: _Console,
+}

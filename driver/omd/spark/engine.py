@@ -14,6 +14,8 @@ from omd._core.engines import SPARK, Engine
 from omd._core.lazy import forwarded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
 
 SHORT_LIFE = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
@@ -49,6 +51,16 @@ class SparkEngine(Engine):
             context.addJobTag(tag)
         else:
             session.addTag(tag)
+
+    def hand_on(self, session: SparkSession, parent: Callable[[], str | None]) -> None:
+        """Set the parent for the listener of OpenLineage, where the session has it."""
+        listeners = session.conf.get("spark.extraListeners", None) or ""
+        if "openlineage" not in listeners.lower():
+            return
+        namespace, _, rest = (parent() or "").partition("/")
+        name, _, run_id = rest.rpartition("/")
+        for key, value in (("JobNamespace", namespace), ("JobName", name), ("RunId", run_id)):
+            session.conf.set(f"spark.openlineage.parent{key}", value)
 
     def cancel(self, session: SparkSession, tag: str) -> None:
         """Cancel the jobs with this tag."""
