@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from event.webhook_receiver import Receiver, Request, answers, receiving
 from event.test_endpoint import get
+from event.webhook_receiver import Receiver, Request, answers, receiving
 from omd.event.command import Command
 from omd.event.rows import TakeEventsRow
 from omd.event.sender import Wait
