@@ -1,9 +1,7 @@
 -- This is the only place that decides whether the server is known. A room that sends or performs
 -- something outside asks it; one that only keeps its books does not.
 
-CREATE OR REPLACE FUNCTION omd.require_known_server(
-    p_sqlstate text
-)
+CREATE OR REPLACE FUNCTION omd.require_known_server()
 RETURNS void
 LANGUAGE plpgsql
 STABLE
@@ -28,12 +26,12 @@ BEGIN
         OR i.database_oid <> s.database_oid
         OR EXISTS (SELECT FROM omd.server_change AS c WHERE c.confirmed_as IS NULL);
     IF FOUND THEN
-        PERFORM omd.raise_error(p_sqlstate, v_detail);
+        PERFORM omd.raise_error('OM109', v_detail);
     END IF;
 END
 $require_known_server$;
 
 COMMENT ON FUNCTION omd.require_known_server IS
-'For rooms: Raises the error p_sqlstate where the installation stands on another server, or under '
-'another OID, than it is known on, and nobody has confirmed it. Locks: none.';
+'For rooms: Refuses to go on where the installation stands on another server, or under another '
+'OID, than it is known on, and nobody has confirmed it. Errors: OM109. Locks: none.';
 REVOKE ALL ON FUNCTION omd.require_known_server FROM PUBLIC;

@@ -34,7 +34,7 @@ BEGIN ATOMIC
             'datacontenttype', 'application/json',
             'data', omd_event._event_row(p_event)
         )
-    FROM omd.installation AS i;
+    FROM (SELECT omd.installation_id() AS installation_id) AS i;
 END;
 
 COMMENT ON FUNCTION omd_event._cloud_event IS

@@ -1,3 +1,5 @@
+-- A receiver may answer at length, so its answer is cut.
+
 CREATE OR REPLACE FUNCTION omd_event._refuse_events(
     p_sink_code text,
     p_after bigint,

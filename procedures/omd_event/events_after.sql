@@ -1,3 +1,5 @@
+-- It is for readers that keep their place themselves, without a sink.
+
 CREATE OR REPLACE FUNCTION omd_event.events_after(
     p_event_number bigint,
     p_limit integer DEFAULT 1000,

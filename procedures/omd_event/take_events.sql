@@ -59,7 +59,12 @@ BEGIN
         END IF;
         RETURN;
     END IF;
-    PERFORM omd.require_known_server('OM295');
+    BEGIN
+        PERFORM omd.require_known_server();
+    EXCEPTION
+        WHEN SQLSTATE 'OM109' THEN
+            PERFORM omd.raise_error('OM295', jsonb_build_object('sink_code', p_sink_code));
+    END;
     v_now := clock_timestamp();
     IF v_sink.inactive_indicator = 'Y'
         OR v_sink.not_before > v_now

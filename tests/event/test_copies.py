@@ -1,4 +1,4 @@
-"""A copied database sends nothing until somebody says what it is (doors, E10; D5, D7, D15)."""
+"""A copied database sends nothing until somebody says what it is."""
 
 from __future__ import annotations
 
@@ -52,6 +52,9 @@ def refused(flow: Flow) -> None:
     with pytest.raises(psycopg.Error) as caught:
         take(flow)
     assert caught.value.sqlstate == "OM295"
+    with pytest.raises(psycopg.Error) as caught:
+        flow.one("SELECT omd.require_known_server()")
+    assert caught.value.sqlstate == "OM109"
 
 
 def identity(flow: Flow) -> object:
@@ -99,7 +102,7 @@ def test_what_is_confirmed_for_all_rooms_holds_for_the_sinks(pair: tuple[Flow, F
 
 
 def test_a_change_that_nobody_confirmed_stops_the_sinks(flow: Flow) -> None:
-    """A room that notices a change writes it, and take_events asks the one place (D7)."""
+    """A room that notices a change writes it, and take_events asks the one place."""
     flow.call("omd_event.register_sink", sink_code="s", sink_kind="PULL")
     flow.owner("INSERT INTO omd.server_change (kind) VALUES ('MOVED')")
     refused(flow)

@@ -1,4 +1,4 @@
-"""Workers and schedulers publish beside their work (doors, E7; D15)."""
+"""Workers and schedulers publish beside their work."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class EventCalls(Calls):
 
     def continue_as(self, identity: str) -> None:
         """Says who goes on sending after the database was copied, restored or moved; until then
-        take_events raises OM295.
+        take_events refuses.
 
         NEW: the other one goes on too, so this one gets an identity of its own and passes over what
         waits. It confirms the server for all rooms. Leases end.
@@ -127,6 +127,7 @@ class EventCalls(Calls):
             instance_id: the Module Instance or Batch Instance.
 
         Raises:
+            MissingArgument: OM005.
             InvalidArgument: OM013.
         """
         answer: str = self._value(_PARENT_ID, subject_type, instance_id)
@@ -144,6 +145,7 @@ class EventCalls(Calls):
                 first one left out waits for the next round.
 
         Raises:
+            MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
         """
@@ -159,6 +161,7 @@ class EventCalls(Calls):
         says so. It commits, so call it outside a transaction block.
 
         Raises:
+            MissingArgument: OM005.
             TransactionBlock: OM018.
         """
         answer: int = self._value(_PURGE_EVENTS)
