@@ -11,7 +11,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $callers$
 DECLARE
-    v_installation_id CONSTANT uuid := (SELECT i.installation_id FROM omd.installation AS i);
+    v_installation_id CONSTANT uuid := omd.installation_id();
     v_namespace CONSTANT text := omd_event._job_namespace();
 BEGIN
     RETURN (

@@ -17,6 +17,11 @@ SET search_path = pg_catalog, pg_temp
 AS $described_tables$
 DECLARE
     v_columns jsonb;
+    -- An array is looked up in the index; a join with what JSON holds would read the whole table.
+    v_instances CONSTANT bigint[] := ARRAY(
+        SELECT DISTINCT split_part(t.name, ' ', 1)::bigint
+        FROM jsonb_object_keys(p_tables) AS t (name)
+    );
 BEGIN
     SELECT
         coalesce(
@@ -81,11 +86,12 @@ BEGIN
         SELECT DISTINCT
             mi.module_id,
             k.key
-        FROM jsonb_each(p_tables) AS t
-        CROSS JOIN LATERAL jsonb_array_elements_text(t.value) AS k (key)
-        INNER JOIN omd.described_module_instance AS mi
-            ON mi.module_instance_id = split_part(t.key, ' ', 1)::bigint
-        WHERE t.key LIKE '% t'
+        FROM omd.described_module_instance AS mi
+        CROSS JOIN (VALUES (' t t'), (' f t')) AS t (name)
+        CROSS JOIN LATERAL jsonb_array_elements_text(
+            p_tables -> (mi.module_instance_id || t.name)
+        ) AS k (key)
+        WHERE mi.module_instance_id = ANY(v_instances)
     ) AS o
     INNER JOIN omd.described_module AS m ON o.module_id = m.module_id
     LEFT JOIN omd_lineage.described_topic AS p ON m.module_id = p.module_id

@@ -94,7 +94,9 @@ BEGIN
     WHERE NOT EXISTS (
         SELECT FROM omd.described_module_instance AS mi
         INNER JOIN omd.described_module AS m ON mi.module_id = m.module_id
-        WHERE mi.module_instance_id = c.module_instance_id AND m.table_code = c.table_code
+        WHERE mi.module_instance_id = ANY(v_ended)
+            AND mi.module_instance_id = c.module_instance_id
+            AND m.table_code = c.table_code
     );
     IF v_facts IS NOT NULL THEN
         RETURN QUERY

@@ -117,7 +117,7 @@ class Sender:
         transport: sends one event.
         tell: prints one line for people.
         limit: so many events are taken at once.
-        lease: for how long others leave the sink alone; at least six times what a send may take.
+        lease: for how long others leave the sink alone; at least twelve times what a send may take.
     """
 
     def __init__(
@@ -134,7 +134,9 @@ class Sender:
         self._sink_code = sink_code
         self._transport = transport
         self._limit = limit
-        self._lease = max(lease, timedelta(seconds=6 * transport.timeout))
+        # What one event may take, with all tries, must fit into a third of the lease.
+        self._longest = _TRIES * transport.timeout
+        self._lease = max(lease, timedelta(seconds=4 * self._longest))
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4()}"
         self._problem: str | None = None
         self._pause_until = 0.0
@@ -209,7 +211,7 @@ class Sender:
         settled = problem = None
         for row in rows:
             age = time.monotonic() - held_since
-            if settled is not None and age > seconds / 3:
+            if settled is not None and age + self._longest > seconds / 3:
                 now = time.monotonic()
                 self._confirm(event, settled, refused, None)
                 held_since, refused = now, []
@@ -298,6 +300,7 @@ def serve(
     """
     loop = Loop(tell)
     errors: list[BaseException] = []
+    ended: list[Sender] = []
     senders = [
         Sender(connect, code, transport, tell=tell, **settings)
         for code, transport in transports.items()
@@ -309,6 +312,7 @@ def serve(
         except BaseException as error:  # noqa: BLE001 - the main thread raises it
             errors.append(error)
         finally:
+            ended.append(sender)
             loop.wake()
 
     threads = [
@@ -331,7 +335,7 @@ def serve(
     ):
         for thread in threads:
             thread.start()
-        while any(thread.is_alive() for thread in threads):
+        while len(ended) < len(senders):
             loop.wait(_POLL)
             fatal = next((e for e in errors if not isinstance(e, UnknownSink)), None)
             if loop.stop or fatal is not None:

@@ -98,18 +98,18 @@ def columns(topics: Sequence[str], dsn: str, output: str) -> int:
     with _extra("openlineage"):
         from omd.integrations.view_columns import fields_of
 
-    found = []
+    views = []
     with open_control(dsn) as control:
         for row in control.event.transform_views(topics=topics or None):
             fields = fields_of(row.view_text, row.tables)
             if fields is not None:
                 control.event.save_view_columns(row.view_code, row.view_text, fields)
             if fields is None:
-                found.append(_Traced(row.topic, row.view_code, None, "it can't be traced"))
+                views.append(_Traced(row.topic, row.view_code, None, "it can't be traced"))
             else:
-                found.append(_Traced(row.topic, row.view_code, len(fields), None))
-    show(found, _COLUMNS, output)
-    return ExitCode.FAILURE if any(row.problem for row in found) else ExitCode.OK
+                views.append(_Traced(row.topic, row.view_code, len(fields), None))
+    show(views, _COLUMNS, output)
+    return ExitCode.FAILURE if any(row.problem for row in views) else ExitCode.OK
 
 
 commands = [openlineage]

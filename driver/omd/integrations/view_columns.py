@@ -29,7 +29,7 @@ _Sources = dict[tuple[str, str], str]
 def fields_of(
     text: str, tables: Mapping[str, Sequence[str]] | None
 ) -> dict[str, list[dict[str, str]]] | None:
-    """Return of each column of a view those that it comes from; None: that can't be told.
+    """Return of each column of a view those that it comes from; None: it can't be traced.
 
     Args:
         text: the query, as PostgreSQL prints it.
@@ -101,14 +101,14 @@ def _sources(value: exp.Expr, scope: Scope, spelled: Mapping[tuple[str, str], st
     else:
         how = "TRANSFORMATION"
     inner = {id(s.expression): s for s in scope.subquery_scopes}
-    found: list[_Sources] = []
+    below: list[_Sources] = []
 
     def walk(node: exp.Expr) -> None:
         if isinstance(node, exp.Query) and id(node) in inner:
-            found.extend(_columns(inner[id(node)], spelled).values())
+            below.extend(_columns(inner[id(node)], spelled).values())
             return
         if isinstance(node, exp.Column):
-            found.append(_of_column(node, scope, spelled))
+            below.append(_of_column(node, scope, spelled))
             return
         for child in node.iter_expressions():
             walk(child)
@@ -116,7 +116,7 @@ def _sources(value: exp.Expr, scope: Scope, spelled: Mapping[tuple[str, str], st
     walk(value)
     return {
         source: max(subtype, how, key=_RANK.__getitem__)
-        for source, subtype in _merged(found).items()
+        for source, subtype in _merged(below).items()
     }
 
 

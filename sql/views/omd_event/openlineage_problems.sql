@@ -6,8 +6,8 @@ SELECT
     'NAMESPACE' AS problem_code,
     s.sink_code AS code,
     format(
-        'tables are named %s, which is another server for each reader',
-        omd_event._dataset_namespace()
+        'tables are named postgres://localhost:%s, which is another server for each reader',
+        current_setting('port')
     ) AS problem,
     'CALL omd_event.configure(p_dataset_namespace => ''postgres://…:5432'');' AS command
 FROM omd_event.sink AS s
