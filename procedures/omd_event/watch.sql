@@ -14,13 +14,13 @@ AS $watch$
 BEGIN
     p_began := NULL;
     p_ended := NULL;
-    IF p_every IS NULL OR p_every < interval '0' THEN
+    IF p_every IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_every'));
+    ELSIF p_every < interval '0' THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(
-                'argument', 'p_every',
-                'value', coalesce(p_every::text, 'NULL'),
-                'expected', 'an interval of 0 or more'
+                'argument', 'p_every', 'value', p_every, 'expected', 'an interval of 0 or more'
             )
         );
     END IF;
@@ -106,7 +106,7 @@ COMMENT ON PROCEDURE omd_event.watch IS
 'Compares omd_report.problems with what the last call has found, and makes an event of each '
 'problem that is new or gone. Returns p_began and p_ended, how many there were; NULL: another '
 'session looks at this moment, or the last look is younger than p_every. Publishers call it each '
-'15 seconds. May be NULL: p_began, p_ended. Errors: OM013: p_every is NULL or negative. Locks: the '
-'row of watch, until the transaction ends.';
+'15 seconds. May be NULL: p_began, p_ended. Errors: OM005: p_every is NULL; OM013: it is negative. '
+'Locks: the row of watch, until the transaction ends.';
 REVOKE ALL ON PROCEDURE omd_event.watch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.watch TO omd_runner, omd_admin;

@@ -320,6 +320,7 @@ class EventCalls(Calls):
         moment, or the last look is younger than ``every``. Publishers call it each 15 seconds.
 
         Raises:
+            MissingArgument: OM005.
             InvalidArgument: OM013.
         """
         from omd.event.rows import WatchAnswer
