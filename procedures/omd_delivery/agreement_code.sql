@@ -16,5 +16,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_delivery.agreement_code IS
-'For rooms: Returns the code of the agreement p_agreement_id; NULL when there is none. Locks: none.';
+'For rooms: Returns the code of the agreement p_agreement_id; NULL when there is none. Locks: '
+'none.';
 REVOKE ALL ON FUNCTION omd_delivery.agreement_code FROM PUBLIC;

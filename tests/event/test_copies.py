@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from subprocess import CompletedProcess
 
 import psycopg
 import pytest
@@ -90,6 +91,18 @@ def test_a_copy_that_goes_on_as_new_passes_over_what_waits(pair: tuple[Flow, Flo
     assert len(take(copy)) == 1
     assert take(original) == [2, 3]
     assert original.one("SELECT omd_event.run_id('MODULE', 2)") == run_id
+
+
+def test_the_doctor_names_a_copy_and_a_sink_that_waits(
+    pair: tuple[Flow, Flow], omd_here: Callable[..., CompletedProcess[str]]
+) -> None:
+    original, copy = pair
+    confirm_problem = {"sink_code": "s", "holder": "h", "event_number": None, "problem": "down"}
+    original.call("omd_event.confirm_events", **confirm_problem)
+    for flow, text in ((original, "s: down"), (copy, "so it sends no events")):
+        name = flow.conn.info.dbname
+        done = omd_here("doctor", dsn=make_conninfo(flow.conn.info.dsn, dbname=name))
+        assert text in done.stdout, done.stdout + done.stderr
 
 
 def test_what_is_confirmed_for_all_rooms_holds_for_the_sinks(pair: tuple[Flow, Flow]) -> None:
