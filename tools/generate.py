@@ -6,7 +6,8 @@
 
 It writes the calls, rows and errors of each room in Python (``driver/omd/<room>/calls.py``,
 ``rows.py`` and ``errors.py``), the doors to the rooms and all their errors
-(``driver/omd/_doors.py`` and ``errors.py``), and the reference (``docs/reference``). The texts are
+(``driver/omd/_doors.py`` and ``errors.py``), the reference (``docs/reference``), and the files for
+other tools that are made from the list of metrics (``share``). The texts are
 the COMMENTs of the database objects, and the error catalogue: to change a file, change the SQL. The
 database is --dsn, or OMD_DSN, or that of libpq's own settings; --embedded makes a new one. The
 files are the same for every version of PostgreSQL.
@@ -28,6 +29,9 @@ from psycopg.rows import dict_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    Row = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -58,10 +62,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found |= {
             f"docs/reference/{name}": text for name, text in reference.pages(connection).items()
         }
+        found |= _shared(connection)
     if options.check:
         return _check(found)
     _write(found)
     return 0
+
+
+def _shared(connection: psycopg.Connection[Row]) -> dict[str, str]:
+    """Return the files for other tools, as `omd metrics` prints them."""
+    from omd.event.rows import MetricListRow
+    from omd.report.metric_files import FILES
+
+    rows = connection.execute("SELECT * FROM omd_report.metric_list").fetchall()
+    metrics = sorted((MetricListRow(**row) for row in rows), key=lambda row: row.metric_name)
+    return {f"share/{name}": make(metrics) for name, make in FILES.items()}
 
 
 def _new_database() -> str:

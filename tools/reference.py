@@ -122,6 +122,26 @@ WHERE i.indrelid = ANY (%s)
 ORDER BY i.indrelid, c.relname COLLATE "C"
 """
 
+METRICS = """
+SELECT m.metric_name, m.metric_type, m.help, m.is_per_code, m.label_names, m.alert
+FROM omd_report.metric_list AS m
+ORDER BY m.metric_name COLLATE "C"
+"""
+
+# What a room says of its codes: CODE: a sentence.
+PROBLEMS = """
+SELECT coalesce(col_description(a.attrelid, a.attnum), '') AS comment
+FROM pg_attribute AS a
+INNER JOIN pg_class AS c ON a.attrelid = c.oid
+INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
+WHERE
+    n.nspname ~ '^omd(_|$)'
+    AND c.relkind = 'v'
+    AND c.relname IN ('problem_list', 'undone_read_problems')
+    AND a.attname = 'problem_code'
+ORDER BY n.nspname COLLATE "C"
+"""
+
 EVENTS = """
 SELECT t.event_type, t.subject_type, t.is_followed, t.meaning
 FROM omd_event.event_type AS t
@@ -234,6 +254,8 @@ def pages(connection: Connection) -> dict[str, str]:
             ("errors.md", _errors),
             ("events.md", _events),
             ("roles.md", _rights),
+            ("metrics.md", _metrics),
+            ("problems.md", _problems),
         )
     }
 
@@ -488,6 +510,71 @@ def _errors(connection: Connection) -> Iterator[str]:
             for name in _driver_classes()
             if name not in catalogued
         ),
+    )
+
+
+def _metrics(connection: Connection) -> Iterator[str]:
+    rows = connection.execute(METRICS).fetchall()
+    yield "# Metrics\n"
+    yield (
+        "`omd metrics` prints them, and answers them over HTTP with `--listen`;"
+        " `SELECT line FROM omd_report.prometheus` is the same text, and `omd_report.metrics` has a"
+        " row per series. What has ended is counted when events are published, so somebody has to:"
+        " workers, schedulers, senders, or `CALL omd_event.publish()`. A counter falls only where a"
+        " database was copied or restored. Labels are codes of the configuration, never an id, a"
+        " key of a row or a message.\n"
+    )
+    yield from _table(
+        ("metric", "type", "labels", "per code", "what it is"),
+        (
+            (
+                f"`{row['metric_name']}`",
+                row["metric_type"],
+                ", ".join(f"`{name}`" for name in row["label_names"]),
+                "yes" if row["is_per_code"] else "",
+                row["help"],
+            )
+            for row in rows
+        ),
+    )
+    yield "\n`omd metrics --no-codes` leaves out what has a series for each code.\n"
+    yield "## Alerts\n"
+    yield (
+        "`omd metrics rules` prints them as a file for Prometheus; `share/omd.rules.yml` is that"
+        " file. The bounds are a proposal: change them in your copy.\n"
+    )
+    yield from _table(
+        ("alert", "severity", "condition", "lasts", "what it says"),
+        (
+            (
+                f"`{alert['name']}`",
+                alert["severity"],
+                f"`{alert['condition']}`",
+                alert["lasts"],
+                _verbatim(alert["summary"]),
+            )
+            for alert in (row["alert"] for row in rows)
+            if alert
+        ),
+    )
+
+
+def _problems(connection: Connection) -> Iterator[str]:
+    yield "# Problems\n"
+    yield (
+        "`omd_report.problems` has a row for each thing that somebody should look at, with the"
+        " command that mends it; `omd status` shows them. A publisher looks each 15 seconds for"
+        " what has changed, and makes the events PROBLEM_BEGAN and PROBLEM_ENDED of it, so a"
+        " problem reaches a webhook.\n"
+    )
+    meanings: dict[str, list[str]] = defaultdict(list)
+    for row in connection.execute(PROBLEMS):
+        parts = re.split(r"\b([A-Z]+(?:_[A-Z]+)+): ", row["comment"])
+        for code, meaning in zip(parts[1::2], parts[2::2], strict=True):
+            meanings[code].append(meaning.strip())
+    yield from _table(
+        ("problem", "when"),
+        ((f"`{code}`", " Or: ".join(meanings[code])) for code in sorted(meanings)),
     )
 
 

@@ -627,6 +627,8 @@
 \ir ../views/omd/parameter_list.sql
 \ir ../views/omd/failures.sql
 \ir ../views/omd/readiness.sql
+\ir ../views/omd/expired_lease.sql
+\ir ../views/omd/overdue_batch.sql
 \ir ../views/omd/exceptions.sql
 \ir ../views/omd/problem_list.sql
 \ir ../views/omd/pending_rollbacks.sql

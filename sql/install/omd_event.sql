@@ -13,6 +13,12 @@
 \if :pending
 \ir ../../migrations/V102__event_tables.sql
 \endif
+\set checksum '48900690004d8bff01f070bdc5489bebd2824a3544e81cab4839722683865624'
+\set migration 'V107__metrics'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V107__metrics.sql
+\endif
 
 \set checksum 'ba9392ff2e5f7fc27bf6882cf92750e44d26678664e02265b7bd5924f205f340'
 \set migration 'V110__run_costs'
@@ -30,6 +36,7 @@
 -- Reference rows
 \ir ../reference/omd_event/error_catalogue.sql
 \ir ../reference/omd_event/event_types.sql
+\ir ../reference/omd_event/metrics.sql
 
 -- Names
 \ir ../../procedures/omd_event/_run_uuid.sql
@@ -46,6 +53,7 @@
 \ir ../views/omd_event/events.sql
 \ir ../../procedures/omd_event/events_after.sql
 \ir ../../procedures/omd_event/configure.sql
+\ir ../../procedures/omd_event/_run_seconds_buckets.sql
 \ir ../../procedures/omd_event/_count.sql
 \ir ../../procedures/omd_event/_is_idle.sql
 \ir ../../procedures/omd_event/publish.sql
@@ -91,6 +99,7 @@
 
 -- What a sink gets
 \ir ../../procedures/omd_event/_cloud_event.sql
+\ir ../../procedures/omd_event/_event_text.sql
 \ir ../../procedures/omd_event/_text.sql
 
 -- Sinks
@@ -124,6 +133,11 @@
 \ir ../../procedures/omd_event/_log_purge.sql
 \ir ../../procedures/omd_event/purge_events.sql
 \ir ../reference/omd_event/listeners.sql
+
+-- Metrics, and what is watched
+\ir ../views/omd_event/metric_list.sql
+\ir ../views/omd_event/problem_list.sql
+\ir ../../procedures/omd_event/watch.sql
 
 -- Grants
 \ir ../grants/omd_event.sql

@@ -6,6 +6,8 @@
 \ir ../views/omd_report/ready_work.sql
 \ir ../views/omd_report/work_summary.sql
 \ir ../views/omd_report/problems.sql
+\ir ../views/omd_report/metrics.sql
+\ir ../views/omd_report/prometheus.sql
 \ir ../views/omd_report/flow.sql
 \ir ../views/omd_report/flow_nodes.sql
 \ir ../views/omd_report/ready_topic_tasks.sql

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 READING: dict[str, str | None] = {
     "doctor": None,
+    "metrics": None,
+    "metrics grafana": None,
+    "metrics rules": None,
+    "metrics sql-exporter": None,
     "batch list": None,
     "batch show": "SELECT batch_code FROM omd_report.batch_list",
     "module list": None,
@@ -116,7 +120,7 @@ WRITING = {
     *(f"dispatch {verb}" for verb in ("maintain", "purge", "register-family", "register-type")),
     *(f"dispatch {verb}" for verb in ("register-schedule", "remove-schedule", "reschedule")),
     "dispatch register-source",
-    "retry",
+    *("retry", "event run"),
     *(f"dispatch {verb}" for verb in ("resume", "revive", "run", "set-custom", "suspend")),
     *(f"dispatch {verb}" for verb in ("set-external-name", "set-migration-status")),
     *("model apply", "facts deploy", "facts cancel-export", "facts close", "facts export"),
@@ -141,6 +145,8 @@ def commands(group: click.Group = cli, before: str = "") -> Iterator[str]:
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if isinstance(command, click.Group):
+            if command.invoke_without_command:
+                yield before + name
             yield from commands(command, f"{before}{name} ")
         else:
             yield before + name

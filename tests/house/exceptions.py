@@ -105,6 +105,7 @@ OVER_GENERATED_TABLES = {
     "omd_facts.resync",
     "omd_facts.verify",
     "omd_dispatch._dead_types",
+    "omd_dispatch._unserved_types",
     "omd_dispatch.task_text",
     "omd_dispatch._change_model",
     "omd_dispatch._claim_lane",

@@ -13,6 +13,8 @@ from support.wheel import run
 
 pytestmark = pytest.mark.slow
 
+SHARE = Path(__file__).parents[2] / "share"
+
 
 def test_the_wheel_has_the_sql_the_types_and_nothing_else(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
@@ -25,7 +27,12 @@ def test_the_wheel_has_the_sql_the_types_and_nothing_else(wheel):
     }
     assert sql <= names
     assert "omd/py.typed" in names
-    assert {name.split("/")[0] for name in names - sql} == {"omd", _dist_info(wheel)}
+    # The files that other tools read, as they are in this repository.
+    data = _dist_info(wheel).replace(".dist-info", ".data/data/share/omd")
+    shared = {f"{data}/{path.name}" for path in SHARE.iterdir()}
+    assert f"{data}/omd.rules.yml" in shared
+    assert shared <= names
+    assert {name.split("/")[0] for name in names - sql - shared} == {"omd", _dist_info(wheel)}
 
 
 def _dist_info(wheel):

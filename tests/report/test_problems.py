@@ -15,7 +15,7 @@ from facts.conftest import store
 from facts.test_stages import define
 from facts.test_stages import shop as decisions
 from facts.test_topics import load, revert, shop, steps, topic
-from support.flow import Flow
+from support.flow import PASSED, Flow
 
 if TYPE_CHECKING:
     import subprocess
@@ -404,3 +404,119 @@ def test_status_ends_with_1_when_a_problem_is_an_error(
     ]  # fmt: skip
     assert {(w["state"], w["modules"]) for w in found["work"]} >= {("BACK_OFF", 1)}
     assert found.keys() >= {"deliveries", "queue", "tasks", "arrivals", "rejects", "running_now"}
+
+
+# What stands still ------------------------------------------------------------------------------
+
+
+def test_a_batch_that_was_not_run_for_two_intervals_is_a_problem_until_it_runs(
+    seen: Seen,
+) -> None:
+    seen.flow.batch("late", "m", frequency_code="Daily")
+    problem = seen.problem()
+    assert (problem["problem_code"], problem["severity"]) == ("NOT_RUN", "WARNING")
+    assert (problem["object_kind"], problem["object_key"]) == ("BATCH", "late")
+    seen.flow.run_batch("late", m="S")
+    assert seen.problems() == []
+    for age, expected in (("47 hours", 0), ("49 hours", 1)):
+        seen.flow.owner(
+            f"UPDATE omd.batch_instance SET start_datetime = now() - interval '{age}'"
+            " WHERE batch_id IS NOT NULL"
+        )
+        assert len(seen.problems(problem_code="NOT_RUN")) == expected, age
+    seen.flow.call("register_batch", batch_code="late", inactive_indicator="Y")
+    assert seen.problems() == []
+
+
+def test_a_run_whose_lease_has_expired_is_a_problem_until_it_is_declared_dead(seen: Seen) -> None:
+    seen.flow.batch("b", "m")
+    batch = seen.flow.begin_batch("b")
+    seen.flow.begin_module("m", batch.id, lease=PASSED)
+    problem = seen.problem()
+    assert (problem["problem_code"], problem["severity"]) == ("LEASE_EXPIRED", "WARNING")
+    assert (problem["object_kind"], problem["object_key"]) == ("MODULE", "m")
+    seen.flow.conn.execute(problem["way_out"].encode())
+    assert seen.problems(problem_code="LEASE_EXPIRED") == []
+
+
+def test_a_rollback_that_was_asked_for_is_a_problem_until_the_next_begin(seen: Seen) -> None:
+    module(seen)
+    seen.flow.conn.execute("UPDATE app.bad SET v = 1")
+    assert seen.omd("run", "module", "m").returncode == 0
+    run = seen.flow.one("SELECT max(module_instance_id) FROM omd.module_instance")
+    seen.flow.set_next("R", module=run)
+    problem = seen.problem()
+    assert (problem["problem_code"], problem["severity"]) == ("ROLLBACK_PENDING", "WARNING")
+    assert str(run) in problem["text"]
+    seen.go_out(problem)
+    assert seen.problems() == []
+
+
+def test_a_source_that_gave_nothing_is_stale_and_one_that_can_not_be_read_is_not(
+    seen: Seen, scene: Scene
+) -> None:
+    scene.base("dwh.src")
+    scene.register("dwh.src", source_offset="HAND", max_age="1 hour")
+    scene.call("omd_lineage.set_offset", topic="dwh.src", pos="2020-01-01")
+    scene.topic("dwh.f", "dwh.src")
+    assert seen.problem()["problem_code"] == "SOURCE_STALE"
+
+
+def test_tasks_that_nobody_takes_are_a_problem_until_a_worker_lives(
+    seen: Seen, conn: Connection
+) -> None:
+    room = Room(conn)
+    room.type("LONELY", family_code="CALL", handler="SQL", target="x.y", deliver_id="LONELY")
+    task = room.call("create_task", family_code="CALL", task_type="LONELY")["task_id"]
+    try:
+        problem = seen.problem()
+        assert (problem["problem_code"], problem["severity"]) == ("NO_BACKEND", "WARNING")
+        assert (problem["object_kind"], problem["object_key"]) == ("TASK_TYPE", "CALL/LONELY")
+        assert problem["way_out"] == "omd dispatch run --group LONELY"
+        room.member("lonely", "LONELY", ttl="1 hour")
+        assert seen.problems() == []
+        room.call("leave_backend", backend_id="lonely")
+        assert len(seen.problems()) == 1
+    finally:
+        room.call("cancel_task", task_id=task)
+    assert seen.problems() == []
+
+
+def test_a_schedule_whose_firing_fails_is_a_problem_and_shows_no_values(
+    seen: Seen, conn: Connection
+) -> None:
+    room = Room(conn)
+    conn.execute(
+        "CREATE TABLE dwh.texts (v text); INSERT INTO dwh.texts VALUES ('value 4711');"
+        "CREATE VIEW dwh.bad AS SELECT v::integer AS priority FROM dwh.texts"
+    )
+    room.type("LONELY", family_code="CALL", handler="SQL", target="x.y", deliver_id="LONELY")
+    room.call(
+        "register_schedule", schedule_code="s", family_code="CALL", task_type="LONELY",
+        every="1 hour", source="dwh.bad",
+    )  # fmt: skip
+    try:
+        seen.flow.owner("UPDATE omd_dispatch.task_schedule SET next_time = now() - interval '1 s'")
+        room.call("fire_schedule", schedule_code="s")
+        problem = seen.problem()
+        assert (problem["problem_code"], problem["severity"]) == ("SCHEDULE_PROBLEM", "WARNING")
+        assert (problem["object_kind"], problem["object_key"]) == ("SCHEDULE", "s")
+        assert problem["text"]
+        assert "4711" not in problem["text"]
+    finally:
+        room.call("remove_schedule", schedule_code="s")
+    assert seen.problems() == []
+
+
+def test_a_sink_that_can_not_send_and_one_whose_events_are_gone_are_problems(seen: Seen) -> None:
+    seen.flow.owner(
+        "INSERT INTO omd_event.sink (sink_code, sink_kind, event_number, taken_upto, problem,"
+        " purged_unsent) VALUES ('a', 'PULL', 7, 7, 'HTTP 503', 0), ('b', 'PULL', 7, 7, NULL, 3)"
+    )
+    assert seen.keys() == [("EVENTS_PURGED", "SINK", "b"), ("SINK_PROBLEM", "SINK", "a")]
+    assert seen.problems(object_key="a")[0]["text"] == "HTTP 503"
+    way_out = seen.problems(object_key="b")[0]["way_out"]
+    seen.flow.conn.execute(way_out.encode())
+    assert seen.keys() == [("SINK_PROBLEM", "SINK", "a")]
+    seen.flow.owner("UPDATE omd_event.sink SET inactive_indicator = 'Y'")
+    assert seen.problems() == []

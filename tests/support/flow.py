@@ -87,6 +87,7 @@ EMPTY = """
             event_number = 0, module_instance_id = 0, batch_instance_id = 0,
             job_namespace = NULL, dataset_namespace = NULL, web_url = NULL, keep = '30 days',
             published_datetime = NULL;
+        UPDATE omd_event.watch SET watched_datetime = NULL;
         DELETE FROM omd.batch_hierarchy;
         DELETE FROM omd.batch_module;
         DELETE FROM omd.batch_parameter;

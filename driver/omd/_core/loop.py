@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LONGEST_PAUSE = 30.0
+_STUCK = 60.0  # seconds after which a loop that has not come back to its wait does not turn
 
 
 class HasDescriptor(Protocol):
@@ -61,6 +62,8 @@ class Loop:
     def __init__(self, tell: Callable[[str], None]) -> None:
         self.stop = 0  # how many signals have asked the program to stop
         self.tell = tell  # prints one line for people
+        self.stuck = _STUCK
+        self._waits_until = time.monotonic()
         self._woken, self._waker = socket.socketpair()
         self._woken.setblocking(False)
         self._waker.setblocking(False)
@@ -99,13 +102,20 @@ class Loop:
         with suppress(BlockingIOError):  # the pipe is full of wake-ups
             self._waker.send(b"\0")
 
+    @property
+    def turns(self) -> bool:
+        """Whether it waits, or has waited a short while ago; any thread may ask."""
+        return time.monotonic() < self._waits_until + self.stuck
+
     def wait(self, seconds: float, news: HasDescriptor | None = None) -> bool:
         """Wait for any of it, at most so long; returns whether there is a notification."""
+        self._waits_until = time.monotonic() + max(seconds, 0)
         poll = select.poll()
         poll.register(self._woken, select.POLLIN)
         if news is not None:
             poll.register(news.fileno(), select.POLLIN)
         readable = {descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)}
+        self._waits_until = time.monotonic()
         if self._woken.fileno() in readable:
             self._woken.recv(4096)
         return news is not None and news.fileno() in readable

@@ -1,4 +1,4 @@
-"""What publishes events beside the work of a program, in a thread of its own.
+"""What publishes events, and watches for problems, beside the work of a program, in a thread.
 
 The database lets one session publish at a time; for all others a round is over at once.
 """
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _CHANNEL = "omd_event"  # process control notifies it of each change of an instance
 _POLL = 1.0  # seconds between two rounds when nothing was heard
 _REST = 0.2  # so long no round follows another one, whatever was heard
+_WATCH = b"CALL omd_event.watch(p_every => '15 seconds')"
 _AGAIN = 2.0  # seconds until a lost connection is opened again
 
 
@@ -39,6 +40,7 @@ class Publisher:
         self._tell = tell
         self._loop = Loop(tell)
         self._works = True
+        self._watches = True
         self._thread = threading.Thread(target=self._run, name="omd-publish", daemon=True)
 
     def __enter__(self) -> Publisher:
@@ -74,6 +76,7 @@ class Publisher:
         while not self._loop.stop:
             rows = link.execute(b"CALL omd_event.publish()", (), tuple, repeatable=True)
             self._works = True
+            self._watch(link)
             if rows[0][0] != 0:  # something was published, or another session publishes
                 if news.listens:
                     news.unlisten()
@@ -84,6 +87,20 @@ class Publisher:
                 self._pause(_REST)
                 if self._loop.wait(_POLL - _REST, news):
                     news.heard()
+
+    def _watch(self, link: Link) -> None:
+        """Make events of problems; the database says whether it is time. Events go on without."""
+        import psycopg
+
+        try:
+            link.execute(_WATCH, (), tuple, repeatable=True)
+            self._watches = True
+        except ConnectionFailed:
+            raise
+        except psycopg.Error as error:
+            if self._watches:
+                self._tell(f"problems can't be looked for now, trying again: {one_line(error)}")
+            self._watches = False
 
     def _pause(self, seconds: float) -> None:
         until = time.monotonic() + seconds

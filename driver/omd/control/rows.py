@@ -34,6 +34,7 @@ __all__ = [
     "EvaluateModuleAnswer",
     "EventLogRow",
     "ExceptionsRow",
+    "ExpiredLeaseRow",
     "ExplainBeginRow",
     "FailureEventRow",
     "FailuresRow",
@@ -55,6 +56,7 @@ __all__ = [
     "ModuleTargetRow",
     "OpenInstanceRow",
     "OpenWindowRow",
+    "OverdueBatchRow",
     "ParameterListRow",
     "PendingRollbacksRow",
     "PreviewRollbackRow",
@@ -775,6 +777,28 @@ class ExceptionsRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpiredLeaseRow:
+    """The Batches and Modules with a run whose lease has expired, and that nobody has declared dead
+    yet.
+
+    Attributes:
+        instance_type: BATCH or MODULE.
+        code: The code of the Batch or Module.
+        instance_id: The oldest such instance.
+        since_datetime: When the first of these leases expired.
+        detail: What becomes of it.
+    """
+
+    view: ClassVar[str] = "omd.expired_lease"
+
+    instance_type: str
+    code: str
+    instance_id: int
+    since_datetime: datetime
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class FailureEventRow:
     """For rooms: the failure events of Module Instances.
 
@@ -1366,6 +1390,26 @@ class OpenWindowRow:
 
 
 @dataclass(frozen=True, slots=True)
+class OverdueBatchRow:
+    """The Batches whose last real run began two intervals of their frequency ago, or that never had
+    one, and that do not execute.
+
+    Attributes:
+        batch_code: The Batch.
+        frequency_code: Its frequency.
+        batch_instance_id: Its last real run; NULL: there was none.
+        since_datetime: When that run began; NULL: there was none.
+    """
+
+    view: ClassVar[str] = "omd.overdue_batch"
+
+    batch_code: str
+    frequency_code: str
+    batch_instance_id: int | None
+    since_datetime: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class ParameterListRow:
     """Values of parameters: one row per Batch or Module that has one.
 
@@ -1416,7 +1460,9 @@ class ProblemListRow:
     Attributes:
         problem_code: GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed
             since its last success, or the last real run of the Batch has. UNDONE_READ: it has
-            read rows that were undone later.
+            read rows that were undone later. NOT_RUN: a Batch has not run for two intervals of
+            its frequency. LEASE_EXPIRED: a run of it is dead. ROLLBACK_PENDING: a run is to be
+            undone by the next begin, and it has not failed.
         severity: ERROR or WARNING.
         room: The room that says so.
         object_kind: MODULE or BATCH.

@@ -31,6 +31,7 @@ from omd._terminal.tables import render, show, show_document, show_pairs, titled
 from omd._terminal.text import row_dict, short
 from omd.cli.common import add_call, add_view, dsn_option, opener, report_error
 from omd.dispatch.calls import DispatchCalls
+from omd.report.metrics import listen_option, listening
 
 if TYPE_CHECKING:
     F = TypeVar("F", bound=Callable[..., Any] | click.Command)
@@ -629,7 +630,8 @@ dispatch.section("Workers")
     metavar="URL",
     help="Spark's master for jobs and topics on Spark; by default that of the job, or local[*].",
 )
-def run(dsn: str, **settings: Any) -> int:
+@listen_option
+def run(dsn: str, listen: tuple[str, int] | None, **settings: Any) -> int:
     """Run tasks as they become due, until SIGTERM or Ctrl-C.
 
     Any number of workers may serve a group, also on several hosts: each task goes to one of them. A
@@ -641,7 +643,8 @@ def run(dsn: str, **settings: Any) -> int:
     from omd.dispatch.worker import Worker
 
     worker = Worker(dsn, **settings)
-    worker.run()
+    with listening(listen, dsn, lambda: worker.turns):
+        worker.run()
     if worker.still_runs:
         # Others may have its tasks only when its threads are gone, and exec ends them all.
         click.echo(f"It leaves, and ends {', '.join(worker.still_runs)}.", err=True)

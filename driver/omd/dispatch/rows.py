@@ -439,18 +439,22 @@ class DispatchSuspensionsRow:
 
 @dataclass(frozen=True, slots=True)
 class ProblemListRow:
-    """For rooms: the types of tasks of which some are dead, as omd_report.problems shows them.
+    """For rooms: the types of tasks and the schedules that somebody should look at, as
+    omd_report.problems shows them.
 
     Attributes:
-        problem_code: TASKS_DEAD: the attempts of tasks are used up.
-        severity: ERROR.
+        problem_code: TASKS_DEAD: the attempts of tasks are used up. NO_BACKEND: tasks are due,
+            and no worker of their group lives. SCHEDULE_PROBLEM: the last firing of a schedule
+            failed.
+        severity: ERROR: TASKS_DEAD. WARNING: the others.
         room: The room that says so.
-        object_kind: TASK_TYPE.
-        object_key: family/type.
+        object_kind: TASK_TYPE or SCHEDULE.
+        object_key: family/type, or the schedule.
         subject: What it is about, in words.
-        since: When the first of them died.
-        text: How many they are.
-        way_out: The command that tries them again.
+        since: When the first of them died or was due, or for which time a schedule fails; NULL
+            when that is not known.
+        text: What is wrong, without values of rows.
+        way_out: What mends it.
     """
 
     view: ClassVar[str] = "omd_dispatch.problem_list"
@@ -461,6 +465,6 @@ class ProblemListRow:
     object_kind: str
     object_key: str
     subject: str
-    since: datetime
+    since: datetime | None
     text: str
     way_out: str

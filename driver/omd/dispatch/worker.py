@@ -167,6 +167,11 @@ class Worker:
                     sources.stop()
                     self._leave()
 
+    @property
+    def turns(self) -> bool:
+        """Whether its loop turns; any thread may ask."""
+        return self._loop.turns
+
     def stop(self) -> None:
         """Ask it to end, as SIGTERM does; any thread may call it."""
         self._loop.stop += 1

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SinkDefinitionRow,
         TakeEventsRow,
         TransformViewsRow,
+        WatchAnswer,
     )
 
 __all__ = ["EventCalls"]
@@ -343,6 +344,21 @@ class EventCalls(Calls):
 
         return self._rows(_TRANSFORM_VIEWS, TransformViewsRow, topics)
 
+    def watch(self, *, every: timedelta | str | None = None) -> WatchAnswer:
+        """Compares omd_report.problems with what the last call has found, and makes an event of
+        each problem that is new or gone.
+
+        Returns ``began`` and ``ended``, how many there were; NULL: another session looks at this
+        moment, or the last look is younger than ``every``. Publishers call it each 15 seconds.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        from omd.event.rows import WatchAnswer
+
+        return self._answer(_WATCH, WatchAnswer, every)
+
 
 _CONFIGURE = Routine(
     "omd_event.configure",
@@ -432,3 +448,4 @@ _TAKE_EVENTS = Routine(
 _TRANSFORM_VIEWS = Routine(
     "omd_event.transform_views", {"p_topics": "text[]"}, repeat=Repeat(), is_function=True
 )
+_WATCH = Routine("omd_event.watch", {"p_every": "interval"})

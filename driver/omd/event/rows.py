@@ -11,12 +11,15 @@ __all__ = [
     "EventSinksRow",
     "EventsAfterRow",
     "EventsRow",
+    "MetricListRow",
     "OpenlineageEventRow",
     "OpenlineageProblemsRow",
+    "ProblemListRow",
     "PublishAnswer",
     "SinkDefinitionRow",
     "TakeEventsRow",
     "TransformViewsRow",
+    "WatchAnswer",
 ]
 
 
@@ -80,6 +83,14 @@ class TransformViewsRow:
     view_text: str
     tables: dict[str, Any] | None
     is_known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WatchAnswer:
+    """Answer of omd_event.watch."""
+
+    began: int | None
+    ended: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +163,31 @@ class EventsRow:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricListRow:
+    """The metrics that there are, without their values.
+
+    Attributes:
+        metric_name: The metric.
+        metric_type: counter, gauge or histogram.
+        help: What it counts or measures.
+        is_per_code: It has a series for each Module, Batch, topic, source, agreement, interface
+            or schedule.
+        label_names: Its labels; of a histogram without le.
+        alert: The alert that is made of it: name, condition, lasts, severity, summary; NULL:
+            none.
+    """
+
+    view: ClassVar[str] = "omd_report.metric_list"
+
+    metric_name: str
+    metric_type: str
+    help: str
+    is_per_code: bool
+    label_names: list[str]
+    alert: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
 class OpenlineageEventRow:
     """Each event of a run or a Batch as OpenLineage (2-0-2) says it: START, COMPLETE, FAIL, ABORT,
     and OTHER for what was undone.
@@ -190,3 +226,33 @@ class OpenlineageProblemsRow:
     code: str
     problem: str
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemListRow:
+    """For rooms: the sinks that somebody should look at, as omd_report.problems shows them.
+
+    Attributes:
+        problem_code: SINK_PROBLEM: the last event could not be sent. EVENTS_PURGED: events were
+            purged before they were sent.
+        severity: WARNING.
+        room: The room that says so.
+        object_kind: SINK.
+        object_key: The sink.
+        subject: What it is about, in words.
+        since: Since when; NULL when that is not known.
+        text: What is wrong.
+        way_out: What mends it.
+    """
+
+    view: ClassVar[str] = "omd_event.problem_list"
+
+    problem_code: str
+    severity: str
+    room: str
+    object_kind: str
+    object_key: str
+    subject: str
+    since: datetime | None
+    text: str
+    way_out: str

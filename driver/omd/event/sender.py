@@ -12,7 +12,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
@@ -141,6 +141,7 @@ class Sender:
         self._problem: str | None = None
         self._pause_until = 0.0
         self._loop = Loop(lambda text: tell(f"{sink_code}: {text}"))
+        self._loop.stuck += _TRIES * transport.timeout
 
     def run(self, *, until_quiet: bool = False) -> None:
         """Send until `stop` is called, or, with `until_quiet`, until all is sent.
@@ -158,6 +159,11 @@ class Sender:
         """End the loop after the event that is on its way; any thread may call it."""
         self._loop.stop += 1
         self._loop.wake()
+
+    @property
+    def turns(self) -> bool:
+        """Whether its loop turns; any thread may ask."""
+        return self._loop.turns
 
     @contextmanager
     def _session(self) -> Iterator[tuple[Event, Listener]]:
@@ -273,6 +279,7 @@ def serve(
     tell: Callable[[str], None],
     *,
     until_quiet: bool = False,
+    around: Callable[[Callable[[], bool]], AbstractContextManager[None]] | None = None,
     **settings: Any,
 ) -> ExitCode:
     """Send the events of several sinks until a signal arrives, each in a thread of its own.
@@ -284,6 +291,7 @@ def serve(
         transports: by the codes of the sinks.
         tell: prints one line for people.
         until_quiet: end when all is sent.
+        around: opens what is open meanwhile; it gets what says whether all loops turn.
         settings: of each `Sender`.
 
     Raises:
@@ -311,11 +319,19 @@ def serve(
         threading.Thread(target=run, args=[sender], name=f"omd-{code}", daemon=True)
         for code, sender in zip(transports, senders, strict=True)
     ]
+
+    def turns() -> bool:
+        return all(
+            sender.turns or not thread.is_alive()
+            for sender, thread in zip(senders, threads, strict=True)
+        )
+
     fatal: BaseException | None = None
     with (
         loop.signals(),
         connect() as control,
         Publisher(lambda: control.new_link(name="-publish"), tell),
+        around(turns) if around else nullcontext(),
     ):
         for thread in threads:
             thread.start()

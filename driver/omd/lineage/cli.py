@@ -25,6 +25,7 @@ from omd._terminal.tables import render, show, titled
 from omd._terminal.text import row_dict, short
 from omd.cli.common import PROGRAM, add_call, dsn_option, open_control
 from omd.lineage.calls import LineageCalls
+from omd.report.metrics import listen_option, listening
 
 if TYPE_CHECKING:
     from omd._terminal.graph import Node
@@ -354,7 +355,8 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
 @click.option("--topic", "topics", metavar="GLOB", multiple=True, help="Run only topics like this.")
 @_master
 @grace_option("steps")
-def run(dsn: str, master: str | None, **settings: Any) -> int:
+@listen_option
+def run(dsn: str, master: str | None, listen: tuple[str, int] | None, **settings: Any) -> int:
     """Run topics as they get ready, until SIGTERM or Ctrl-C.
 
     A step in PostgreSQL takes a connection; a step on Spark takes a process of its own. Several
@@ -369,7 +371,9 @@ def run(dsn: str, master: str | None, **settings: Any) -> int:
     program = [*PROGRAM, "lineage", "step", "--one-line"]
     if master is not None:
         program += ["--master", master]
-    return Scheduler(lambda: open_control(dsn), program, dsn, **settings).run()
+    scheduler = Scheduler(lambda: open_control(dsn), program, dsn, **settings)
+    with listening(listen, dsn, lambda: scheduler.turns):
+        return scheduler.run()
 
 
 # Administration ---------------------------------------------------------------------------------

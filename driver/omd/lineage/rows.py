@@ -462,7 +462,8 @@ class ProblemListRow:
     """For rooms: the sources with which something is wrong, as omd_report.problems shows them.
 
     Attributes:
-        problem_code: SOURCE_PROBLEM.
+        problem_code: SOURCE_STALE: its newest row is older than its max_age, and nothing else
+            is wrong with it. SOURCE_PROBLEM: anything else.
         severity: WARNING.
         room: The room that says so.
         object_kind: SOURCE.

@@ -53,6 +53,7 @@ class Scheduler:
     once: bool = False  # run the topics that are ready now, and stop
     until_quiet: bool = False  # stop when no topic is ready and no step runs
     grace: float = 20  # seconds that running steps have to end after SIGTERM
+    _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
     _running: dict[str, Call[StepOutcome] | Child] = field(default_factory=dict)
     _moved: set[str] = field(default_factory=set)  # topics whose offset has moved: who reads them?
     _stirred: set[str] = field(default_factory=set)  # what they read has moved while they ran
@@ -67,13 +68,18 @@ class Scheduler:
         Raises:
             ConnectionFailed: the first connection can't be made.
         """
-        loop = self._loop = Loop(_tell)
+        loop = self._loop
         try:
             loop.run(self._connect, self._serve, self._reap, self._running.values, self.grace)
         finally:
             if self._links is not None:
                 self._links.close()
         return ExitCode.FAILURE if self._failed and not loop.stop else ExitCode.OK
+
+    @property
+    def turns(self) -> bool:
+        """Whether its loop turns; any thread may ask."""
+        return self._loop.turns
 
     # What is ready ------------------------------------------------------------------------------
 

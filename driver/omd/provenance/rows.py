@@ -420,7 +420,7 @@ class UndoneReadProblemsRow:
     shows them.
 
     Attributes:
-        problem_code: UNDONE_READ.
+        problem_code: UNDONE_READ: a run has read rows that were undone later.
         severity: WARNING.
         room: The room that says so.
         object_kind: MODULE_INSTANCE.

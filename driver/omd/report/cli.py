@@ -10,6 +10,7 @@ import click
 from omd.cli.common import dsn_option, open_control
 from omd.report.explain import explain
 from omd.report.log import log, since
+from omd.report.metrics import metrics
 from omd.report.platform import platform
 from omd.report.status import status
 from omd.report.trace import trace
@@ -57,4 +58,6 @@ def report(dsn: str, start: datetime, output: Path) -> None:
     click.echo(output)
 
 
-commands: list[click.Command] = [status, work, retry, platform, log, trace, explain, report]
+commands: list[click.Command] = [
+    status, work, retry, platform, log, trace, explain, report, metrics,
+]  # fmt: skip

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 __all__ = [
     "FlowNodesRow",
     "FlowRow",
+    "MetricsRow",
     "ProblemsRow",
+    "PrometheusRow",
     "ReadyTopicTasksRow",
     "ReadyWorkRow",
     "WorkAdoptionRow",
@@ -68,18 +70,47 @@ class FlowNodesRow:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricsRow:
+    """The metrics and their values at this moment. What has ended is counted by omd_event.publish,
+    so somebody has to publish. No series has an id, a key of a row or the text of an error in it.
+
+    Attributes:
+        metric_name: The metric.
+        metric_type: counter, gauge or histogram.
+        help: What it counts or measures.
+        is_per_code: It has a series for each Module, Batch, topic, source, agreement, interface
+            or schedule.
+        labels: The labels of this series and their values.
+        value: Its value.
+        sample_name: The name of the series: that of the metric, of a histogram with _bucket,
+            _sum or _count.
+    """
+
+    view: ClassVar[str] = "omd_report.metrics"
+
+    metric_name: str
+    metric_type: str
+    help: str
+    is_per_code: bool
+    labels: dict[str, Any]
+    value: float
+    sample_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProblemsRow:
     """What somebody should look at, in all rooms, and the command that mends it. No row of business
     data is in it.
 
     Attributes:
         problem_code: LAST_RUN_FAILED, GIVEN_UP, TASKS_DEAD, SOURCE_PROBLEM, UNDONE_READ,
-            DELIVERY_REFUSED, ARRIVAL_UNFIT, ARRIVAL_CHANGED, LOCATION_UNREADABLE or
-            WINDOW_UNSAFE.
+            DELIVERY_REFUSED, ARRIVAL_UNFIT, ARRIVAL_CHANGED, LOCATION_UNREADABLE,
+            WINDOW_UNSAFE, NOT_RUN, ROLLBACK_PENDING, LEASE_EXPIRED, SOURCE_STALE, NO_BACKEND,
+            SCHEDULE_PROBLEM, SINK_PROBLEM or EVENTS_PURGED.
         severity: ERROR: LAST_RUN_FAILED, GIVEN_UP, TASKS_DEAD. WARNING: all others.
         room: The room that says so.
         object_kind: What object_key names: MODULE, BATCH, MODULE_INSTANCE, TASK_TYPE, DELIVERY,
-            ARRIVAL, LOCATION, SOURCE or STAGE.
+            ARRIVAL, LOCATION, SOURCE, STAGE, SCHEDULE or SINK.
         object_key: Its id or code; of a LOCATION the agreement, of a TASK_TYPE family/type.
         subject: What it is about, in words.
         since: Since when; NULL when that is not known.
@@ -98,6 +129,21 @@ class ProblemsRow:
     since: datetime | None
     text: str
     way_out: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrometheusRow:
+    """The metrics in Prometheus' text format, a row per line.
+
+    Attributes:
+        line: The line.
+        is_per_code: It is of a metric with a series for each code.
+    """
+
+    view: ClassVar[str] = "omd_report.prometheus"
+
+    line: str
+    is_per_code: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,49 +122,23 @@ UNION ALL
 -- Its lease has expired: the run is dead, and the next begin declares it so.
 SELECT
     'LEASE_EXPIRED' AS exception_code,
-    'BATCH' AS instance_type,
-    b.batch_code AS code,
-    min(bi.batch_instance_id) AS instance_id,
-    min(bi.lease_expires_at) AS since_datetime,
-    'its lease has expired; a begin, or omd.reap_expired_instances, declares it dead' AS detail
-FROM omd.batch_instance AS bi
-INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id
-WHERE bi.execution_status_code = 'E' AND bi.lease_expires_at < statement_timestamp()
-GROUP BY b.batch_code
-UNION ALL
-SELECT
-    'LEASE_EXPIRED' AS exception_code,
-    'MODULE' AS instance_type,
-    m.module_code AS code,
-    min(mi.module_instance_id) AS instance_id,
-    min(mi.lease_expires_at) AS since_datetime,
-    'its lease has expired; a begin, or omd.reap_expired_instances, declares it dead' AS detail
-FROM omd.module_instance AS mi
-INNER JOIN omd.module AS m ON mi.module_id = m.module_id
-WHERE mi.execution_status_code = 'E' AND mi.lease_expires_at < statement_timestamp()
-GROUP BY m.module_code
+    l.instance_type,
+    l.code,
+    l.instance_id,
+    l.since_datetime,
+    l.detail
+FROM omd.expired_lease AS l
 UNION ALL
 -- The last real run started two intervals of the frequency ago, or there was none, and nothing
 -- executes.
 SELECT
     'NOT_RUN' AS exception_code,
     'BATCH' AS instance_type,
-    b.batch_code AS code,
-    bi.batch_instance_id AS instance_id,
-    bi.start_datetime AS since_datetime,
-    'frequency ' || b.frequency_code AS detail
-FROM omd.batch AS b
-INNER JOIN omd.frequency AS f ON b.frequency_code = f.frequency_code
-LEFT JOIN omd.batch_instance AS bi
-    ON bi.batch_instance_id = omd._last_real_batch_run(b.batch_id)
-WHERE
-    b.inactive_indicator = 'N'
-    AND f.frequency_interval IS NOT NULL
-    AND coalesce(bi.start_datetime, '-infinity') + 2 * f.frequency_interval < statement_timestamp()
-    AND NOT EXISTS (
-        SELECT FROM omd.batch_instance AS e
-        WHERE e.batch_id = b.batch_id AND e.execution_status_code = 'E'
-    )
+    o.batch_code AS code,
+    o.batch_instance_id AS instance_id,
+    o.since_datetime,
+    'frequency ' || o.frequency_code AS detail
+FROM omd.overdue_batch AS o
 UNION ALL
 SELECT
     'NOT_RUN' AS exception_code,

@@ -76,14 +76,80 @@ WHERE
             AND k.table_code = r.source_code
             AND s.source_kind_code = 'FACTS'
     )
-GROUP BY m.module_code, m.module_kind_code, r.source_code;
+GROUP BY m.module_code, m.module_kind_code, r.source_code
+UNION ALL
+-- What was late in a Batch is late with it, so its Modules are not named too.
+SELECT
+    'NOT_RUN' AS problem_code,
+    'WARNING' AS severity,
+    'control' AS room,
+    'BATCH' AS object_kind,
+    o.batch_code AS object_key,
+    'Batch ' || o.batch_code AS subject,
+    o.since_datetime AS since,
+    CASE
+        WHEN o.batch_instance_id IS NULL
+            THEN format('It has never run, and its frequency is %s.', o.frequency_code)
+        ELSE
+            format(
+                'It has not run for two intervals of its frequency %s; its last run is Batch '
+                'Instance %s.',
+                o.frequency_code, o.batch_instance_id
+            )
+    END AS text,
+    'omd run batch ' || omd.shell_argument(o.batch_code) AS way_out
+FROM omd.overdue_batch AS o
+UNION ALL
+SELECT
+    'LEASE_EXPIRED' AS problem_code,
+    'WARNING' AS severity,
+    'control' AS room,
+    l.instance_type AS object_kind,
+    l.code AS object_key,
+    format('%s %s', initcap(l.instance_type), l.code) AS subject,
+    l.since_datetime AS since,
+    format(
+        'The lease of %s Instance %s has expired: its run is dead.',
+        initcap(l.instance_type), l.instance_id
+    ) AS text,
+    'CALL omd.reap_expired_instances();' AS way_out
+FROM omd.expired_lease AS l
+UNION ALL
+-- What has failed is undone by the next begin anyway; here somebody has asked for it.
+SELECT
+    'ROLLBACK_PENDING' AS problem_code,
+    'WARNING' AS severity,
+    'control' AS room,
+    'MODULE' AS object_kind,
+    m.module_code AS object_key,
+    format('Module %s (%s)', m.module_code, m.module_kind_code) AS subject,
+    min(mi.end_datetime) AS since,
+    format(
+        '%s of its runs wait%s to be undone by its next begin; the first is Module Instance %s.',
+        count(*), CASE count(*) WHEN 1 THEN 's' ELSE '' END, min(mi.module_instance_id)
+    ) AS text,
+    CASE
+        WHEN m.module_kind_code = 'SPARK' AND m.job IS NULL THEN 'Start its job again.'
+        ELSE 'omd run module ' || omd.shell_argument(m.module_code)
+    END AS way_out
+FROM omd.module_instance AS mi
+INNER JOIN omd.module AS m ON mi.module_id = m.module_id
+WHERE
+    omd._awaits_rollback(
+        mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
+    )
+    AND mi.execution_status_code <> 'F'
+    AND m.module_kind_code <> 'PART'
+GROUP BY m.module_code, m.module_kind_code, m.job;
 
 COMMENT ON VIEW omd.problem_list IS
 'For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows '
 'them.';
 COMMENT ON COLUMN omd.problem_list.problem_code IS
 'GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed since its last success, '
-'or the last real run of the Batch has. UNDONE_READ: it has read rows that were undone later.';
+'or the last real run of the Batch has. UNDONE_READ: it has read rows that were undone later. '
+'NOT_RUN: a Batch has not run for two intervals of its frequency. LEASE_EXPIRED: a run of it is '
+'dead. ROLLBACK_PENDING: a run is to be undone by the next begin, and it has not failed.';
 COMMENT ON COLUMN omd.problem_list.severity IS 'ERROR or WARNING.';
 COMMENT ON COLUMN omd.problem_list.room IS 'The room that says so.';
 COMMENT ON COLUMN omd.problem_list.object_kind IS 'MODULE or BATCH.';

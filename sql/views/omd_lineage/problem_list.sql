@@ -2,7 +2,7 @@
 
 CREATE OR REPLACE VIEW omd_lineage.problem_list AS
 SELECT
-    'SOURCE_PROBLEM' AS problem_code,
+    CASE WHEN s.is_stale THEN 'SOURCE_STALE' ELSE 'SOURCE_PROBLEM' END AS problem_code,
     'WARNING' AS severity,
     'lineage' AS room,
     'SOURCE' AS object_kind,
@@ -17,7 +17,13 @@ SELECT
             THEN format('omd lineage offset %s INSTANT', omd.shell_argument(s.source))
         ELSE 'CALL omd_lineage.probe_sources();'
     END AS way_out
-FROM omd_lineage.source_state AS s
+FROM (
+    SELECT
+        o.*,
+        -- A source of which something else is wrong may be old because of that.
+        o.is_too_old AND o.unregistered IS NULL AND o.shown_problem IS NULL AS is_stale
+    FROM omd_lineage.source_state AS o
+) AS s
 WHERE
     s.unregistered IS NOT NULL
     OR s.shown_problem IS NOT NULL
@@ -25,7 +31,9 @@ WHERE
 
 COMMENT ON VIEW omd_lineage.problem_list IS
 'For rooms: the sources with which something is wrong, as omd_report.problems shows them.';
-COMMENT ON COLUMN omd_lineage.problem_list.problem_code IS 'SOURCE_PROBLEM.';
+COMMENT ON COLUMN omd_lineage.problem_list.problem_code IS
+'SOURCE_STALE: its newest row is older than its max_age, and nothing else is wrong with it. '
+'SOURCE_PROBLEM: anything else.';
 COMMENT ON COLUMN omd_lineage.problem_list.severity IS 'WARNING.';
 COMMENT ON COLUMN omd_lineage.problem_list.room IS 'The room that says so.';
 COMMENT ON COLUMN omd_lineage.problem_list.object_kind IS 'SOURCE.';

@@ -35,7 +35,8 @@ GROUP BY r.module_instance_id, r.module_code;
 COMMENT ON VIEW omd_report.undone_read_problems IS
 'For rooms: the runs that stand and have read what was undone later, as '
 'omd_report.problems shows them.';
-COMMENT ON COLUMN omd_report.undone_read_problems.problem_code IS 'UNDONE_READ.';
+COMMENT ON COLUMN omd_report.undone_read_problems.problem_code IS
+'UNDONE_READ: a run has read rows that were undone later.';
 COMMENT ON COLUMN omd_report.undone_read_problems.severity IS 'WARNING.';
 COMMENT ON COLUMN omd_report.undone_read_problems.room IS 'The room that says so.';
 COMMENT ON COLUMN omd_report.undone_read_problems.object_kind IS 'MODULE_INSTANCE.';

@@ -71,20 +71,33 @@ SELECT
     p.since,
     p.text,
     p.way_out
-FROM omd_decision.problem_list AS p;
+FROM omd_decision.problem_list AS p
+UNION ALL
+SELECT
+    p.problem_code,
+    p.severity,
+    p.room,
+    p.object_kind,
+    p.object_key,
+    p.subject,
+    p.since,
+    p.text,
+    p.way_out
+FROM omd_event.problem_list AS p;
 
 COMMENT ON VIEW omd_report.problems IS
 'What somebody should look at, in all rooms, and the command that mends it. No row of business '
 'data is in it.';
 COMMENT ON COLUMN omd_report.problems.problem_code IS
 'LAST_RUN_FAILED, GIVEN_UP, TASKS_DEAD, SOURCE_PROBLEM, UNDONE_READ, DELIVERY_REFUSED, '
-'ARRIVAL_UNFIT, ARRIVAL_CHANGED, LOCATION_UNREADABLE or WINDOW_UNSAFE.';
+'ARRIVAL_UNFIT, ARRIVAL_CHANGED, LOCATION_UNREADABLE, WINDOW_UNSAFE, NOT_RUN, ROLLBACK_PENDING, '
+'LEASE_EXPIRED, SOURCE_STALE, NO_BACKEND, SCHEDULE_PROBLEM, SINK_PROBLEM or EVENTS_PURGED.';
 COMMENT ON COLUMN omd_report.problems.severity IS
 'ERROR: LAST_RUN_FAILED, GIVEN_UP, TASKS_DEAD. WARNING: all others.';
 COMMENT ON COLUMN omd_report.problems.room IS 'The room that says so.';
 COMMENT ON COLUMN omd_report.problems.object_kind IS
 'What object_key names: MODULE, BATCH, MODULE_INSTANCE, TASK_TYPE, DELIVERY, ARRIVAL, LOCATION, '
-'SOURCE or STAGE.';
+'SOURCE, STAGE, SCHEDULE or SINK.';
 COMMENT ON COLUMN omd_report.problems.object_key IS
 'Its id or code; of a LOCATION the agreement, of a TASK_TYPE family/type.';
 COMMENT ON COLUMN omd_report.problems.subject IS 'What it is about, in words.';
