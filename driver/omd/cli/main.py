@@ -25,6 +25,7 @@ _SECTIONS = {
         for room, title in ROOMS.items()
         if importlib.util.find_spec(f"omd.{room}.cli")
     },
+    "dbt": "omd.cli.dbt",
     "What happened": "omd.report.cli",
     "See it work": "omd.cli.demo",
 }
