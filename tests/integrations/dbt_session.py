@@ -1,0 +1,27 @@
+"""dbt, many times in one process: a line of stdin has the arguments, a line of stdout the results."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from dbt.cli.main import dbtRunner
+
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # what dbt prints is no answer
+for line in sys.stdin:
+    asked = json.loads(line)
+    os.environ.update(asked["env"])
+    done = dbtRunner().invoke(asked["arguments"])
+    answer = {
+        "success": done.success,
+        "exception": None if done.exception is None else str(done.exception),
+        "results": {
+            result.node.unique_id: [str(result.status), result.message]
+            for result in getattr(done.result, "results", None) or ()
+        },
+    }
+    for name in asked["env"]:
+        del os.environ[name]
+    print(json.dumps(answer), file=answers, flush=True)

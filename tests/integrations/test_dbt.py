@@ -1,0 +1,350 @@
+"""Models of dbt as Modules: real runs of dbt, with the package omd, on real PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.types.json import Jsonb
+
+from omd.integrations.dbt import modules_of, package_path
+from omd.lineage.manifest import read_manifest
+from support.emptied import conn, dsn
+from support.wheel import CHECKOUT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
+
+    from support.environments import Environment
+
+    Connection = psycopg.Connection[dict[str, Any]]
+    Command = Callable[..., subprocess.CompletedProcess[str]]
+
+__all__ = ["conn", "dsn"]
+
+HERE = Path(__file__).parent
+WORDS = "it's \\ $omd$ $$ \"x\" {}\nE'"  # the Module that models.yml names
+
+
+class Done(NamedTuple):
+    success: bool
+    exception: str | None
+    results: dict[str, tuple[str, str]]  # status and message
+
+    def of(self, name: str) -> tuple[str, str]:
+        (found,) = [r for unique_id, r in self.results.items() if unique_id.endswith(f".{name}")]
+        return found[0], found[1]
+
+
+class Project:
+    """A copy of the project, and a process that runs dbt in it."""
+
+    def __init__(self, folder: Path, tools: Environment) -> None:
+        self.folder = folder
+        self.process = tools.start(
+            "python", HERE / "dbt_session.py", cwd=folder, stdin=subprocess.PIPE, stderr=None
+        )
+        self.background = ThreadPoolExecutor(1)
+
+    def __call__(self, *arguments: str, **env: str) -> Done:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        asked = {"arguments": ["--quiet", *arguments], "env": env}
+        print(json.dumps(asked), file=self.process.stdin, flush=True)
+        return Done(**json.loads(self.process.stdout.readline()))
+
+    def start(self, *arguments: str, **env: str) -> Future[Done]:
+        return self.background.submit(self, *arguments, **env)
+
+    @property
+    def manifest(self) -> Path:
+        return self.folder / "target" / "manifest.json"
+
+
+@pytest.fixture(scope="session")
+def project(
+    tools_environment: Environment, control_dsn: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Project]:
+    """The project, parsed, in the database that is emptied before each test."""
+    folder = tmp_path_factory.mktemp("dbt") / "shop"
+    shutil.copytree(HERE / "dbt_project", folder)
+    write_profile(folder, "shop", control_dsn)
+    packages = {"packages": [{"local": str(package_path())}]}
+    (folder / "packages.yml").write_text(json.dumps(packages))
+    project = Project(folder, tools_environment)
+    try:
+        assert project("deps").success
+        assert project("parse").success
+        yield project
+    finally:
+        project.background.shutdown()
+        project.process.communicate()
+
+
+def write_profile(folder: Path, name: str, dsn: str) -> None:
+    given = conninfo_to_dict(dsn)
+    target = {
+        "type": "postgres",
+        "host": given["host"],
+        "port": int(given["port"] or 5432),
+        "user": given["user"],
+        "password": given.get("password") or "none",
+        "dbname": given["dbname"],
+        "schema": "dwh",
+        "threads": 2,
+    }
+    profile = {name: {"target": "test", "outputs": {"test": target}}}
+    (folder / "profiles.yml").write_text(json.dumps(profile))
+
+
+@pytest.fixture
+def shop(project: Project, conn: Connection, omd_command: Command, dsn: str) -> Project:
+    """The project with its sources filled and its Modules registered."""
+    conn.execute(
+        """
+        CREATE SCHEMA raw;
+        CREATE TABLE raw.orders (nbr integer, amount integer, divisor integer,
+            written_at timestamptz DEFAULT clock_timestamp());
+        INSERT INTO raw.orders VALUES (1, 5, 1), (2, 7, 1);
+        CREATE TABLE raw."Words of ""others""" (word text);
+        """
+    )
+    done = omd_command("dbt", "register", str(project.manifest), dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    return project
+
+
+def runs(conn: Connection, code: str) -> list[dict[str, Any]]:
+    return conn.execute(
+        "SELECT i.* FROM omd.module_instance AS i JOIN omd.module AS m USING (module_id)"
+        " WHERE m.module_code = %s ORDER BY i.module_instance_id",
+        (code,),
+    ).fetchall()
+
+
+def one(conn: Connection, query: str, *values: object) -> Any:
+    (found,) = conn.execute(query.encode(), values).fetchall()
+    (value,) = found.values()
+    return value
+
+
+# Begin, rows and success ------------------------------------------------------------------------
+
+
+def test_rows_are_stamped_with_the_run_that_has_succeeded(shop: Project, conn: Connection) -> None:
+    done = shop("run", "-s", "orders", "v_orders", "totals", "doubled")
+    assert done.success, done
+    (run,) = runs(conn, "dbt.shop.orders")
+    assert (run["execution_status_code"], run["rows_inserted"]) == ("S", 2)
+    assert run["execution_context"]["dbt"]["unique_id"] == "model.shop.orders"
+    assert len(run["execution_context"]["dbt"]["invocation_id"]) == 36
+    rows = conn.execute(
+        "SELECT DISTINCT omd_insert_module_instance_id AS id, lock_timeout FROM dwh.orders"
+    ).fetchall()
+    assert rows == [{"id": run["module_instance_id"], "lock_timeout": "0"}]
+    # What an ephemeral model stamps has the run that reads it.
+    (reader,) = runs(conn, "dbt.shop.doubled")
+    stamp = one(conn, "SELECT DISTINCT omd_insert_module_instance_id FROM dwh.doubled")
+    assert stamp == reader["module_instance_id"]
+    assert one(conn, "SELECT count(*) FROM omd.module_instance WHERE xmin::text <> ''") == 5
+
+
+def test_an_incremental_run_undoes_a_run_that_was_taken_back(
+    shop: Project, conn: Connection
+) -> None:
+    assert shop("run", "-s", "orders").success
+    (first,) = runs(conn, "dbt.shop.orders")
+    conn.execute("CALL omd.set_next_run_indicator('Module', %s, 'R')", (first["module_instance_id"],))
+    conn.execute("DELETE FROM raw.orders WHERE nbr = 1")
+    assert shop("run", "-s", "orders").success
+    assert one(conn, "SELECT array_agg(nbr) FROM dwh.orders") == [2]
+
+
+def test_a_seed_and_a_snapshot_are_modules_too(shop: Project, conn: Connection) -> None:
+    assert shop("build", "-s", "rates", "orders_then", "--exclude-resource-type", "test").success
+    assert [run["execution_status_code"] for run in runs(conn, "dbt.shop.rates")] == ["S"]
+    (snapshot,) = runs(conn, "dbt.shop.orders_then")
+    assert (snapshot["execution_status_code"], snapshot["rows_inserted"]) == ("S", 2)
+
+
+def test_a_unit_test_needs_no_run(shop: Project, conn: Connection) -> None:
+    assert shop("run", "-s", "orders", "v_orders").success
+    assert shop("test", "-s", "totals_are_added").success
+    assert runs(conn, "dbt.shop.totals") == []
+
+
+# Failures ---------------------------------------------------------------------------------------
+
+
+def test_a_model_that_fails_leaves_nothing_but_a_failure(shop: Project, conn: Connection) -> None:
+    conn.execute("UPDATE raw.orders SET divisor = 0")
+    before = one(conn, "SELECT clock_timestamp()")
+    done = shop("run", "-s", "orders", "v_orders", "totals")
+    assert not done.success
+    assert done.of("on-run-end.0")[0] == "success"
+    (run,) = runs(conn, "dbt.shop.totals")
+    assert run["execution_status_code"] == "F"
+    assert run["rolled_back_by_module_instance_id"] == run["module_instance_id"]
+    assert run["execution_context"]["dbt"]["unique_id"] == "model.shop.totals"
+    assert before < run["start_datetime"] <= run["end_datetime"]
+    event = one(
+        conn,
+        "SELECT event_detail FROM omd.event_log WHERE module_instance_id = %s",
+        run["module_instance_id"],
+    )
+    assert "division by zero" in event
+    assert one(conn, "SELECT to_regclass('dwh.totals')") is None
+    assert [r["execution_status_code"] for r in runs(conn, "dbt.shop.orders")] == ["S"]
+    # There is nothing to undo.
+    conn.execute("UPDATE raw.orders SET divisor = 1")
+    assert shop("run", "-s", "orders", "totals").success
+    assert [r["execution_status_code"] for r in runs(conn, "dbt.shop.totals")] == ["F", "S"]
+
+
+def test_a_model_whose_session_is_killed_is_a_failure(shop: Project, conn: Connection) -> None:
+    with conn.transaction():
+        conn.execute("SELECT pg_advisory_xact_lock(38)")
+        running = shop.start("run", "-s", "slow")
+        pid = await_waiter(conn, "advisory")
+        assert runs(conn, "dbt.shop.slow") == []
+        assert one(conn, "SELECT pg_terminate_backend(%s, 10000)", pid)
+        assert running.result(60).of("slow")[0] == "error"
+    assert [r["execution_status_code"] for r in runs(conn, "dbt.shop.slow")] == ["F"]
+
+
+def await_waiter(conn: Connection, kind: str) -> int:
+    while True:
+        found = conn.execute(
+            "SELECT l.pid FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid)"
+            " WHERE NOT l.granted AND l.locktype = %s AND a.datname = current_database()",
+            (kind,),
+        ).fetchall()
+        if found:
+            return int(found[0]["pid"])
+
+
+def test_hostile_codes_and_messages_are_texts(shop: Project, conn: Connection) -> None:
+    word = "o'x \\' $omd$ $$ %s {{ 1 }}\n'; DROP TABLE raw.orders; --"
+    conn.execute('INSERT INTO raw."Words of ""others""" VALUES (%s)', (word,))
+    assert shop("run", "-s", "words").of("words")[0] == "error"
+    (run,) = runs(conn, WORDS)
+    assert run["execution_status_code"] == "F"
+    event = one(conn, "SELECT event_detail FROM omd.event_log WHERE module_instance_id > 0")
+    assert "$omd$ $$ %s {{ 1 }}" in event
+    conn.execute('UPDATE raw."Words of ""others""" SET word = 7')
+    assert shop("run", "-s", "words").success
+    assert [r["execution_status_code"] for r in runs(conn, WORDS)] == ["F", "S"]
+
+
+def test_a_failure_that_can_t_be_recorded_stops_no_other(shop: Project, conn: Connection) -> None:
+    conn.execute("UPDATE raw.orders SET divisor = 0")
+    conn.execute("CALL omd.rename_module('dbt.shop.orders', 'dbt.shop.former')")
+    assert shop("run", "-s", "v_orders").of("v_orders")[0] == "error"  # its table is not there
+    assert [r["execution_status_code"] for r in runs(conn, "dbt.shop.v_orders")] == ["F"]
+    done = shop("run", "-s", "orders")
+    assert 'there is no Module "dbt.shop.orders"' in done.of("orders")[1]
+    status, message = done.of("on-run-end.0")
+    assert status == "error"
+    assert "a failure could not be recorded" in message
+    assert "OM002" in message
+
+
+# A and C ----------------------------------------------------------------------------------------
+
+
+def test_a_module_that_need_not_run_stops_its_model_and_is_no_failure(
+    shop: Project, conn: Connection
+) -> None:
+    conn.execute("CALL omd.register_module('dbt.shop.orders', p_inactive_indicator => 'Y')")
+    done = shop("run", "-s", "orders")
+    status, message = done.of("orders")
+    assert status == "error"
+    assert message.split("\n")[1].strip().startswith("OMD C INACTIVE: ")
+    assert "inactive" in message
+    assert runs(conn, "dbt.shop.orders") == []
+
+
+def test_a_module_that_must_not_run_stops_its_model_and_is_no_failure(
+    shop: Project, conn: Connection
+) -> None:
+    conn.execute("CALL omd.begin_module('dbt.shop.orders')")
+    message = shop("run", "-s", "orders").of("orders")[1]
+    assert message.split("\n")[1].strip().startswith("OMD A RUNNING: ")
+    (run,) = runs(conn, "dbt.shop.orders")
+    assert run["execution_status_code"] == "E"
+    assert f"Instances: {run['module_instance_id']}" in message
+
+
+def test_a_model_does_not_wait_for_another_that_runs_the_same_module(
+    shop: Project, conn: Connection
+) -> None:
+    """D10: the other one holds the row of the Module until it commits."""
+    with conn.transaction():
+        conn.execute("CALL omd.begin_module('dbt.shop.orders')")
+        message = shop("run", "-s", "orders").of("orders")[1]
+    assert message.split("\n")[1].strip().startswith("OMD A RUNNING: ")
+    assert [r["execution_status_code"] for r in runs(conn, "dbt.shop.orders")] == ["E"]
+
+
+def test_a_model_waits_a_moment_for_the_row_of_its_module(shop: Project, conn: Connection) -> None:
+    with conn.transaction(force_rollback=True):
+        conn.execute("CALL omd.begin_module('dbt.shop.orders')")
+        running = shop.start("run", "-s", "orders")
+        await_waiter(conn, "transactionid")
+    assert running.result(60).success
+
+
+# Batches ----------------------------------------------------------------------------------------
+
+
+def test_a_run_and_a_failure_belong_to_the_batch_that_calls(
+    shop: Project, conn: Connection
+) -> None:
+    conn.execute("CALL omd.register_batch('b', 'Adhoc')")
+    conn.execute("CALL omd.add_module_to_batch('b', 'dbt.shop.orders', 1)")
+    conn.execute("CALL omd.add_module_to_batch('b', 'dbt.shop.totals', 2)")
+    conn.execute("UPDATE raw.orders SET divisor = 0")
+    batch = one(conn, "SELECT 0") or conn.execute("CALL omd.begin_batch('b')").fetchone()
+    assert batch is not None
+    instance = batch["p_batch_instance_id"]
+    parent = "airflow/load.dbt/019ac000-0000-7000-8000-000000000000"
+    done = shop(
+        *("run", "-s", "orders", "totals"),
+        OMD_BATCH_INSTANCE_ID=str(instance),
+        OPENLINEAGE_PARENT_ID=parent,
+    )
+    assert done.of("orders")[0] == "success"
+    for code, status in (("orders", "S"), ("totals", "F")):
+        (run,) = runs(conn, f"dbt.shop.{code}")
+        assert (run["batch_instance_id"], run["execution_status_code"]) == (instance, status)
+        assert run["execution_context"]["openlineage_parent_id"] == parent
+    assert "is no id" in (shop("run", "-s", "orders", OMD_BATCH_INSTANCE_ID="1; x").of("orders")[1])
+
+
+# What is refused --------------------------------------------------------------------------------
+
+
+def test_what_is_no_run_of_one_transaction_is_refused(shop: Project, conn: Connection) -> None:
+    done = shop("run", "-s", "batches", "stamped_view")
+    assert "commits each batch for itself" in done.of("batches")[1]
+    assert "stamp the rows of tables" in done.of("stamped_view")[1]
+
+
+def test_a_success_without_a_begin_is_refused(shop: Project, conn: Connection) -> None:
+    macro = "{% macro nothing() %}{% do run_query(omd.success()) %}{% endmacro %}"
+    (shop.folder / "macros").mkdir(exist_ok=True)
+    (shop.folder / "macros" / "nothing.sql").write_text(macro)
+    try:
+        done = shop("run-operation", "nothing")
+    finally:
+        (shop.folder / "macros" / "nothing.sql").unlink()
+    assert "finds no run in its transaction" in f"{done.exception}{done.results}"
