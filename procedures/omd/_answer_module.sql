@@ -53,7 +53,11 @@ BEGIN
     IF p_reason IS NULL THEN
         UPDATE omd.module_instance AS mi SET
             processing_indicator = p_processing_indicator,
-            rollback_instance_array = p_instance_array
+            rollback_instance_array = p_instance_array,
+            has_proceeded = TRUE,
+            proceeded_datetime = CASE
+                WHEN mi.start_datetime < transaction_timestamp() THEN clock_timestamp()
+            END
         WHERE mi.module_instance_id = p_module_instance_id
         RETURNING mi.next_run_indicator INTO v_instance.next_run_indicator;
         -- A rollback that follows in this transaction sends the notification of its P.

@@ -126,7 +126,12 @@ BEGIN
     PERFORM omd._direct_modules_of_batch(v_batch.batch_id);
 
     -- 7. Otherwise the instance proceeds.
-    UPDATE omd.batch_instance AS bi SET processing_indicator = 'P'
+    UPDATE omd.batch_instance AS bi SET
+        processing_indicator = 'P',
+        has_proceeded = TRUE,
+        proceeded_datetime = CASE
+            WHEN bi.start_datetime < transaction_timestamp() THEN clock_timestamp()
+        END
     WHERE bi.batch_instance_id = p_batch_instance_id;
     PERFORM omd._notify_event(
         'Batch Instance',

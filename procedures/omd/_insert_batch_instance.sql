@@ -36,7 +36,7 @@ BEGIN
     INSERT INTO omd.batch_instance (
         batch_id, parent_batch_instance_id, start_datetime, lease_expires_at, execution_status_code,
         processing_indicator, next_run_indicator, is_session_bound, backend_pid, statement_start,
-        started_by, execution_context
+        started_by, has_proceeded, execution_context
     )
     VALUES (
         v_batch_id,
@@ -50,6 +50,7 @@ BEGIN
         CASE WHEN p_is_session_bound THEN pg_backend_pid() END,
         CASE WHEN p_is_session_bound THEN statement_timestamp() END,
         omd.editor(),
+        FALSE,
         CASE
             WHEN p_execution_context IS NOT NULL
                 OR current_setting('omd.execution_context', TRUE) <> ''

@@ -64,7 +64,7 @@ BEGIN
     INSERT INTO omd.module_instance (
         module_id, batch_instance_id, start_datetime, lease_expires_at, execution_status_code,
         processing_indicator, next_run_indicator, is_session_bound, backend_pid, statement_start,
-        started_by, rollback_instance_array, execution_context
+        started_by, rollback_instance_array, has_proceeded, execution_context
     )
     VALUES (
         v_module_id,
@@ -79,6 +79,7 @@ BEGIN
         CASE WHEN p_is_session_bound THEN statement_timestamp() END,
         omd.editor(),
         coalesce(p_instance_array, '{}'),
+        p_is_evaluated AND p_reason IS NULL,
         CASE
             WHEN p_execution_context IS NOT NULL
                 OR current_setting('omd.execution_context', TRUE) <> ''

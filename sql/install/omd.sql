@@ -174,6 +174,13 @@
 \ir ../../migrations/V090__recalled_runs.sql
 \endif
 
+\set checksum '96f78ad79ed3b00a98b3c75bbb870bf0601787c3936f08411af9ca20028a7dc5'
+\set migration 'V101__followed_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V101__followed_runs.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
@@ -374,6 +381,7 @@
 \ir ../../procedures/omd/module_success.sql
 \ir ../../procedures/omd/succeed_rollback.sql
 \ir ../../procedures/omd/module_failure.sql
+\ir ../../procedures/omd/record_failure.sql
 \ir ../../procedures/omd/module_skip.sql
 \ir ../../procedures/omd/module_abort.sql
 \ir ../../procedures/omd/module_active_instance_control.sql
@@ -542,6 +550,8 @@
 \ir ../views/omd/unknown_inputs.sql
 \ir ../views/omd/ledger_run.sql
 \ir ../views/omd/ledger_module.sql
+\ir ../views/omd/followed_batch_instance.sql
+\ir ../views/omd/followed_module_instance.sql
 \ir ../views/omd/ledger_declaration.sql
 \ir ../views/omd/ledger_input.sql
 \ir ../views/omd/ledger_record.sql

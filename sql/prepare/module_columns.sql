@@ -1,10 +1,10 @@
 -- A run that begins holds the Modules and then wants their instances, which an upgrade of an old
 -- version has locked: they would wait for each other. So the columns and checks that an upgrade
--- adds to the Modules and to their instances are added here, in a transaction before the
--- installation, which holds nothing else. It locks both at once, or none. It waits in turns of a
+-- adds to the Modules and to the instances are added here, in a transaction before the
+-- installation, which holds nothing else. It locks all at once, or none. It waits in turns of a
 -- moment, so that others begin meanwhile. Each installation runs this script; it does nothing where
 -- process control is not installed, or is up to date. A new database gets the columns from
--- migrations V061, V064, V069, V082 and V090.
+-- migrations V061, V064, V069, V082, V090 and V101.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 
@@ -14,19 +14,21 @@ DECLARE
     v_has_kind boolean;
     v_has_order boolean;
     v_has_former boolean;
+    v_has_proceeded boolean;
 BEGIN
     -- Not by to_regclass: a new administrator may not look into the schema yet.
     SELECT
         count(*) FILTER (WHERE a.attname = 'module_kind_code') > 0,
         count(*) FILTER (WHERE a.attname = 'success_order') > 0,
-        count(*) FILTER (WHERE a.attname = 'started_by') > 0
-    INTO v_has_kind, v_has_order, v_has_former
+        count(*) FILTER (WHERE a.attname = 'started_by') > 0,
+        count(*) FILTER (WHERE a.attname = 'has_proceeded') > 0
+    INTO v_has_kind, v_has_order, v_has_former, v_has_proceeded
     FROM pg_class AS c
     INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
     INNER JOIN pg_attribute AS a ON c.oid = a.attrelid
     WHERE n.nspname = 'omd' AND c.relname IN ('module', 'module_instance')
     HAVING count(*) > 0;
-    IF v_has_order IS NOT FALSE OR (v_has_kind AND NOT v_has_former) THEN
+    IF v_has_proceeded IS NOT FALSE OR (v_has_kind AND NOT v_has_former) THEN
         RETURN;
     END IF;
     PERFORM set_config('role', 'omd_owner', TRUE);
@@ -34,7 +36,7 @@ BEGIN
     PERFORM set_config('lock_timeout', '200ms', TRUE);
     WHILE NOT v_is_locked LOOP
         BEGIN
-            LOCK TABLE omd.module, omd.module_instance IN ACCESS EXCLUSIVE MODE;
+            LOCK TABLE omd.batch_instance, omd.module, omd.module_instance IN ACCESS EXCLUSIVE MODE;
             v_is_locked := TRUE;
         EXCEPTION
             WHEN lock_not_available THEN
@@ -44,10 +46,18 @@ BEGIN
     -- Where columns of migration V007 are still to come, the order of columns stays that of the
     -- migrations.
     IF v_has_former THEN
+        IF NOT v_has_order THEN
+            ALTER TABLE omd.module_instance
+            ADD COLUMN success_order bigint,
+            ADD COLUMN newest_instance_id bigint,
+            ADD COLUMN is_one_transaction boolean NOT NULL DEFAULT FALSE;
+        END IF;
+        ALTER TABLE omd.batch_instance
+        ADD COLUMN has_proceeded boolean,
+        ADD COLUMN proceeded_datetime timestamptz;
         ALTER TABLE omd.module_instance
-        ADD COLUMN success_order bigint,
-        ADD COLUMN newest_instance_id bigint,
-        ADD COLUMN is_one_transaction boolean NOT NULL DEFAULT FALSE;
+        ADD COLUMN has_proceeded boolean,
+        ADD COLUMN proceeded_datetime timestamptz;
     END IF;
     IF v_has_kind THEN
         RETURN;

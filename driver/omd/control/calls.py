@@ -907,6 +907,51 @@ class ControlCalls(Calls):
 
         return self._answer(_REAP_EXPIRED_INSTANCES, ReapExpiredInstancesAnswer)
 
+    def record_failure(
+        self,
+        module_code: str,
+        *,
+        batch_instance_id: int | None = None,
+        event_detail: str | None = None,
+        event_return_code_details: str | None = None,
+        execution_context: Mapping[str, Any] | None = None,
+        start_datetime: datetime | None = None,
+    ) -> int:
+        """Records an attempt of the Module ``module_code`` that failed elsewhere and left no row:
+        an instance F P R with one event.
+
+        It counts as rolled back by itself, so the next begin has nothing to undo, and else as any
+        failure: its Batch can't succeed before a newer run of the Module has, a partial restart
+        runs the Module again, and its work waits. Returns ``module_instance_id``. Two calls record
+        two attempts.
+
+        Args:
+            batch_instance_id: the Batch Instance that called, NULL or 0 for none.
+            event_detail: the text of the error.
+            event_return_code_details: its code, such as an SQLSTATE.
+            execution_context: JSON about where it ran.
+            start_datetime: when it began; NULL: now.
+
+        Raises:
+            UnknownModule: OM002.
+            UnknownBatchInstance: OM003.
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            InstanceNotExecuting: OM101.
+            NotProceeding: OM102.
+        """
+        answer: int = self._value(
+            _RECORD_FAILURE,
+            module_code,
+            batch_instance_id,
+            event_detail,
+            event_return_code_details,
+            execution_context,
+            start_datetime,
+        )
+        return answer
+
     def record_input(
         self,
         table_code: str,
@@ -1858,6 +1903,18 @@ _PURGE_HISTORY = Routine(
     repeat=Repeat(),
 )
 _REAP_EXPIRED_INSTANCES = Routine("omd.reap_expired_instances")
+_RECORD_FAILURE = Routine(
+    "omd.record_failure",
+    {
+        "p_module_code": "text",
+        "p_batch_instance_id": "bigint",
+        "p_event_detail": "text",
+        "p_event_return_code_details": "text",
+        "p_execution_context": "jsonb",
+        "p_start_datetime": "timestamp with time zone",
+    },
+    required=1,
+)
 _RECORD_INPUT = Routine(
     "omd.record_input",
     {"p_table_code": "text", "p_module_instance_id": "bigint", "p_source_instances": "bigint[]"},

@@ -34,6 +34,8 @@ __all__ = [
     "ExplainBeginRow",
     "FailureEventRow",
     "FailuresRow",
+    "FollowedBatchInstanceRow",
+    "FollowedModuleInstanceRow",
     "LedgerDeclarationRow",
     "LedgerInputRow",
     "LedgerModuleRow",
@@ -722,6 +724,78 @@ class FailuresRow:
     event_detail: str | None
     is_rolled_back: bool
     rolled_back_by_module_instance_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedBatchInstanceRow:
+    """For rooms: the Batch Instances, as who follows their state needs them.
+
+    Attributes:
+        batch_instance_id: Order of instances is by this ID, never by time.
+        batch_id: The Batch.
+        parent_batch_instance_id: The Batch Instance that called; 0 for none.
+        start_datetime: When the instance was created.
+        end_datetime: When the instance ended; NULL exactly while it executes.
+        proceeded_datetime: When a later transaction than its creation let it proceed; NULL: at
+            its start, or never.
+        execution_status_code: E executing, S succeeded, F failed, A aborted, C skipped.
+        reason_code: Why it was aborted or skipped by its evaluation.
+        has_proceeded: TRUE: an evaluation has answered P.
+    """
+
+    view: ClassVar[str] = "omd.followed_batch_instance"
+
+    batch_instance_id: int
+    batch_id: int
+    parent_batch_instance_id: int
+    start_datetime: datetime
+    end_datetime: datetime | None
+    proceeded_datetime: datetime | None
+    execution_status_code: ExecutionStatus
+    reason_code: str
+    has_proceeded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedModuleInstanceRow:
+    """For rooms: the Module Instances, as who follows their state needs them.
+
+    Attributes:
+        module_instance_id: Order of instances is by this ID, never by time.
+        module_id: The Module.
+        batch_instance_id: The Batch Instance that called; 0 when run on its own.
+        start_datetime: When the instance was created.
+        end_datetime: When the instance ended; NULL exactly while it executes.
+        proceeded_datetime: When a later transaction than its creation let it proceed; NULL: at
+            its start, or never.
+        execution_status_code: E executing, S succeeded, F failed, A aborted, C skipped.
+        reason_code: Why it was aborted or skipped by its evaluation.
+        rows_input: Rows read.
+        rows_inserted: Rows inserted.
+        rows_updated: Rows updated.
+        rows_deleted: Rows deleted.
+        rows_discarded: Rows discarded.
+        rows_rejected: Rows rejected.
+        has_proceeded: TRUE: an evaluation has answered P or R.
+    """
+
+    view: ClassVar[str] = "omd.followed_module_instance"
+
+    module_instance_id: int
+    module_id: int
+    batch_instance_id: int
+    start_datetime: datetime
+    end_datetime: datetime | None
+    proceeded_datetime: datetime | None
+    execution_status_code: ExecutionStatus
+    reason_code: str
+    rows_input: int
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+    rows_discarded: int
+    rows_rejected: int
+    has_proceeded: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from omd.control.connection import Door
 
+from .calls import EventCalls
 
-class Event(Door):
+
+class Event(Door, EventCalls):
     """The room event: ``control.event``."""

@@ -1,0 +1,15 @@
+-- The default is computed, so that a database that is renamed is another namespace.
+
+CREATE OR REPLACE FUNCTION omd_event._job_namespace()
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT coalesce(s.job_namespace, 'omd.' || current_database())
+    FROM omd_event.setting AS s;
+END;
+
+COMMENT ON FUNCTION omd_event._job_namespace IS
+'Returns the namespace of the jobs in OpenLineage. Locks: none.';
+REVOKE ALL ON FUNCTION omd_event._job_namespace FROM PUBLIC;
