@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,8 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.json import Jsonb
 
-from omd.integrations.dbt import modules_of, package_path
+import omd
+from omd.integrations.dbt import modules_of, package_path, register
 from omd.lineage.manifest import read_manifest
 from support.emptied import conn, dsn
 from support.wheel import CHECKOUT
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["conn", "dsn"]
 
 HERE = Path(__file__).parent
+OTHERS = 'raw."Words of ""others"""'
 WORDS = "it's \\ $omd$ $$ \"x\" {}\nE'"  # the Module that models.yml names
 
 
@@ -51,7 +53,7 @@ class Project:
     def __init__(self, folder: Path, tools: Environment) -> None:
         self.folder = folder
         self.process = tools.start(
-            "python", HERE / "dbt_session.py", cwd=folder, stdin=subprocess.PIPE, stderr=None
+            "python", HERE / "session_of_dbt.py", cwd=folder, stdin=subprocess.PIPE
         )
         self.background = ThreadPoolExecutor(1)
 
@@ -60,7 +62,9 @@ class Project:
         assert self.process.stdout is not None
         asked = {"arguments": ["--quiet", *arguments], "env": env}
         print(json.dumps(asked), file=self.process.stdin, flush=True)
-        return Done(**json.loads(self.process.stdout.readline()))
+        answer = self.process.stdout.readline()
+        assert answer, (self.folder / "dbt.out").read_text()
+        return Done(**json.loads(answer))
 
     def start(self, *arguments: str, **env: str) -> Future[Done]:
         return self.background.submit(self, *arguments, **env)
@@ -107,19 +111,20 @@ def write_profile(folder: Path, name: str, dsn: str) -> None:
 
 
 @pytest.fixture
-def shop(project: Project, conn: Connection, omd_command: Command, dsn: str) -> Project:
+def shop(project: Project, conn: Connection, dsn: str) -> Project:
     """The project with its sources filled and its Modules registered."""
     conn.execute(
-        """
+        f"""
         CREATE SCHEMA raw;
         CREATE TABLE raw.orders (nbr integer, amount integer, divisor integer,
             written_at timestamptz DEFAULT clock_timestamp());
         INSERT INTO raw.orders VALUES (1, 5, 1), (2, 7, 1);
-        CREATE TABLE raw."Words of ""others""" (word text);
+        CREATE TABLE {OTHERS} (word text);
         """
     )
-    done = omd_command("dbt", "register", str(project.manifest), dsn=dsn)
-    assert done.returncode == 0, done.stderr
+    manifest = read_manifest(project.manifest)
+    with omd.connect(dsn) as control:
+        register(control, manifest, modules_of(manifest)[0])
     return project
 
 
@@ -163,7 +168,7 @@ def test_an_incremental_run_undoes_a_run_that_was_taken_back(
 ) -> None:
     assert shop("run", "-s", "orders").success
     (first,) = runs(conn, "dbt.shop.orders")
-    conn.execute("CALL omd.set_next_run_indicator('Module', %s, 'R')", (first["module_instance_id"],))
+    conn.execute("CALL omd.set_next_run_indicator('R', NULL, %s)", (first["module_instance_id"],))
     conn.execute("DELETE FROM raw.orders WHERE nbr = 1")
     assert shop("run", "-s", "orders").success
     assert one(conn, "SELECT array_agg(nbr) FROM dwh.orders") == [2]
@@ -190,7 +195,7 @@ def test_a_model_that_fails_leaves_nothing_but_a_failure(shop: Project, conn: Co
     before = one(conn, "SELECT clock_timestamp()")
     done = shop("run", "-s", "orders", "v_orders", "totals")
     assert not done.success
-    assert done.of("on-run-end.0")[0] == "success"
+    assert done.of("shop-on-run-end-0")[0] == "success"
     (run,) = runs(conn, "dbt.shop.totals")
     assert run["execution_status_code"] == "F"
     assert run["rolled_back_by_module_instance_id"] == run["module_instance_id"]
@@ -214,33 +219,34 @@ def test_a_model_whose_session_is_killed_is_a_failure(shop: Project, conn: Conne
     with conn.transaction():
         conn.execute("SELECT pg_advisory_xact_lock(38)")
         running = shop.start("run", "-s", "slow")
-        pid = await_waiter(conn, "advisory")
+        pid = waiter(conn, "advisory", running)
         assert runs(conn, "dbt.shop.slow") == []
         assert one(conn, "SELECT pg_terminate_backend(%s, 10000)", pid)
         assert running.result(60).of("slow")[0] == "error"
     assert [r["execution_status_code"] for r in runs(conn, "dbt.shop.slow")] == ["F"]
 
 
-def await_waiter(conn: Connection, kind: str) -> int:
-    while True:
+def waiter(conn: Connection, kind: str, running: Future[Done]) -> int:
+    """Return the backend that waits for a lock of this kind, as soon as one does."""
+    while not running.done():
         found = conn.execute(
-            "SELECT l.pid FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid)"
-            " WHERE NOT l.granted AND l.locktype = %s AND a.datname = current_database()",
-            (kind,),
+            "SELECT l.pid FROM pg_locks AS l WHERE NOT l.granted AND l.locktype = %s", (kind,)
         ).fetchall()
         if found:
             return int(found[0]["pid"])
+        wait([running], timeout=0.05)
+    raise AssertionError(running.result())
 
 
 def test_hostile_codes_and_messages_are_texts(shop: Project, conn: Connection) -> None:
     word = "o'x \\' $omd$ $$ %s {{ 1 }}\n'; DROP TABLE raw.orders; --"
-    conn.execute('INSERT INTO raw."Words of ""others""" VALUES (%s)', (word,))
+    conn.execute(f"INSERT INTO {OTHERS} VALUES (%s)", (word,))
     assert shop("run", "-s", "words").of("words")[0] == "error"
     (run,) = runs(conn, WORDS)
     assert run["execution_status_code"] == "F"
     event = one(conn, "SELECT event_detail FROM omd.event_log WHERE module_instance_id > 0")
     assert "$omd$ $$ %s {{ 1 }}" in event
-    conn.execute('UPDATE raw."Words of ""others""" SET word = 7')
+    conn.execute(f"UPDATE {OTHERS} SET word = '7'")
     assert shop("run", "-s", "words").success
     assert [r["execution_status_code"] for r in runs(conn, WORDS)] == ["F", "S"]
 
@@ -251,11 +257,10 @@ def test_a_failure_that_can_t_be_recorded_stops_no_other(shop: Project, conn: Co
     assert shop("run", "-s", "v_orders").of("v_orders")[0] == "error"  # its table is not there
     assert [r["execution_status_code"] for r in runs(conn, "dbt.shop.v_orders")] == ["F"]
     done = shop("run", "-s", "orders")
-    assert 'there is no Module "dbt.shop.orders"' in done.of("orders")[1]
-    status, message = done.of("on-run-end.0")
+    assert 'Module "dbt.shop.orders" is not registered' in done.of("orders")[1]
+    status, message = done.of("shop-on-run-end-0")
     assert status == "error"
     assert "a failure could not be recorded" in message
-    assert "OM002" in message
 
 
 # A and C ----------------------------------------------------------------------------------------
@@ -281,7 +286,7 @@ def test_a_module_that_must_not_run_stops_its_model_and_is_no_failure(
     assert message.split("\n")[1].strip().startswith("OMD A RUNNING: ")
     (run,) = runs(conn, "dbt.shop.orders")
     assert run["execution_status_code"] == "E"
-    assert f"Instances: {run['module_instance_id']}" in message
+    assert "Another instance of the same Batch or Module executes." in message
 
 
 def test_a_model_does_not_wait_for_another_that_runs_the_same_module(
@@ -299,7 +304,7 @@ def test_a_model_waits_a_moment_for_the_row_of_its_module(shop: Project, conn: C
     with conn.transaction(force_rollback=True):
         conn.execute("CALL omd.begin_module('dbt.shop.orders')")
         running = shop.start("run", "-s", "orders")
-        await_waiter(conn, "transactionid")
+        waiter(conn, "transactionid", running)
     assert running.result(60).success
 
 
@@ -310,15 +315,15 @@ def test_a_run_and_a_failure_belong_to_the_batch_that_calls(
     shop: Project, conn: Connection
 ) -> None:
     conn.execute("CALL omd.register_batch('b', 'Adhoc')")
-    conn.execute("CALL omd.add_module_to_batch('b', 'dbt.shop.orders', 1)")
-    conn.execute("CALL omd.add_module_to_batch('b', 'dbt.shop.totals', 2)")
+    for sequence, model in enumerate(("orders", "v_orders", "totals")):
+        conn.execute("CALL omd.add_module_to_batch('b', %s, %s)", (f"dbt.shop.{model}", sequence))
     conn.execute("UPDATE raw.orders SET divisor = 0")
-    batch = one(conn, "SELECT 0") or conn.execute("CALL omd.begin_batch('b')").fetchone()
-    assert batch is not None
-    instance = batch["p_batch_instance_id"]
+    begun = conn.execute("CALL omd.begin_batch('b')").fetchone()
+    assert begun is not None
+    instance = begun["p_batch_instance_id"]
     parent = "airflow/load.dbt/019ac000-0000-7000-8000-000000000000"
     done = shop(
-        *("run", "-s", "orders", "totals"),
+        *("run", "-s", "orders", "v_orders", "totals"),
         OMD_BATCH_INSTANCE_ID=str(instance),
         OPENLINEAGE_PARENT_ID=parent,
     )
@@ -327,7 +332,8 @@ def test_a_run_and_a_failure_belong_to_the_batch_that_calls(
         (run,) = runs(conn, f"dbt.shop.{code}")
         assert (run["batch_instance_id"], run["execution_status_code"]) == (instance, status)
         assert run["execution_context"]["openlineage_parent_id"] == parent
-    assert "is no id" in (shop("run", "-s", "orders", OMD_BATCH_INSTANCE_ID="1; x").of("orders")[1])
+    refused = shop("run", "-s", "orders", OMD_BATCH_INSTANCE_ID="1; x")
+    assert "1; x is no id of a Batch Instance" in str(refused.exception)
 
 
 # What is refused --------------------------------------------------------------------------------
@@ -335,7 +341,8 @@ def test_a_run_and_a_failure_belong_to_the_batch_that_calls(
 
 def test_what_is_no_run_of_one_transaction_is_refused(shop: Project, conn: Connection) -> None:
     done = shop("run", "-s", "batches", "stamped_view")
-    assert "commits each batch for itself" in done.of("batches")[1]
+    assert done.of("batches")[0] == "error"
+    assert [r["execution_status_code"] for r in runs(conn, "dbt.shop.batches")] == ["F"]
     assert "stamp the rows of tables" in done.of("stamped_view")[1]
 
 
@@ -347,4 +354,6 @@ def test_a_success_without_a_begin_is_refused(shop: Project, conn: Connection) -
         done = shop("run-operation", "nothing")
     finally:
         (shop.folder / "macros" / "nothing.sql").unlink()
-    assert "finds no run in its transaction" in f"{done.exception}{done.results}"
+    assert not done.success
+    printed = (shop.folder / "dbt.out").read_text()
+    assert "omd.success() finds no run in its transaction" in printed

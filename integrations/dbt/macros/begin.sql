@@ -18,7 +18,7 @@
     v_code text := " ~ omd.text_literal(code) ~ ";
     v_id bigint;
     v_indicator text;
-    v_instances bigint[];
+    v_undone bigint[];
     v_reason text;
     v_lock_timeout text := current_setting('lock_timeout');
 BEGIN
@@ -30,7 +30,7 @@ BEGIN
             p_execution_context => " ~ omd.context_literal(model.unique_id) ~ ",
             p_module_instance_id => v_id,
             p_processing_indicator => v_indicator,
-            p_instance_array => v_instances,
+            p_instance_array => v_undone,
             p_reason => v_reason
         );
     EXCEPTION
@@ -59,9 +59,8 @@ BEGIN
                 v_code,
                 CASE v_indicator WHEN 'A' THEN 'must not run now' ELSE 'need not run now' END
             ),
-            DETAIL = concat(
-                (SELECT r.reason_description FROM omd.reason AS r WHERE r.reason_code = v_reason),
-                ' Instances: ' || nullif(array_to_string(v_instances, ', '), '')
+            DETAIL = coalesce(
+                (SELECT r.reason_description FROM omd.reason AS r WHERE r.reason_code = v_reason), ''
             );
     END IF;
     PERFORM set_config('omd.module_instance_id', v_id::text, TRUE);
