@@ -49,7 +49,7 @@ COMMENT ON COLUMN omd_event.setting.module_instance_id IS
 COMMENT ON COLUMN omd_event.setting.batch_instance_id IS
 'The newest Batch Instance met: those above it are new.';
 COMMENT ON COLUMN omd_event.setting.published_datetime IS
-'When a round last came to its end; NULL: none did. It is exact to a second.';
+'When a publisher last looked; NULL: none did. It is exact to ten seconds.';
 
 CREATE TABLE omd_event.event (
     event_number bigint NOT NULL,
@@ -125,11 +125,12 @@ COMMENT ON COLUMN omd_event.open_run.instance_id IS 'The instance.';
 COMMENT ON COLUMN omd_event.open_run.has_begun IS 'Its begin was published.';
 
 CREATE TABLE omd_event.gap (
+    gap_id bigint GENERATED ALWAYS AS IDENTITY,
     subject_type text NOT NULL,
     first_id bigint NOT NULL,
     last_id bigint NOT NULL,
     bound xid8,
-    CONSTRAINT pk_gap PRIMARY KEY (subject_type, first_id),
+    CONSTRAINT pk_gap PRIMARY KEY (gap_id),
     CONSTRAINT ck_gap_subject CHECK (subject_type IN ('MODULE', 'BATCH')),
     CONSTRAINT ck_gap_order CHECK (first_id <= last_id)
 )
@@ -139,6 +140,7 @@ WITH (
 COMMENT ON TABLE omd_event.gap IS
 'Ids below the newest instance met that were not visible: a transaction that has drawn one may '
 'still commit.';
+COMMENT ON COLUMN omd_event.gap.gap_id IS 'Surrogate key.';
 COMMENT ON COLUMN omd_event.gap.subject_type IS 'MODULE or BATCH.';
 COMMENT ON COLUMN omd_event.gap.first_id IS 'The first id.';
 COMMENT ON COLUMN omd_event.gap.last_id IS 'The last id.';
@@ -159,8 +161,10 @@ CREATE TABLE omd_event.sink (
     event_number bigint NOT NULL,
     taken_upto bigint NOT NULL,
     holder text,
+    lease interval,
     lease_expires_at timestamptz,
     problem text,
+    problem_datetime timestamptz,
     not_before timestamptz,
     pause interval,
     sent bigint NOT NULL DEFAULT 0,
@@ -192,9 +196,12 @@ COMMENT ON COLUMN omd_event.sink.event_number IS 'All up to this number is settl
 COMMENT ON COLUMN omd_event.sink.taken_upto IS
 'The newest number that the holder was given: no other may be confirmed.';
 COMMENT ON COLUMN omd_event.sink.holder IS 'The sender that holds it, or held it last.';
+COMMENT ON COLUMN omd_event.sink.lease IS
+'How long the holder asked for: each confirmation renews the lease by as much.';
 COMMENT ON COLUMN omd_event.sink.lease_expires_at IS
 'Until then no other sender gets its events; NULL: nobody holds it.';
 COMMENT ON COLUMN omd_event.sink.problem IS 'Why it waits; NULL: it does not.';
+COMMENT ON COLUMN omd_event.sink.problem_datetime IS 'Since when it waits; NULL: it does not.';
 COMMENT ON COLUMN omd_event.sink.not_before IS 'Until then nothing is taken; NULL: it may be.';
 COMMENT ON COLUMN omd_event.sink.pause IS
 'The last pause, which the next problem doubles; NULL: there is no problem.';

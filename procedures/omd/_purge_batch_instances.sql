@@ -17,6 +17,7 @@ AS $purge_batch_instances$
 DECLARE
     v_deleted bigint;
     v_from bigint := p_last_id;
+    v_doomed bigint[];
 BEGIN
     -- The first step skips what is too new.
     IF v_from IS NULL THEN
@@ -64,9 +65,10 @@ BEGIN
             FOR UPDATE OF bi SKIP LOCKED
         )
 
-        DELETE FROM omd.batch_instance AS bi
-        USING doomed AS d
-        WHERE bi.batch_instance_id = d.batch_instance_id;
+        SELECT array_agg(d.batch_instance_id) INTO v_doomed FROM doomed AS d;
+        v_doomed := omd._without_needed('BATCH', v_doomed);
+
+        DELETE FROM omd.batch_instance AS bi WHERE bi.batch_instance_id = ANY(v_doomed);
         GET DIAGNOSTICS v_deleted = ROW_COUNT;
         p_deleted := p_deleted + v_deleted;
         EXIT WHEN v_deleted = 0;
@@ -76,8 +78,8 @@ $purge_batch_instances$;
 
 COMMENT ON FUNCTION omd._purge_batch_instances IS
 'Deletes, among the p_limit Batch Instances below the id p_last_id (NULL: the first step), those '
-'that started before p_before, that no evaluation needs, and that no Module Instance and no child '
-'refers to. It returns the last id that it looked at, NULL at the end, and adds to p_deleted. '
-'Locks: the rows it deletes.';
+'that started before p_before, that neither an evaluation nor a room needs, and that no Module '
+'Instance and no child refers to. It returns the last id that it looked at, NULL at the end, and '
+'adds to p_deleted. Locks: the rows it deletes.';
 REVOKE ALL ON FUNCTION omd._purge_batch_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._purge_batch_instances TO omd_admin;

@@ -67,6 +67,7 @@ BEGIN
     )
 
     SELECT array_agg(d.module_instance_id) INTO v_doomed FROM doomed AS d;
+    v_doomed := omd._without_needed('MODULE', v_doomed);
 
     DELETE FROM omd.write_ledger AS w WHERE w.module_instance_id = ANY(v_doomed);
     DELETE FROM omd.source_control AS sc WHERE sc.module_instance_id = ANY(v_doomed);
@@ -82,7 +83,8 @@ $purge_module_instances$;
 
 COMMENT ON FUNCTION omd._purge_module_instances IS
 'Deletes, among the p_limit Module Instances after the id p_last_id, those that started before '
-'p_before and that no evaluation needs, with their load windows. It returns the last id that it '
-'looked at, NULL at the end, and adds to p_deleted. Locks: the rows it deletes.';
+'p_before and that neither an evaluation nor a room needs, with their load windows. It returns '
+'the last id that it looked at, NULL at the end, and adds to p_deleted. Locks: the rows it '
+'deletes.';
 REVOKE ALL ON FUNCTION omd._purge_module_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._purge_module_instances TO omd_admin;

@@ -15,12 +15,23 @@ AS $purge_history$
 DECLARE
     v_before pg_catalog.timestamptz;
     v_last bigint;
+    v_noted bigint;
 BEGIN
     CALL omd.require_no_transaction_block('omd.purge_history');
     v_before := omd.purge_cutoff(p_keep, p_batch_size);
     -- Who stops it can't leave it without a trace.
     PERFORM omd._record_purge(v_before, NULL, NULL, NULL);
     COMMIT;
+    -- What has ended is noted before it goes. Who is at it already is waited for.
+    LOOP
+        v_noted := omd._before_purge();
+        COMMIT;
+        EXIT WHEN v_noted OPERATOR(pg_catalog.=) 0;
+        IF v_noted IS NULL THEN
+            PERFORM pg_catalog.pg_sleep(0.05);
+        END IF;
+    END LOOP;
+
     p_module_instances := 0;
     v_last := 0;
     WHILE v_last IS NOT NULL LOOP
@@ -54,7 +65,8 @@ COMMENT ON PROCEDURE omd.purge_history IS
 '(an interval), p_batch_size rows per transaction. It keeps, however old it is: what executes, '
 'waits for a rollback or carries a directive, and everything since then of the same Module or '
 'Batch; the last real run; the newest load window; failed Batches that wait for a restart; events '
-'of what is kept; for 90 days, changes by administrators. Events say who purged what. It returns '
+'of what is kept; what a room that follows the instances has not met; for 90 days, changes by '
+'administrators. Events say who purged what. It returns '
 'the numbers of deleted rows. A deleted instance in a target can no longer be traced. It commits, '
 'so call it outside a transaction block. Errors: OM005, OM013, OM018. Locks: rows that no run '
 'looks at, for one transaction. Call again when the answer was lost.';

@@ -1,4 +1,5 @@
--- One event for each task, at the moment at which it is given up.
+-- One event for each task, at the moment at which it is given up. Rooms above hear of it by
+-- triggers of omd_dispatch.task_death, in which no row stays.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._tell_dead(
     p_family_code text,
@@ -26,9 +27,24 @@ BEGIN
         task_id bigint, task_type text, attempt integer, error text, batch_instance_id bigint,
         module_instance_id bigint
     );
+    INSERT INTO omd_dispatch.task_death (
+        family_code, task_type, task_id, attempt, batch_instance_id, module_instance_id
+    )
+    SELECT
+        p_family_code,
+        d.task_type,
+        d.task_id,
+        d.attempt,
+        d.batch_instance_id,
+        d.module_instance_id
+    FROM jsonb_to_recordset(p_tasks) AS d (
+        task_id bigint, task_type text, attempt integer, batch_instance_id bigint,
+        module_instance_id bigint
+    );
 END
 $tell_dead$;
 
 COMMENT ON FUNCTION omd_dispatch._tell_dead IS
-'Writes an event for each of p_tasks of p_family_code, which are dead. Locks: none.';
+'Writes an event for each of p_tasks of p_family_code, which are dead, and tells rooms of them. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._tell_dead FROM PUBLIC;

@@ -465,6 +465,8 @@
 \ir ../../procedures/omd/_oldest_needed_module_instance.sql
 \ir ../../procedures/omd/_oldest_needed_batch_instance.sql
 \ir ../../procedures/omd/purge_cutoff.sql
+\ir ../../procedures/omd/_before_purge.sql
+\ir ../../procedures/omd/_without_needed.sql
 \ir ../../procedures/omd/_purge_module_instances.sql
 \ir ../../procedures/omd/_purge_batch_instances.sql
 \ir ../../procedures/omd/_purge_events.sql
@@ -475,6 +477,7 @@
 \ir ../../procedures/omd/_require_database_run.sql
 \ir ../../procedures/omd/begin_in_database_run.sql
 \ir ../../procedures/omd/reason_of.sql
+\ir ../../procedures/omd/return_code_of.sql
 \ir ../../procedures/omd/begin_run.sql
 \ir ../../procedures/omd/end_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql
@@ -550,8 +553,6 @@
 \ir ../views/omd/unknown_inputs.sql
 \ir ../views/omd/ledger_run.sql
 \ir ../views/omd/ledger_module.sql
-\ir ../views/omd/followed_batch_instance.sql
-\ir ../views/omd/followed_module_instance.sql
 \ir ../views/omd/ledger_declaration.sql
 \ir ../views/omd/ledger_input.sql
 \ir ../views/omd/ledger_record.sql
@@ -580,6 +581,14 @@
 \ir ../../procedures/omd/stamp_datetime.sql
 \ir ../../procedures/omd/begin_write.sql
 \ir ../views/omd/failure_event.sql
+
+-- For those who follow the instances, and speak outside
+\ir ../views/omd/followed_batch_instance.sql
+\ir ../views/omd/followed_module_instance.sql
+\ir ../../procedures/omd/_present_server.sql
+\ir ../../procedures/omd/require_known_server.sql
+\ir ../../procedures/omd/know_server.sql
+\ir ../../procedures/omd/confirm_server.sql
 
 -- Erasure
 \ir ../../procedures/omd/mask_text.sql

@@ -56,6 +56,13 @@
 \ir ../../migrations/V074__sources_of_tasks.sql
 \endif
 
+\set checksum 'f8d7b9fca1b6664cd40cb8d33702f61ef7e285f270851e143c267cf26b35b2a3'
+\set migration 'V103__told_deaths'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V103__told_deaths.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 

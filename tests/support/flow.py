@@ -49,6 +49,9 @@ EMPTY = """
         DELETE FROM omd.module_instance WHERE module_instance_id > 0;
         DELETE FROM omd.batch_instance WHERE batch_instance_id > 0;
         DELETE FROM omd.event_log;
+        DELETE FROM omd.server_change;
+        UPDATE omd.installation SET
+            system_identifier = NULL, database_oid = NULL, is_copy = FALSE;
         DELETE FROM omd.source_control;
         DELETE FROM omd.window_return;
         DELETE FROM omd.pending_recall;
@@ -68,17 +71,22 @@ EMPTY = """
             WHERE relnamespace IN (
                 'omd_lineage'::regnamespace, 'omd_delivery'::regnamespace,
                 'omd_facts'::regnamespace, 'omd_decision'::regnamespace,
-                'omd_lake'::regnamespace, 'omd_provenance'::regnamespace
+                'omd_lake'::regnamespace, 'omd_provenance'::regnamespace,
+                'omd_event'::regnamespace
             )
                 AND relkind = 'r'
                 -- Reference rows stay.
                 AND relname NOT IN (
                     'agreement_listener', 'constraint_type', 'delivery_status',
-                    'delivery_transition'
+                    'delivery_transition', 'event_type', 'metric', 'setting', 'watch'
                 )
         LOOP
             EXECUTE format('DELETE FROM %s', v_name);
         END LOOP;
+        UPDATE omd_event.setting SET
+            event_number = 0, module_instance_id = 0, batch_instance_id = 0,
+            job_namespace = NULL, dataset_namespace = NULL, web_url = NULL, keep = '30 days',
+            published_datetime = NULL;
         DELETE FROM omd.batch_hierarchy;
         DELETE FROM omd.batch_module;
         DELETE FROM omd.batch_parameter;

@@ -348,6 +348,22 @@ class ControlCalls(Calls):
         """
         self._do(_CONFIRM_ROLLBACK, module_instance_id)
 
+    def confirm_server(self, as_: str, *, reason: str | None = None) -> None:
+        """Says what the database is that was found on another server, or under another OID.
+
+        Nothing to confirm is no error.
+
+        Args:
+            as_: MOVED: it is the installation, and goes on; COPY: the other one goes on, and
+                this one gets an identity of its own, at any time.
+            reason: why.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        self._do(_CONFIRM_SERVER, as_, reason)
+
     def create_batch_instance(
         self,
         batch_code: str,
@@ -882,10 +898,10 @@ class ControlCalls(Calls):
 
         It keeps, however old it is: what executes, waits for a rollback or carries a directive, and
         everything since then of the same Module or Batch; the last real run; the newest load
-        window; failed Batches that wait for a restart; events of what is kept; for 90 days, changes
-        by administrators. Events say who purged what. It returns the numbers of deleted rows. A
-        deleted instance in a target can no longer be traced. It commits, so call it outside a
-        transaction block.
+        window; failed Batches that wait for a restart; events of what is kept; what a room that
+        follows the instances has not met; for 90 days, changes by administrators. Events say who
+        purged what. It returns the numbers of deleted rows. A deleted instance in a target can no
+        longer be traced. It commits, so call it outside a transaction block.
 
         Raises:
             MissingArgument: OM005.
@@ -1735,6 +1751,7 @@ _CONFIRM_ROLLBACK = Routine(
     required=1,
     repeat=Repeat("OM103", "processing_indicator", "P"),
 )
+_CONFIRM_SERVER = Routine("omd.confirm_server", {"p_as": "text", "p_reason": "text"}, required=1)
 _CREATE_BATCH_INSTANCE = Routine(
     "omd.create_batch_instance",
     {

@@ -677,15 +677,17 @@ def purge(dsn: str, keep_days: int, batch_size: int) -> None:
 
     However old they are, these are kept: instances that execute, wait for a rollback or carry a
     directive; the last real run of each Module and Batch; failed Batches that wait for a restart;
-    the newest load windows.
+    the newest load windows. Published events are kept as long as `omd event configure` says.
     """
     with open_control(dsn) as control:
         keep = timedelta(days=keep_days)
         gone = control.purge_history(keep, batch_size=batch_size)
         steps = control.lineage.purge_log(keep)
+        published = control.event.purge_events()
     click.echo(
         f"Deleted {gone.module_instances:,} Module Instances, {gone.batch_instances:,} Batch"
-        f" Instances, {gone.events:,} events, {steps:,} steps in the log of topics."
+        f" Instances, {gone.events:,} events, {steps:,} steps in the log of topics,"
+        f" {published:,} published events."
     )
 
 

@@ -26,6 +26,7 @@ from omd._core.link import Link
 from omd._core.listener import Listener
 from omd._core.loop import Links, Loop
 from omd._core.periodic import Periodic
+from omd._core.publisher import Publisher
 from omd._terminal.text import short
 from omd.control.connection import Connection
 from omd.dispatch.calls import DispatchCalls
@@ -158,7 +159,8 @@ class Worker:
                     line = f"{self.backend_id} serves {self.group} with {slots}"
                     _tell(f"{line}; SIGTERM or Ctrl-C stops it")
                 try:
-                    loop.stay_connected(self._connect, self._serve, self._end_overdue)
+                    with Publisher(lambda: self._new_link("-publish"), _tell):
+                        loop.stay_connected(self._connect, self._serve, self._end_overdue)
                 finally:
                     rounds.stop()
                     news.stop()

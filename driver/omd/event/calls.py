@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from omd._core.calls import Calls, Repeat, Routine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import timedelta
+    from typing import Any
 
-    from omd.event.rows import EventsAfterRow
+    from omd.event.rows import EventsAfterRow, PublishAnswer, SinkDefinitionRow, TakeEventsRow
 
 __all__ = ["EventCalls"]
 
@@ -40,6 +41,51 @@ class EventCalls(Calls):
             InvalidArgument: OM013.
         """
         self._do(_CONFIGURE, job_namespace, dataset_namespace, web_url, keep)
+
+    def confirm_events(
+        self,
+        sink_code: str,
+        holder: str,
+        *,
+        event_number: int | None = None,
+        refused: Mapping[str, Any] | None = None,
+        problem: str | None = None,
+    ) -> None:
+        """Settles all events of the sink ``sink_code`` up to ``event_number``; NULL, with a
+        problem: none.
+
+        NULL ends the pause. The lease begins anew.
+
+        Args:
+            holder: the sender that has taken them.
+            refused: those among them that the sink refused, an array of {"event_number",
+                "status", "answer"}; they are kept in omd_event.refused_event, and passed.
+            problem: why the sink can't get the next one; it pauses a second, twice as long each
+                time, at most a minute.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            UnknownSink: OM095.
+            SinkNotHeld: OM195.
+        """
+        self._do(_CONFIRM_EVENTS, sink_code, holder, event_number, refused, problem)
+
+    def continue_as(self, identity: str) -> None:
+        """Says who goes on sending after the database was copied, restored or moved; until then
+        take_events raises OM295.
+
+        NEW: the other one goes on too, so this one gets an identity of its own and passes over what
+        waits. It confirms the server for all rooms. Leases end.
+
+        Args:
+            identity: SAME: this database, where the other one left off.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        self._do(_CONTINUE_AS, identity)
 
     def events_after(
         self,
@@ -79,6 +125,152 @@ class EventCalls(Calls):
         answer: str = self._value(_PARENT_ID, subject_type, instance_id)
         return answer
 
+    def publish(self, *, limit: int | None = None) -> PublishAnswer:
+        """Gives numbers to what has happened since the last round, in the order of time, and writes
+        it to omd_event.event; ``published`` says how much, ``event_number`` which number is the
+        newest. 0: nothing is left.
+
+        NULL: another session publishes. It counts what it publishes, and notifies omd_published.
+
+        Args:
+            limit: at most so many instances that were not met before; what is later than the
+                first one left out waits for the next round.
+
+        Raises:
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+        """
+        from omd.event.rows import PublishAnswer
+
+        return self._answer(_PUBLISH, PublishAnswer, limit)
+
+    def purge_events(self) -> int:
+        """Deletes the events that are older than the setting keep (30 days at first) and that no
+        active sink waits for, and all that are twice as old; ``deleted`` says how many.
+
+        A sink that had not got them goes on with the oldest that is kept, and omd_report.problems
+        says so. It commits, so call it outside a transaction block.
+
+        Raises:
+            TransactionBlock: OM018.
+        """
+        answer: int = self._value(_PURGE_EVENTS)
+        return answer
+
+    def register_sink(
+        self,
+        sink_code: str,
+        *,
+        sink_kind: str | None = None,
+        event_types: Sequence[str] | None = None,
+        codes: Sequence[str] | None = None,
+        target: str | None = None,
+        format: str | None = None,
+        secret_name: str | None = None,
+        timeout: timedelta | str | None = None,
+        from_: int | None = None,
+        inactive_indicator: str | None = None,
+    ) -> int:
+        """Registers a program that events are sent to, or changes it: NULL keeps what is there.
+
+        A lease ends, and so does a pause.
+
+        Args:
+            sink_code: its name.
+            sink_kind: OPENLINEAGE, WEBHOOK, COMMAND, or PULL for a program of your own.
+            event_types: the types that it gets (at first all).
+            codes: LIKE patterns of the codes that it gets (at first all).
+            target: the address of a webhook, the absolute path of a command.
+            format: what these get, CLOUDEVENT (at first) or TEXT.
+            secret_name: the environment variable of the sender with the secret for signatures.
+            timeout: how long one event may take.
+            from_: it goes on after this event, 0: with all that are kept (at first after the
+                newest).
+            inactive_indicator: Y: nothing is sent, and nothing waits.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        answer: int = self._value(
+            _REGISTER_SINK,
+            sink_code,
+            sink_kind,
+            event_types,
+            codes,
+            target,
+            format,
+            secret_name,
+            timeout,
+            from_,
+            inactive_indicator,
+        )
+        return answer
+
+    def remove_sink(self, sink_code: str) -> None:
+        """Removes the sink ``sink_code``, with what it refused.
+
+        A sender that holds it can confirm nothing more.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownSink: OM095.
+        """
+        self._do(_REMOVE_SINK, sink_code)
+
+    def send_again(self, sink_code: str, event_number: int) -> None:
+        """Lets the sink ``sink_code`` go on with the event ``event_number``: the next event taken
+        is that one, and those after it follow again.
+
+        A lease ends, and so does a pause.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            UnknownSink: OM095.
+        """
+        self._do(_SEND_AGAIN, sink_code, event_number)
+
+    def sink_definition(self, sink_code: str) -> list[SinkDefinitionRow]:
+        """Returns how the sink ``sink_code`` is registered, for its sender.
+
+        Raises:
+            MissingArgument: OM005.
+            UnknownSink: OM095.
+        """
+        from omd.event.rows import SinkDefinitionRow
+
+        return self._rows(_SINK_DEFINITION, SinkDefinitionRow, sink_code)
+
+    def take_events(
+        self,
+        sink_code: str,
+        holder: str,
+        *,
+        limit: int | None = None,
+        lease: timedelta | str | None = None,
+    ) -> list[TakeEventsRow]:
+        """Takes the sink ``sink_code`` for the sender ``holder``, or renews its lease, and returns
+        the events that come next, in order; body is exactly what is to be sent.
+
+        It returns no row while another holder's lease lasts, while the sink pauses after a problem,
+        while it is inactive, and where nothing has come that it asked for. What was not confirmed
+        is returned again. It does not publish: call publish before it.
+
+        Args:
+            limit: at most so many.
+            lease: how long nobody else gets them.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            UnknownSink: OM095.
+            DatabaseCopied: OM295.
+        """
+        from omd.event.rows import TakeEventsRow
+
+        return self._rows(_TAKE_EVENTS, TakeEventsRow, sink_code, holder, limit, lease)
+
 
 _CONFIGURE = Routine(
     "omd_event.configure",
@@ -89,6 +281,18 @@ _CONFIGURE = Routine(
         "p_keep": "interval",
     },
 )
+_CONFIRM_EVENTS = Routine(
+    "omd_event.confirm_events",
+    {
+        "p_sink_code": "text",
+        "p_holder": "text",
+        "p_event_number": "bigint",
+        "p_refused": "jsonb",
+        "p_problem": "text",
+    },
+    required=2,
+)
+_CONTINUE_AS = Routine("omd_event.continue_as", {"p_identity": "text"}, required=1)
 _EVENTS_AFTER = Routine(
     "omd_event.events_after",
     {"p_event_number": "bigint", "p_limit": "integer", "p_event_types": "text[]"},
@@ -101,5 +305,40 @@ _PARENT_ID = Routine(
     {"p_subject_type": "text", "p_instance_id": "bigint"},
     required=2,
     repeat=Repeat(),
+    is_function=True,
+)
+_PUBLISH = Routine("omd_event.publish", {"p_limit": "integer"})
+_PURGE_EVENTS = Routine("omd_event.purge_events", repeat=Repeat())
+_REGISTER_SINK = Routine(
+    "omd_event.register_sink",
+    {
+        "p_sink_code": "text",
+        "p_sink_kind": "text",
+        "p_event_types": "text[]",
+        "p_codes": "text[]",
+        "p_target": "text",
+        "p_format": "text",
+        "p_secret_name": "text",
+        "p_timeout": "interval",
+        "p_from": "bigint",
+        "p_inactive_indicator": "text",
+    },
+    required=1,
+)
+_REMOVE_SINK = Routine("omd_event.remove_sink", {"p_sink_code": "text"}, required=1)
+_SEND_AGAIN = Routine(
+    "omd_event.send_again", {"p_sink_code": "text", "p_event_number": "bigint"}, required=2
+)
+_SINK_DEFINITION = Routine(
+    "omd_event.sink_definition",
+    {"p_sink_code": "text"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
+_TAKE_EVENTS = Routine(
+    "omd_event.take_events",
+    {"p_sink_code": "text", "p_holder": "text", "p_limit": "integer", "p_lease": "interval"},
+    required=2,
     is_function=True,
 )

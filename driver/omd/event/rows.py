@@ -4,10 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-__all__ = ["EventsAfterRow", "EventsRow"]
+__all__ = [
+    "EventSinksRow",
+    "EventsAfterRow",
+    "EventsRow",
+    "PublishAnswer",
+    "SinkDefinitionRow",
+    "TakeEventsRow",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,78 @@ class EventsAfterRow:
     event_datetime: datetime
     published_datetime: datetime
     detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishAnswer:
+    """Answer of omd_event.publish."""
+
+    published: int
+    event_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class SinkDefinitionRow:
+    """Row of omd_event.sink_definition."""
+
+    sink_code: str
+    sink_kind: str
+    event_types: list[str] | None
+    codes: list[str] | None
+    target: str | None
+    format: str | None
+    secret_name: str | None
+    timeout: timedelta | None
+    inactive_indicator: str
+
+
+@dataclass(frozen=True, slots=True)
+class TakeEventsRow:
+    """Row of omd_event.take_events."""
+
+    event_number: int
+    event_type: str
+    subject_type: str
+    subject_id: int
+    code: str
+    event_datetime: datetime
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventSinksRow:
+    """The programs that events are sent to: how far each has come, and why it waits.
+
+    Attributes:
+        sink_code: The sink.
+        sink_kind: OPENLINEAGE, WEBHOOK, COMMAND, or PULL (a program of your own).
+        event_number: All up to this number is settled.
+        behind: How many numbers are not settled, also of events that it does not ask for.
+        oldest_waiting: When the first event that is not settled was published; NULL: nothing
+            waits.
+        holder: The sender whose lease lasts; NULL: nobody holds it.
+        problem: Why it waits; NULL: it does not.
+        not_before: Until then nothing is taken.
+        refused: How many events it has refused.
+        sent: How many events it has got.
+        inactive_indicator: Y: nothing is sent, and nothing waits.
+        purged_unsent: How many events were purged before it got them.
+    """
+
+    view: ClassVar[str] = "omd_report.event_sinks"
+
+    sink_code: str
+    sink_kind: str
+    event_number: int
+    behind: int
+    oldest_waiting: datetime | None
+    holder: str | None
+    problem: str | None
+    not_before: datetime
+    refused: int
+    sent: int
+    inactive_indicator: str
+    purged_unsent: int
 
 
 @dataclass(frozen=True, slots=True)

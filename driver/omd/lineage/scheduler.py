@@ -23,6 +23,7 @@ from omd._core.engines import Engine
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
 from omd._core.loop import Call, Child, Links, Loop
+from omd._core.publisher import Publisher
 from omd._terminal.commands import ExitCode
 from omd._terminal.options import is_chosen
 from omd._terminal.text import short
@@ -78,7 +79,11 @@ class Scheduler:
 
     @contextmanager
     def _connect(self) -> Iterator[tuple[Lineage, Listener]]:
-        with self.connect() as control, Lineage(control).listen() as news:
+        with (
+            self.connect() as control,
+            Publisher(lambda: control.new_link(name="-publish", patience=timedelta(0)), _tell),
+            Lineage(control).listen() as news,
+        ):
             if self._links is None:
                 self._links = Links(lambda: control.new_link(name="-step", patience=_PATIENCE))
                 if not (self.once or self.until_quiet):

@@ -15,7 +15,7 @@ VALUES
 (
     -- The caller doesn't hold the lease of the sink, or confirms what it was not given.
     'OM195', 'SinkNotHeld', 'sink {sink_code} can''t be confirmed: {problem}',
-    'SELECT * FROM omd_event.take_events({sink_code}, {holder});'
+    'SELECT * FROM omd_event.take_events({sink_code_literal}, {holder_literal});'
 ),
 (
     -- The database is a copy of the one whose events were sent.

@@ -1,0 +1,150 @@
+"""The commands of events: what was committed, and the programs that it is sent to."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+import click
+
+from omd._terminal.commands import ExitCode, Sections
+from omd._terminal.options import limit_option, output_option
+from omd._terminal.tables import show, tell_more, titled
+from omd.cli.common import add_call, add_view, dsn_option, opener
+from omd.event.calls import EventCalls
+
+_open = opener(lambda control: control.event)
+
+_EVENTS = titled(
+    "event_number AS number, event_type AS event, subject_id AS id, code, event_datetime AS at,"
+    " detail"
+)
+
+
+@click.group(cls=Sections)
+def event() -> None:
+    """Show what was committed, in one order, and the programs that it is sent to.
+
+    \b
+    Examples:
+      omd event list                                      what was published, newest last
+      omd event register audit --sink-kind PULL           a program of your own may take events
+      omd event sinks                                     how far each program has come
+      omd event again audit 4711                          sends it from this event on once more
+    """
+
+
+event.section("Events")
+
+
+@event.command()
+@dsn_option
+def publish(dsn: str) -> int:
+    """Give numbers to what has happened, until nothing is left.
+
+    Workers, schedulers and senders do it each second.
+    """
+    published = 0
+    with _open(dsn) as room:
+        while (done := room.publish().published) != 0:
+            if done is None:  # another session publishes
+                time.sleep(0.05)
+            else:
+                published += done
+    click.echo(f"Events published: {published:,}.", err=True)
+    return ExitCode.OK
+
+
+@event.command("list")
+@dsn_option
+@output_option
+@limit_option()
+@click.option(
+    "--after",
+    type=click.IntRange(min=0),
+    metavar="NUMBER",
+    help="The events after this number, oldest first; without it the newest.",
+)
+@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only this type; repeatable.")
+def list_(dsn: str, output: str, limit: int, after: int | None, types: tuple[str, ...]) -> None:
+    """Show what was published, newest last."""
+    from omd.event.rows import EventsRow
+
+    kinds = [kind.upper() for kind in types] or None
+    with _open(dsn) as room:
+        if after is None:
+            newest = room.report(
+                EventsRow,
+                event_type=kinds,
+                order_by=["event_number"],
+                descending=True,
+                limit=limit,
+            )
+            show(newest[::-1], _EVENTS, output)
+            tell_more(newest, limit)
+        else:
+            rows = room.events_after(after, limit=limit, event_types=kinds)
+            show(rows, _EVENTS, output)
+            tell_more(rows, limit)
+
+
+add_call(
+    event,
+    "configure",
+    EventCalls.configure,
+    about="Set how events are named and how long they are kept.",
+    done="It is set.",
+)
+
+
+@event.command()
+@dsn_option
+def purge(dsn: str) -> None:
+    """Delete the events that are older than they are kept, and that nothing waits for."""
+    with _open(dsn) as room:
+        deleted = room.purge_events()
+    click.echo(f"Events purged: {deleted:,}.", err=True)
+
+
+event.section("Sinks")
+_add_view = partial(add_view, event, room="event")
+_add_view(
+    "sinks",
+    "Show the programs that events are sent to, and how far each has come.",
+    "sink_code AS sink, sink_kind AS kind, event_number AS settled, behind, oldest_waiting AS"
+    " oldest, holder, problem, not_before, sent, refused, purged_unsent AS purged,"
+    " inactive_indicator AS inactive",
+    ["sink_code"],
+    view="sinks",
+)
+add_call(
+    event,
+    "register",
+    EventCalls.register_sink,
+    about="Register a program that events are sent to, or change it.",
+    done="Sink {sink_code} goes on after event {answer}.",
+    names={"from_": "from"},
+)
+add_call(
+    event,
+    "remove",
+    EventCalls.remove_sink,
+    about="Remove a sink, with what it refused.",
+    done="Sink {sink_code} is removed.",
+)
+add_call(
+    event,
+    "again",
+    EventCalls.send_again,
+    about="Let a sink go on with an event that it may have got before.",
+    done="Sink {sink_code} gets event {event_number} next.",
+)
+add_call(
+    event,
+    "continue-as",
+    EventCalls.continue_as,
+    about="Say who goes on sending after the database was copied: SAME (this one) or NEW.",
+    done="Sinks continue as {identity}.",
+)
+
+commands: list[click.Command] = [event]
