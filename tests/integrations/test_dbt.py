@@ -6,14 +6,12 @@ import json
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor, wait
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zipfile import ZipFile
 
-import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.types.json import Jsonb
 
 import omd
 from omd.integrations.dbt import modules_of, package_path, register
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
+    import psycopg
+
     from support.environments import Environment
 
     Connection = psycopg.Connection[dict[str, Any]]
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["conn", "dsn"]
 
 HERE = Path(__file__).parent
-OTHERS = 'raw."Words of ""others"""'
+OTHERS = 'raw."Words of others"'
 WORDS = "it's \\ $omd$ $$ \"x\" {}\nE'"  # the Module that models.yml names
 
 
@@ -334,6 +334,81 @@ def test_a_run_and_a_failure_belong_to_the_batch_that_calls(
         assert run["execution_context"]["openlineage_parent_id"] == parent
     refused = shop("run", "-s", "orders", OMD_BATCH_INSTANCE_ID="1; x")
     assert "1; x is no id of a Batch Instance" in str(refused.exception)
+
+
+# Registration and import ------------------------------------------------------------------------
+
+
+def test_models_are_registered_with_what_they_read(
+    shop: Project, conn: Connection, dsn: str, omd_command: Command
+) -> None:
+    read = "SELECT array_agg(i.table_code ORDER BY 1) FROM omd.module_input AS i"
+    read += " JOIN omd.module AS m USING (module_id) WHERE m.module_code = %s"
+    assert one(conn, read, "dbt.shop.orders") == ["raw.orders"]
+    # Through a view and an ephemeral model; the table is not there yet.
+    assert one(conn, read, "dbt.shop.doubled") == ["dwh.orders"]
+    assert one(conn, read, WORDS) == [OTHERS]
+    modules = conn.execute("SELECT * FROM omd.module ORDER BY module_code").fetchall()
+    codes = {row["module_code"]: row for row in modules}
+    assert codes["dbt.shop.orders"]["module_description"] == "One row per order"
+    assert (codes[WORDS]["area_code"], codes[WORDS]["table_code"]) == ("HSTG", "dwh.words")
+    assert "dbt.shop.e_orders" not in codes
+    # A second time it changes nothing, and keeps what was changed by hand.
+    conn.execute("CALL omd.register_module('dbt.shop.totals', p_area_code => 'HELPER')")
+    before = conn.execute("SELECT * FROM omd.module ORDER BY module_code").fetchall()
+    done = omd_command("dbt", "register", str(shop.manifest), "--output", "json", dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    listed = {row["module_code"]: row for row in json.loads(done.stdout)}
+    assert listed["dbt.shop.totals"]["inputs"] == ["dwh.orders"]
+    assert "can't be undone after they have succeeded" in done.stderr
+    assert conn.execute("SELECT * FROM omd.module ORDER BY module_code").fetchall() == before
+
+
+def test_models_become_topics(
+    shop: Project, conn: Connection, dsn: str, omd_command: Command, tmp_path: Path
+) -> None:
+    done = omd_command("lineage", "import", str(shop.manifest), "--select", "orders")
+    assert done.stdout.partition("topics:\n")[2] == TOPICS
+    topics = tmp_path / "topics.yaml"
+    whole = omd_command("lineage", "import", str(shop.manifest))
+    topics.write_text(whole.stdout)
+    assert "# DECIDE: snapshot.shop.orders_then is a snapshot" in whole.stdout
+    applied = omd_command("lineage", "apply", str(topics), dsn=dsn)
+    assert applied.returncode == 0, applied.stderr
+    found = conn.execute(
+        "SELECT topic, processor, depends_on, merge_key FROM omd_report.lineage_topics"
+        " WHERE topic IN ('dwh.orders', 'dwh.doubled') ORDER BY topic"
+    ).fetchall()
+    assert [tuple(row.values()) for row in found] == [
+        ("dwh.doubled", "RELOAD", ["dwh.orders"], None),
+        ("dwh.orders", "STEP", ["raw.orders"], ["nbr"]),
+    ]
+
+
+TOPICS = """\
+  raw.orders:
+    # In dbt it is a source.
+    pos_column: written_at
+    # DECIDE: id_column, which orders the rows of one instant.
+    # DECIDE: source_offset, by what it is known how far it is: PROBE, CLOCK, TRIGGER, …
+    max_age: 6 hours
+  dwh.orders:
+    processor: STEP
+    depends_on: [raw.orders]
+    transforms: [dwh.orders_transform]
+    # DECIDE: create the view dwh.orders_transform of models/orders.sql.
+    merge_key: [nbr]
+    comment: "One row per order"
+"""
+
+
+def test_the_package_is_in_the_wheel(wheel: Path) -> None:
+    files = {name for name in ZipFile(wheel).namelist() if name.startswith("omd/_dbt/")}
+    folder = CHECKOUT / "integrations" / "dbt"
+    assert files == {
+        f"omd/_dbt/{path.relative_to(folder)}" for path in folder.rglob("*") if path.is_file()
+    }
+    assert "omd/_dbt/macros/begin.sql" in files
 
 
 # What is refused --------------------------------------------------------------------------------

@@ -127,15 +127,15 @@ def _quoted(name: str) -> str:
 def _in_order(nodes: Mapping[str, Node]) -> list[str]:
     """Return the unique ids, each after those that it reads, else in the order of the manifest."""
     order: dict[str, None] = {}
+    met = set[str]()
     for first in nodes:
         left = [(first, False)]
         while left:
             unique_id, is_ready = left.pop()
-            if unique_id in order or unique_id not in nodes:
-                continue
             if is_ready:
                 order[unique_id] = None
-            else:
+            elif unique_id in nodes and unique_id not in met:
+                met.add(unique_id)
                 left.append((unique_id, True))
                 left += [(read, False) for read in reversed(nodes[unique_id].reads)]
     return list(order)

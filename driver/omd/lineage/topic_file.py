@@ -23,7 +23,7 @@ def topic_file(manifest: Manifest, patterns: Sequence[str] = ()) -> str:
         patterns: which models; see `is_selected`. Without one all.
     """
     models = [n for n in manifest.nodes.values() if n.kind != "source" and _fits(n, patterns)]
-    topics = [node for node in models if node.materialized in _PROCESSORS]
+    topics = [n for n in models if n.materialized in _PROCESSORS and manifest.tables_read(n)]
     made = {node.table for node in topics}
     sources: dict[str, Node] = {}
     for node in topics:
@@ -42,7 +42,9 @@ def topic_file(manifest: Manifest, patterns: Sequence[str] = ()) -> str:
     for node in topics:
         lines += _entry(node.table, _of_model(manifest, node))
     for node in models:
-        if node.materialized not in (*_PROCESSORS, "view", "ephemeral"):
+        if node.materialized in _PROCESSORS and node not in topics:
+            lines.append(f"# DECIDE: {_flat(node.unique_id)} reads no table that dbt knows.")
+        elif node.materialized not in (*_PROCESSORS, "view", "ephemeral"):
             lines.append(
                 f"# DECIDE: {_flat(node.unique_id)} is a {_flat(node.materialized)}, which no topic"
                 " is; as a table that others fill it can be a source."
@@ -87,10 +89,7 @@ def _of_model(manifest: Manifest, node: Node) -> Iterator[str]:
     processor = _PROCESSORS[node.materialized]
     read = manifest.tables_read(node)
     yield f"processor: {processor}"
-    if read:
-        yield f"depends_on: [{', '.join(_scalar(source.table) for source in read)}]"
-    else:
-        yield "# DECIDE: depends_on; the model reads no table that dbt knows."
+    yield f"depends_on: [{', '.join(_scalar(source.table) for source in read)}]"
     if len(read) > 1:
         yield "# DECIDE: the first of them is the base table, whose rows are read block by block."
     view = _transform_of(node)
