@@ -56,7 +56,7 @@ def test_every_option_has_a_word_of_help() -> None:
 
 # These print no rows: they change something, or their output has a format of its own.
 SILENT = {
-    "", "uninstall", "demo", "demo lineage", "demo delivery",
+    "", "uninstall", "dbt", "dbt path", "lineage import", "demo", "demo lineage", "demo delivery",
     "demo dispatch", "demo facts", "demo lake", "demo platform",
     "demo recall", "register", "register batch",
     "register module",

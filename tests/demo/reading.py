@@ -99,7 +99,15 @@ READING: dict[str, str | None] = {
 OPTIONS = {"report": ("--output", "-")}
 
 # They take files, keys or criteria of the demo, so tests of their own run them.
-ELSEWHERE = {"dispatch search", "lineage diff", "model diff", "decision diff", "decision explain"}
+ELSEWHERE = {
+    "dbt path",
+    "lineage import",
+    "dispatch search",
+    "lineage diff",
+    "model diff",
+    "decision diff",
+    "decision explain",
+}
 
 WRITING = {
     *("install", "uninstall", "end", "rename", "retire", "remove", "run", "register", "demo"),
@@ -110,6 +118,7 @@ WRITING = {
     *(f"dispatch {verb}" for verb in ("maintain", "purge", "register-family", "register-type")),
     *(f"dispatch {verb}" for verb in ("register-schedule", "remove-schedule", "reschedule")),
     "dispatch register-source",
+    "dbt register",
     "retry",
     *(f"dispatch {verb}" for verb in ("resume", "revive", "run", "set-custom", "suspend")),
     *(f"dispatch {verb}" for verb in ("set-external-name", "set-migration-status")),

@@ -76,7 +76,7 @@ def materialize(defs: dg.Definitions, asked: Any) -> Any:
 def sense(defs: dg.Definitions, asked: Any) -> Any:
     context = dg.build_sensor_context(instance=instance, cursor=asked["cursor"], definitions=defs)
     result = defs.get_sensor_def("omd_events").evaluate_tick(context)
-    return {"cursor": result.cursor, "events": [event(e) for e in result.asset_events]}
+    return {"cursor": result.cursor, "events": [event(e) for e in result.asset_events or ()]}
 
 
 for line in sys.stdin:

@@ -64,8 +64,10 @@ def test_tables_that_modules_make_are_assets_with_what_they_read(
     assert assets["app/dst"] == {"deps": ["app/src"], "executable": True}
     assert assets["app/out"] == {"deps": ["app/a"], "executable": True}
     assert assets["app/by_spark"] == {"deps": [], "executable": False}
-    [facts] = [key for key, asset in assets.items() if "item" in key and asset["executable"]]
-    assert [check.split(":")[0] for check in found["checks"]] == [facts]
+    anchor = platform.one("SELECT DISTINCT anchor_table FROM omd_report.facts_map")
+    facts = anchor.replace('"', "").replace(".", "/")
+    assert assets[facts]["executable"]
+    assert {check.partition(":")[0] for check in found["checks"]} == {facts}
 
 
 def test_dagster_materialises_what_the_database_performs(
@@ -127,18 +129,25 @@ def test_the_sensor_reports_each_run_and_each_undo_once(
 def test_the_sensor_reports_what_a_delivery_violates(
     platform: Platform, ask: Callable[..., Any]
 ) -> None:
-    platform.put(1, item=[("I", 1, 5)])
+    platform.put(1, item=[("N", 1, 5)])
     first = ask("sense", cursor=None)
-    [check] = [event for event in first["events"] if "check" in event]
-    assert (check["passed"], check["omd/violations"]) == (True, 0)
+    checks = [event for event in first["events"] if "check" in event]
+    assert checks
+    assert all(check["passed"] and check["omd/violations"] == 0 for check in checks)
     assert any("item" in event.get("made", "") for event in first["events"])
-    code = platform.one("SELECT constraint_code FROM omd_report.delivery_constraints")
     run = platform.run(2, entities={"item": "DELTA"})
-    run.validate(violations={code: 3})
-    run.apply(written={"item": 0})
-    [check] = [e for e in ask("sense", cursor=first["cursor"])["events"] if "check" in e]
-    assert (check["passed"], check["omd/violations"]) == (False, 3)
-    assert check["omd/delivery_id"] == run.id
+    code = next(
+        constraint["constraint"]
+        for constraint in run.plan(1)["item"]["constraints"]
+        if constraint["type"] != "deletes"
+    )
+    run.measure(1, violations={code: 3})
+    assert [e for e in ask("sense", cursor=first["cursor"])["events"] if "check" in e] == []
+    assert run.verdict(1)["verdict"] == "REJECTED"
+    checks = [e for e in ask("sense", cursor=first["cursor"])["events"] if "check" in e]
+    [violated] = [check for check in checks if not check["passed"]]
+    assert (violated["severity"], violated["omd/violations"]) == ("ERROR", 3)
+    assert {check["omd/delivery_id"] for check in checks} == {run.id}
 
 
 def test_a_process_of_pipes_runs_a_module_and_reports_it(

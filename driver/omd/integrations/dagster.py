@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SENSOR = "omd_events"
 _MOST = 1000  # events of one round of the sensor
-_KINDS = ("TOPIC", "STAGE", "FACTS", "SQL", "SPARK")
+_WITHOUT_TABLES = ("PART", "DELIVERY", "EXPORT")
 
 
 @dataclass(slots=True)
@@ -123,9 +123,7 @@ def _works(control: Control) -> list[_Work]:
         kept += [t for t in (stored.anchor_table, stored.context_table) if t not in kept]
     works, met = [], set[str]()
     for module in control.report(ModuleListRow, order_by=["module_code"]):
-        if module.module_kind_code not in _KINDS or (
-            module.module_kind_code == "SPARK" and module.platform_code != POSTGRES
-        ):
+        if module.module_kind_code in _WITHOUT_TABLES:
             continue
         of_module = tables.get(module.module_code, [module.table_code])
         mine = [table for table in of_module if len(parts(table)) == 2 and table not in met]
@@ -191,14 +189,14 @@ def _executable(dg: Any, dsn: str | None, work: _Work, specs: list[Any], number:
 def _run(dg: Any, dsn: str | None, work: _Work, context: Any) -> Iterator[Any]:
     from omd.errors import OmdError
 
-    told = {
+    origin = {
         "run_id": context.run_id,
         "job_name": context.job_name,
         "retry_number": context.retry_number,
     }
     with connect(dsn, application_name="omd-dagster") as control:
         try:
-            done = control.run_module(work.code, execution_context={"dagster": told})
+            done = control.run_module(work.code, execution_context={"dagster": origin})
         except OmdError as error:
             hopeless = (error.sqlstate or "").startswith(("OM0", "OM2"))
             raise dg.Failure(str(error), allow_retries=not hopeless) from error
@@ -261,13 +259,13 @@ def _checked(dg: Any, dsn: str | None, checks: list[_Check], specs: list[Any]) -
 def _judged(
     control: Control, delivery_id: int, checks: Iterable[_Check]
 ) -> Iterator[tuple[_Check, dict[str, Any]]]:
-    """Yield each constraint with what a delivery has found of it."""
-    found = {
+    """Yield each constraint with how a delivery violates it."""
+    findings = {
         (row.entity_code, row.constraint_code): row
         for row in control.report(DeliveryFindingsRow, delivery_id=delivery_id)
     }
     for check in checks:
-        row = found.get((check.entity, check.constraint))
+        row = findings.get((check.entity, check.constraint))
         yield (
             check,
             {
@@ -278,14 +276,14 @@ def _judged(
         )
 
 
-def _verdict(dg: Any, found: Mapping[str, Any]) -> dict[str, Any]:
-    is_error = found["level"] == "REJECT"
+def _verdict(dg: Any, findings: Mapping[str, Any]) -> dict[str, Any]:
+    is_error = findings["level"] == "REJECT"
     return {
-        "passed": found["violations"] == 0,
+        "passed": findings["violations"] == 0,
         "severity": dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
         "metadata": {
-            "omd/delivery_id": found["delivery_id"],
-            "omd/violations": found["violations"],
+            "omd/delivery_id": findings["delivery_id"],
+            "omd/violations": findings["violations"],
         },
     }
 
@@ -351,11 +349,11 @@ def _reported(dg: Any, control: Control, events: list[Any]) -> Iterator[Any]:
         elif event.event_type in ("DELIVERY_ACCEPTED", "DELIVERY_REFUSED"):
             for row in control.report(DeliveryLogRow, delivery_id=event.subject_id):
                 of_interface = [c for c in checks if c.interface == row.interface_code]
-                for check, found in _judged(control, row.delivery_id, of_interface):
+                for check, findings in _judged(control, row.delivery_id, of_interface):
                     yield dg.AssetCheckEvaluation(
                         asset_key=dg.AssetKey(parts(check.table)),
                         check_name=check.name,
-                        **_verdict(dg, found),
+                        **_verdict(dg, findings),
                     )
 
 
@@ -391,14 +389,14 @@ def omd_pipes(control: Control, module_code: str, **options: Any) -> Iterator[Mo
 def _pipes_run(
     pipes: Any, control: Control, module_code: str, options: dict[str, Any]
 ) -> Iterator[ModuleRun[Control]]:
-    told: dict[str, Any] = {
+    origin: dict[str, Any] = {
         "run_id": pipes.run_id,
         "job_name": pipes.job_name,
         "retry_number": pipes.retry_number,
     }
     if pipes.is_asset_step:
-        told["asset_keys"] = list(pipes.asset_keys)
-    context = {**(options.pop("context", None) or {}), "dagster": told}
+        origin["asset_keys"] = list(pipes.asset_keys)
+    context = {**(options.pop("context", None) or {}), "dagster": origin}
     with control.module(module_code, context=context, **options) as run:
         yield run
         instance_id = run.module_instance_id

@@ -51,7 +51,7 @@ class Manifest:
 
     def tables_read(self, node: Node) -> list[Node]:
         """Return what holds the rows that a node reads; views and ephemeral models do not."""
-        found: dict[str, Node] = {}
+        nodes: dict[str, Node] = {}
         left, met = list(reversed(node.reads)), set[str]()
         while left:
             unique_id = left.pop()
@@ -62,8 +62,8 @@ class Manifest:
             if source.materialized in _WITHOUT_ROWS:
                 left += reversed(source.reads)
             else:
-                found.setdefault(source.table, source)
-        return list(found.values())
+                nodes.setdefault(source.table, source)
+        return list(nodes.values())
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -74,14 +74,14 @@ def read_manifest(path: Path) -> Manifest:
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        found = dict(_nodes(document))
+        nodes = dict(_nodes(document))
         project = str(document["metadata"]["project_name"])
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise click.UsageError(
             f"{path} is no manifest of dbt ({type(error).__name__}: {error}); dbt parse writes"
             " target/manifest.json"
         ) from None
-    return Manifest(path, project, {unique_id: found[unique_id] for unique_id in _in_order(found)})
+    return Manifest(path, project, {unique_id: nodes[unique_id] for unique_id in _in_order(nodes)})
 
 
 def _nodes(document: Mapping[str, Any]) -> Iterable[tuple[str, Node]]:
