@@ -122,6 +122,12 @@ WHERE i.indrelid = ANY (%s)
 ORDER BY i.indrelid, c.relname COLLATE "C"
 """
 
+EVENTS = """
+SELECT t.event_type, t.subject_type, t.is_followed, t.meaning
+FROM omd_event.event_type AS t
+ORDER BY NOT t.is_followed, t.subject_type COLLATE "C", t.event_type COLLATE "C"
+"""
+
 # By table or view and role: what it may do with all of it, and with some columns only.
 RIGHTS = """
 SELECT
@@ -226,6 +232,7 @@ def pages(connection: Connection) -> dict[str, str]:
             ("tables.md", _tables),
             ("views.md", _views),
             ("errors.md", _errors),
+            ("events.md", _events),
             ("roles.md", _rights),
         )
     }
@@ -395,6 +402,27 @@ def _views(connection: Connection) -> Iterator[str]:
             ("column", "type", "meaning"),
             ((f"`{c['name']}`", c["type"], _linked(c["comment"])) for c in columns[row["oid"]]),
         )
+
+
+def _events(connection: Connection) -> Iterator[str]:
+    yield "# Events\n"
+    yield (
+        "The types of `omd_report.events`. Those that are *followed* a publisher reads from the"
+        " instances; the others a trigger writes, in the transaction that changes the state."
+        " [What makes an event](../explanation/events.md#e2-what-makes-an-event)\n"
+    )
+    yield from _table(
+        ("event_type", "subject_type", "followed", "what the commit says"),
+        (
+            (
+                f"`{row['event_type']}`",
+                f"`{row['subject_type']}`",
+                "yes" if row["is_followed"] else "",
+                row["meaning"],
+            )
+            for row in connection.execute(EVENTS)
+        ),
+    )
 
 
 def _errors(connection: Connection) -> Iterator[str]:

@@ -1,3 +1,5 @@
+-- A function, since both who compares it and who confirms it read it.
+
 CREATE OR REPLACE FUNCTION omd._present_server(
     OUT system_identifier bigint,
     OUT database_oid oid

@@ -1,3 +1,5 @@
+-- The body of a webhook.
+
 CREATE OR REPLACE FUNCTION omd_event._cloud_event(
     p_event omd_event.event
 )

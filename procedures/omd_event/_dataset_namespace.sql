@@ -1,3 +1,5 @@
+-- The default is computed, as a server that is moved may get another port.
+
 CREATE OR REPLACE FUNCTION omd_event._dataset_namespace()
 RETURNS text
 LANGUAGE sql

@@ -1,3 +1,5 @@
+-- Whoever changes what a sender relies on ends its lease.
+
 CREATE OR REPLACE FUNCTION omd_event._end_leases()
 RETURNS void
 LANGUAGE sql

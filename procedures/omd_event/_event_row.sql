@@ -1,3 +1,5 @@
+-- The identity of an event is no column of the view.
+
 CREATE OR REPLACE FUNCTION omd_event._event_row(
     p_event omd_event.event
 )

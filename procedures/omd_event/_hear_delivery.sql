@@ -10,14 +10,13 @@ SET search_path = pg_catalog, pg_temp
 AS $hear_delivery$
 BEGIN
     INSERT INTO omd_event.outbox (event_type, subject_type, subject_id, code, detail)
-    SELECT
+    VALUES (
         'DELIVERY_' || split_part(new.delivery_status, ' ', 1),
         'DELIVERY',
         new.delivery_id,
-        a.agreement_code,
+        omd_delivery.agreement_code(new.agreement_id),
         jsonb_build_object('status', new.delivery_status, 'attempt', new.attempt)
-    FROM omd_delivery.agreement AS a
-    WHERE a.agreement_id = new.agreement_id;
+    );
     RETURN NULL;
 END
 $hear_delivery$;

@@ -24,7 +24,7 @@ BEGIN
                 'undone_by', new.rolled_back_by_module_instance_id
             )
         )
-    FROM omd.module AS m
+    FROM omd.ledger_module AS m
     WHERE m.module_id = new.module_id;
     RETURN NULL;
 END

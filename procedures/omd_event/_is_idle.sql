@@ -1,5 +1,5 @@
--- A round in which nothing has happened locks nothing and writes nothing, so its commit waits for no
--- disk. Each ten seconds it goes on nevertheless, to note that somebody looks. A session whose
+-- A round in which nothing has happened locks nothing and writes nothing, so its commit waits for
+-- no disk. Each ten seconds it goes on nevertheless, to note that somebody looks. A session whose
 -- snapshot is the same as at its last look need not look at all: nothing was committed since.
 
 CREATE OR REPLACE FUNCTION omd_event._is_idle(
@@ -30,7 +30,21 @@ BEGIN
     SELECT
         s.published_datetime > clock_timestamp() - interval '10 s'
         AND NOT EXISTS (SELECT FROM omd_event.outbox)
-        AND NOT EXISTS (SELECT FROM omd_event.gap)
+        AND NOT EXISTS (
+            SELECT FROM omd_event.gap AS g
+            WHERE g.bound IS NULL
+                OR pg_snapshot_xmin(pg_current_snapshot()) >= g.bound
+                OR EXISTS (
+                    SELECT FROM omd.followed_module_instance AS mi
+                    WHERE g.subject_type = 'MODULE'
+                        AND mi.module_instance_id BETWEEN g.first_id AND g.last_id
+                )
+                OR EXISTS (
+                    SELECT FROM omd.followed_batch_instance AS bi
+                    WHERE g.subject_type = 'BATCH'
+                        AND bi.batch_instance_id BETWEEN g.first_id AND g.last_id
+                )
+        )
         AND NOT EXISTS (
             SELECT FROM omd.followed_module_instance AS mi
             WHERE mi.module_instance_id > s.module_instance_id

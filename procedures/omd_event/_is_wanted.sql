@@ -1,3 +1,5 @@
+-- This is the only place that decides which events a sink gets.
+
 CREATE OR REPLACE FUNCTION omd_event._is_wanted(
     p_sink omd_event.sink,
     p_event omd_event.event

@@ -1,3 +1,5 @@
+-- A Module and a Batch may have the same code.
+
 CREATE OR REPLACE FUNCTION omd_event._job_name(
     p_subject_type text,
     p_code text

@@ -1,3 +1,5 @@
+-- Process control calls it by its name in omd.before_purge.
+
 CREATE OR REPLACE FUNCTION omd_event._needed_instances(
     p_subject_type text,
     p_ids bigint[]

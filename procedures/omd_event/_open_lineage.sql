@@ -1,3 +1,5 @@
+-- The events are made together.
+
 CREATE OR REPLACE FUNCTION omd_event._open_lineage(
     p_event_numbers bigint[]
 )

@@ -1,3 +1,5 @@
+-- Every refused confirmation says who asked, and why.
+
 CREATE OR REPLACE FUNCTION omd_event._raise_not_held(
     p_sink_code text,
     p_holder text,

@@ -1,3 +1,5 @@
+-- It is called where a sink was not found.
+
 CREATE OR REPLACE FUNCTION omd_event._raise_unknown_sink(
     p_sink_code text
 )

@@ -1,3 +1,5 @@
+-- A receiver may answer at length, so its answer is cut.
+
 CREATE OR REPLACE FUNCTION omd_event._refuse_events(
     p_sink_code text,
     p_after bigint,
@@ -22,7 +24,7 @@ BEGIN
             ) AS r (item)
             WHERE coalesce(
                 jsonb_typeof(r.item -> 'event_number') <> 'number'
-                OR (r.item ->> 'event_number')::numeric NOT BETWEEN p_after + 1 AND p_upto
+                OR (r.item ->> 'event_number')::numeric NOT BETWEEN 1 AND p_upto
                 OR (r.item ->> 'event_number')::numeric % 1 <> 0,
                 TRUE
             )
@@ -34,9 +36,8 @@ BEGIN
                 'argument', 'p_refused',
                 'value', left(p_refused::text, 200),
                 'expected', format(
-                    'an array of {"event_number", "status", "answer"}, whose numbers are from %s '
-                    'to %s',
-                    p_after + 1, p_upto
+                    'an array of {"event_number", "status", "answer"}, whose numbers are at most %s',
+                    p_upto
                 )
             )
         );
@@ -53,12 +54,15 @@ BEGIN
         status = excluded.status,
         answer = excluded.answer,
         refused_datetime = clock_timestamp();
-    GET DIAGNOSTICS v_refused = ROW_COUNT;
+    -- Who confirms again, as the answer was lost, has refused nothing more.
+    SELECT count(DISTINCT (r.item ->> 'event_number')::numeric) INTO v_refused
+    FROM jsonb_array_elements(p_refused) AS r (item)
+    WHERE (r.item ->> 'event_number')::numeric > p_after;
     RETURN v_refused;
 END
 $refuse_events$;
 
 COMMENT ON FUNCTION omd_event._refuse_events IS
-'Keeps which events after p_after, up to p_upto, the sink refused, and returns how many. Errors: '
+'Keeps which events up to p_upto the sink refused, and returns how many after p_after. Errors: '
 'OM013. Locks: the rows that it writes.';
 REVOKE ALL ON FUNCTION omd_event._refuse_events FROM PUBLIC;

@@ -1,3 +1,5 @@
+-- A type that is none would be waited for in vain.
+
 CREATE OR REPLACE FUNCTION omd_event._require_event_types(
     p_event_types text[]
 )

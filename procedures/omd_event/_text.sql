@@ -1,3 +1,5 @@
+-- The text for people.
+
 CREATE OR REPLACE FUNCTION omd_event._text(
     p_event omd_event.event
 )

@@ -38,6 +38,9 @@ BEGIN
     IF FOUND THEN
         PERFORM omd.raise_error('OM013', to_jsonb(v_wrong));
     END IF;
+    IF num_nonnulls(p_job_namespace, p_dataset_namespace, p_web_url, p_keep) = 0 THEN
+        RETURN;
+    END IF;
     UPDATE omd_event.setting AS s SET
         job_namespace = coalesce(p_job_namespace, s.job_namespace),
         dataset_namespace = coalesce(p_dataset_namespace, s.dataset_namespace),

@@ -1,3 +1,5 @@
+-- Sinks share the identity of the installation, and its confirmation.
+
 CREATE OR REPLACE PROCEDURE omd_event.continue_as(
     p_identity text
 )
@@ -27,7 +29,7 @@ $continue_as$;
 
 COMMENT ON PROCEDURE omd_event.continue_as IS
 'Says who goes on sending after the database was copied, restored or moved; until then '
-'take_events raises OM295. p_identity: SAME: this database, where the other one left off. NEW: the '
+'take_events refuses. p_identity: SAME: this database, where the other one left off. NEW: the '
 'other one goes on too, so this one gets an identity of its own and passes over what waits. It '
 'confirms the server for all rooms. Leases end. Errors: OM005, OM013. Locks: the row of '
 'omd.installation, that of omd_event.setting, the rows of the sinks.';

@@ -1,3 +1,5 @@
+-- It is for readers that keep their place themselves, without a sink.
+
 CREATE OR REPLACE FUNCTION omd_event.events_after(
     p_event_number bigint,
     p_limit integer DEFAULT 1000,
@@ -52,6 +54,7 @@ $events_after$;
 COMMENT ON FUNCTION omd_event.events_after IS
 'Returns the rows of omd_report.events after p_event_number, in order, and changes nothing. Who '
 'goes on after the last number that it got misses none; 0: all that are kept. p_limit: at most so '
-'many. p_event_types: only these types, NULL: all. Errors: OM005, OM013. Locks: none.';
+'many. p_event_types: only these types, NULL: all. Errors: OM005, OM013. Locks: none. May be '
+'NULL: code, started_datetime.';
 REVOKE ALL ON FUNCTION omd_event.events_after FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event.events_after TO omd_reader;

@@ -1,3 +1,5 @@
+-- A program that a run starts gets it, and names the run as the parent of its own.
+
 CREATE OR REPLACE FUNCTION omd_event.parent_id(
     p_subject_type text,
     p_instance_id bigint
@@ -16,12 +18,12 @@ BEGIN
     IF p_subject_type = 'MODULE' THEN
         SELECT m.module_code INTO v_code
         FROM omd.followed_module_instance AS mi
-        INNER JOIN omd.module AS m ON mi.module_id = m.module_id
+        INNER JOIN omd.ledger_module AS m ON mi.module_id = m.module_id
         WHERE mi.module_instance_id = p_instance_id;
     ELSE
         SELECT b.batch_code INTO v_code
         FROM omd.followed_batch_instance AS bi
-        INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id
+        INNER JOIN omd.ledger_batch AS b ON bi.batch_id = b.batch_id
         WHERE bi.batch_instance_id = p_instance_id;
     END IF;
     IF v_code IS NULL THEN
@@ -36,6 +38,6 @@ $parent_id$;
 COMMENT ON FUNCTION omd_event.parent_id IS
 'Returns the run as OpenLineage names a parent, <namespace>/<job>/<run id>, for programs that it '
 'starts; NULL where there is no such instance. p_subject_type: MODULE or BATCH. p_instance_id: '
-'the Module Instance or Batch Instance. Errors: OM013. Locks: none.';
+'the Module Instance or Batch Instance. Errors: OM005, OM013. Locks: none.';
 REVOKE ALL ON FUNCTION omd_event.parent_id FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event.parent_id TO omd_reader;

@@ -26,7 +26,9 @@ DECLARE
     v_xid xid8;
     v_round record;
 BEGIN
-    IF p_limit IS NULL OR p_limit < 1 THEN
+    IF p_limit IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_limit'));
+    ELSIF p_limit < 1 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object('argument', 'p_limit', 'value', p_limit, 'expected', '1 or more')
@@ -291,7 +293,7 @@ BEGIN
                 END
         ),
 
-        told AS (
+        placed AS (
             SELECT
                 d.*,
                 d.has_run
@@ -316,13 +318,13 @@ BEGIN
                 t.start_datetime IS NULL
                 OR t.is_end
                 OR (t.end_datetime IS NOT NULL AND NOT t.has_run) AS is_done
-            FROM told AS t
+            FROM placed AS t
         ),
 
         waiting AS MATERIALIZED (
             SELECT
                 o.*,
-                greatest(o.event_datetime, j.end_order) AS told_order
+                greatest(o.event_datetime, j.end_order) AS happened_order
             FROM omd_event.outbox AS o
             CROSS JOIN cut AS c
             LEFT JOIN judged AS j
@@ -351,11 +353,12 @@ BEGIN
                     WHEN j.batch_instance_id = 0 THEN '{}'
                     ELSE jsonb_build_object('batch_instance_id', j.batch_instance_id)
                 END AS detail,
-                j.begin_order AS told_order,
+                j.begin_order AS happened_order,
                 CASE j.subject_type WHEN 'BATCH' THEN 1 ELSE 2 END AS rank
             FROM judged AS j
-            LEFT JOIN omd.batch AS b ON j.subject_type = 'BATCH' AND j.definition_id = b.batch_id
-            LEFT JOIN omd.module AS m ON j.subject_type = 'MODULE' AND j.definition_id = m.module_id
+            LEFT JOIN omd.ledger_batch AS b ON j.subject_type = 'BATCH' AND j.definition_id = b.batch_id
+            LEFT JOIN omd.ledger_module AS m
+                ON j.subject_type = 'MODULE' AND j.definition_id = m.module_id
             WHERE j.is_begin
             UNION ALL
             SELECT
@@ -392,8 +395,9 @@ BEGIN
                 j.end_order,
                 CASE j.subject_type WHEN 'BATCH' THEN 5 ELSE 3 END
             FROM judged AS j
-            LEFT JOIN omd.batch AS b ON j.subject_type = 'BATCH' AND j.definition_id = b.batch_id
-            LEFT JOIN omd.module AS m ON j.subject_type = 'MODULE' AND j.definition_id = m.module_id
+            LEFT JOIN omd.ledger_batch AS b ON j.subject_type = 'BATCH' AND j.definition_id = b.batch_id
+            LEFT JOIN omd.ledger_module AS m
+                ON j.subject_type = 'MODULE' AND j.definition_id = m.module_id
             WHERE j.is_end
             UNION ALL
             SELECT
@@ -405,7 +409,7 @@ BEGIN
                 w.event_datetime,
                 w.event_uuid,
                 w.detail,
-                w.told_order,
+                w.happened_order,
                 4 AS rank
             FROM waiting AS w
         ),
@@ -417,7 +421,7 @@ BEGIN
             )
             SELECT
                 v_setting.event_number
-                + row_number() OVER (ORDER BY h.told_order, h.rank, h.subject_id) AS event_number,
+                + row_number() OVER (ORDER BY h.happened_order, h.rank, h.subject_id) AS event_number,
                 h.event_type,
                 h.subject_type,
                 h.subject_id,
@@ -581,9 +585,10 @@ $publish$;
 
 COMMENT ON PROCEDURE omd_event.publish IS
 'Gives numbers to what has happened since the last round, in the order of time, and writes it to '
-'omd_event.event; p_published says how much, p_event_number which number is the newest. 0: nothing '
-'is left. NULL: another session publishes. p_limit: at most so many instances that were not met '
-'before; what is later than the first one left out waits for the next round. It counts what it '
-'publishes, and notifies omd_published. Errors: OM013, OM014. Locks: the row of omd_event.setting.';
+'omd_event.event; p_published says how much, p_event_number which number is the newest. 0: '
+'nothing is left. NULL: another session publishes. p_limit: at most so many instances that were '
+'not met before; what is later than the first one left out waits for the next round. It counts '
+'what it publishes, and notifies omd_published. Errors: OM005, OM013, OM014. Locks: the row of '
+'omd_event.setting. Call again when the answer was lost. May be NULL: p_published.';
 REVOKE ALL ON PROCEDURE omd_event.publish FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.publish TO omd_runner;

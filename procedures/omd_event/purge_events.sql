@@ -29,7 +29,7 @@ COMMENT ON PROCEDURE omd_event.purge_events IS
 'Deletes the events that are older than the setting keep (30 days at first) and that no active '
 'sink waits for, and all that are twice as old; p_deleted says how many. A sink that had not got '
 'them goes on with the oldest that is kept, and omd_report.problems says so. It commits, so call '
-'it outside a transaction block. Errors: OM018. Locks: the rows of the sinks, for one transaction. '
-'Call again when the answer was lost.';
+'it outside a transaction block. Errors: OM005, OM018. Locks: the rows of the sinks, for one '
+'transaction. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_event.purge_events FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.purge_events TO omd_admin;

@@ -1,3 +1,5 @@
+-- What was sent stays sent; who comes again begins as a new sink.
+
 CREATE OR REPLACE PROCEDURE omd_event.remove_sink(
     p_sink_code text
 )

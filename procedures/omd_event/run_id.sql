@@ -15,6 +15,9 @@ AS $run_id$
 DECLARE
     v_start timestamptz;
 BEGIN
+    IF p_subject_type IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_subject_type'));
+    END IF;
     CASE p_subject_type
         WHEN 'MODULE' THEN
             SELECT mi.start_datetime INTO v_start
@@ -34,17 +37,16 @@ BEGIN
                 )
             );
     END CASE;
-    RETURN (
-        SELECT omd_event._run_uuid(i.installation_id, p_subject_type, p_instance_id, v_start)
-        FROM omd.installation AS i
-        WHERE v_start IS NOT NULL
-    );
+    IF v_start IS NULL THEN
+        RETURN NULL;
+    END IF;
+    RETURN omd_event._run_uuid(omd.installation_id(), p_subject_type, p_instance_id, v_start);
 END
 $run_id$;
 
 COMMENT ON FUNCTION omd_event.run_id IS
 'Returns the id that the run has outside OMD, a UUID of version 7 that is the same for ever; NULL '
 'where there is no such instance. p_subject_type: MODULE or BATCH. p_instance_id: the Module '
-'Instance or Batch Instance. Errors: OM013. Locks: none.';
+'Instance or Batch Instance. Errors: OM005, OM013. Locks: none.';
 REVOKE ALL ON FUNCTION omd_event.run_id FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event.run_id TO omd_reader;

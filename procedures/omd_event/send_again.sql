@@ -1,3 +1,5 @@
+-- A receiver that has lost events gets them once more.
+
 CREATE OR REPLACE PROCEDURE omd_event.send_again(
     p_sink_code text,
     p_event_number bigint

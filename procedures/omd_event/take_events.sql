@@ -59,7 +59,12 @@ BEGIN
         END IF;
         RETURN;
     END IF;
-    PERFORM omd.require_known_server('OM295');
+    BEGIN
+        PERFORM omd.require_known_server();
+    EXCEPTION
+        WHEN SQLSTATE 'OM109' THEN
+            PERFORM omd.raise_error('OM295', jsonb_build_object('sink_code', p_sink_code));
+    END;
     v_now := clock_timestamp();
     IF v_sink.inactive_indicator = 'Y'
         OR v_sink.not_before > v_now
@@ -118,6 +123,7 @@ COMMENT ON FUNCTION omd_event.take_events IS
 'nothing has come that it asked for. What was not confirmed is returned again. It does not '
 'publish: call publish before it. p_limit: at most so many. p_lease: how long nobody else gets '
 'them. Errors: OM005, OM013, OM095; OM295: the database is a copy of the one whose events were '
-'sent. Locks: the row of the sink, which it passes over where another session has it.';
+'sent. Locks: the row of the sink, which it passes over where another session has it. Call again '
+'when the answer was lost. May be NULL: code.';
 REVOKE ALL ON FUNCTION omd_event.take_events FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event.take_events TO omd_runner;

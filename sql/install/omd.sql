@@ -583,9 +583,12 @@
 \ir ../views/omd/failure_event.sql
 
 -- For those who follow the instances, and speak outside
+\ir ../views/omd/ledger_batch.sql
 \ir ../views/omd/followed_batch_instance.sql
 \ir ../views/omd/followed_module_instance.sql
+\ir ../../procedures/omd/installation_id.sql
 \ir ../../procedures/omd/_present_server.sql
+\ir ../../procedures/omd/server_is_known.sql
 \ir ../../procedures/omd/require_known_server.sql
 \ir ../../procedures/omd/know_server.sql
 \ir ../../procedures/omd/confirm_server.sql

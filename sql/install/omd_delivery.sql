@@ -272,6 +272,7 @@
 \ir ../../procedures/omd_delivery/is_queued.sql
 \ir ../../procedures/omd_delivery/queue_item.sql
 \ir ../../procedures/omd_delivery/entity_runs.sql
+\ir ../../procedures/omd_delivery/agreement_code.sql
 \ir ../../procedures/omd_delivery/delivery_head.sql
 \ir ../../procedures/omd_delivery/is_purged.sql
 \ir ../../procedures/omd_delivery/lower_high_water_mark.sql

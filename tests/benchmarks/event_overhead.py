@@ -21,10 +21,11 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 from typing import Any
 
 import psycopg
@@ -125,31 +126,33 @@ def runs(conn: Connection, module: str) -> Callable[[], float]:
     return take
 
 
-@contextmanager
-def at_work(dsn: str) -> Iterator[None]:
-    """A publisher and a sender are at work."""
-    stopped = threading.Event()
-
-    def send() -> None:
-        with connect(dsn) as conn:
-            while not stopped.wait(0.2):
-                rows = conn.execute(
-                    "SELECT event_number FROM omd_event.take_events('s', 'h', 1000)"
-                )
-                if taken := rows.fetchall():
-                    conn.execute("CALL omd_event.confirm_events('s', 'h', %s)", taken[-1])
-
-    sender = threading.Thread(target=send)
+def work(dsn: str, stopped: Event) -> None:
+    """Publish and send, in a process of its own, until it is stopped."""
     with (
         omd.connect(dsn) as control,
         Publisher(lambda: control.new_link(name="-publish"), print),
+        connect(dsn) as conn,
     ):
-        sender.start()
-        try:
-            yield
-        finally:
-            stopped.set()
-            sender.join()
+        while not stopped.wait(0.2):
+            taken = conn.execute(
+                "SELECT event_number FROM omd_event.take_events('s', 'h', 1000)"
+            ).fetchall()
+            if taken:
+                conn.execute("CALL omd_event.confirm_events('s', 'h', %s)", taken[-1])
+
+
+@contextmanager
+def at_work(dsn: str) -> Iterator[None]:
+    """A publisher and a sender are at work."""
+    context = get_context("spawn")
+    stopped = context.Event()
+    process = context.Process(target=work, args=(dsn, stopped))
+    process.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        process.join()
 
 
 def publisher(server: str) -> float:
@@ -158,13 +161,9 @@ def publisher(server: str) -> float:
     prepare(without, 10_000)
     with connect(with_sink) as a, connect(without) as b:
         a.execute("CALL omd_event.register_sink('s', 'PULL')")
-        left, right = runs(a, "m_1"), runs(b, "m_1")
-
-        def beside() -> float:
-            with at_work(with_sink):
-                return left()
-
-        return in_turns(beside, right, 40)
+        # In the turns of the other side nothing happens here.
+        with at_work(with_sink):
+            return in_turns(runs(a, "m_1"), runs(b, "m_1"), 60)
 
 
 def bulk(server: str) -> float:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from support.events import publish
+
 if TYPE_CHECKING:
     from support.flow import Flow
 
@@ -208,6 +210,7 @@ def test_a_begin_does_not_wait_for_a_purge(flow: Flow, another: Another) -> None
     flow.run_batch("b", m="F")
     age(flow)
     flow.run_batch("b", m="S")
+    publish(flow)
     purger = another()
     runner = another()
     runner.conn.execute("SET lock_timeout = '2s'")
@@ -222,6 +225,7 @@ def test_two_purges_at_once_share_the_work(flow: Flow, another: Another) -> None
     ids = [flow.run_module() for _ in range(3)]
     age(flow)
     flow.run_module()
+    publish(flow)
     other = another()
     step = "SELECT * FROM omd._purge_module_instances(now() - interval '1 year', 2, %s, 0)"
     with other.conn.transaction():

@@ -81,7 +81,8 @@ SILENT = {
     "delivery persist", "delivery purge", "decision", "decision activate", "decision deactivate",
     "decision purge", "demo decision", "facts", "facts open", "facts close",
     "facts deploy", "facts sql", "facts run", "facts undo", "facts cancel-export", "lake",
-    "recall", "recall drop",
+    "recall", "recall drop", "event", "event publish", "event configure", "event purge",
+    "event register", "event remove", "event again", "event continue-as",
 }  # fmt: skip
 
 

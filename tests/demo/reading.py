@@ -85,6 +85,8 @@ READING: dict[str, str | None] = {
     "decision runs": None,
     "decision show": "SELECT stage_code FROM omd_report.decision_stage_list",
     "decision tests": None,
+    "event list": None,
+    "event sinks": None,
     "status": None,
     "work": None,
     "log": None,
@@ -130,6 +132,8 @@ WRITING = {
     *(f"recall {verb}" for verb in ("agreement", "batch", "delivery", "drop", "execute")),
     *(f"recall {verb}" for verb in ("redeliver", "run", "stale")),
     "erase",
+    *(f"event {verb}" for verb in ("again", "configure", "continue-as", "publish", "purge")),
+    *(f"event {verb}" for verb in ("register", "remove")),
     *(f"decision {verb}" for verb in ("activate", "deactivate", "define", "purge", "run", "test")),
 }
 """The commands that write, or whole groups of them."""

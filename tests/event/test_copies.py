@@ -1,9 +1,10 @@
-"""A copied database sends nothing until somebody says what it is (doors, E10; D5, D7, D15)."""
+"""A copied database sends nothing until somebody says what it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from subprocess import CompletedProcess
 
 import psycopg
 import pytest
@@ -52,6 +53,9 @@ def refused(flow: Flow) -> None:
     with pytest.raises(psycopg.Error) as caught:
         take(flow)
     assert caught.value.sqlstate == "OM295"
+    with pytest.raises(psycopg.Error) as caught:
+        flow.one("SELECT omd.require_known_server()")
+    assert caught.value.sqlstate == "OM109"
 
 
 def identity(flow: Flow) -> object:
@@ -89,6 +93,18 @@ def test_a_copy_that_goes_on_as_new_passes_over_what_waits(pair: tuple[Flow, Flo
     assert original.one("SELECT omd_event.run_id('MODULE', 2)") == run_id
 
 
+def test_the_doctor_names_a_copy_and_a_sink_that_waits(
+    pair: tuple[Flow, Flow], omd_here: Callable[..., CompletedProcess[str]]
+) -> None:
+    original, copy = pair
+    confirm_problem = {"sink_code": "s", "holder": "h", "event_number": None, "problem": "down"}
+    original.call("omd_event.confirm_events", **confirm_problem)
+    for flow, text in ((original, "s: down"), (copy, "so it sends no events")):
+        name = flow.conn.info.dbname
+        done = omd_here("doctor", dsn=make_conninfo(flow.conn.info.dsn, dbname=name))
+        assert text in done.stdout, done.stdout + done.stderr
+
+
 def test_what_is_confirmed_for_all_rooms_holds_for_the_sinks(pair: tuple[Flow, Flow]) -> None:
     _, copy = pair
     copy.call("omd.confirm_server", **{"as": "moved"}, reason="the old server burned")
@@ -99,7 +115,7 @@ def test_what_is_confirmed_for_all_rooms_holds_for_the_sinks(pair: tuple[Flow, F
 
 
 def test_a_change_that_nobody_confirmed_stops_the_sinks(flow: Flow) -> None:
-    """A room that notices a change writes it, and take_events asks the one place (D7)."""
+    """A room that notices a change writes it, and take_events asks the one place."""
     flow.call("omd_event.register_sink", sink_code="s", sink_kind="PULL")
     flow.owner("INSERT INTO omd.server_change (kind) VALUES ('MOVED')")
     refused(flow)

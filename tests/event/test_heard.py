@@ -1,4 +1,4 @@
-"""What is no run is heard by triggers, in the transaction that changes it (doors, section 1)."""
+"""What is no run is heard by triggers, in the transaction that changes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run has one id outside, for ever (doors, section 3)."""
+"""A run has one id outside, for ever."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_run_is_named_as_a_parent(flow: Flow) -> None:
         assert flow.one("SELECT omd_event.parent_id('BATCH', %s)", id) is None
         assert flow.one("SELECT omd_event.run_id('MODULE', %s)", id) is None
     for routine in ("run_id", "parent_id"):
-        for subject in ("TASK", None):
+        for subject, error in (("TASK", "OM013"), (None, "OM005")):
             with pytest.raises(psycopg.Error) as caught:
                 flow.one(f"SELECT omd_event.{routine}(%s, 1)", subject)
-            assert caught.value.sqlstate == "OM013"
+            assert caught.value.sqlstate == error

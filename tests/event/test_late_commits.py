@@ -1,4 +1,4 @@
-"""What commits late is not missed, and holds up only itself (doors, E4 and E6; D1)."""
+"""What commits late is not missed, and holds up only itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events are what was committed, in one order (doors, E1 to E5)."""
+"""Events are what was committed, in one order."""
 
 from __future__ import annotations
 
@@ -356,7 +356,7 @@ def test_wrong_calls_are_refused(flow: Flow) -> None:
         flow.refused("OM013", "omd_event.publish", limit=limit)
     with pytest.raises(psycopg.Error) as caught:
         flow.conn.execute("CALL omd_event.publish(NULL)")
-    assert caught.value.sqlstate == "OM013"
+    assert caught.value.sqlstate == "OM005"
     assert flow.call("omd_event.publish", limit=2**31 - 1)["published"] == 0
     flow.conn.execute("SET default_transaction_isolation = 'repeatable read'")
     flow.refused("OM014", "omd_event.publish")

@@ -1,4 +1,4 @@
-"""A purge takes nothing that was not published, and no event that is waited for (D3, D14)."""
+"""A purge takes nothing that was not published, and no event that is waited for."""
 
 from __future__ import annotations
 

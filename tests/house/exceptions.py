@@ -26,6 +26,7 @@ CONTROLS_TRANSACTIONS = {
     "omd_dispatch.maintain",
     "omd_dispatch.purge_family",
     "omd_dispatch.purge_partition",
+    "omd_event.purge_events",
     "omd_facts.load",
     "omd_facts.load_all",
     "omd_facts.undo",
@@ -163,6 +164,9 @@ OVER_GENERATED_TABLES = {
     # The text is the name of a routine, which a room has entered when it was installed.
     "omd.tell_undo",
     "omd.readable_until",
+    "omd._before_purge",
+    "omd._without_needed",
+    "omd.confirm_server",
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file; _make_insert
@@ -207,6 +211,8 @@ NULL_IS_AN_ANSWER = {
     "omd_lineage.until_block_end": "a condition of views: outside of a step it is true",
     "omd_lineage.id_in_block": "the same, where the position is the id alone",
     "omd_lineage.probe_sources": "its only argument is an answer",
+    "omd_event.configure": "NULL keeps what is set",
+    "omd_event.purge_events": "its only argument is an answer",
 }
 
 # A reader may execute it although it is volatile.
@@ -842,6 +848,7 @@ HOLDS_ROWS = re.compile(
     r"omd\.event_log|omd_decision\.(cycle|reject|ruleset_test_result)|omd_delivery\.(quarantine|sample)"
     r"|omd_dispatch\.task_(schedule|source)|omd_dispatch\.(old_)?task_data_\w+"
     r"|omd_lineage\.(offsets|replaced_row|source_probe)|omd_facts\.change_slice"
+    r"|omd_event\.(sink|refused_event)"
 )
 # The schemas that a room may name besides omd.
 KNOWS = {
@@ -855,6 +862,16 @@ KNOWS = {
         "omd_facts",
         "omd_lake",
         "omd_lineage",
+        "omd_report",
+    },
+    "omd_event": {
+        "omd_decision",
+        "omd_delivery",
+        "omd_dispatch",
+        "omd_facts",
+        "omd_lake",
+        "omd_lineage",
+        "omd_provenance",
         "omd_report",
     },
     "omd_report": {"omd_dispatch"},

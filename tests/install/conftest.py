@@ -27,7 +27,7 @@ class Tree:
             shutil.copytree(install.sql_root() / folder, root / folder)
         self.manifest = root / install.MANIFEST
         self.first_room = root / "sql/install/omd.sql"
-        self.last_room = root / "sql/install/omd_provenance.sql"
+        self.last_room = root / "sql/install/omd_event.sql"
 
     def append(self, path: str, text: str) -> None:
         """Add text to the end of a file."""

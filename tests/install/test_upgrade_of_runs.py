@@ -245,7 +245,7 @@ def test_calls_that_wait_for_an_upgrade_end_well(sessions: Sessions) -> None:
         "batch_in_db": "CALL omd.run_batch('batch_in_db')",
     }
     # The upgrade waits for this reader of what it replaces late, and holds its locks by then.
-    reader = sessions.reader("SELECT FROM omd_report.throughput_per_day")
+    reader = sessions.reader("SELECT FROM omd_report.common_errors")
     upgrade = sessions.upgrade()
     waiting = {
         name: sessions.start(call.format(running.get(name)), role="omd_runner")

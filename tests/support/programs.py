@@ -88,7 +88,13 @@ def dump() -> Callable[[str], str]:
 
     def run(dsn: str) -> str:
         done = subprocess.run(
-            [BIN / "pg_dump", "--exclude-table-data=omd.installed_file", "--inserts", dsn],
+            [
+                BIN / "pg_dump",
+                "--exclude-table-data=omd.installed_file",
+                "--exclude-table-data=omd.installation",
+                "--inserts",
+                dsn,
+            ],
             check=True,
             capture_output=True,
             text=True,

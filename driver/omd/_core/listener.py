@@ -22,6 +22,7 @@ class Listener:
 
     def __init__(self, link: Link, channel: str) -> None:
         self._link = link
+        self._listens_on: psycopg.Connection[Any] | None = None
         link.open()
         self.listen(channel)
 
@@ -39,6 +40,17 @@ class Listener:
         """Listen to one channel more."""
         listen = sql.SQL("LISTEN {}").format(sql.Identifier(channel)).as_bytes(None)
         self._link.execute(listen, (), tuple, repeatable=True)
+        self._listens_on = self._link._connection
+
+    def unlisten(self) -> None:
+        """Listen to no channel until `listen` is called."""
+        self._link.execute(b"UNLISTEN *", (), tuple, repeatable=True)
+        self._listens_on = None
+
+    @property
+    def listens(self) -> bool:
+        """Whether it listens: a connection that replaces a lost one does not."""
+        return self._listens_on is not None and self._listens_on is self._link._connection
 
     def heard(self) -> set[str]:
         """Return the payloads that have arrived since the last call, without waiting."""

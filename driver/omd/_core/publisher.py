@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
 
+_CHANNEL = "omd_event"  # process control notifies it of each change of an instance
 _POLL = 1.0  # seconds between two rounds when nothing was heard
 _REST = 0.2  # so long no round follows another one, whatever was heard
 _AGAIN = 2.0  # seconds until a lost connection is opened again
@@ -60,7 +61,7 @@ class Publisher:
         while not self._loop.stop:
             link = self._connect()
             try:
-                with Listener(link, "omd_event") as news:
+                with Listener(link, _CHANNEL) as news:
                     self._serve(link, news)
             except (psycopg.Error, OmdError) as error:
                 if self._works:
@@ -69,12 +70,20 @@ class Publisher:
                 self._pause(_AGAIN)
 
     def _serve(self, link: Link, news: Listener) -> None:
+        """Listen only while nothing happens: it would cost each run a little to notify it."""
         while not self._loop.stop:
-            link.execute(b"CALL omd_event.publish()", (), tuple, repeatable=True)
+            rows = link.execute(b"CALL omd_event.publish()", (), tuple, repeatable=True)
             self._works = True
-            self._pause(_REST)
-            if self._loop.wait(_POLL - _REST, news):
-                news.heard()
+            if rows[0][0] != 0:  # something was published, or another session publishes
+                if news.listens:
+                    news.unlisten()
+                self._pause(_REST)
+            elif not news.listens:
+                news.listen(_CHANNEL)  # what came before is seen by one more round
+            else:
+                self._pause(_REST)
+                if self._loop.wait(_POLL - _REST, news):
+                    news.heard()
 
     def _pause(self, seconds: float) -> None:
         until = time.monotonic() + seconds

@@ -130,6 +130,8 @@ def _database(dsn: str) -> Iterator[Finding]:
                     yield from _readiness(conn)
                 with pinned(conn):
                     yield from _sources(conn)
+                with pinned(conn):
+                    yield from _sinks(conn)
 
 
 def _installation(conn: psycopg.Connection[Any]) -> Finding:
@@ -302,6 +304,30 @@ def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     for source, problem, count in rows:
         mend = f"and {count - _SHOWN:,} more: omd lineage sources" if count > _SHOWN else ""
         yield Finding("source", Verdict.WARNING, f"{source}: {problem}", mend)
+
+
+def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
+    """Whether events are sent, and by which of several copies of a database."""
+    (is_known,) = conn.execute("SELECT omd.server_is_known()").fetchall()[0]
+    if not is_known:
+        yield Finding(
+            "copy",
+            Verdict.WARNING,
+            "the database was copied, restored or moved, so it sends no events",
+            "CALL omd_event.continue_as('SAME'); or, if the other one goes on, ('NEW')",
+        )
+    rows = conn.execute(
+        "SELECT sink_code, problem, purged_unsent, pg_catalog.count(*) OVER ()"
+        " FROM omd_report.event_sinks"
+        " WHERE inactive_indicator OPERATOR(pg_catalog.=) 'N'"
+        " AND (problem IS NOT NULL OR purged_unsent OPERATOR(pg_catalog.>) 0)"
+        " ORDER BY sink_code LIMIT %s",
+        [_SHOWN],
+    ).fetchall()
+    for sink, problem, purged, count in rows:
+        more = f" (and {count - _SHOWN:,} more)" if count > _SHOWN else ""
+        text = problem or f"{purged:,} events were purged before it got them"
+        yield Finding("sink", Verdict.WARNING, f"{sink}: {text}{more}", "omd event sinks")
 
 
 _DISTRIBUTION = "pgomd"

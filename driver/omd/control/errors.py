@@ -68,6 +68,7 @@ __all__ = [
     "NotStarted",
     "ProtectedTarget",
     "RollbackIncomplete",
+    "ServerNotConfirmed",
     "TargetColumnNotFound",
     "TargetInUse",
     "TargetNotFound",
@@ -169,6 +170,10 @@ class DirectEditRefused(StateError, code="OM106"):
 
 class LeaseExpired(StateError, code="OM107"):
     """The lease has expired; the instance will be declared dead."""
+
+
+class ServerNotConfirmed(StateError, code="OM109"):
+    """The database stands on another server, or under another OID, than it is known on."""
 
 
 class TargetInUse(StateError, code="OM111"):

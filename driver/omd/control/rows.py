@@ -36,6 +36,7 @@ __all__ = [
     "FailuresRow",
     "FollowedBatchInstanceRow",
     "FollowedModuleInstanceRow",
+    "LedgerBatchRow",
     "LedgerDeclarationRow",
     "LedgerInputRow",
     "LedgerModuleRow",
@@ -797,6 +798,21 @@ class FollowedModuleInstanceRow:
     rows_discarded: int
     rows_rejected: int
     has_proceeded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerBatchRow:
+    """For rooms: the Batches, as who names their runs needs them.
+
+    Attributes:
+        batch_id: Surrogate key.
+        batch_code: The name that callers use.
+    """
+
+    view: ClassVar[str] = "omd.ledger_batch"
+
+    batch_id: int
+    batch_code: str
 
 
 @dataclass(frozen=True, slots=True)

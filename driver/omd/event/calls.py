@@ -73,7 +73,7 @@ class EventCalls(Calls):
 
     def continue_as(self, identity: str) -> None:
         """Says who goes on sending after the database was copied, restored or moved; until then
-        take_events raises OM295.
+        take_events refuses.
 
         NEW: the other one goes on too, so this one gets an identity of its own and passes over what
         waits. It confirms the server for all rooms. Leases end.
@@ -120,6 +120,7 @@ class EventCalls(Calls):
             instance_id: the Module Instance or Batch Instance.
 
         Raises:
+            MissingArgument: OM005.
             InvalidArgument: OM013.
         """
         answer: str = self._value(_PARENT_ID, subject_type, instance_id)
@@ -137,6 +138,7 @@ class EventCalls(Calls):
                 first one left out waits for the next round.
 
         Raises:
+            MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
         """
@@ -152,6 +154,7 @@ class EventCalls(Calls):
         says so. It commits, so call it outside a transaction block.
 
         Raises:
+            MissingArgument: OM005.
             TransactionBlock: OM018.
         """
         answer: int = self._value(_PURGE_EVENTS)
@@ -291,6 +294,7 @@ _CONFIRM_EVENTS = Routine(
         "p_problem": "text",
     },
     required=2,
+    repeat=Repeat(),
 )
 _CONTINUE_AS = Routine("omd_event.continue_as", {"p_identity": "text"}, required=1)
 _EVENTS_AFTER = Routine(
@@ -307,7 +311,7 @@ _PARENT_ID = Routine(
     repeat=Repeat(),
     is_function=True,
 )
-_PUBLISH = Routine("omd_event.publish", {"p_limit": "integer"})
+_PUBLISH = Routine("omd_event.publish", {"p_limit": "integer"}, repeat=Repeat())
 _PURGE_EVENTS = Routine("omd_event.purge_events", repeat=Repeat())
 _REGISTER_SINK = Routine(
     "omd_event.register_sink",
@@ -340,5 +344,6 @@ _TAKE_EVENTS = Routine(
     "omd_event.take_events",
     {"p_sink_code": "text", "p_holder": "text", "p_limit": "integer", "p_lease": "interval"},
     required=2,
+    repeat=Repeat(),
     is_function=True,
 )

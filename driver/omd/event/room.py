@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from omd.control.connection import Door
-
-from .calls import EventCalls
+from omd.event.calls import EventCalls
 
 
 class Event(Door, EventCalls):

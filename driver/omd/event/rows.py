@@ -25,8 +25,8 @@ class EventsAfterRow:
     event_type: str
     subject_type: str
     subject_id: int
-    code: str
-    started_datetime: datetime
+    code: str | None
+    started_datetime: datetime | None
     event_datetime: datetime
     published_datetime: datetime
     detail: dict[str, Any]
@@ -36,7 +36,7 @@ class EventsAfterRow:
 class PublishAnswer:
     """Answer of omd_event.publish."""
 
-    published: int
+    published: int | None
     event_number: int
 
 
@@ -63,7 +63,7 @@ class TakeEventsRow:
     event_type: str
     subject_type: str
     subject_id: int
-    code: str
+    code: str | None
     event_datetime: datetime
     body: str
 

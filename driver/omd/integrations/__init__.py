@@ -1,1 +1,1 @@
-"""What begins and sees runs from the tools that users have: one module a tool, which loads it."""
+"""What begins and sees runs from the tools that users have: one module a tool."""

@@ -151,6 +151,11 @@ VALUES
     'Stop the work of this run: the next begin declares it dead and rolls it back.'
 ),
 (
+    -- The database stands on another server, or under another OID, than it is known on.
+    'OM109', 'ServerNotConfirmed', 'nobody has confirmed the server of this installation',
+    'CALL omd.confirm_server(''MOVED'', ''why''); or, if the other one goes on, (''COPY'', ''why'')'
+),
+(
     -- A Module was to get another target or way of undoing while a run waits for its rollback.
     'OM111', 'TargetInUse',
     'Module "{module_code}" can''t be given another {what}: rows of its Module Instances '

@@ -13,7 +13,7 @@ SELECT
         ORDER BY e.event_number
         LIMIT 1
     ) AS oldest_waiting,
-    CASE WHEN s.lease_expires_at > clock_timestamp() THEN s.holder END AS holder,
+    CASE WHEN s.lease_expires_at > statement_timestamp() THEN s.holder END AS holder,
     s.problem,
     s.not_before,
     s.refused,
