@@ -23,7 +23,16 @@ BEGIN
     PERFORM omd.require_read_committed();
     v_module_id := omd._require_module(p_module_code);
     FOR v_table IN SELECT t.table_code FROM unnest(p_tables) AS t (table_code) LOOP
-        IF v_table IS NULL OR omd.spell_table(v_table) IS NULL OR NOT omd.is_readable(v_table) THEN
+        -- What a Module will make is not there before its first run.
+        IF v_table IS NULL
+            OR omd.spell_table(v_table) IS NULL
+            OR NOT (
+                omd.is_readable(v_table)
+                OR EXISTS (
+                    SELECT FROM omd.module AS m WHERE m.table_code = omd.spell_table(v_table)
+                )
+            )
+        THEN
             PERFORM omd.raise_error(
                 'OM293',
                 jsonb_build_object(
@@ -59,9 +68,10 @@ $declare_inputs$;
 COMMENT ON PROCEDURE omd.declare_inputs IS
 'Declares what the runs of a Module read from now on, instead of what the catalogue knows of its '
 'SQL; former declarations count for the runs under them. p_module_code: the Module. p_tables: '
-'tables and views, schema.name, and tables of the lake; an empty array: it reads nothing that '
-'Modules write. Errors: OM002: there is no such Module; OM005: an argument is NULL; OM014: the '
-'isolation level is not read committed; OM293: a table is not there. Locks: the Module. See '
-'docs/explanation/provenance.md. Call again when the answer was lost.';
+'tables and views, schema.name, tables of the lake, and targets of Modules that are not there yet; '
+'an empty array: it reads nothing that Modules write. Errors: OM002: there is no such Module; '
+'OM005: an argument is NULL; OM014: the isolation level is not read committed; OM293: a table is '
+'not there, and no Module makes it. Locks: the Module. See docs/explanation/provenance.md. Call '
+'again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.declare_inputs FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.declare_inputs TO omd_admin;

@@ -617,6 +617,7 @@
 
 -- Reporting views
 \ir ../views/omd/batch_list.sql
+\ir ../views/omd/module_inputs.sql
 \ir ../views/omd/module_list.sql
 \ir ../views/omd/batch_module_list.sql
 \ir ../views/omd/current_processing.sql

@@ -58,6 +58,7 @@ def test_every_option_has_a_word_of_help() -> None:
 SILENT = {
     "openlineage", "openlineage run",
     "", "uninstall", "demo", "demo lineage", "demo delivery",
+    "dbt", "dbt path", "lineage import",
     "demo dispatch", "demo facts", "demo lake", "demo platform",
     "demo recall", "register", "register batch",
     "register module",

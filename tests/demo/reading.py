@@ -108,6 +108,7 @@ OPTIONS = {"report": ("--output", "-"), "model export": ("--to", "odcs")}
 # They take files, keys or criteria of the demo, so tests of their own run them.
 ELSEWHERE = {
     *("dispatch search", "lineage diff", "model diff", "model import", "decision diff"),
+    *("dbt path", "lineage import"),
     "decision explain",
 }
 
@@ -120,7 +121,7 @@ WRITING = {
     *(f"dispatch {verb}" for verb in ("maintain", "purge", "register-family", "register-type")),
     *(f"dispatch {verb}" for verb in ("register-schedule", "remove-schedule", "reschedule")),
     "dispatch register-source",
-    *("retry", "event run"),
+    *("retry", "event run", "dbt register"),
     *(f"dispatch {verb}" for verb in ("resume", "revive", "run", "set-custom", "suspend")),
     *(f"dispatch {verb}" for verb in ("set-external-name", "set-migration-status")),
     *("model apply", "facts deploy", "facts cancel-export", "facts close", "facts export"),

@@ -233,3 +233,18 @@ def test_a_reader_asks_without_rights_on_tables(
     assert [row["module_instance_id"] for row in rows] == [reader]
     assert other.execute("SELECT * FROM omd_report.stale_runs").fetchall() == []
     assert len(other.execute("SELECT * FROM omd_report.run_inputs").fetchall()) == 1
+
+
+def test_a_table_that_a_module_will_make_may_be_declared_before_it_is_there(
+    scene: Connection,
+) -> None:
+    module(scene, "m_later", None, table="dwh.later")
+    module(scene, "m_reader", None)
+    scene.execute("CALL omd.declare_inputs('m_reader', ARRAY['dwh.Later', 'dwh.v'])")
+    listed = scene.execute(
+        "SELECT table_code, read_kind FROM omd_report.module_inputs"
+        " WHERE module_code = 'm_reader' ORDER BY table_code"
+    ).fetchall()
+    assert [tuple(row.values()) for row in listed] == [("dwh.a", "ALL"), ("dwh.later", "ALL")]
+    scene.execute("CALL omd.declare_inputs('m_reader', '{}')")
+    assert scene.execute("SELECT FROM omd_report.module_inputs").rowcount == 0

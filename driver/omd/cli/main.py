@@ -26,6 +26,7 @@ _SECTIONS = {
         if importlib.util.find_spec(f"omd.{room}.cli")
     },
     "Other tools": "omd.integrations.cli",
+    "dbt": "omd.cli.dbt",
     "What happened": "omd.report.cli",
     "See it work": "omd.cli.demo",
 }

@@ -460,8 +460,8 @@ class ControlCalls(Calls):
 
         Args:
             module_code: the Module.
-            tables: tables and views, schema.name, and tables of the lake; an empty array: it
-                reads nothing that Modules write.
+            tables: tables and views, schema.name, tables of the lake, and targets of Modules
+                that are not there yet; an empty array: it reads nothing that Modules write.
 
         Raises:
             UnknownModule: OM002.

@@ -51,6 +51,7 @@ __all__ = [
     "LedgerWindowRow",
     "ModuleDefinitionRow",
     "ModuleExecutionLogRow",
+    "ModuleInputsRow",
     "ModuleListRow",
     "ModulePauseRow",
     "ModuleTargetRow",
@@ -1213,6 +1214,24 @@ class ModuleExecutionLogRow:
     rolled_back_by_module_instance_id: int | None
     execution_context: dict[str, Any] | None
     started_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleInputsRow:
+    """What the next run of each Module reads, as far as somebody knows: one row per table. A Module
+    that nobody knows of, or that reads nothing, has no row.
+
+    Attributes:
+        module_code: The Module.
+        table_code: The table; of a view the tables under it.
+        read_kind: ALL, WINDOW (by positions) or RUNS (by runs).
+    """
+
+    view: ClassVar[str] = "omd_report.module_inputs"
+
+    module_code: str
+    table_code: str
+    read_kind: str
 
 
 @dataclass(frozen=True, slots=True)

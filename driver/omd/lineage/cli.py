@@ -130,6 +130,34 @@ def apply_files(files: tuple[Path, ...], dsn: str, output: str, dry_run: bool) -
     click.echo(f"{count} topic{'' if count == 1 else 's'} {what}.", err=True)
 
 
+@lineage.command("import")
+@click.argument(
+    "manifest", type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
+)
+@click.option(
+    "--select",
+    "patterns",
+    metavar="PATTERN",
+    multiple=True,
+    help="Only these models: NAME, PROJECT.NAME or tag:TAG, with * and ?; it may be repeated.",
+)
+def import_manifest(manifest: Path, patterns: tuple[str, ...]) -> None:
+    """Print a topic file of the models of dbt in MANIFEST, for apply.
+
+    MANIFEST is the target/manifest.json that dbt parse writes. An incremental model becomes a STEP,
+    a table a RELOAD, and its ref and source are depends_on; what stands behind a view is read
+    through it. A comment with DECIDE says what is left to decide.
+
+    \b
+    Example:
+      omd lineage import target/manifest.json --select 'stg_*' > topics.yaml
+    """
+    from omd.lineage.manifest import read_manifest
+    from omd.lineage.topic_file import topic_file
+
+    click.echo(topic_file(read_manifest(manifest), patterns), nl=False)
+
+
 @lineage.command("diff")
 @files_argument
 @dsn_option
