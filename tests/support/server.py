@@ -40,6 +40,7 @@ SETTINGS = {
     "autovacuum": "off",  # plans must not depend on when it last came by
     "fsync": "off",
     "full_page_writes": "off",
+    "jit": "off",  # Debian builds 15 with it: it takes seconds for views over ten rows
     "max_connections": "200",
     "wal_level": "minimal",
     "max_wal_senders": "0",
