@@ -89,7 +89,8 @@ def test_every_place_names_our_distribution_and_not_the_stranger_s():
 
 
 def test_both_commands_are_one():
-    ours = {entry.name: entry.value for entry in distribution("pgomd").entry_points}
+    entries = distribution("pgomd").entry_points
+    ours = {entry.name: entry.value for entry in entries.select(group="console_scripts")}
     assert ours == {"omd": "omd.cli.main:main", "pgomd": "omd.cli.main:main"}
     assert distribution("pgomd").version == omd.__version__
 

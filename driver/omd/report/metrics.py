@@ -11,8 +11,6 @@ import click
 
 from omd._core.calls import Calls
 from omd._core.endpoint import Endpoint
-from omd._core.link import Link
-from omd._core.loop import Loop
 from omd._terminal.commands import Group
 from omd._version import __version__
 from omd.cli.common import dsn_option, open_control
@@ -77,6 +75,7 @@ def listening(
         yield
         return
     from omd._core.conninfo import resolve_conninfo
+    from omd._core.link import Link
 
     link = Link(
         resolve_conninfo(dsn or None),
@@ -128,6 +127,8 @@ def metrics(
         with open_control(dsn) as control:
             click.echo(text(control, no_codes=no_codes), nl=False)
         return
+    from omd._core.loop import Loop
+
     loop = Loop(lambda line: click.echo(line, err=True))
     with loop.signals(), listening(listen, dsn, lambda: loop.turns, no_codes=no_codes):
         while not loop.stop:
