@@ -1,4 +1,4 @@
--- V100: events: what was committed, in one order, and the programs that it is sent to. Applied once.
+-- V100: events: what was committed, in one order, and the programs that it goes to. Applied once.
 
 CREATE SCHEMA omd_event;
 COMMENT ON SCHEMA omd_event IS

@@ -1,6 +1,6 @@
 -- This list says what is installed for events, in order. sql/install.sql includes it.
 
-\set checksum 'f16797741cdeac8945ec64a25fec6e1c886d5ecb8be316a4ea6fd21482606600'
+\set checksum '18ad045b89438048256fb173d692d7c01381b9e640a36008488a1a564fdd6ec4'
 \set migration 'V100__events'
 \ir ../setup/claim.psql
 \if :pending
