@@ -6,6 +6,7 @@ import contextlib
 import io
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+TUTORIAL = Path(__file__).parents[2] / "docs/tutorial/doors.md"
 Played = tuple[str, str, list[Receipt]]
 
 
@@ -71,6 +73,10 @@ def test_it_shows_what_happened(played: Played) -> None:
         strict=True,
     ):
         assert re.search(what, act), act
+    shown = re.findall(r"(?ms)^```text demo\n(.*?)^```$", TUTORIAL.read_text(encoding="utf-8"))
+    assert shown
+    for block in shown:
+        assert block in played[1]
 
 
 def test_what_came_again_is_what_the_receiver_did_not_answer(

@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import omd
 from omd.cli.common import PROGRAM
 from omd.demo.doors import proof
 from omd.demo.doors.receiver import PATH, Receiver
@@ -50,10 +51,14 @@ def play_for(receiver: Receiver, dsn: str, folder: Path, screen: Screen) -> bool
         story = _Story(dsn, connection, screen, receiver)
         try:
             story.sink()
-            log = (folder / "sender.log").open("w", encoding="utf-8")
-            with log, story.sender(log) as sender:
-                for act in (story.failure, story.downtime):
-                    act()
+            log = folder / "sender.log"
+            with log.open("w", encoding="utf-8") as file, story.sender(file) as sender:
+                try:
+                    story.failure()
+                    story.downtime()
+                except omd.OmdError:
+                    screen.say(f"The sender has said:\n{log.read_text(encoding='utf-8')}")
+                    raise
                 sender.send_signal(signal.SIGTERM)
                 sender.wait(60)
             story.other_forms()
