@@ -58,6 +58,7 @@ def play_for(receiver: Receiver, dsn: str, folder: Path, screen: Screen) -> bool
                     story.downtime()
                 except omd.OmdError:
                     screen.say(f"The sender has said:\n{log.read_text(encoding='utf-8')}")
+                    story.sql("TABLE omd_report.event_sinks")
                     raise
                 sender.send_signal(signal.SIGTERM)
                 sender.wait(60)
