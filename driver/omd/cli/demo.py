@@ -106,6 +106,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
             "lake": on_spark | {"quick": quick},
             "platform": on_spark,
             "recall": on_spark,
+            "doors": {"dsn": dsn},
         }
         return ExitCode.OK  # the subcommand plays its own demo
 
@@ -278,6 +279,22 @@ def recall(dsn: str | None, folder: Path | None, master: str | None) -> int:
     return _play("recall", dsn, lake=tables, master=master)
 
 
+@demo.command()
+@_dsn
+def doors(dsn: str | None) -> int:
+    """Let a Batch fail and succeed, and see what others learn of it.
+
+    A Batch fails, is mended and succeeds. A small server in this process receives its events as
+    signed webhooks; it goes down in the middle, and comes back. The demo shows the same events in
+    OpenLineage and the metrics that have changed. At the end it proves that each event has arrived,
+    in order, and that what came again had the same bytes.
+
+    It creates its tables again in the schema doors, which must be its own, and may be repeated. It
+    takes less than a minute, and needs the extra demo (pip install 'pgomd[demo]'), but no Java.
+    """
+    return _play("doors", dsn)
+
+
 def _play(name: str, dsn: str | None, quick: bool | None = None, **given: Any) -> int:
     from omd import embedded
     from omd.errors import OmdError
@@ -326,6 +343,7 @@ _NEXT = {
         ("{omd} demo dispatch {options}", "the third demo: tasks and workers"),
         ("{omd} demo delivery {options}", "the fourth demo: deliveries"),
         ("{omd} demo decision {options}", "the fifth demo: rules"),
+        ("{omd} demo doors {options}", "a demo of events, webhooks and metrics"),
     ),
     "lineage": (
         ("{psql} -c 'TABLE omd_report.lineage_lag'", "how far each topic is, in SQL"),
@@ -364,6 +382,11 @@ _NEXT = {
         ("{omd} recall show 1 {options}", "what was taken back, and what came again"),
         ("{psql} -c 'TABLE omd_report.superseded_decisions'", "what was decided twice"),
         ("{omd} work off {options}", "what the workers shall do no more"),
+    ),
+    "doors": (
+        ("{omd} event list {options}", "what was committed, newest last"),
+        ("{psql} -c 'TABLE omd_report.openlineage_event'", "the same in OpenLineage"),
+        ("{omd} metrics {options}", "the metrics, for Prometheus"),
     ),
     "lake": (
         ("{psql} -c 'TABLE omd_report.lake_commits'", "every commit and its run, in SQL"),

@@ -141,7 +141,12 @@ class Process(subprocess.Popen[str]):
     """A process that works in a database; its block ends it, with all that it has started."""
 
     def __init__(
-        self, arguments: Sequence[str], dsn: str, zone: str | None = None, **options: Any
+        self,
+        arguments: Sequence[str],
+        dsn: str,
+        zone: str | None = None,
+        variables: Mapping[str, str] | None = None,
+        **options: Any,
     ) -> None:
         of_spark = {"PYSPARK_SUBMIT_ARGS": _SUBMIT_ARGS}
         super().__init__(
@@ -149,7 +154,11 @@ class Process(subprocess.Popen[str]):
             stdin=subprocess.DEVNULL,
             text=True,
             start_new_session=True,
-            env=of_spark | os.environ | {"OMD_DSN": dsn} | ({"PGTZ": zone} if zone else {}),
+            env=of_spark
+            | os.environ
+            | {"OMD_DSN": dsn}
+            | ({"PGTZ": zone} if zone else {})
+            | dict(variables or {}),
             **options,
         )
 
