@@ -24,7 +24,7 @@ BASH = "import subprocess, sys; sys.exit(subprocess.call(['bash', '-euc', sys.ar
 
 def play(page: str, folder: Path, tools: Environment, dsn: str) -> None:
     """Save what begins with the name of a file, and run what is for a shell."""
-    text = (CHECKOUT / "docs" / "how-to" / page).read_text(encoding="utf-8")
+    text = (CHECKOUT / page).read_text(encoding="utf-8")
     for kind, block in FENCE.findall(text):
         if kind == "sh":
             tools.run("python", "-c", BASH, block, cwd=folder, env={"OMD_DSN": dsn})
@@ -38,7 +38,7 @@ def test_the_page_on_dbt(
     conn: psycopg.Connection, dsn: str, tools_environment: Environment, tmp_path: Path
 ) -> None:
     write_profile(tmp_path, "shop", dsn)
-    play("lineage/run-models-of-dbt.md", tmp_path, tools_environment, dsn)
+    play("docs/how-to/lineage/run-models-of-dbt.md", tmp_path, tools_environment, dsn)
     stamped = conn.execute(
         "SELECT i.execution_status_code AS status FROM dwh.orders AS o"
         " JOIN omd.module_instance AS i"
@@ -55,5 +55,5 @@ def test_the_page_on_dagster(
         "CALL omd.register_module('made', 'PRES', 'app.made',"
         " p_executable => 'INSERT INTO app.made VALUES (1)')"
     )
-    play("lineage/see-modules-in-dagster.md", tmp_path, tools_environment, dsn)
+    play("docs/how-to/lineage/see-modules-in-dagster.md", tmp_path, tools_environment, dsn)
     assert conn.execute("SELECT v FROM app.made").fetchall() == [{"v": 1}]
