@@ -11,7 +11,7 @@ AS $before_purge$
 DECLARE
     v_listener omd.before_purge;
     v_noted bigint;
-    v_all bigint := 0;
+    v_all bigint := 0::bigint;
 BEGIN
     FOR v_listener IN SELECT p.* FROM omd.before_purge AS p ORDER BY p.schema_name LOOP
         EXECUTE format('SELECT %I.%I()', v_listener.schema_name, v_listener.before_routine)

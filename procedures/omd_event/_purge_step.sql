@@ -37,7 +37,7 @@ BEGIN
             OR e.published_datetime < clock_timestamp() - 2 * s.keep
         );
     IF v_upto IS NULL THEN
-        RETURN 0;
+        RETURN 0::bigint;
     END IF;
     UPDATE omd_event.sink AS s SET
         purged_unsent = s.purged_unsent + (

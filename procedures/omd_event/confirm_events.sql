@@ -15,8 +15,8 @@ DECLARE
     v_sink omd_event.sink;
     v_upto bigint;
     v_now timestamptz;
-    v_refused bigint := 0;
-    v_wanted bigint := 0;
+    v_refused bigint := 0::bigint;
+    v_wanted bigint := 0::bigint;
 BEGIN
     IF p_holder IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_holder'));

@@ -36,7 +36,7 @@ BEGIN
     END IF;
     PERFORM omd.require_read_committed();
     SELECT
-        CASE WHEN i.p_is_idle THEN 0 END,
+        CASE WHEN i.p_is_idle THEN 0::bigint END,
         i.p_event_number
     INTO p_published, p_event_number
     FROM omd_event._is_idle() AS i;

@@ -32,7 +32,7 @@ DECLARE
     v_event omd_event.event;
     v_now timestamptz;
     v_looked bigint;
-    v_wanted bigint[] := '{}';
+    v_wanted bigint[] := '{}'::bigint[];
 BEGIN
     IF p_holder IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_holder'));
