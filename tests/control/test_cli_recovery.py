@@ -61,7 +61,8 @@ def test_purge_deletes_what_is_old(omd_here: Command, dsn: str, failed: int) -> 
     done = omd_here("purge", "--keep-days", "30", "--dsn", dsn)
     assert done.returncode == 0, done.stderr
     assert done.stdout == (
-        "Deleted 2 Module Instances, 0 Batch Instances, 0 events, 0 steps in the log of topics.\n"
+        "Deleted 2 Module Instances, 0 Batch Instances, 0 events, 0 steps in the log of topics,"
+        " 0 published events.\n"
     )
     with psycopg.connect(dsn) as conn:
         left = conn.execute(

@@ -83,6 +83,15 @@ EMPTY = """
         LOOP
             EXECUTE format('DELETE FROM %s', v_name);
         END LOOP;
+        -- Families stay: they have tables of their own.
+        FOR v_name IN
+            SELECT oid::regclass FROM pg_class
+            WHERE relnamespace = 'omd_dispatch'::regnamespace AND relkind IN ('r', 'p')
+                AND (relname ~ '^task_data_' OR relname = 'backend_registration')
+                AND NOT relispartition
+        LOOP
+            EXECUTE format('DELETE FROM %s', v_name);
+        END LOOP;
         UPDATE omd_event.setting SET
             event_number = 0, module_instance_id = 0, batch_instance_id = 0,
             job_namespace = NULL, dataset_namespace = NULL, web_url = NULL, keep = '30 days',
