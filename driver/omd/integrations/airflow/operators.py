@@ -14,6 +14,7 @@ from omd._core.link import Link
 from omd.control.calls import ControlCalls
 from omd.control.rows import BatchExecutionLogRow
 from omd.integrations.airflow.contexts import execution_context
+from omd.integrations.airflow.failing import mistakes_fail, raise_of
 from omd.integrations.airflow.hooks import OmdHook
 from omd.integrations.airflow.links import OmdRunLink, link_of
 from omd.integrations.airflow.names import (
@@ -23,7 +24,7 @@ from omd.integrations.airflow.names import (
     AirflowSkipException,
     TaskDeferralTimeout,
 )
-from omd.integrations.airflow.tasks import Ended, cancel_task, create_task, is_mistake
+from omd.integrations.airflow.tasks import Ended, cancel_task, create_task
 from omd.integrations.airflow.triggers import OmdTaskTrigger
 
 _TASK_ID = "omd_task_id"  # the XCom that names the task of dispatch
@@ -64,7 +65,8 @@ class _OmdOperator(BaseOperator):
 
     @property
     def _code(self) -> str:
-        raise NotImplementedError
+        """The argument batch_code or module_code, under which users and templates know it."""
+        return str(getattr(self, f"{self.subject.lower()}_code"))
 
     def _call(self, calls: ControlCalls, context: dict[str, Any]) -> Ended:
         raise NotImplementedError
@@ -78,22 +80,16 @@ class _OmdOperator(BaseOperator):
         self._link: Link | None = None
         of_run = execution_context(context, self.execution_context)
         with OmdHook(self.omd_conn_id).get_conn() as control:
-            try:
+            with mistakes_fail():
                 if self.deferrable:
                     self._create_and_defer(control, context, of_run)
                 ended = self._perform(control, of_run)
-            except omd.OmdError as error:
-                if is_mistake(error):
-                    raise AirflowFailException(str(error)) from error
-                raise
             return self._answer(control, context, ended)
 
     def execute_complete(self, context: Any, event: Mapping[str, Any]) -> dict[str, Any]:
         """Go on when the task of dispatch has ended."""
         self.run_link = ""
-        if "error" in event:
-            raised = AirflowFailException if event["is_final"] else AirflowException
-            raise raised(event["error"])
+        raise_of(event)
         with OmdHook(self.omd_conn_id).get_conn() as control:
             return self._answer(control, context, Ended(**event["answer"]), is_last=True)
 
@@ -199,10 +195,6 @@ class OmdBatchOperator(_OmdOperator):
         super().__init__(**options)
         self.batch_code = batch_code
 
-    @property
-    def _code(self) -> str:
-        return self.batch_code
-
     def _call(self, calls: ControlCalls, context: dict[str, Any]) -> Ended:
         ran = calls.run_batch(self.batch_code, execution_context=context)
         detail = None
@@ -233,10 +225,6 @@ class OmdModuleOperator(_OmdOperator):
     def __init__(self, *, module_code: str, **options: Any) -> None:
         super().__init__(**options)
         self.module_code = module_code
-
-    @property
-    def _code(self) -> str:
-        return self.module_code
 
     def _call(self, calls: ControlCalls, context: dict[str, Any]) -> Ended:
         ran = calls.run_module(self.module_code, execution_context=context)

@@ -10,11 +10,11 @@ from airflow.sdk import BaseSensorOperator, PokeReturnValue
 
 import omd
 from omd.integrations.airflow.contexts import end_of, moment_of, start_of
+from omd.integrations.airflow.failing import mistakes_fail, raise_of
 from omd.integrations.airflow.hooks import OmdHook
 from omd.integrations.airflow.links import OmdRunLink, link_of
 from omd.integrations.airflow.looks import LOOKS
-from omd.integrations.airflow.names import AirflowException, AirflowFailException
-from omd.integrations.airflow.tasks import is_mistake
+from omd.integrations.airflow.names import AirflowFailException
 from omd.integrations.airflow.triggers import OmdSensorTrigger
 
 
@@ -42,14 +42,9 @@ class _OmdSensor(BaseSensorOperator):
 
     def poke(self, context: Any) -> PokeReturnValue:
         """Look once."""
-        with OmdHook(self.omd_conn_id).get_conn() as control:
-            try:
-                answer = LOOKS[self.look](control, **self._arguments(context))
-                self._seen(control, answer)
-            except omd.OmdError as error:
-                if is_mistake(error):
-                    raise AirflowFailException(str(error)) from error
-                raise
+        with OmdHook(self.omd_conn_id).get_conn() as control, mistakes_fail():
+            answer = LOOKS[self.look](control, **self._arguments(context))
+            self._seen(control, answer)
         return PokeReturnValue(is_done=answer is not None, xcom_value=answer)
 
     def execute(self, context: Any) -> Any:
@@ -68,9 +63,7 @@ class _OmdSensor(BaseSensorOperator):
 
     def execute_complete(self, context: Any, event: Mapping[str, Any]) -> Any:
         """Go on when it is there."""
-        if "error" in event:
-            raised = AirflowFailException if event["is_final"] else AirflowException
-            raise raised(event["error"])
+        raise_of(event)
         with OmdHook(self.omd_conn_id).get_conn() as control:
             self._seen(control, event["answer"])
         return event["answer"]
