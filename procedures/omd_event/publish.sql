@@ -123,6 +123,36 @@ BEGIN
             FROM omd_event.gap AS g
         ),
 
+        -- Both kinds in one form, for look-ups by ids; what is new is read of each kind itself, in
+        -- the order of its key.
+        followed AS NOT MATERIALIZED (
+            SELECT
+                'MODULE' AS subject_type,
+                mi.module_instance_id AS instance_id,
+                mi.module_id AS definition_id,
+                mi.batch_instance_id,
+                mi.start_datetime,
+                mi.proceeded_datetime,
+                mi.end_datetime,
+                mi.execution_status_code,
+                mi.reason_code,
+                mi.has_proceeded
+            FROM omd.followed_module_instance AS mi
+            UNION ALL
+            SELECT
+                'BATCH' AS subject_type,
+                bi.batch_instance_id,
+                bi.batch_id,
+                bi.parent_batch_instance_id,
+                bi.start_datetime,
+                bi.proceeded_datetime,
+                bi.end_datetime,
+                bi.execution_status_code,
+                bi.reason_code,
+                bi.has_proceeded
+            FROM omd.followed_batch_instance AS bi
+        ),
+
         met AS MATERIALIZED (
             SELECT
                 'MODULE' AS subject_type,
@@ -161,43 +191,16 @@ BEGIN
             WHERE nb.batch_instance_id <= c.batch_mark
             UNION ALL
             SELECT
-                g.subject_type,
                 x.*,
                 FALSE AS is_open,
                 FALSE AS has_begun,
                 g.gap_id
             FROM gap AS g
             CROSS JOIN LATERAL (
-                SELECT u.*
-                FROM (
-                    SELECT
-                        mi.module_instance_id,
-                        mi.module_id,
-                        mi.batch_instance_id,
-                        mi.start_datetime,
-                        mi.proceeded_datetime,
-                        mi.end_datetime,
-                        mi.execution_status_code,
-                        mi.reason_code,
-                        mi.has_proceeded
-                    FROM omd.followed_module_instance AS mi
-                    WHERE g.subject_type = 'MODULE'
-                        AND mi.module_instance_id BETWEEN g.first_id AND g.last_id
-                    UNION ALL
-                    SELECT
-                        bi.batch_instance_id,
-                        bi.batch_id,
-                        bi.parent_batch_instance_id,
-                        bi.start_datetime,
-                        bi.proceeded_datetime,
-                        bi.end_datetime,
-                        bi.execution_status_code,
-                        bi.reason_code,
-                        bi.has_proceeded
-                    FROM omd.followed_batch_instance AS bi
-                    WHERE g.subject_type = 'BATCH'
-                        AND bi.batch_instance_id BETWEEN g.first_id AND g.last_id
-                ) AS u
+                SELECT f.*
+                FROM followed AS f
+                WHERE f.subject_type = g.subject_type
+                    AND f.instance_id BETWEEN g.first_id AND g.last_id
                 OFFSET 0
             ) AS x
             UNION ALL
@@ -205,38 +208,22 @@ BEGIN
             SELECT
                 o.subject_type,
                 o.instance_id,
-                x.*,
+                x.definition_id,
+                x.batch_instance_id,
+                x.start_datetime,
+                x.proceeded_datetime,
+                x.end_datetime,
+                x.execution_status_code,
+                x.reason_code,
+                x.has_proceeded,
                 TRUE AS is_open,
                 o.has_begun,
                 NULL::bigint AS gap_id
             FROM omd_event.open_run AS o
             LEFT JOIN LATERAL (
-                SELECT u.*
-                FROM (
-                    SELECT
-                        mi.module_id,
-                        mi.batch_instance_id,
-                        mi.start_datetime,
-                        mi.proceeded_datetime,
-                        mi.end_datetime,
-                        mi.execution_status_code,
-                        mi.reason_code,
-                        mi.has_proceeded
-                    FROM omd.followed_module_instance AS mi
-                    WHERE o.subject_type = 'MODULE' AND mi.module_instance_id = o.instance_id
-                    UNION ALL
-                    SELECT
-                        bi.batch_id,
-                        bi.parent_batch_instance_id,
-                        bi.start_datetime,
-                        bi.proceeded_datetime,
-                        bi.end_datetime,
-                        bi.execution_status_code,
-                        bi.reason_code,
-                        bi.has_proceeded
-                    FROM omd.followed_batch_instance AS bi
-                    WHERE o.subject_type = 'BATCH' AND bi.batch_instance_id = o.instance_id
-                ) AS u
+                SELECT f.*
+                FROM followed AS f
+                WHERE f.subject_type = o.subject_type AND f.instance_id = o.instance_id
                 OFFSET 0
             ) AS x ON TRUE
             -- Of the others there is nothing new.
