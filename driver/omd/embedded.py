@@ -45,6 +45,7 @@ _SETTINGS = {
     "port": str(_PORT),
     "unix_socket_permissions": "0700",
     "max_connections": "200",
+    "max_locks_per_transaction": "256",  # an installation keeps about 3,000 locks to its end
     "shared_buffers": "128MB",
     "max_wal_size": "2GB",
     "synchronous_commit": "on",

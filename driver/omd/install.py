@@ -398,6 +398,12 @@ def _execute(conn: psycopg.Connection[Any], path: str, text: str) -> None:
         hint = error.diag.message_hint
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
             hint = hint or "Install as a superuser, or as who has installed OMD."
+        elif isinstance(error, psycopg.errors.OutOfMemory):
+            # Each object that is made is locked to the end of the transaction.
+            hint = (
+                "Nothing was changed. Set max_locks_per_transaction to 256, restart the server, "
+                "and install again; one installation at a time needs less."
+            )
         failure = InstallError(_where(error, path, text), hint=hint)
         failure.sqlstate = error.sqlstate
         raise failure from error

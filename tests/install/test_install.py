@@ -9,8 +9,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from omd import errors, install
+from omd import embedded, errors, install
 from omd.install import Action, Kind
+from support.server import VERSION
 
 FUNCTION = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql AS 'SELECT {}';\n"
 MIGRATION = "migrations/V001__process_control.sql"
@@ -124,6 +125,37 @@ def test_ten_databases_of_a_new_server_install_at_once(empty_databases):
         done = list(pool.map(run, empty_databases))
 
     assert all(set(actions.values()) == {Action.APPLY} for actions in done)
+
+
+def test_an_installation_fits_the_lock_table_of_a_server_as_it_comes(empty, monkeypatch):
+    """Of 64 times 100 places, what is made here may take half."""
+    held = 0
+    execute = install._execute
+
+    def watched(conn, path, text):
+        nonlocal held
+        execute(conn, path, text)
+        if path == GRANTS[-1]:
+            (held,) = conn.execute(
+                "SELECT count(DISTINCT (locktype, database, relation, classid, objid)) "
+                "FROM pg_locks WHERE pid = pg_backend_pid()"
+            ).fetchone()
+
+    monkeypatch.setattr(install, "_execute", watched)
+    install.install(empty)
+
+    assert 1000 < held <= 3200
+
+
+def test_a_server_with_few_locks_is_left_as_it_was_and_the_hint_says_what_to_set(new_home):
+    home = new_home()
+    few = {"max_connections": "10", "max_locks_per_transaction": "10"}
+    embedded.start(home, version=VERSION, settings={"fsync": "off", **few})
+    with psycopg.connect(embedded.dsn(home, "postgres"), autocommit=True) as conn:
+        with pytest.raises(install.InstallError, match="out of shared memory") as caught:
+            install.install(conn)
+        assert "Set max_locks_per_transaction to 256" in caught.value.hint
+        assert not install.is_installed(conn)
 
 
 def test_an_older_release_is_upgraded_to_the_same_as_a_new_installation(empty, tree, dsn, dump):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
     import psycopg
 
     Connection = psycopg.Connection[dict[str, Any]]
@@ -34,6 +38,20 @@ HISTORY = """
 """
 
 
+@pytest.fixture
+def dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+    """A database of its own: dead rows of other tests would be counted as pages of this one."""
+    with new_database() as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def conn(connect: Callable[..., Connection], dsn: str) -> Connection:
+    conn = connect(dsn)
+    conn.execute("CREATE SCHEMA dwh")
+    return conn
+
+
 def test_pages_follow_the_readers_and_not_the_history(conn: Connection) -> None:
     conn.execute(
         "CREATE TABLE dwh.t (pos timestamptz, id bigint, omd_insert_module_instance_id bigint);"
@@ -55,8 +73,8 @@ def test_pages_follow_the_readers_and_not_the_history(conn: Connection) -> None:
                 (row["module_id"], Jsonb([{"table": "dwh.t", **read}])),
             )
     conn.execute(HISTORY)
-    # Rows of other tests in this database are dead, and would be counted as pages of this one.
-    conn.execute("VACUUM ANALYZE omd.module_instance, omd.source_control, omd.module_input, dwh.t")
+    conn.execute("VACUUM ANALYZE omd.module, omd.module_input")
+    conn.execute("VACUUM ANALYZE omd.module_instance, omd.source_control, dwh.t")
     query = "SELECT * FROM omd_provenance.direct_readers(ARRAY[%s])"
     for behind in (2, 20):
         run = 24000 - behind * MODULES
