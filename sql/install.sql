@@ -32,6 +32,7 @@ BEGIN;
 \ir install/omd_provenance.sql
 \ir install/omd_event.sql
 \ir install/omd_report.sql
+\ir install/omd_web.sql
 
 \ir setup/finish.psql
 COMMIT;

@@ -30,6 +30,7 @@ GRANTS = tuple(
         "omd_provenance",
         "omd_event",
         "omd_report",
+        "omd_web",
     )
 )
 ADDED = "procedures/omd/added.sql"

@@ -35,6 +35,7 @@ __all__ = [
     "BlockUndone",
     "CyclicHierarchy",
     "DirectEditRefused",
+    "FilterNotAllowed",
     "ForeignSchema",
     "InputsUnfit",
     "InstallationHeld",
@@ -73,6 +74,7 @@ __all__ = [
     "TargetInUse",
     "TargetNotFound",
     "TransactionBlock",
+    "UnknownAction",
     "UnknownBatch",
     "UnknownBatchInstance",
     "UnknownModule",
@@ -142,6 +144,14 @@ class TransactionBlock(CallerError, code="OM018"):
 
 class LoadWindowKind(CallerError, code="OM019"):
     """A load window has another kind of position than the earlier windows of the Module."""
+
+
+class UnknownAction(CallerError, code="OM098"):
+    """The page knows no such action, kind of object, or object."""
+
+
+class FilterNotAllowed(CallerError, code="OM099"):
+    """A filter of a bulk action names something else than it may, or leaves out what is required."""
 
 
 class InstanceNotExecuting(StateError, code="OM101"):

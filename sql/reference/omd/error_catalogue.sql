@@ -97,6 +97,16 @@ VALUES
     'of its own.'
 ),
 (
+    -- The page knows no such action, kind of object, or object.
+    'OM098', 'UnknownAction', 'there is no {what}',
+    'SELECT object_kind, action_code FROM omd_web.action ORDER BY 1, 2; lists them.'
+),
+(
+    -- A filter of a bulk action names something else than it may, or leaves out what is required.
+    'OM099', 'FilterNotAllowed', 'the filter {problem}',
+    'Name only these, and those that are required: {allowed}.'
+),
+(
     -- The instance has ended already, or was declared dead.
     'OM101', 'InstanceNotExecuting',
     '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status '

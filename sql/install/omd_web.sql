@@ -1,0 +1,11 @@
+-- This list says what is installed for the page, in order. sql/install.sql includes it.
+
+\set checksum '46622eaf93597d7b3df0d7638419f79bfa28f291ba6b6f96caf076da49a7884a'
+\set migration 'V115__web'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V115__web.sql
+\endif
+
+-- Grants
+\ir ../grants/omd_web.sql
