@@ -315,10 +315,14 @@ def install(
     with pinned(conn):
         steps = _apply(conn, entries, allow_downgrade)
     with pinned(conn):
-        for entry in entries:
-            if entry.kind is Kind.CLEANUP:
-                _execute(conn, entry.path, entry.text)
+        _run(conn, entries, Kind.CLEANUP)
     return steps
+
+
+def _run(conn: psycopg.Connection[Any], entries: list[Entry], kind: Kind) -> None:
+    for entry in entries:
+        if entry.kind is kind:
+            _execute(conn, entry.path, entry.text)
 
 
 @contextmanager

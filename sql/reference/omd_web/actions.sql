@@ -1,6 +1,6 @@
 -- What a person can do with each kind of object. An expression or a condition reads the row o of
--- the view. A condition errs on the wide side: whatever it leaves out, the procedure refuses, or has
--- nothing to do. An action that is not in the list any more goes.
+-- the view. A condition errs on the wide side: whatever it leaves out, the procedure refuses, or
+-- has nothing to do. An action that is not in the list any more goes.
 
 WITH listed AS (
     INSERT INTO omd_web.action (
