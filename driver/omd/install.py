@@ -303,10 +303,9 @@ def install(
     """
     _require_idle(conn)
     entries = read_manifest(root)
-    with pinned(conn):
-        # It is refused before anything is written. Who may not look yet is let in by the setup.
-        with suppress(psycopg.errors.InsufficientPrivilege), conn.transaction():
-            _plan_of(conn, entries, allow_downgrade)
+    # It is refused before anything is written. Who may not look yet is let in by the setup.
+    with suppress(psycopg.errors.InsufficientPrivilege), pinned(conn):
+        _plan_of(conn, entries, allow_downgrade)
     for entry in entries:
         if entry.kind is Kind.PREPARE:
             # What one has locked must not wait for the next.
