@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Keys = dict[str, dict[str, str]]
 PERSON = entity("person", ["nbr"], ["nbr", ("name", "text(20)")])
 DELIVERIES = (
-    "RECEIVED LOADED VALIDATED CHECKED ACCEPTED PERSISTED REFUSED REJECTED CANCELLED REVERTED".split()
+    *("RECEIVED", "LOADED", "VALIDATED", "CHECKED", "ACCEPTED", "PERSISTED", "REFUSED"),
+    *("REJECTED", "CANCELLED", "REVERTED"),
 )
 
 
@@ -43,21 +44,21 @@ def build(conn: Connection) -> Keys:
 
 
 def _runs(flow: Flow, keys: Keys) -> None:
-    for code in "active inactive paused e s f gone a r c p".split():
+    for code in ("active", "inactive", "paused", "e", "e2", "s", "f", "gone", *"arcp"):
         flow.module(f"m_{code}")
     flow.module("m_spark", platform_code="SPARK", table_code="m_spark")
     flow.deactivate("module", "module_code = 'm_inactive'")
     flow.owner(
-        "INSERT INTO omd.module_state (module_id, failures, looks) SELECT module_id, 3, 0 FROM omd.module"
-        " WHERE module_code = 'm_paused'"
+        "INSERT INTO omd.module_state (module_id, failures, looks)"
+        " SELECT module_id, 3, 0 FROM omd.module WHERE module_code = 'm_paused'"
     )
     keys["MODULE"] = {s: f"m_{s}" for s in ("active", "inactive", "paused", "spark")}
-    for code in "active inactive e s f a r c p".split():
+    for code in ("active", "inactive", "e", "e2", *"sfarcp", "sql"):
         flow.batch(f"b_{code}")
     flow.deactivate("batch", "batch_code = 'b_inactive'")
     keys["BATCH"] = {s: f"b_{s}" for s in ("active", "inactive")}
 
-    runs: dict[str, Any] = {"e": flow.begin_module("m_e").id}
+    runs: dict[str, Any] = {c: flow.begin_module(f"m_{c}").id for c in ("e", "e2")}
     runs["f"] = flow.run_module("m_f", "F")
     runs["gone"] = flow.run_module("m_gone", "F")
     flow.run_module("m_gone")
@@ -70,7 +71,7 @@ def _runs(flow: Flow, keys: Keys) -> None:
     runs["skipped"] = flow.begin_module("m_c").id
     keys["MODULE_INSTANCE"] = runs
 
-    runs = {"e": flow.begin_batch("b_e").id}
+    runs = {c: flow.begin_batch(f"b_{c}").id for c in ("e", "e2")}
     runs["f"] = flow.end_batch(flow.begin_batch("b_f").id, "F")
     runs["a"] = flow.begin_batch("b_e").id
     runs["a_by_hand"] = flow.end_batch(flow.begin_batch("b_a").id, "A")
@@ -92,7 +93,7 @@ def _tasks(flow: Flow, keys: Keys) -> None:
         )
         return int(answer["task_id"])
 
-    states = "pending claimed ending done dead cancelled".split()
+    states = ("pending", "claimed", "ending", "done", "dead", "cancelled")
     tasks = {state: create(f"task {state}") for state in states}
     for state, task_id in tasks.items():
         if state in ("claimed", "ending"):
@@ -155,10 +156,12 @@ def _topics(scene: Scene, keys: Keys) -> None:
 def _deliveries(store: Store, keys: Keys) -> None:
     store.set_up(PERSON)
     loads = [store.put(day, person=[("N", day, "x")]) for day in (1, 2)]
+    loaded = store.one("SELECT min(delivery_id) FROM omd_delivery.delivery")
     # What is queued can be reverted.
     accepted = store.queue(3, person=[("N", 3, "x")])
-    keys["INTERFACE"] = {"loaded": "shop", "empty": "empty"}
+    keys["INTERFACE"] = {"loaded": "shop", "empty": "empty", "other": "other"}
     keys["LOAD"] = dict(zip(("first", "last"), map(str, loads), strict=True))
+
     def deliver(day: int, status: str) -> int:
         delivery_id = store.one(
             "SELECT omd_delivery.insert_delivery('a', 'LVL', %s)", f"2020-01-{day}"
@@ -176,8 +179,9 @@ def _deliveries(store: Store, keys: Keys) -> None:
     days = itertools.count(10)
     keys["DELIVERY"] = {status: deliver(next(days), status) for status in DELIVERIES}  # type: ignore[misc]
     keys["DELIVERY"]["ACCEPTED"] = accepted  # type: ignore[assignment]
+    keys["DELIVERY"]["loaded"] = loaded  # type: ignore[assignment]
     store.agree("arrives", arrival={"location": "/drop", "every": "0 seconds"})
-    states = "UNFIT INCOMPLETE FOUND TAKEN DONE REFUSED CHANGED CHANGED_LATE".split()
+    states = ("UNFIT", "INCOMPLETE", "FOUND", "TAKEN", "DONE", "REFUSED", "CHANGED", "CHANGED_LATE")
     seen = [
         {
             "folder": f"2020-02-{n:02}",
@@ -211,6 +215,14 @@ def _deliveries(store: Store, keys: Keys) -> None:
     keys["EXPORT"] = exports
     store.call("deploy_model", model={"interface": "empty", "entities": [PERSON]})
     store.call("omd_facts.deploy", interface_code="empty")
+    # The facts of this one differ from LVL.
+    store.interface = "other"
+    store.call("deploy_model", model={"interface": "other", "entities": [PERSON]})
+    store.call("omd_facts.deploy", interface_code="other")
+    store.agree("o")
+    store.accept(1, rows={"person": [("N", 1, "x")]}, code="o")
+    assert store.take()["outcome"] == "PERSISTED"
+    store.conn.execute("UPDATE lvl_other.person SET name = 'y'")
 
 
 def _recalls(recalls: Recalls, keys: Keys) -> None:
@@ -219,6 +231,11 @@ def _recalls(recalls: Recalls, keys: Keys) -> None:
     recalls.made("third")
     runs = {code: recalls.go(code) for code in ("first", "second", "third")}
     keys["MODULE_INSTANCE"]["sql"] = runs["third"]  # type: ignore[assignment]
+    recalls.call("add_module_to_batch", batch_code="b_sql", module_code="third")
+    batch = recalls.begin_batch("b_sql").id
+    ran = recalls.call("run_module", module_code="third", batch_instance_id=batch)
+    assert ran["execution_status_code"] == "S", ran
+    keys["BATCH_INSTANCE"]["sql"] = recalls.end_batch(batch, "S")  # type: ignore[assignment]
     executed = recalls.plan(runs["first"], awaits_correction=True)
     accept = {
         row["action"]
