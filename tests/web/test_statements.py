@@ -71,10 +71,8 @@ def test_an_array_is_given_as_a_list_or_as_its_text(flow: Flow) -> None:
         statement(flow.conn, "RECALL", recall, accept=accept)
         for accept in (["BY_HAND", "GROWTH"], "{BY_HAND,GROWTH}")
     }
-    assert texts == {
-        f"CALL omd_provenance.recall(p_recall_id => '{recall}'::bigint,"
-        + " p_accept => '{BY_HAND,GROWTH}'::text[]);"
-    }
+    call = f"CALL omd_provenance.recall(p_recall_id => '{recall}'::bigint,"
+    assert texts == {f"{call} p_accept => '{{BY_HAND,GROWTH}}'::text[]);"}
 
 
 def test_where_the_procedure_commits_no_transaction_is_around_it(flow: Flow) -> None:
