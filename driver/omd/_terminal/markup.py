@@ -100,17 +100,40 @@ def section(id_: str, title: str, *children: object) -> Html:
     return el("section", el("h2", title), *children, id=id_)
 
 
-_SIGNS = {
-    "S": "\N{HEAVY CHECK MARK}",
-    "F": "\N{HEAVY BALLOT X}",
-    "A": "!",
-    "E": "\N{HORIZONTAL ELLIPSIS}",
+# A state is colour, sign and word, on every page.
+STATUS = {
+    "S": "succeeded",
+    "F": "failed",
+    "E": "executing",
+    "A": "aborted",
+    "C": "skipped",
 }
+SIGNS = {
+    "S": "\N{CHECK MARK}",
+    "F": "\N{MULTIPLICATION X}",
+    "E": "\N{CIRCLE WITH LEFT HALF BLACK}",
+    "A": "!",
+    "C": "\N{EN DASH}",
+}
+
+
+def badge(status: object, word: object = None) -> Html:
+    """Return a status, S, F, E, A or C, with its sign and its own or another word."""
+    if status is None:
+        return Html("")
+    code = str(status)
+    return el(
+        "span",
+        el("i", SIGNS.get(code, SIGNS["C"]), aria_hidden="true"),
+        STATUS.get(code, code) if word is None else word,
+        cls=f"badge {code}",
+        data_status=code,
+    )
 
 
 def verdict(kind: str, title: str, *children: Html) -> Html:
     """Return the part that says what was found, in the colour of ``kind``: S, F, A or E."""
-    sign = el("span", _SIGNS[kind], cls="sign", aria_hidden="true")
+    sign = el("span", SIGNS[kind], cls="sign", aria_hidden="true")
     return el("section", sign, el("h2", title), *children, id="verdict", cls=f"verdict {kind}")
 
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omd._terminal.graph import Node, as_svg
+from omd._terminal import graph
+from omd._terminal.graph import Node
 from omd._terminal.markup import Html, el
 
 if TYPE_CHECKING:
@@ -56,14 +57,7 @@ def picture(stops: Iterable[Stop], title: str, end: str | None = None) -> Html:
     if end is not None and shown:
         nodes[end] = Node(end, "running")
         edges.append((names[shown[0].id], end))
-    parts = [
-        el(
-            "div",
-            Html(as_svg([*nodes.values()], edges, title, shrinks=True)),
-            cls="scroll",
-            tabindex=0,
-        )
-    ]
+    parts = [graph.picture([*nodes.values()], edges, title, shrinks=True)]
     if len(shown) > MOST_RUNS:
         more = f"The picture has the {MOST_RUNS} nearest of {len(shown):,} runs."
         parts.append(el("p", more, cls="note"))
@@ -80,10 +74,8 @@ def _label(file: str, taken: Collection[str]) -> str:
     return label
 
 
-STYLE = """
-svg { display: block; margin: 0 auto; }
-#way .scroll { padding-bottom: 4px; }
-main { max-width: 1200px; }
-td bdi { max-width: 90ch; }
-td:last-child bdi, .verdict bdi { overflow-wrap: anywhere; }
+STYLE = f"""{graph.STYLE}
+main {{ max-width: 1200px; }}
+td bdi {{ max-width: 90ch; }}
+td:last-child bdi, .verdict bdi {{ overflow-wrap: anywhere; }}
 """
