@@ -58,14 +58,16 @@ def moment(value: datetime | None) -> Html:
         return Html("")
     if value.year == 1:  # the driver reads -infinity so
         return Html("-&infin;")
+    if value.year == 9999:  # infinity, or the end of a row that is open
+        return Html("&infin;")
     local = value.astimezone()
     return el("time", f"{local:%Y-%m-%d %H:%M:%S}", datetime=local.isoformat(timespec="seconds"))
 
 
 def message(value: str | None) -> Html:
     """Return a long text, of which only the first line is shown until it is opened."""
-    lines = (value or "").strip().splitlines()
-    if len(lines) <= 1 and len(value or "") <= 300:
+    lines = (value or "").strip().splitlines() or [""]
+    if len(lines) == 1 and len(lines[0]) <= 300:
         return el("span", *lines, cls="message")
     return el("details", el("summary", lines[0][:300]), el("pre", "\n".join(lines)))
 

@@ -1,0 +1,151 @@
+"""Cells of tables: each key leads to its object, each value is written as people read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from omd._terminal.markup import Html, badge, el, join, message, moment, name
+from omd._terminal.text import as_json, as_text
+from omd.web import lists, parts
+
+MOST_CHARACTERS = 200  # of a value in a cell; more is opened
+
+
+def to(pattern: str, key: object, **more: object) -> Html | None:
+    """Return a key that leads to its object; None stays None.
+
+    The last part of the pattern in braces is the key.
+    """
+    if key is None:
+        return None
+    last = pattern.rpartition("{")[2].rstrip("}")
+    return parts.link(parts.path(pattern, **{last: key}, **more), key)
+
+
+def run(instance: int | None) -> Html | None:
+    """Return a Module Instance; 0 stands for none."""
+    return to("/run/module/{id}", instance or None)
+
+
+def batch_run(instance: int | None) -> Html | None:
+    """Return a Batch Instance; 0 stands for none."""
+    return to("/run/batch/{id}", instance or None)
+
+
+def module(code: str | None) -> Html | None:
+    """Return a Module."""
+    return to("/module/{code}", code)
+
+
+def batch(code: str | None) -> Html | None:
+    """Return a Batch."""
+    return to("/batch/{code}", code)
+
+
+def task(task_id: int | None) -> Html | None:
+    """Return a task."""
+    return to("/task/{id}", task_id)
+
+
+def delivery(delivery_id: int | None) -> Html | None:
+    """Return a delivery."""
+    return to("/delivery/{id}", delivery_id)
+
+
+def stage(code: str | None) -> Html | None:
+    """Return a stage."""
+    return to("/stage/{code}", code)
+
+
+def decisions(instance: int | None) -> Html | None:
+    """Return what the run of a stage has decided."""
+    return to("/decisions/{run}", instance)
+
+
+def recall(recall_id: int | None) -> Html | None:
+    """Return a recall."""
+    return to("/recall/{id}", recall_id)
+
+
+def action(code: str, key: object, title: str, **arguments: object) -> Html:
+    """Return what can be done with a row of a list; the dialog says whether one may."""
+    href = parts.path("/do/{action_code}/{key}", arguments, action_code=code, key=key)
+    return parts.link(href, title, data_action=code, cls="action")
+
+
+def actions(*which: tuple[str, object, str]) -> Html:
+    """Return several actions of a row, each with its code, its key and its title."""
+    return el("span", *lists.spaced([action(*one) for one in which]), cls="actions")
+
+
+def since(value: datetime | None) -> Html:
+    """Return when something began that still runs; a browser counts on from there."""
+    if value is None:
+        return Html("")
+    at = value.astimezone()
+    iso = at.isoformat(timespec="seconds")
+    return el("time", f"{at:%H:%M:%S}", datetime=iso, data_since=iso)
+
+
+def modules(module_codes: Iterable[str] | None) -> Html:
+    """Return Modules."""
+    return join(lists.spaced([module(code) for code in module_codes or ()]))
+
+
+state = badge  # of any vocabulary: a colour of S, F, E, A and C, and the word for it
+
+
+def text(value: str | None) -> Html | None:
+    """Return a text of the user's."""
+    return None if value is None else name(value)
+
+
+def words(value: str | None) -> Html | None:
+    """Return a text that may be long: its first line, until it is opened."""
+    return None if value is None else message(value)
+
+
+def codes(values: Iterable[str] | None) -> Html:
+    """Return a list of codes."""
+    return Html(", ".join(name(value) for value in values or ()))
+
+
+def pairs(values: Mapping[str, Any] | None) -> Html:
+    """Return names and values, such as criteria or a key."""
+    return join(
+        el("span", el("span", key, cls="soft"), " ", name(as_text(value)), " ", cls="line")
+        for key, value in (values or {}).items()
+    )
+
+
+def document(value: object) -> Html | None:
+    """Return a document; a long one is opened."""
+    if value is None:
+        return None
+    line = json.dumps(value, default=as_json, ensure_ascii=False)
+    if len(line) <= _WIDE:
+        return el("code", name(line))
+    whole = json.dumps(value, default=as_json, ensure_ascii=False, indent=2)
+    return el("details", el("summary", el("code", name(f"{line[:_WIDE]}…"))), el("pre", whole))
+
+
+_WIDE = 60
+
+
+def value(it: object) -> Html:
+    """Return a value of which nothing but its type is known."""
+    if it is None:
+        return el("span", "NULL", cls="soft")
+    if isinstance(it, datetime) and it.tzinfo:
+        return moment(it)
+    if isinstance(it, (dict, list)):
+        return document(it) or Html("")
+    if isinstance(it, bool):
+        return el("span", "true" if it else "false")
+    written = f"\\x{bytes(it).hex()}" if isinstance(it, (bytes, memoryview)) else str(it)
+    if len(written) > MOST_CHARACTERS or "\n" in written:
+        return message(written)
+    return name(written)

@@ -1,0 +1,162 @@
+"""Lists of rows, their filters, and the way to the rows before and after them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from omd._terminal.markup import Html, el, join
+from omd.web import parts
+from omd.web.section import Asked, Row, Section, Select
+
+MOST = 200  # rows of a list; more are on the next page, or in the CSV
+
+
+@dataclass(frozen=True)
+class Paged:
+    """That a list goes on: behind which row, in which parameter of the URL.
+
+    Attributes:
+        asked: what was asked for.
+        parameter: of the URL, which holds the key of the last row.
+        column: the key by which the list is ordered.
+        word: for what comes next.
+    """
+
+    asked: Asked
+    parameter: str
+    column: str
+    word: str = "Older"
+
+
+def listing(
+    id_: str,
+    title: str,
+    view: str,
+    select: Select,
+    columns: Mapping[str, Callable[[Row], object]],
+    *,
+    key: str | tuple[str, ...] | None = None,
+    paged: Paged | None = None,
+    note: Html | None = None,
+    is_data: bool = False,
+) -> Section:
+    """Return a section with a table of what a query returns.
+
+    Args:
+        id_: of the section.
+        title: its heading.
+        view: from which the rows are.
+        select: its value ``limit`` is how many rows the table has at most.
+        columns: title → what makes a cell of a row.
+        key: the column, or the columns, by which a row is known.
+        paged: how the list goes on.
+        note: what stands below the table.
+        is_data: whether one needs omd_data_reader for it.
+    """
+    names = (key,) if isinstance(key, str) else key
+
+    def render(rows: Sequence[Row]) -> Html:
+        table = parts.table(view, rows, columns, key=key_of if names else None)
+        return join(piece for piece in (table, _more(rows, select, paged), note) if piece)
+
+    def key_of(row: Row) -> str:
+        return "/".join(str(row[column]) for column in names or ())
+
+    return Section(id_, title, (select,), render, is_data=is_data)
+
+
+def _more(rows: Sequence[Row], select: Select, paged: Paged | None) -> Html | None:
+    if paged is not None:
+        return pages(paged, rows, select.values["limit"])
+    if len(rows) < select.values["limit"]:
+        return None
+    return el("p", f"The first {len(rows):,} are shown; the CSV has all of them.", cls="note")
+
+
+def pages(paged: Paged, rows: Sequence[Row], limit: int) -> Html | None:
+    """Return the links to the first page and to the next one, as far as there are any."""
+    links = []
+    if paged.asked.query.get(paged.parameter):
+        links.append(parts.link(here(paged.asked, **{paged.parameter: None}), "First page"))
+    if rows and len(rows) >= limit:
+        last = {paged.parameter: rows[-1][paged.column]}
+        links.append(parts.link(here(paged.asked, **last), paged.word, rel="next"))
+    return el("p", *spaced(links), cls="pages") if links else None
+
+
+def here(asked: Asked, **changes: object) -> str:
+    """Return the address of this screen with other parameters; None leaves one out."""
+    query = {k: v for k, v in {**asked.query, **changes}.items() if v is not None and k != "csv"}
+    return f"?{urlencode(query)}"
+
+
+def spaced(pieces: Sequence[Html | None]) -> list[Html]:
+    """Return pieces with spaces between them; what is None is left out."""
+    kept = [piece for piece in pieces if piece]
+    return [Html(f" {piece}") if at else piece for at, piece in enumerate(kept)]
+
+
+# Filters ----------------------------------------------------------------------------------------
+
+
+def filters(*fields: Html) -> Html:
+    """Return a form that shows this screen again, with what its fields say."""
+    return el("form", *fields, el("button", "Show", type="submit"), method="get", cls="filters")
+
+
+def field(asked: Asked, parameter: str, label: str, hint: str | None = None) -> Html:
+    """Return a field of a filter, with what was asked for in it."""
+    value = asked.query.get(parameter) or None
+    return el(
+        "label", el("span", label), el("input", name=parameter, value=value, placeholder=hint)
+    )
+
+
+def choice(
+    asked: Asked, parameter: str, label: str, options: Sequence[str], *, any_: str = "any"
+) -> Html:
+    """Return a choice of a filter."""
+    chosen = asked.query.get(parameter, "")
+    known = [*options] if not chosen or chosen in options else [*options, chosen]
+    return el(
+        "label",
+        el("span", label),
+        el(
+            "select",
+            el("option", any_, value=""),
+            *(
+                el("option", option, value=option, selected="" if option == chosen else None)
+                for option in known
+            ),
+            name=parameter,
+        ),
+    )
+
+
+def select(
+    asked: Asked, text: str, limit: int = MOST, fixed: Sequence[str] = (), **columns: str
+) -> Select:
+    """Return a query with a condition for each parameter of the URL that is given.
+
+    Args:
+        asked: what was asked for.
+        text: the query, with {where} where its conditions stand.
+        limit: how many rows it returns at most.
+        fixed: conditions that hold whatever is asked for.
+        columns: parameter → the condition that its value has to fulfil, where %s is the value; a
+            column alone has to be equal.
+    """
+    given = {name: asked.query[name] for name in columns if asked.query.get(name)}
+    conditions = [*fixed]
+    for name in given:
+        condition = columns[name] if "%s" in columns[name] else f"{columns[name]} = %s"
+        conditions.append(condition.replace("%s", f"%({name})s"))
+    where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
+    return Select(text.replace("{where}", where), {**given, "limit": limit})
+
+
+def nothing(words: str) -> Html:
+    """Return the sentence that says why there is nothing."""
+    return el("p", words, cls="none")

@@ -1,0 +1,347 @@
+"""``/queue``: lanes, workers, schedules, suspensions, limits, dead tasks, and a search of tasks."""
+
+from __future__ import annotations
+
+import json
+
+from omd._terminal.markup import Html, moment, number
+from omd._terminal.text import as_text
+from omd.web import cells, lists
+from omd.web.section import Asked, Row, Screen, Section, Select
+
+_STATUSES = {"PENDING": "A", "CLAIMED": "E", "DONE": "S", "DEAD": "F", "CANCELLED": "C"}
+_CRITERION = "c."  # before the name of a criterion, among the parameters of the URL
+
+
+def screen(asked: Asked) -> Screen:
+    """Return what waits and runs in the queue, and the tasks that somebody looks for."""
+    sections = (
+        _lanes(), _dead(asked), _running(), _suspensions(), _workers(), _limits(), _schedules(),
+        _sources(),
+    )  # fmt: skip
+    found = (_found(asked),) if asked.query.get("family") else ()
+    return Screen("queue", "Queue", (*found, *sections), form=_form(asked))
+
+
+def status(value: str) -> Html:
+    """Return the status of a task in words and colour."""
+    return cells.state(_STATUSES.get(value, "C"), value.lower())
+
+
+# The search -------------------------------------------------------------------------------------
+
+
+def _form(asked: Asked) -> Html:
+    criteria = asked.read(
+        Select(
+            "SELECT family_code, criterion FROM omd_dispatch.task_conf_family_model"
+            " ORDER BY family_code, criterion"
+        )
+    )
+    families = list(dict.fromkeys(row["family_code"] for row in criteria))
+    family = asked.query.get("family")
+    return lists.filters(
+        lists.choice(asked, "family", "tasks of the family", families, any_="none"),
+        *(
+            lists.field(asked, _CRITERION + row["criterion"], row["criterion"])
+            for row in criteria
+            if row["family_code"] == family
+        ),
+        *(
+            (
+                lists.field(asked, "type", "type"),
+                lists.choice(asked, "status", "status", list(_STATUSES)),
+            )
+            if family
+            else ()
+        ),
+    )
+
+
+def _found(asked: Asked) -> Section:
+    given = {
+        name.removeprefix(_CRITERION): value
+        for name, value in asked.query.items()
+        if name.startswith(_CRITERION) and value
+    }
+    select = Select(
+        """\
+SELECT task_id, task_type, criteria, status, priority, execution_time, attempt, suspension_id,
+    outcome, error
+FROM omd_dispatch.search_tasks(
+    %(family)s, %(criteria)s::jsonb, %(types)s::text[], %(statuses)s::text[],
+    p_limit => 1000, p_before_task_id => %(before)s::bigint
+)
+ORDER BY task_id DESC
+LIMIT %(limit)s""",
+        {
+            "family": asked.query["family"],
+            "criteria": json.dumps(given, ensure_ascii=False),
+            "types": [asked.query["type"]] if asked.query.get("type") else None,
+            "statuses": [asked.query["status"]] if asked.query.get("status") else None,
+            "before": asked.query.get("before") or None,
+            "limit": 100,
+        },
+    )
+    return lists.listing(
+        "found", "The tasks that you look for", "omd_dispatch.search_tasks", select,
+        {
+            "task#": lambda r: cells.task(r["task_id"]),
+            "type": lambda r: cells.text(r["task_type"]),
+            "criteria": lambda r: cells.pairs(r["criteria"]),
+            "status": lambda r: status(r["status"]),
+            "priority#": lambda r: r["priority"],
+            "due": lambda r: moment(r["execution_time"]),
+            "attempt#": lambda r: r["attempt"],
+            "suspension#": lambda r: r["suspension_id"],
+            "outcome": lambda r: cells.words(r["outcome"]),
+            "error": lambda r: cells.words(r["error"]),
+        },
+        key="task_id",
+        paged=lists.Paged(asked, "before", "task_id"),
+    )  # fmt: skip
+
+
+# What there is ----------------------------------------------------------------------------------
+
+
+def _lanes() -> Section:
+    select = Select(
+        """\
+SELECT family_code, task_type, lane, due, later, suspended, claimed, dead, oldest_due
+FROM omd_report.dispatch_queue
+ORDER BY family_code, task_type, lane
+LIMIT %(limit)s""",
+        {"limit": lists.MOST},
+    )
+    return lists.listing(
+        "lanes", "Lanes", "omd_report.dispatch_queue", select,
+        {
+            "family": lambda r: cells.text(r["family_code"]),
+            "type": lambda r: cells.text(r["task_type"]),
+            "lane": lambda r: cells.text(r["lane"]),
+            "due#": lambda r: number(r["due"]),
+            "later#": lambda r: number(r["later"]),
+            "suspended#": lambda r: number(r["suspended"]),
+            "running#": lambda r: number(r["claimed"]),
+            "dead#": lambda r: number(r["dead"]),
+            "oldest due": lambda r: moment(r["oldest_due"]),
+        },
+        key=("family_code", "task_type", "lane"),
+    )  # fmt: skip
+
+
+def _dead(asked: Asked) -> Section:
+    select = Select(
+        """\
+SELECT task_id, family_code, task_type, criteria, attempt, finished_at, error, batch_instance_id,
+    module_instance_id
+FROM omd_report.dispatch_dead
+WHERE task_id < coalesce(%(before)s::bigint, 9223372036854775807)
+ORDER BY task_id DESC
+LIMIT %(limit)s""",
+        {"before": asked.query.get("dead_before") or None, "limit": 100},
+    )
+    return lists.listing(
+        "dead", "Dead tasks", "omd_report.dispatch_dead", select,
+        {
+            "task#": lambda r: cells.task(r["task_id"]),
+            "family": lambda r: cells.text(r["family_code"]),
+            "type": lambda r: cells.text(r["task_type"]),
+            "criteria": lambda r: cells.pairs(r["criteria"]),
+            "attempts#": lambda r: r["attempt"],
+            "died": lambda r: moment(r["finished_at"]),
+            "error": lambda r: cells.words(r["error"]),
+            "run#": lambda r: (
+                cells.run(r["module_instance_id"]) or cells.batch_run(r["batch_instance_id"])
+            ),
+            "": lambda r: cells.action("REVIVE_TASK", r["task_id"], "Revive"),
+        },
+        key="task_id",
+        paged=lists.Paged(asked, "dead_before", "task_id"),
+    )  # fmt: skip
+
+
+def _running() -> Section:
+    select = Select(
+        """\
+SELECT task_id, family_code, task_type, criteria, lane, attempt, claimed_by, claimed_at,
+    cancel_requested
+FROM omd_report.dispatch_running
+ORDER BY claimed_at, task_id
+LIMIT %(limit)s""",
+        {"limit": lists.MOST},
+    )
+    return lists.listing(
+        "running", "Tasks that run", "omd_report.dispatch_running", select,
+        {
+            "task#": lambda r: cells.task(r["task_id"]),
+            "family": lambda r: cells.text(r["family_code"]),
+            "type": lambda r: cells.text(r["task_type"]),
+            "criteria": lambda r: cells.pairs(r["criteria"]),
+            "lane": lambda r: cells.text(r["lane"]),
+            "attempt#": lambda r: r["attempt"],
+            "worker": lambda r: cells.text(r["claimed_by"]),
+            "since": lambda r: cells.since(r["claimed_at"]),
+            "": lambda r: cells.state("A", "is to end") if r["cancel_requested"] else None,
+        },
+        key="task_id",
+    )  # fmt: skip
+
+
+def _suspensions() -> Section:
+    select = Select(
+        """\
+SELECT suspension_id, family_code, task_types, criteria, reason, suspended_at, suspended_by,
+    resumed_at
+FROM omd_report.dispatch_suspensions
+ORDER BY suspension_id
+LIMIT %(limit)s""",
+        {"limit": lists.MOST},
+    )
+    return lists.listing(
+        "suspensions", "Suspensions", "omd_report.dispatch_suspensions", select,
+        {
+            "suspension#": lambda r: r["suspension_id"],
+            "family": lambda r: cells.text(r["family_code"]),
+            "types": lambda r: cells.codes(r["task_types"] or ["all"]),
+            "criteria": lambda r: cells.pairs(r["criteria"]),
+            "since": lambda r: moment(r["suspended_at"]),
+            "by": lambda r: cells.text(r["suspended_by"]),
+            "resumed": lambda r: moment(r["resumed_at"]),
+            "reason": lambda r: cells.words(r["reason"]),
+            "": lambda r: (
+                None if r["resumed_at"] else cells.action("RESUME", r["suspension_id"], "Resume")
+            ),
+        },
+        key="suspension_id",
+    )  # fmt: skip
+
+
+def _workers() -> Section:
+    select = Select(
+        """\
+SELECT backend_type, backend_id, is_alive, position, claimed, registration_time, ttl
+FROM omd_report.dispatch_backends
+ORDER BY backend_type, position, backend_id
+LIMIT %(limit)s""",
+        {"limit": lists.MOST},
+    )
+    return lists.listing(
+        "workers", "Workers", "omd_report.dispatch_backends", select,
+        {
+            "group": lambda r: cells.text(r["backend_type"]),
+            "worker": lambda r: cells.text(r["backend_id"]),
+            "state": lambda r: (
+                cells.state("S", "lives") if r["is_alive"] else cells.state("F", "dead")
+            ),
+            "place#": lambda r: r["position"],
+            "tasks#": lambda r: number(r["claimed"]),
+            "renewed": lambda r: moment(r["registration_time"]),
+            "lives for": lambda r: as_text(r["ttl"]),
+        },
+        key=("backend_type", "backend_id"),
+    )  # fmt: skip
+
+
+def _limits() -> Section:
+    select = Select(
+        """\
+SELECT family_code, task_type, deliver_id, max_running, limit_criterion, max_attempts, timeout,
+    backoff
+FROM omd_dispatch.task_conf_type_desc
+ORDER BY family_code, task_type
+LIMIT %(limit)s""",
+        {"limit": lists.MOST},
+    )
+    return lists.listing(
+        "limits", "Types and limits", "omd_dispatch.task_conf_type_desc", select,
+        {
+            "family": lambda r: cells.text(r["family_code"]),
+            "type": lambda r: cells.text(r["task_type"]),
+            "workers of": lambda r: cells.text(r["deliver_id"]),
+            "at once#": lambda r: r["max_running"],
+            "in lanes by": lambda r: cells.text(r["limit_criterion"]),
+            "attempts#": lambda r: r["max_attempts"],
+            "may take": lambda r: as_text(r["timeout"]),
+            "pause after an error": lambda r: as_text(r["backoff"]),
+            "": lambda r: cells.actions(
+                ("SET_LIMIT", _type(r), "Set limit"), ("SUSPEND", _type(r), "Suspend")
+            ),
+        },
+        key=("family_code", "task_type"),
+    )  # fmt: skip
+
+
+def _type(row: Row) -> str:
+    return f"{row['family_code']}/{row['task_type']}"
+
+
+def _schedules() -> Section:
+    select = Select(
+        """\
+SELECT schedule_code, family_code, task_type, criteria, cron, time_zone, every, inactive_indicator,
+    next_time, last_fired_at, created_count, skipped_count, lost_count, problem, retry_time
+FROM omd_report.dispatch_schedules
+ORDER BY schedule_code
+LIMIT %(limit)s""",
+        {"limit": lists.MOST},
+    )
+    return lists.listing(
+        "schedules", "Schedules", "omd_report.dispatch_schedules", select,
+        {
+            "schedule": lambda r: cells.text(r["schedule_code"]),
+            "creates": lambda r: cells.text(_type(r)),
+            "criteria": lambda r: cells.pairs(r["criteria"]),
+            "when": lambda r: (
+                f"{r['cron']} ({r['time_zone']})" if r["cron"] else f"every {as_text(r['every'])}"
+            ),
+            "state": _schedule_state,
+            "next": lambda r: moment(r["next_time"]),
+            "last": lambda r: moment(r["last_fired_at"]),
+            "created#": lambda r: number(r["created_count"]),
+            "lost#": lambda r: number(r["lost_count"]),
+            "problem": lambda r: cells.words(r["problem"]),
+            "": lambda r: cells.actions(
+                ("RESUME_SCHEDULE", r["schedule_code"], "Resume")
+                if r["inactive_indicator"] == "Y"
+                else ("PAUSE_SCHEDULE", r["schedule_code"], "Pause"),
+                ("FIRE_SCHEDULE", r["schedule_code"], "Fire"),
+                ("REMOVE_SCHEDULE", r["schedule_code"], "Remove"),
+            ),
+        },
+        key="schedule_code",
+    )  # fmt: skip
+
+
+def _schedule_state(row: Row) -> Html:
+    if row["inactive_indicator"] == "Y":
+        return cells.state("C", "paused")
+    return cells.state("F", "fails") if row["problem"] else cells.state("S", "active")
+
+
+def _sources() -> Section:
+    select = Select(
+        """\
+SELECT family_code, task_type, source, every, listen, inactive_indicator, last_fired_at, took,
+    created_count, problem, retry_time
+FROM omd_report.dispatch_sources
+ORDER BY family_code, task_type, source
+LIMIT %(limit)s""",
+        {"limit": lists.MOST},
+    )
+    return lists.listing(
+        "sources", "Views whose rows become tasks", "omd_report.dispatch_sources", select,
+        {
+            "view": lambda r: cells.text(r["source"]),
+            "creates": lambda r: cells.text(_type(r)),
+            "every": lambda r: as_text(r["every"]),
+            "listens to": lambda r: cells.codes(r["listen"]),
+            "state": _schedule_state,
+            "last": lambda r: moment(r["last_fired_at"]),
+            "took": lambda r: as_text(r["took"]),
+            "created#": lambda r: number(r["created_count"]),
+            "problem": lambda r: cells.words(r["problem"]),
+        },
+        key=("family_code", "task_type", "source"),
+    )  # fmt: skip
