@@ -67,16 +67,27 @@ def print_steps(steps: Sequence[ExplainRow]) -> None:
 
 def as_page(steps: Sequence[ExplainRow]) -> str:
     """Return an explanation as an HTML page (see `omd._terminal.markup`)."""
-    first, second = steps[:2]
+    first = steps[0]
     column, of = first.detail["column"], first.detail["table_code"]
-    run = next(step for step in steps if step.step == "RUN")
-    stands = run.detail.get("stands", True)
-    body = [
+    return page(
+        f"{column} in {of}: {short(first.text)}",
         el(
             "header",
             el("h1", name(column), " in ", name(of)),
             el("p", name(_key(first.detail["key"]))),
         ),
+        *as_sections(steps),
+        el("p", f"Times are local, in {zone()}; in sentences, of the session.", cls="note"),
+        style=f"{FINDING}{STYLE}{_STYLE}",
+    )
+
+
+def as_sections(steps: Sequence[ExplainRow]) -> list[Html]:
+    """Return an explanation as parts of a page."""
+    first, second = steps[:2]
+    run = next(step for step in steps if step.step == "RUN")
+    stands = run.detail.get("stands", True)
+    body = [
         verdict(
             "S" if stands else "A",
             name(first.text),
@@ -86,7 +97,7 @@ def as_page(steps: Sequence[ExplainRow]) -> str:
     ]
     stops = [*_stops(steps)]
     if stops:
-        end = f"{column} = {'empty' if first.value is None else first.value}"
+        end = f"{first.detail['column']} = {'empty' if first.value is None else first.value}"
         way = picture(stops, "From where the value comes", end)
         body.append(section("way", "The way that it came", way))
     for title, kinds in _PARTS.items():
@@ -99,10 +110,8 @@ def as_page(steps: Sequence[ExplainRow]) -> str:
             body.append(section(f"part-{kinds[0].lower()}", title, table(rows, columns)))
     history = [step for step in steps if step.step == "HISTORY"]
     if history:
-        body.append(section("history", "Its history", _history(history)))
-    body.append(el("p", f"Times are local, in {zone()}; in sentences, of the session.", cls="note"))
-    title = f"{column} in {of}: {short(first.text)}"
-    return page(title, *body, style=f"{FINDING}{STYLE}{_STYLE}")
+        body.append(section("values", "Its history", _history(history)))
+    return body
 
 
 def _key(key: Mapping[str, Any]) -> str:
@@ -171,6 +180,6 @@ def _value(step: ExplainRow) -> Html:
 
 _STYLE = """
 .soft { color: var(--soft); }
-#history td:last-child { width: auto; white-space: nowrap; }
-#history td:nth-child(3) { width: 100%; }
+#values td:last-child { width: auto; white-space: nowrap; }
+#values td:nth-child(3) { width: 100%; }
 """

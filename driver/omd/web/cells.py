@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from omd._terminal.markup import Html, badge, el, join, message, moment, name
 from omd._terminal.text import as_json, as_text
 from omd.web import lists, parts
+from omd.web.section import Asked
 
 MOST_CHARACTERS = 200  # of a value in a cell; more is opened
 
@@ -60,9 +62,11 @@ def stage(code: str | None) -> Html | None:
     return to("/stage/{code}", code)
 
 
-def decisions(instance: int | None) -> Html | None:
+def decisions(instance: int | None, title: str | None = None) -> Html | None:
     """Return what the run of a stage has decided."""
-    return to("/decisions/{run}", instance)
+    if instance is None:
+        return None
+    return parts.link(parts.path("/decisions/{run}", run=instance), title or instance)
 
 
 def recall(recall_id: int | None) -> Html | None:
@@ -70,15 +74,72 @@ def recall(recall_id: int | None) -> Html | None:
     return to("/recall/{id}", recall_id)
 
 
-def action(code: str, key: object, title: str, **arguments: object) -> Html:
-    """Return what can be done with a row of a list; the dialog says whether one may."""
+# Where the objects are of each kind that somebody may look for. A name in braces is a part of the
+# key, of which the last one takes the rest.
+_PLACES = {
+    "MODULE": "/module/{code}",
+    "BATCH": "/batch/{code}",
+    "MODULE_INSTANCE": "/run/module/{id}",
+    "BATCH_INSTANCE": "/run/batch/{id}",
+    "TASK": "/task/{id}",
+    "SUSPENSION": "/queue?suspension",
+    "SCHEDULE": "/queue?schedule",
+    "TASK_TYPE": "/queue?type",
+    "TOPIC": "/graph?of",
+    "DELIVERY": "/delivery/{id}",
+    "EXPORT": "/delivery/{id}",
+    "ARRIVAL": "/deliveries?arrival",
+    "AGREEMENT": "/deliveries?agreement",
+    "INTERFACE": "/deliveries?interface",
+    "ENTITY": "/facts/{interface}/{entity}",
+    "STAGE": "/stage/{code}",
+    "RULESET": "/graph?of",
+    "RECALL": "/recall/{id}",
+    "LAKE_TABLE": "/lake?table",
+}
+
+
+def place(kind: str, key: str) -> str | None:
+    """Return the address of an object; None: the page has no place for its kind."""
+    pattern, _, parameter = _PLACES.get(kind, "").partition("?")
+    if not pattern:
+        return None
+    if parameter:
+        return parts.path(pattern, {parameter: key})
+    names = re.findall(r"\{(\w+)\}", pattern)
+    return parts.path(pattern, **dict(zip(names, key.split("/", len(names) - 1), strict=False)))
+
+
+def object_(kind: str, key: str) -> Html:
+    """Return the key of an object of any kind, which leads to it where the page has a place."""
+    href = place(kind, key)
+    return name(key) if href is None else parts.link(href, key)
+
+
+# What can be done -------------------------------------------------------------------------------
+
+
+def action(
+    asked: Asked,
+    code: str,
+    key: object,
+    title: str,
+    arguments: Mapping[str, object] | None = None,
+) -> Html | None:
+    """Return what can be done with a row of a list; None: the person may not."""
+    if code not in asked.person.rights.actions:
+        return None
     href = parts.path("/do/{action_code}/{key}", arguments, action_code=code, key=key)
     return parts.link(href, title, data_action=code, cls="action")
 
 
-def actions(*which: tuple[str, object, str]) -> Html:
+def actions(asked: Asked, *which: tuple[Any, ...]) -> Html | None:
     """Return several actions of a row, each with its code, its key and its title."""
-    return el("span", *lists.spaced([action(*one) for one in which]), cls="actions")
+    links = lists.spaced([action(asked, *one) for one in which])
+    return el("span", *links, cls="actions") if links else None
+
+
+# Values -----------------------------------------------------------------------------------------
 
 
 def since(value: datetime | None) -> Html:
@@ -145,7 +206,20 @@ def value(it: object) -> Html:
         return document(it) or Html("")
     if isinstance(it, bool):
         return el("span", "true" if it else "false")
-    written = f"\\x{bytes(it).hex()}" if isinstance(it, (bytes, memoryview)) else str(it)
+    written = plain(it)
     if len(written) > MOST_CHARACTERS or "\n" in written:
         return message(written)
     return name(written)
+
+
+def plain(it: object) -> str | None:
+    """Return a value as the database reads it again; None stays None."""
+    if it is None:
+        return None
+    if isinstance(it, (bytes, memoryview)):
+        return f"\\x{bytes(it).hex()}"
+    if isinstance(it, datetime) and it.year in (1, 9999) and it.tzinfo:  # as the driver reads it
+        return "-infinity" if it.year == 1 else "infinity"
+    if isinstance(it, (dict, list)):
+        return json.dumps(it, default=as_json, ensure_ascii=False)
+    return str(it)

@@ -136,7 +136,12 @@ def choice(
 
 
 def select(
-    asked: Asked, text: str, limit: int = MOST, fixed: Sequence[str] = (), **columns: str
+    asked: Asked,
+    text: str,
+    limit: int = MOST,
+    fixed: Sequence[str] = (),
+    values: Mapping[str, object] | None = None,
+    **columns: str,
 ) -> Select:
     """Return a query with a condition for each parameter of the URL that is given.
 
@@ -145,6 +150,7 @@ def select(
         text: the query, with {where} where its conditions stand.
         limit: how many rows it returns at most.
         fixed: conditions that hold whatever is asked for.
+        values: those of these conditions, and of the query.
         columns: parameter → the condition that its value has to fulfil, where %s is the value; a
             column alone has to be equal.
     """
@@ -153,8 +159,8 @@ def select(
     for name in given:
         condition = columns[name] if "%s" in columns[name] else f"{columns[name]} = %s"
         conditions.append(condition.replace("%s", f"%({name})s"))
-    where = f"\nWHERE {' AND '.join(conditions)}" if conditions else ""
-    return Select(text.replace("{where}", where), {**given, "limit": limit})
+    where = "\nWHERE " + "\n    AND ".join(conditions) if conditions else ""
+    return Select(text.replace("{where}", where), {**(values or {}), **given, "limit": limit})
 
 
 def nothing(words: str) -> Html:

@@ -140,7 +140,7 @@ FROM omd_report.arrivals{where}
 ORDER BY arrival_id DESC
 LIMIT %(limit)s""",
         100,
-        *([] if asked.query.get("folders") == "all" else [is_open]),
+        [] if asked.query.get("folders") == "all" else [is_open],
         agreement="agreement_code",
         interface="interface_code",
         arrived_before="arrival_id < %s::bigint",
@@ -160,7 +160,7 @@ LIMIT %(limit)s""",
             "changed": lambda r: moment(r["changed_datetime"]),
             "delivery#": lambda r: cells.delivery(r["delivery_id"]),
             "problem": lambda r: cells.words(r["problem"]),
-            "": lambda r: cells.action("FORGET_ARRIVAL", r["arrival_id"], "Forget"),
+            "": lambda r: cells.action(asked, "FORGET_ARRIVAL", r["arrival_id"], "Forget"),
         },
         key="arrival_id",
         paged=lists.Paged(asked, "arrived_before", "arrival_id"),
@@ -222,6 +222,7 @@ LIMIT %(limit)s""",
             "model#": lambda r: r["model_version"],
             "deployed#": lambda r: r["deployed_version"],
             "": lambda r: cells.actions(
+                asked,
                 ("UNDO_LOAD", r["interface_code"], "Undo a load"),
                 ("RESYNC", r["interface_code"], "Resync"),
             ),
@@ -289,7 +290,7 @@ LIMIT %(limit)s""",
             "ordered": lambda r: moment(r["created_datetime"]),
             "run#": lambda r: cells.run(r["module_instance_id"]),
             "": lambda r: (
-                cells.action("CANCEL_EXPORT", r["delivery_id"], "Cancel")
+                cells.action(asked, "CANCEL_EXPORT", r["delivery_id"], "Cancel")
                 if r["delivery_status"] == "RECEIVED"
                 else None
             ),

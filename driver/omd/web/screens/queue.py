@@ -155,7 +155,7 @@ LIMIT %(limit)s""",
             "run#": lambda r: (
                 cells.run(r["module_instance_id"]) or cells.batch_run(r["batch_instance_id"])
             ),
-            "": lambda r: cells.action("REVIVE_TASK", r["task_id"], "Revive"),
+            "": lambda r: cells.action(asked, "REVIVE_TASK", r["task_id"], "Revive"),
         },
         key="task_id",
         paged=lists.Paged(asked, "dead_before", "task_id"),
@@ -211,7 +211,7 @@ LIMIT %(limit)s""",
             "resumed": lambda r: moment(r["resumed_at"]),
             "reason": lambda r: cells.words(r["reason"]),
             "": lambda r: (
-                None if r["resumed_at"] else cells.action("RESUME", r["suspension_id"], "Resume")
+                None if r["resumed_at"] else cells.action(asked, "RESUME", r["suspension_id"], "Resume")
             ),
         },
         key="suspension_id",
@@ -266,6 +266,7 @@ LIMIT %(limit)s""",
             "may take": lambda r: as_text(r["timeout"]),
             "pause after an error": lambda r: as_text(r["backoff"]),
             "": lambda r: cells.actions(
+                asked,
                 ("SET_LIMIT", _type(r), "Set limit"), ("SUSPEND", _type(r), "Suspend")
             ),
         },
@@ -303,6 +304,7 @@ LIMIT %(limit)s""",
             "lost#": lambda r: number(r["lost_count"]),
             "problem": lambda r: cells.words(r["problem"]),
             "": lambda r: cells.actions(
+                asked,
                 ("RESUME_SCHEDULE", r["schedule_code"], "Resume")
                 if r["inactive_indicator"] == "Y"
                 else ("PAUSE_SCHEDULE", r["schedule_code"], "Pause"),

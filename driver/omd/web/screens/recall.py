@@ -161,7 +161,7 @@ LIMIT %(limit)s""",
                 None
                 if r["return_status"] in ("DONE", "DROPPED", "RUNNING")
                 else cells.action(
-                    "DROP_RETURN", r["recall_id"], "Drop", p_position=r["position"]
+                    asked, "DROP_RETURN", r["recall_id"], "Drop", p_position=r["position"]
                 )
             ),
         },
