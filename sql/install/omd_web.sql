@@ -7,5 +7,12 @@
 \ir ../../migrations/V115__web.sql
 \endif
 
+-- What a screen looks up
+\ir ../../procedures/omd_web/_require_count.sql
+\ir ../../procedures/omd_web/_find_id.sql
+\ir ../../procedures/omd_web/find.sql
+\ir ../../procedures/omd_web/grid.sql
+\ir ../../procedures/omd_web/grid_modules.sql
+
 -- Grants
 \ir ../grants/omd_web.sql
