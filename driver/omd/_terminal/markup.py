@@ -122,17 +122,44 @@ SIGNS = {
 }
 
 
+# What the rooms call their states, and which of the five it is.
+_STATES = {
+    **{code: (code, word) for code, word in STATUS.items()},
+    "RUNNING": ("E", "running"),
+    "CLAIMED": ("E", "claimed"),
+    "FAILED": ("F", "failed"),
+    "BACK_OFF": ("F", "backs off"),
+    "DEAD": ("F", "dead"),
+    "REJECTED": ("F", "rejected"),
+    "WAITING": ("A", "waits"),
+    "PAUSED": ("A", "paused"),
+    "SUSPENDED": ("A", "suspended"),
+    "ABORTED": ("A", "aborted"),
+    "ACCEPTED WITH FINDINGS": ("A", "accepted with findings"),
+    "ACCEPTED": ("S", "accepted"),
+    "SUCCEEDED": ("S", "succeeded"),
+    "DONE": ("S", "done"),
+    "IDLE": ("S", "idle"),
+}
+
+
+def state(status: object) -> tuple[str, str]:
+    """Return which of S, F, E, A and C a state of any room is, and its word."""
+    known = _STATES.get(str(status))
+    return known or ("C", str(status).replace("_", " ").lower())
+
+
 def badge(status: object, word: object = None) -> Html:
-    """Return a status, S, F, E, A or C, with its sign and its own or another word."""
+    """Return a state of any room as colour, sign and word; ``word`` replaces its own."""
     if status is None:
         return Html("")
-    code = str(status)
+    code, its = state(status)
     return el(
         "span",
-        el("i", SIGNS.get(code, SIGNS["C"]), aria_hidden="true"),
-        STATUS.get(code, code) if word is None else word,
+        el("i", SIGNS[code], aria_hidden="true"),
+        el("span", its if word is None else word),
         cls=f"badge {code}",
-        data_status=code,
+        data_status=status,
     )
 
 

@@ -188,14 +188,6 @@ def schedules(to: To = nowhere) -> Columns:
 
 # Delivery ---------------------------------------------------------------------------------------
 
-_VERDICT = {"ACCEPTED": "S", "ACCEPTED WITH FINDINGS": "A", "REJECTED": "F"}
-
-
-def verdict(value: str | None) -> Html | None:
-    """Return the verdict on a delivery."""
-    return None if value is None else badge(_VERDICT.get(value, "C"), value.lower())
-
-
 def deliveries(to: To = nowhere) -> Columns:
     """Return the columns of omd_report.delivery_state."""
     return {
@@ -203,7 +195,7 @@ def deliveries(to: To = nowhere) -> Columns:
         "agreement": lambda r: name(r.agreement_code),
         "interface": lambda r: r.interface_code,
         "data of": lambda r: moment(r.snapshot_datetime),
-        "status": lambda r: badge("E", r.delivery_status),
+        "status": lambda r: badge("E", r.delivery_status.lower()),
         "run#": lambda r: r.attempt or None,
         "for#": lambda r: r.status_age,
         "waits for": lambda r: r.waits_for,
@@ -217,7 +209,7 @@ def verdicts(to: To = nowhere) -> Columns:
         "agreement": lambda r: name(r.agreement_code),
         "data of": lambda r: moment(r.snapshot_datetime),
         "status": lambda r: r.delivery_status.lower() + (" (trial)" if r.is_dry_run else ""),
-        "verdict": lambda r: verdict(r.verdict),
+        "verdict": lambda r: badge(r.verdict),
         "since": lambda r: moment(r.status_datetime),
         "Batch#": lambda r: to("BATCH_INSTANCE", r.batch_instance_id)
         if r.batch_instance_id else None,
