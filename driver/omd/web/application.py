@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from omd._core.conninfo import resolve_conninfo
 from omd._terminal.markup import el
 from omd.web import frame, parts, routes
-from omd.web.answers import said, unavailable
+from omd.web.answers import redirected, said, unavailable
 from omd.web.assets import by_path
 from omd.web.login import TokenLogin
 from omd.web.sessions import COOKIE, Session
@@ -111,6 +111,8 @@ class Application:
         site, person = self.site, session.person
         function = importlib.import_module(f"omd.web.screens.{name}").screen
         screen = await site.screen(function, person, keys, query)
+        if screen.leads_to is not None:
+            return redirected(screen.leads_to)
         found = await asyncio.gather(*(site.rows(s, person) for s in screen.sections))
         sections = [
             frame.section(section, rows, query)

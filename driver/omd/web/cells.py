@@ -3,63 +3,46 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from omd._terminal.markup import Html, badge, el, join, message, moment, name
 from omd._terminal.text import as_json, as_text
-from omd.web import lists, parts
+from omd.web import linked, lists, parts
 from omd.web.section import Asked
 
 MOST_CHARACTERS = 200  # of a value in a cell; more is opened
 
 
-def to(pattern: str, key: object, **more: object) -> Html | None:
-    """Return a key that leads to its object; None stays None.
-
-    The last part of the pattern in braces is the key.
-    """
-    if key is None:
-        return None
-    last = pattern.rpartition("{")[2].rstrip("}")
-    return parts.link(parts.path(pattern, **{last: key}, **more), key)
-
-
 def run(instance: int | None) -> Html | None:
     """Return a Module Instance; 0 stands for none."""
-    return to("/run/module/{id}", instance or None)
+    return linked.to("MODULE_INSTANCE", instance) if instance else None
 
 
 def batch_run(instance: int | None) -> Html | None:
     """Return a Batch Instance; 0 stands for none."""
-    return to("/run/batch/{id}", instance or None)
+    return linked.to("BATCH_INSTANCE", instance) if instance else None
+
+
+def of(kind: str, key: object) -> Html | None:
+    """Return an object that may be missing."""
+    return None if key is None else linked.to(kind, key)
 
 
 def module(code: str | None) -> Html | None:
     """Return a Module."""
-    return to("/module/{code}", code)
+    return of("MODULE", code)
 
 
-def batch(code: str | None) -> Html | None:
-    """Return a Batch."""
-    return to("/batch/{code}", code)
-
-
-def task(task_id: int | None) -> Html | None:
+def task(task_id: int) -> Html:
     """Return a task."""
-    return to("/task/{id}", task_id)
+    return linked.to("TASK", task_id)
 
 
 def delivery(delivery_id: int | None) -> Html | None:
     """Return a delivery."""
-    return to("/delivery/{id}", delivery_id)
-
-
-def stage(code: str | None) -> Html | None:
-    """Return a stage."""
-    return to("/stage/{code}", code)
+    return of("DELIVERY", delivery_id)
 
 
 def decisions(instance: int | None, title: str | None = None) -> Html | None:
@@ -67,53 +50,6 @@ def decisions(instance: int | None, title: str | None = None) -> Html | None:
     if instance is None:
         return None
     return parts.link(parts.path("/decisions/{run}", run=instance), title or instance)
-
-
-def recall(recall_id: int | None) -> Html | None:
-    """Return a recall."""
-    return to("/recall/{id}", recall_id)
-
-
-# Where the objects are of each kind that somebody may look for. A name in braces is a part of the
-# key, of which the last one takes the rest.
-_PLACES = {
-    "MODULE": "/module/{code}",
-    "BATCH": "/batch/{code}",
-    "MODULE_INSTANCE": "/run/module/{id}",
-    "BATCH_INSTANCE": "/run/batch/{id}",
-    "TASK": "/task/{id}",
-    "SUSPENSION": "/queue?suspension",
-    "SCHEDULE": "/queue?schedule",
-    "TASK_TYPE": "/queue?type",
-    "TOPIC": "/graph?of",
-    "DELIVERY": "/delivery/{id}",
-    "EXPORT": "/delivery/{id}",
-    "ARRIVAL": "/deliveries?arrival",
-    "AGREEMENT": "/deliveries?agreement",
-    "INTERFACE": "/deliveries?interface",
-    "ENTITY": "/facts/{interface}/{entity}",
-    "STAGE": "/stage/{code}",
-    "RULESET": "/graph?of",
-    "RECALL": "/recall/{id}",
-    "LAKE_TABLE": "/lake?table",
-}
-
-
-def place(kind: str, key: str) -> str | None:
-    """Return the address of an object; None: the page has no place for its kind."""
-    pattern, _, parameter = _PLACES.get(kind, "").partition("?")
-    if not pattern:
-        return None
-    if parameter:
-        return parts.path(pattern, {parameter: key})
-    names = re.findall(r"\{(\w+)\}", pattern)
-    return parts.path(pattern, **dict(zip(names, key.split("/", len(names) - 1), strict=False)))
-
-
-def object_(kind: str, key: str) -> Html:
-    """Return the key of an object of any kind, which leads to it where the page has a place."""
-    href = place(kind, key)
-    return name(key) if href is None else parts.link(href, key)
 
 
 # What can be done -------------------------------------------------------------------------------
@@ -130,7 +66,7 @@ def action(
     if code not in asked.person.rights.actions:
         return None
     href = parts.path("/do/{action_code}/{key}", arguments, action_code=code, key=key)
-    return parts.link(href, title, data_action=code, cls="action")
+    return parts.link(href, Html(el("span", title)), data_action=code, cls="action")
 
 
 def actions(asked: Asked, *which: tuple[Any, ...]) -> Html | None:
@@ -140,15 +76,6 @@ def actions(asked: Asked, *which: tuple[Any, ...]) -> Html | None:
 
 
 # Values -----------------------------------------------------------------------------------------
-
-
-def since(value: datetime | None) -> Html:
-    """Return when something began that still runs; a browser counts on from there."""
-    if value is None:
-        return Html("")
-    at = value.astimezone()
-    iso = at.isoformat(timespec="seconds")
-    return el("time", f"{at:%H:%M:%S}", datetime=iso, data_since=iso)
 
 
 def modules(module_codes: Iterable[str] | None) -> Html:
@@ -212,10 +139,8 @@ def value(it: object) -> Html:
     return name(written)
 
 
-def plain(it: object) -> str | None:
-    """Return a value as the database reads it again; None stays None."""
-    if it is None:
-        return None
+def plain(it: object) -> str:
+    """Return a value as the database reads it again."""
     if isinstance(it, (bytes, memoryview)):
         return f"\\x{bytes(it).hex()}"
     if isinstance(it, datetime) and it.year in (1, 9999) and it.tzinfo:  # as the driver reads it

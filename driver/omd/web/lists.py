@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from omd._terminal.markup import Html, el, join
-from omd.web import parts
+from omd.web import linked, parts
 from omd.web.section import Asked, Row, Section, Select
 
 MOST = 200  # rows of a list; more are on the next page, or in the CSV
@@ -103,15 +103,12 @@ def spaced(pieces: Sequence[Html | None]) -> list[Html]:
 
 def filters(*fields: Html) -> Html:
     """Return a form that shows this screen again, with what its fields say."""
-    return el("form", *fields, el("button", "Show", type="submit"), method="get", cls="filters")
+    return linked.form(None, *fields)
 
 
 def field(asked: Asked, parameter: str, label: str, hint: str | None = None) -> Html:
     """Return a field of a filter, with what was asked for in it."""
-    value = asked.query.get(parameter) or None
-    return el(
-        "label", el("span", label), el("input", name=parameter, value=value, placeholder=hint)
-    )
+    return linked.entry(label, parameter, asked.query.get(parameter), hint)
 
 
 def choice(
@@ -120,19 +117,8 @@ def choice(
     """Return a choice of a filter."""
     chosen = asked.query.get(parameter, "")
     known = [*options] if not chosen or chosen in options else [*options, chosen]
-    return el(
-        "label",
-        el("span", label),
-        el(
-            "select",
-            el("option", any_, value=""),
-            *(
-                el("option", option, value=option, selected="" if option == chosen else None)
-                for option in known
-            ),
-            name=parameter,
-        ),
-    )
+    pairs = [("", any_), *((option, option) for option in known)]
+    return linked.choice(label, parameter, pairs, chosen)
 
 
 def select(

@@ -7,7 +7,20 @@ from urllib.parse import unquote, urlencode
 
 # The path of each screen, and its module in omd.web.screens. Of two that fit, the first one counts.
 SCREENS = {
+    "/": "now",
+    "/todo": "todo",
     "/work": "work",
+    "/queue": "queue",
+    "/task/{id}": "task",
+    "/deliveries": "deliveries",
+    "/delivery/{id}": "delivery",
+    "/facts/{interface}/{entity}": "facts",
+    "/stage/{code}": "stage",
+    "/decisions/{run}": "decisions",
+    "/recall/{id}": "recall",
+    "/lake": "lake",
+    "/log": "log",
+    "/find": "find",
 }
 
 

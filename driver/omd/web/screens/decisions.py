@@ -63,7 +63,7 @@ def _described(rows: Sequence[Row]) -> Html:
         {
             "Run": cells.run(row["module_instance_id"]),
             "Status": badge(row["execution_status_code"]),
-            "Stage": [cells.stage(row["stage_code"]), f", version {row['stage_version']}"],
+            "Stage": [cells.of("STAGE", row["stage_code"]), f", version {row['stage_version']}"],
             "Rules": [cells.text(row["ruleset_code"]), f", version {row['ruleset_version']}"],
             "On": row["engine"].capitalize(),
             "Began": moment(row["begun_at"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omd._terminal.markup import Html, moment, number
 from omd.delivery.receipt import row_counts
-from omd.web import cells, lists, parts
+from omd.web import cells, linked, lists, parts
 from omd.web.screens import recall
 from omd.web.section import Asked, Row, Screen, Section, Select
 
@@ -35,17 +35,20 @@ _ARRIVALS = {
 
 def screen(asked: Asked) -> Screen:
     """Return the deliveries of all agreements, or those that are asked for."""
+    arrival = asked.query.get("arrival")
+    chosen = (linked.actions(asked, "ARRIVAL", arrival), _arrivals(asked)) if arrival else ()
     return Screen(
         "deliveries",
         "Deliveries",
         (
+            *chosen,
             _unfinished(),
             _log(asked),
-            _arrivals(asked),
+            *(() if arrival else (_arrivals(asked),)),
             _queue(),
-            _facts(),
+            _facts(asked),
             _marks(),
-            _exports(),
+            _exports(asked),
             _recalls(),
             _locations(),
         ),
@@ -130,6 +133,7 @@ LIMIT %(limit)s""",
 
 def _arrivals(asked: Asked) -> Section:
     # What is done comes to be most of it, so one has to ask for it.
+    is_all = asked.query.get("folders") == "all" or asked.query.get("arrival")
     is_open = "arrival_status IN ('UNFIT', 'INCOMPLETE', 'FOUND', 'TAKEN', 'REFUSED', 'CHANGED')"
     select = lists.select(
         asked,
@@ -140,7 +144,8 @@ FROM omd_report.arrivals{where}
 ORDER BY arrival_id DESC
 LIMIT %(limit)s""",
         100,
-        [] if asked.query.get("folders") == "all" else [is_open],
+        [] if is_all else [is_open],
+        arrival="arrival_id = %s::bigint",
         agreement="agreement_code",
         interface="interface_code",
         arrived_before="arrival_id < %s::bigint",
@@ -200,7 +205,7 @@ def queue_status(value: str) -> Html:
     return cells.state({"LOADING": "E", "QUEUED": "A"}.get(value, "S"), value.lower())
 
 
-def _facts() -> Section:
+def _facts(asked: Asked) -> Section:
     select = Select(
         """\
 SELECT interface_code, traveling_now, model_version, deployed_version, queued_items, oldest_queued,
@@ -267,7 +272,7 @@ LIMIT %(limit)s""",
     )  # fmt: skip
 
 
-def _exports() -> Section:
+def _exports(asked: Asked) -> Section:
     select = Select(
         """\
 SELECT delivery_id, agreement_code, delivery_status, export_mode, as_of, target_uri, entity_codes,
@@ -312,7 +317,7 @@ LIMIT %(limit)s""",
     return lists.listing(
         "recalls", "Recalls", "omd_report.recalls", select,
         {
-            "recall#": lambda r: cells.recall(r["recall_id"]),
+            "recall#": lambda r: cells.of("RECALL", r["recall_id"]),
             "status": lambda r: recall.status(r["recall_status"]),
             "of": lambda r: cells.pairs(r["target"]),
             "planned": lambda r: moment(r["planned_datetime"]),

@@ -8,7 +8,7 @@ from omd._terminal.markup import Html, join, moment, number
 from omd.delivery import receipt
 from omd.delivery.receipt import row_counts
 from omd.delivery.rows import DeliveryEventsRow, DeliveryLogRow, DeliveryStateRow
-from omd.web import cells, lists
+from omd.web import cells, linked, lists
 from omd.web.screens import deliveries
 from omd.web.section import Asked, Row, Screen, Section, Select
 
@@ -20,6 +20,7 @@ def screen(asked: Asked) -> Screen:
         f"Delivery {asked.path['id']}",
         (
             _receipt(asked),
+            linked.actions(asked, "DELIVERY", asked.path["id"]),
             _events(asked),
             _items(asked),
             _loads(asked),

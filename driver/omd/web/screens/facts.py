@@ -73,7 +73,7 @@ class Entity:
             value = {self.keys[0]: value} if len(self.keys) == 1 else {}
         unknown = [column for column in value if column not in self.columns]
         if unknown or not value:
-            its = json.dumps({column: "…" for column in self.keys}, ensure_ascii=False)
+            its = json.dumps(dict.fromkeys(self.keys, "…"), ensure_ascii=False)
             return None, f"A key of this entity looks like this: {its}"
         return value, None
 
@@ -97,7 +97,11 @@ class Entity:
     def key_of(self, row: Row) -> str:
         """Return the key of a row as a parameter of the URL."""
         return json.dumps(
-            {column: cells.plain(row[column]) for column in self.keys}, ensure_ascii=False
+            {
+                column: None if row[column] is None else cells.plain(row[column])
+                for column in self.keys
+            },
+            ensure_ascii=False,
         )
 
 
@@ -127,7 +131,7 @@ def screen(asked: Asked) -> Screen:
 
 
 def _form(it: Entity) -> Html:
-    its = json.dumps({column: "…" for column in it.keys}, ensure_ascii=False)
+    its = json.dumps(dict.fromkeys(it.keys, "…"), ensure_ascii=False)
     asked = it.asked
     return lists.filters(
         lists.field(asked, "at", "as of", "now"),
@@ -148,8 +152,9 @@ def _all(it: Entity) -> Section:
     conditions = [f"{_PAGED_BY} > %(after)s"] if is_paged and after else []
     select = lists.select(
         it.asked,
-        "SELECT *\nFROM {source}{where}{order}\nLIMIT %(limit)s".replace("{source}", _source(it))
-        .replace("{order}", f"\nORDER BY {_PAGED_BY}" if is_paged else ""),
+        "SELECT *\nFROM {source}{where}{order}\nLIMIT %(limit)s".replace(
+            "{source}", _source(it)
+        ).replace("{order}", f"\nORDER BY {_PAGED_BY}" if is_paged else ""),
         100,
         conditions,
         {"at": it.at, "after": after},

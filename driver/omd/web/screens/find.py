@@ -8,7 +8,7 @@ from dataclasses import replace
 import psycopg
 
 from omd._terminal.markup import Html
-from omd.web import cells, lists, parts
+from omd.web import cells, linked, lists, parts
 from omd.web.section import Asked, Row, Screen, Section, Select
 
 _RANKS = {1: "this is it", 2: "begins with it", 3: "has it inside"}
@@ -41,7 +41,7 @@ def _only(asked: Asked, select: Select) -> str | None:
     except psycopg.DatabaseError:  # the section itself shows the error
         return None
     exact = [row for row in rows if row["rank"] == 1]
-    return cells.place(exact[0]["object_kind"], exact[0]["key"]) if len(exact) == 1 else None
+    return linked.path_of(exact[0]["object_kind"], exact[0]["key"]) if len(exact) == 1 else None
 
 
 def _table(rows: Sequence[Row]) -> Html:
@@ -50,7 +50,7 @@ def _table(rows: Sequence[Row]) -> Html:
         rows,
         {
             "kind": lambda r: r["object_kind"].replace("_", " ").lower(),
-            "key": lambda r: cells.object_(r["object_kind"], r["key"]),
+            "key": lambda r: linked.to(r["object_kind"], r["key"]),
             "what": lambda r: cells.text(r["title"]) if r["title"] != r["key"] else None,
             "more": lambda r: cells.words(r["detail"]),
             "": lambda r: _RANKS.get(r["rank"]),

@@ -58,7 +58,8 @@ FROM omd_report.lake_commits{where}
 ORDER BY commit_id DESC
 LIMIT %(limit)s""",
         100,
-        table="table_code", before="commit_id < %s::bigint",
+        table="table_code",
+        before="commit_id < %s::bigint",
     )
     return lists.listing(
         "commits", "Commits", "omd_report.lake_commits", select,

@@ -57,7 +57,9 @@ def _form(asked: Asked) -> Html:
 
 def _events(asked: Asked) -> Section:
     query = asked.query
-    values = {name: query[name] for name in (*_SLICED, *_INDEXED) if query.get(name)}
+    values: dict[str, object] = {
+        name: query[name] for name in (*_SLICED, *_INDEXED) if query.get(name)
+    }
     conditions = [text for name, text in {**_INDEXED, **_SLICED}.items() if name in values]
     if query.get("type") in _TYPES:
         conditions.append(_TYPES[query["type"]])
@@ -100,10 +102,8 @@ _COLUMNS = {
     "event#": lambda r: r["event_id"],
     "when": lambda r: moment(r["event_datetime"]),
     "what": lambda r: _what(r),
-    "of": lambda r: cells.module(r["module_code"]) or cells.batch(r["batch_code"]),
-    "run#": lambda r: (
-        cells.run(r["module_instance_id"]) or cells.batch_run(r["batch_instance_id"])
-    ),
+    "of": lambda r: cells.module(r["module_code"]) or cells.of("BATCH", r["batch_code"]),
+    "run#": lambda r: cells.run(r["module_instance_id"]) or cells.batch_run(r["batch_instance_id"]),
     "in words": lambda r: cells.words(r["event_detail"]),
     "why": lambda r: cells.words(r["reason"]),
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from omd._terminal.markup import Html, moment, number
 from omd._terminal.text import as_text
-from omd.web import cells, lists
+from omd.web import cells, linked, lists
 from omd.web.section import Asked, Row, Screen, Section, Select
 
 _STATUSES = {"PENDING": "A", "CLAIMED": "E", "DONE": "S", "DEAD": "F", "CANCELLED": "C"}
@@ -15,12 +16,19 @@ _CRITERION = "c."  # before the name of a criterion, among the parameters of the
 
 def screen(asked: Asked) -> Screen:
     """Return what waits and runs in the queue, and the tasks that somebody looks for."""
-    sections = (
-        _lanes(), _dead(asked), _running(), _suspensions(), _workers(), _limits(), _schedules(),
-        _sources(),
-    )  # fmt: skip
-    found = (_found(asked),) if asked.query.get("family") else ()
-    return Screen("queue", "Queue", (*found, *sections), form=_form(asked))
+    first: list[Section] = []
+    for parameter, kind in _KINDS.items():
+        if key := asked.query.get(parameter):
+            first += [linked.actions(asked, kind, key), _OF_KIND[kind](asked)]
+    if asked.query.get("family"):
+        first.append(_found(asked))
+    rest = [
+        _lanes(), _dead(asked), _running(), _suspensions(asked), _workers(), _limits(asked),
+        _schedules(asked), _sources(),
+    ]  # fmt: skip
+    chosen = {section.id for section in first}
+    sections = (*first, *(section for section in rest if section.id not in chosen))
+    return Screen("queue", "Queue", sections, form=_form(asked))
 
 
 def status(value: str) -> Html:
@@ -49,7 +57,7 @@ def _form(asked: Asked) -> Html:
         ),
         *(
             (
-                lists.field(asked, "type", "type"),
+                lists.field(asked, "task_type", "type"),
                 lists.choice(asked, "status", "status", list(_STATUSES)),
             )
             if family
@@ -77,7 +85,7 @@ LIMIT %(limit)s""",
         {
             "family": asked.query["family"],
             "criteria": json.dumps(given, ensure_ascii=False),
-            "types": [asked.query["type"]] if asked.query.get("type") else None,
+            "types": [asked.query["task_type"]] if asked.query.get("task_type") else None,
             "statuses": [asked.query["status"]] if asked.query.get("status") else None,
             "before": asked.query.get("before") or None,
             "limit": 100,
@@ -105,29 +113,35 @@ LIMIT %(limit)s""",
 # What there is ----------------------------------------------------------------------------------
 
 
+_MOST = 10_000  # what a lane counts up to (W8)
+
+
 def _lanes() -> Section:
     select = Select(
         """\
-SELECT family_code, task_type, lane, due, later, suspended, claimed, dead, oldest_due
-FROM omd_report.dispatch_queue
-ORDER BY family_code, task_type, lane
+SELECT family_code, lane, due, later, suspended, claimed, dead, oldest_due
+FROM omd_dispatch.queue_lanes(%(most)s)
+ORDER BY family_code, lane
 LIMIT %(limit)s""",
-        {"limit": lists.MOST},
+        {"most": _MOST, "limit": lists.MOST},
     )
+
+    def counted(column: str) -> Callable[[Row], str]:
+        return lambda r: number(r[column]) + ("+" if r[column] >= _MOST else "")
+
     return lists.listing(
-        "lanes", "Lanes", "omd_report.dispatch_queue", select,
+        "lanes", "Lanes", "omd_dispatch.queue_lanes", select,
         {
             "family": lambda r: cells.text(r["family_code"]),
-            "type": lambda r: cells.text(r["task_type"]),
             "lane": lambda r: cells.text(r["lane"]),
-            "due#": lambda r: number(r["due"]),
-            "later#": lambda r: number(r["later"]),
-            "suspended#": lambda r: number(r["suspended"]),
-            "running#": lambda r: number(r["claimed"]),
-            "dead#": lambda r: number(r["dead"]),
+            "due#": counted("due"),
+            "later#": counted("later"),
+            "suspended#": counted("suspended"),
+            "running#": counted("claimed"),
+            "dead#": counted("dead"),
             "oldest due": lambda r: moment(r["oldest_due"]),
         },
-        key=("family_code", "task_type", "lane"),
+        key=("family_code", "lane"),
     )  # fmt: skip
 
 
@@ -136,29 +150,27 @@ def _dead(asked: Asked) -> Section:
         """\
 SELECT task_id, family_code, task_type, criteria, attempt, finished_at, error, batch_instance_id,
     module_instance_id
-FROM omd_report.dispatch_dead
-WHERE task_id < coalesce(%(before)s::bigint, 9223372036854775807)
+FROM omd_dispatch.dead_tasks(%(limit)s, %(before)s::bigint)
 ORDER BY task_id DESC
 LIMIT %(limit)s""",
         {"before": asked.query.get("dead_before") or None, "limit": 100},
     )
+    columns = {
+        "task#": lambda r: cells.task(r["task_id"]),
+        "family": lambda r: cells.text(r["family_code"]),
+        "type": lambda r: cells.text(r["task_type"]),
+        "criteria": lambda r: cells.pairs(r["criteria"]),
+        "attempts#": lambda r: r["attempt"],
+        "died": lambda r: moment(r["finished_at"]),
+        "error": lambda r: cells.words(r["error"]),
+        "run#": lambda r: (
+            cells.run(r["module_instance_id"]) or cells.batch_run(r["batch_instance_id"])
+        ),
+        "": lambda r: cells.action(asked, "REVIVE_TASK", r["task_id"], "Revive"),
+    }
     return lists.listing(
-        "dead", "Dead tasks", "omd_report.dispatch_dead", select,
-        {
-            "task#": lambda r: cells.task(r["task_id"]),
-            "family": lambda r: cells.text(r["family_code"]),
-            "type": lambda r: cells.text(r["task_type"]),
-            "criteria": lambda r: cells.pairs(r["criteria"]),
-            "attempts#": lambda r: r["attempt"],
-            "died": lambda r: moment(r["finished_at"]),
-            "error": lambda r: cells.words(r["error"]),
-            "run#": lambda r: (
-                cells.run(r["module_instance_id"]) or cells.batch_run(r["batch_instance_id"])
-            ),
-            "": lambda r: cells.action(asked, "REVIVE_TASK", r["task_id"], "Revive"),
-        },
-        key="task_id",
-        paged=lists.Paged(asked, "dead_before", "task_id"),
+        "dead", "Dead tasks", "omd_dispatch.dead_tasks", select, columns,
+        key="task_id", paged=lists.Paged(asked, "dead_before", "task_id"),
     )  # fmt: skip
 
 
@@ -182,22 +194,23 @@ LIMIT %(limit)s""",
             "lane": lambda r: cells.text(r["lane"]),
             "attempt#": lambda r: r["attempt"],
             "worker": lambda r: cells.text(r["claimed_by"]),
-            "since": lambda r: cells.since(r["claimed_at"]),
+            "since": lambda r: linked.running_since(r["claimed_at"]),
             "": lambda r: cells.state("A", "is to end") if r["cancel_requested"] else None,
         },
         key="task_id",
     )  # fmt: skip
 
 
-def _suspensions() -> Section:
-    select = Select(
+def _suspensions(asked: Asked) -> Section:
+    select = lists.select(
+        asked,
         """\
 SELECT suspension_id, family_code, task_types, criteria, reason, suspended_at, suspended_by,
     resumed_at
-FROM omd_report.dispatch_suspensions
+FROM omd_report.dispatch_suspensions{where}
 ORDER BY suspension_id
 LIMIT %(limit)s""",
-        {"limit": lists.MOST},
+        suspension="suspension_id = %s::bigint",
     )
     return lists.listing(
         "suspensions", "Suspensions", "omd_report.dispatch_suspensions", select,
@@ -211,7 +224,9 @@ LIMIT %(limit)s""",
             "resumed": lambda r: moment(r["resumed_at"]),
             "reason": lambda r: cells.words(r["reason"]),
             "": lambda r: (
-                None if r["resumed_at"] else cells.action(asked, "RESUME", r["suspension_id"], "Resume")
+                None
+                if r["resumed_at"]
+                else cells.action(asked, "RESUME", r["suspension_id"], "Resume")
             ),
         },
         key="suspension_id",
@@ -244,15 +259,16 @@ LIMIT %(limit)s""",
     )  # fmt: skip
 
 
-def _limits() -> Section:
-    select = Select(
+def _limits(asked: Asked) -> Section:
+    select = lists.select(
+        asked,
         """\
 SELECT family_code, task_type, deliver_id, max_running, limit_criterion, max_attempts, timeout,
     backoff
-FROM omd_dispatch.task_conf_type_desc
+FROM omd_dispatch.task_conf_type_desc{where}
 ORDER BY family_code, task_type
 LIMIT %(limit)s""",
-        {"limit": lists.MOST},
+        type="family_code || '/' || task_type = %s",
     )
     return lists.listing(
         "limits", "Types and limits", "omd_dispatch.task_conf_type_desc", select,
@@ -278,15 +294,16 @@ def _type(row: Row) -> str:
     return f"{row['family_code']}/{row['task_type']}"
 
 
-def _schedules() -> Section:
-    select = Select(
+def _schedules(asked: Asked) -> Section:
+    select = lists.select(
+        asked,
         """\
 SELECT schedule_code, family_code, task_type, criteria, cron, time_zone, every, inactive_indicator,
     next_time, last_fired_at, created_count, skipped_count, lost_count, problem, retry_time
-FROM omd_report.dispatch_schedules
+FROM omd_report.dispatch_schedules{where}
 ORDER BY schedule_code
 LIMIT %(limit)s""",
-        {"limit": lists.MOST},
+        schedule="schedule_code",
     )
     return lists.listing(
         "schedules", "Schedules", "omd_report.dispatch_schedules", select,
@@ -347,3 +364,8 @@ LIMIT %(limit)s""",
         },
         key=("family_code", "task_type", "source"),
     )  # fmt: skip
+
+
+# What a parameter of the URL names, with its list.
+_KINDS = {"suspension": "SUSPENSION", "schedule": "SCHEDULE", "type": "TASK_TYPE"}
+_OF_KIND = {"SUSPENSION": _suspensions, "SCHEDULE": _schedules, "TASK_TYPE": _limits}

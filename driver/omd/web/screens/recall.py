@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from omd._terminal.markup import Html, described, el, join, moment, number
-from omd.web import cells, lists
+from omd.web import cells, linked, lists
 from omd.web.section import Asked, Row, Screen, Section, Select
 
 _ACTIONS = {
@@ -31,7 +31,13 @@ def screen(asked: Asked) -> Screen:
     return Screen(
         "recall",
         f"Recall {asked.path['id']}",
-        (_recall(asked), _items(asked), _returns(asked), _decisions(asked)),
+        (
+            _recall(asked),
+            linked.actions(asked, "RECALL", asked.path["id"]),
+            _items(asked),
+            _returns(asked),
+            _decisions(asked),
+        ),
     )
 
 
@@ -161,7 +167,7 @@ LIMIT %(limit)s""",
                 None
                 if r["return_status"] in ("DONE", "DROPPED", "RUNNING")
                 else cells.action(
-                    asked, "DROP_RETURN", r["recall_id"], "Drop", p_position=r["position"]
+                    asked, "DROP_RETURN", r["recall_id"], "Drop", {"p_position": r["position"]}
                 )
             ),
         },
@@ -191,7 +197,7 @@ LIMIT %(limit)s""",
     return lists.listing(
         "decisions", "What was decided otherwise", "omd_report.superseded_decisions", select,
         {
-            "stage": lambda r: cells.stage(r["stage_code"]),
+            "stage": lambda r: cells.of("STAGE", r["stage_code"]),
             "wave": lambda r: cells.text(r["wave"]),
             "key": lambda r: cells.pairs(r["key"]),
             "was decided by#": lambda r: cells.decisions(r["old_instance_id"]),

@@ -25,7 +25,7 @@ def screen(asked: Asked) -> Screen:
         "stage",
         f"Stage {code}",
         (
-            _stage(asked, code),
+            _stage(code),
             _runs(asked, code),
             _rejects(asked, code),
             _rulesets(asked, code),
@@ -34,7 +34,7 @@ def screen(asked: Asked) -> Screen:
     )
 
 
-def _stage(asked: Asked, code: str) -> Section:
+def _stage(code: str) -> Section:
     selects = (
         Select(
             "SELECT * FROM omd_report.decision_stage_list WHERE stage_code = %(code)s"
@@ -68,9 +68,7 @@ def _described(stages: Sequence[Row], readiness: Sequence[Row]) -> Html:
 
 
 def _ready(row: Row) -> Html:
-    state = cells.state(
-        _READINESS.get(row["reason"], "C"), row["reason"].replace("_", " ").lower()
-    )
+    state = cells.state(_READINESS.get(row["reason"], "C"), row["reason"].replace("_", " ").lower())
     failures = f" after {row['failures']:,} failures" if row["failures"] else ""
     until = [", not before ", moment(row["not_before"])] if row["not_before"] else []
     return el("span", state, failures, *until)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from omd._terminal.markup import Html, described, el, join, moment
-from omd.web import cells, lists
+from omd.web import cells, linked, lists
 from omd.web.screens import queue
 from omd.web.section import Asked, Row, Screen, Section, Select
 
@@ -29,6 +29,7 @@ def screen(asked: Asked) -> Screen:
         f"Task {asked.path['id']}",
         (
             Section("why", "Why it is so", (why,), _why),
+            linked.actions(asked, "TASK", asked.path["id"]),
             Section("state", "The task", (state,), _state),
             Section("error", "Its last error", (error,), _error, is_data=True),
         ),
