@@ -431,10 +431,18 @@ def as_page(explanation: Explanation) -> str:
     """Return an explanation as an HTML page (see `omd._terminal.markup`)."""
     run = explanation.run
     title = _key(explanation.key) or f"Run {run.module_instance_id}"
+    pairs: dict[str, object] = {
+        "Decided": moment(run.begun_at),
+        "Rules": [name(run.ruleset_code), f", version {run.ruleset_version}"],
+        "Stage": [name(run.stage_code), f", version {run.stage_version}"],
+        "Wave": explanation.wave,
+        "Run": f"{run.module_instance_id} ({run.engine})",
+        "Fingerprint": el("span", run.content_hash[:16], title=run.content_hash),
+    }
     note = (
         *(f"{line} " for line in _left(explanation)),
-        f"Times are local, in {zone()}. The fingerprint tells whether the rules are "
-        "the same as those of another run.",
+        f"Times are local, in {zone()}. ",
+        "The fingerprint tells whether the rules are the same as those of another run.",
     )
     return page(
         f"{title}: {tell(explanation).title}",
@@ -444,6 +452,7 @@ def as_page(explanation: Explanation) -> str:
             el("p", "How it was decided, by ", name(run.stage_code)),
         ),
         *as_sections(explanation),
+        section("run", "The run", described(pairs)),
         el("p", *note, cls="note"),
         style=_STYLE,
     )
@@ -451,15 +460,7 @@ def as_page(explanation: Explanation) -> str:
 
 def as_sections(explanation: Explanation) -> list[Html]:
     """Return an explanation as parts of a page."""
-    summary, run = tell(explanation), explanation.run
-    pairs: dict[str, object] = {
-        "Decided": moment(run.begun_at),
-        "Rules": [name(run.ruleset_code), f", version {run.ruleset_version}"],
-        "Stage": [name(run.stage_code), f", version {run.stage_version}"],
-        "Wave": explanation.wave,
-        "Run": f"{run.module_instance_id} ({run.engine})",
-        "Fingerprint": el("span", run.content_hash[:16], title=run.content_hash),
-    }
+    summary = tell(explanation)
     body = [
         verdict(summary.kind, summary.title, *(el("p", line) for line in summary.why)),
         *(
@@ -483,7 +484,6 @@ def as_sections(explanation: Explanation) -> list[Html]:
                 "rejects", "Records that were rejected", table(explanation.rejects[:_MOST], columns)
             )
         )
-    body.append(section("run", "The run", described(pairs)))
     return body
 
 

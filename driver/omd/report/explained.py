@@ -25,6 +25,7 @@ from omd._terminal.markup import (
     zone,
 )
 from omd._terminal.text import as_text, printable, short
+from omd.report.sections import To, nowhere
 from omd.report.way import STYLE, Stop, picture
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ def as_page(steps: Sequence[ExplainRow]) -> str:
     )
 
 
-def as_sections(steps: Sequence[ExplainRow]) -> list[Html]:
-    """Return an explanation as parts of a page."""
+def as_sections(steps: Sequence[ExplainRow], to: To = nowhere) -> list[Html]:
+    """Return an explanation as parts of a page; ``to`` leads to runs and deliveries."""
     first, second = steps[:2]
     run = next(step for step in steps if step.step == "RUN")
     stands = run.detail.get("stands", True)
@@ -104,13 +105,13 @@ def as_sections(steps: Sequence[ExplainRow]) -> list[Html]:
         rows = [step for step in steps if step.step in kinds]
         if rows:
             columns: dict[str, Callable[[Any], object]] = {
-                "what": lambda step: el("span", _TITLES[step.step], cls="nowrap"),
+                "what": lambda step: el("span", _what(step, to), cls="nowrap"),
                 "in words": lambda step: name(step.text),
             }
             body.append(section(f"part-{kinds[0].lower()}", title, table(rows, columns)))
     history = [step for step in steps if step.step == "HISTORY"]
     if history:
-        body.append(section("values", "Its history", _history(history)))
+        body.append(section("values", "Its history", _history(history, to)))
     return body
 
 
@@ -154,15 +155,24 @@ def _note(detail: Mapping[str, Any], delivery: int | None) -> str:
     return ", ".join(parts) or str(detail["table_code"])
 
 
-def _history(steps: Sequence[ExplainRow]) -> Html:
+def _what(step: ExplainRow, to: To) -> Html:
+    title = _TITLES[step.step]
+    if step.step == "DELIVERY" and step.delivery_id is not None:
+        return to("DELIVERY", step.delivery_id, title)
+    if step.module_instance_id is not None:
+        return to("MODULE_INSTANCE", step.module_instance_id, title)
+    return name(title)
+
+
+def _history(steps: Sequence[ExplainRow], to: To) -> Html:
     columns: dict[str, Callable[[Any], object]] = {
         "from": lambda step: moment(step.valid_from),
         "until": lambda step: _until(step.valid_until),
         "value": lambda step: _value(step),
         "by": lambda step: (
-            f"delivery {step.delivery_id}"
+            to("DELIVERY", step.delivery_id, f"delivery {step.delivery_id}")
             if step.delivery_id is not None
-            else f"run {step.module_instance_id}"
+            else to("MODULE_INSTANCE", step.module_instance_id, f"run {step.module_instance_id}")
         ),
     }
     return table(steps, columns)

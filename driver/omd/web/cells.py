@@ -69,6 +69,14 @@ def action(
     return parts.link(href, Html(el("span", title)), data_action=code, cls="action")
 
 
+def bulk(asked: Asked, code: str, filter_: Mapping[str, object], title: str) -> Html | None:
+    """Return what can be done with all that a filter finds; None: the person may not."""
+    if code not in asked.person.rights.actions:
+        return None
+    href = parts.path("/bulk/{action_code}", filter_, action_code=code)
+    return parts.link(href, Html(el("span", title)), data_action=code, cls="action")
+
+
 def actions(asked: Asked, *which: tuple[Any, ...]) -> Html | None:
     """Return several actions of a row, each with its code, its key and its title."""
     links = lists.spaced([action(asked, *one) for one in which])
@@ -101,11 +109,13 @@ def codes(values: Iterable[str] | None) -> Html:
     return Html(", ".join(name(value) for value in values or ()))
 
 
-def pairs(values: Mapping[str, Any] | None) -> Html:
+def pairs(values: object) -> Html | None:
     """Return names and values, such as criteria or a key."""
+    if values is None or isinstance(values, (str, list)):
+        return document(values)
     return join(
         el("span", el("span", key, cls="soft"), " ", name(as_text(value)), " ", cls="line")
-        for key, value in (values or {}).items()
+        for key, value in dict(values).items()  # type: ignore[call-overload]
     )
 
 

@@ -134,10 +134,9 @@ def section(
         found: a list of rows per query.
         query: the parameters of the URL, for the link to the CSV.
     """
-    if isinstance(found, psycopg.Error):
-        inside = [unread(found), parts.sql_and_csv(section, query)]
-    else:
-        inside = [section.render(*found), parts.sql_and_csv(section, query)]
+    inside = [unread(found) if isinstance(found, psycopg.Error) else section.render(*found)]
+    if section.selects:
+        inside.append(parts.sql_and_csv(section, query))
     return el("section", el("h2", section.title), *inside, id=section.id)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
+from psycopg.abc import Buffer
+from psycopg.pq import Format
 from psycopg.rows import DictRow, dict_row
 
 from omd._core.adapters import adapt
@@ -35,4 +37,22 @@ def opened(dsn: str, **settings: Any) -> Connection:
         **{**_SETTINGS, **settings},
     )
     adapt(connection)
+    for name in ("date", "timestamp", "timestamptz", "interval"):
+        _as_text_if_too_large(connection, name)
     return connection
+
+
+def _as_text_if_too_large(connection: Connection, name: str) -> None:
+    """Let a value of a type that Python can't hold, such as a day before Christ, come as a text."""
+    oid = connection.adapters.types[name].oid
+    known = connection.adapters.get_loader(oid, Format.TEXT)
+    assert known is not None  # noqa: S101 - psycopg has one for each of them
+
+    class Lenient(known):  # type: ignore[valid-type, misc]
+        def load(self, data: Buffer) -> Any:
+            try:
+                return super().load(data)
+            except psycopg.DataError:
+                return bytes(data).decode()
+
+    connection.adapters.register_loader(name, Lenient)

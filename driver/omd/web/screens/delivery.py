@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from omd._terminal.markup import Html, join, moment, number
 from omd.delivery import receipt
@@ -148,12 +148,19 @@ LIMIT %(limit)s""",
             "run#": lambda r: cells.run(r["module_instance_id"]),
             "kind": lambda r: r["load_kind"].lower(),
             "time of its rows": lambda r: moment(r["transaction_datetime"]),
-            "rows": lambda r: row_counts(r["row_counts"] or {}),
+            "rows": lambda r: _written(r["row_counts"]),
             "loaded": lambda r: moment(r["loaded_datetime"]),
             "undone by#": lambda r: cells.run(r["undone_by"]),
         },
         key="module_instance_id",
     )  # fmt: skip
+
+
+def _written(counts: Mapping[str, Mapping[str, int]] | None) -> str:
+    """Return how many rows of each entity a load wrote."""
+    return "; ".join(
+        f"{entity}: {of.get('rows', 0):,}" for entity, of in sorted((counts or {}).items())
+    )
 
 
 def _exports(asked: Asked) -> Section:
@@ -216,14 +223,14 @@ FROM omd_delivery.quarantine
 WHERE delivery_id = %(delivery_id)s::bigint
 ORDER BY attempt DESC, entity_code, record_key
 LIMIT %(limit)s""",
-        100,
+        50,
     )
     return lists.listing(
         "quarantine", "Rows that break a rule", "omd_delivery.quarantine", select,
         {
             "run no.#": lambda r: r["attempt"],
             "entity": lambda r: cells.text(r["entity_code"]),
-            "key": lambda r: cells.document(r["record_key"]),
+            "key": lambda r: cells.pairs(r["record_key"]),
             "breaks": lambda r: cells.codes(r["constraint_codes"]),
             "row": lambda r: cells.document(r["raw"]),
             "": lambda r: "left out" if r["is_skipped"] else r["origin"].lower(),

@@ -14,13 +14,15 @@ from psycopg import sql
 from omd._terminal.markup import Html, described, el, join
 from omd.provenance.rows import ExplainRow
 from omd.report import explained
-from omd.web import cells, lists, parts
+from omd.web import cells, linked, lists, parts
 from omd.web.section import Asked, Row, Screen, Section, Select
 
 # The columns of the views of an entity; which of them are its key says the model.
 _COLUMNS = """\
-SELECT a.attname AS name, k.key_position
+SELECT a.attname AS name, k.attribute_code IS NOT NULL AS is_attribute, k.key_position
 FROM pg_catalog.pg_attribute AS a
+INNER JOIN pg_catalog.pg_class AS c ON a.attrelid = c.oid
+INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace = n.oid
 LEFT JOIN (
     SELECT t.attribute_code, t.key_position
     FROM omd_delivery.interface AS i
@@ -28,7 +30,9 @@ LEFT JOIN (
     INNER JOIN omd_delivery.attribute AS t ON e.entity_id = t.entity_id
     WHERE i.interface_code = %(interface)s AND e.entity_code = %(entity)s
 ) AS k ON a.attname = k.attribute_code
-WHERE a.attrelid = to_regclass(%(view)s) AND a.attnum > 0 AND NOT a.attisdropped
+WHERE
+    n.nspname = %(schema)s AND c.relname = %(entity)s AND c.relkind = 'v'
+    AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum"""
 
 _PAGED_BY = "acm_id"
@@ -47,11 +51,12 @@ class Entity:
                 {
                     "interface": self.interface,
                     "entity": self.entity,
-                    "view": self.named("asof_"),
+                    "schema": f"asof_{self.interface}",
                 },
             )
         )
         self.columns = [row["name"] for row in found]
+        self.attributes = {row["name"] for row in found if row["is_attribute"]}
         keys = [row for row in found if row["key_position"] is not None]
         self.keys = [row["name"] for row in sorted(keys, key=lambda row: row["key_position"])]
         self.key, self.problem = self._key()
@@ -214,6 +219,8 @@ def _attributes(it: Entity, row: Row) -> dict[str, object]:
             " ",
             parts.link(lists.here(it.asked, column=column), "explain", cls="soft"),
         ]
+        if column in it.attributes
+        else _value(column, row)
         for column in it.columns
     }
 
@@ -249,6 +256,6 @@ def _explain(it: Entity, column: str) -> Section:
     )
 
     def render(rows: Sequence[Row]) -> Html:
-        return join(explained.as_sections([ExplainRow(**row) for row in rows]))
+        return join(explained.as_sections([ExplainRow(**row) for row in rows], linked.to))
 
     return Section("explain", f"Where {column} comes from", (select,), render, is_data=True)

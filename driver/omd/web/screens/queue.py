@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from omd._terminal.markup import Html, moment, number
+from omd._terminal.markup import Html, el, join, moment, number
 from omd._terminal.text import as_text
-from omd.web import cells, linked, lists
+from omd.web import cells, linked, lists, parts
 from omd.web.section import Asked, Row, Screen, Section, Select
 
 _STATUSES = {"PENDING": "A", "CLAIMED": "E", "DONE": "S", "DEAD": "F", "CANCELLED": "C"}
@@ -23,8 +23,8 @@ def screen(asked: Asked) -> Screen:
     if asked.query.get("family"):
         first.append(_found(asked))
     rest = [
-        _lanes(), _dead(asked), _running(), _suspensions(asked), _workers(), _limits(asked),
-        _schedules(asked), _sources(),
+        _lanes(), _dead_groups(asked), _dead(asked), _running(), _suspensions(asked), _workers(),
+        _limits(asked), _schedules(asked), _sources(),
     ]  # fmt: skip
     chosen = {section.id for section in first}
     sections = (*first, *(section for section in rest if section.id not in chosen))
@@ -91,9 +91,12 @@ LIMIT %(limit)s""",
             "limit": 100,
         },
     )
-    return lists.listing(
-        "found", "The tasks that you look for", "omd_dispatch.search_tasks", select,
-        {
+    wanted = asked.query.get("status", "")
+    may_pick = _may_pick(asked, wanted)
+
+    def render(rows: Sequence[Row]) -> Html:
+        columns: dict[str, Callable[[Row], object]] = {
+            **({"pick": _pick} if may_pick else {}),
             "task#": lambda r: cells.task(r["task_id"]),
             "type": lambda r: cells.text(r["task_type"]),
             "criteria": lambda r: cells.pairs(r["criteria"]),
@@ -101,13 +104,17 @@ LIMIT %(limit)s""",
             "priority#": lambda r: r["priority"],
             "due": lambda r: moment(r["execution_time"]),
             "attempt#": lambda r: r["attempt"],
-            "suspension#": lambda r: r["suspension_id"],
+            "suspension#": lambda r: cells.of("SUSPENSION", r["suspension_id"]),
             "outcome": lambda r: cells.words(r["outcome"]),
             "error": lambda r: cells.words(r["error"]),
-        },
-        key="task_id",
-        paged=lists.Paged(asked, "before", "task_id"),
-    )  # fmt: skip
+        }
+        table = parts.table("omd_dispatch.search_tasks", rows, columns, key="task_id")
+        if may_pick and rows:
+            table = _picked(may_pick, asked.query["family"], wanted, table)
+        pages = lists.pages(lists.Paged(asked, "before", "task_id"), rows, 100)
+        return join(piece for piece in (table, pages) if piece)
+
+    return Section("found", "The tasks that you look for", (select,), render)
 
 
 # What there is ----------------------------------------------------------------------------------
@@ -145,6 +152,45 @@ LIMIT %(limit)s""",
     )  # fmt: skip
 
 
+def _dead_groups(asked: Asked) -> Section:
+    select = Select(
+        """\
+SELECT family_code, task_type, sqlstate_code, dead, is_all, since, first_task_id
+FROM omd_dispatch.dead_groups()
+ORDER BY family_code, task_type, sqlstate_code
+LIMIT %(limit)s""",
+        {"limit": lists.MOST},
+    )
+
+    def of_type(row: Row) -> dict[str, object]:
+        return {
+            "family_code": row["family_code"],
+            "statuses": "DEAD",
+            "task_types": row["task_type"],
+        }
+
+    columns = {
+        "family": lambda r: cells.text(r["family_code"]),
+        "type": lambda r: linked.to("TASK_TYPE", _type(r), r["task_type"]),
+        "error": lambda r: cells.text(r["sqlstate_code"]),
+        "dead#": lambda r: number(r["dead"]) + ("" if r["is_all"] else "+"),
+        "since": lambda r: moment(r["since"]),
+        "one of them#": lambda r: cells.task(r["first_task_id"]),
+        "": lambda r: join(
+            lists.spaced(
+                [
+                    cells.bulk(asked, "REVIVE_TASK", of_type(r), "Revive all of the type"),
+                    cells.bulk(asked, "CANCEL_TASK", of_type(r), "Cancel all of the type"),
+                ]
+            )
+        ),
+    }
+    return lists.listing(
+        "dead-groups", "Dead tasks by type and error", "omd_dispatch.dead_groups", select, columns,
+        key=("family_code", "task_type", "sqlstate_code"),
+    )  # fmt: skip
+
+
 def _dead(asked: Asked) -> Section:
     select = Select(
         """\
@@ -155,23 +201,81 @@ ORDER BY task_id DESC
 LIMIT %(limit)s""",
         {"before": asked.query.get("dead_before") or None, "limit": 100},
     )
-    columns = {
-        "task#": lambda r: cells.task(r["task_id"]),
-        "family": lambda r: cells.text(r["family_code"]),
-        "type": lambda r: cells.text(r["task_type"]),
-        "criteria": lambda r: cells.pairs(r["criteria"]),
-        "attempts#": lambda r: r["attempt"],
-        "died": lambda r: moment(r["finished_at"]),
-        "error": lambda r: cells.words(r["error"]),
-        "run#": lambda r: (
-            cells.run(r["module_instance_id"]) or cells.batch_run(r["batch_instance_id"])
-        ),
-        "": lambda r: cells.action(asked, "REVIVE_TASK", r["task_id"], "Revive"),
-    }
-    return lists.listing(
-        "dead", "Dead tasks", "omd_dispatch.dead_tasks", select, columns,
-        key="task_id", paged=lists.Paged(asked, "dead_before", "task_id"),
-    )  # fmt: skip
+
+    def render(rows: Sequence[Row]) -> Html:
+        families = {row["family_code"] for row in rows}
+        may_pick = _may_pick(asked, "DEAD") if len(families) == 1 else []
+        columns: dict[str, Callable[[Row], object]] = {
+            **({"pick": _pick} if may_pick else {}),
+            "task#": lambda r: cells.task(r["task_id"]),
+            "family": lambda r: cells.text(r["family_code"]),
+            "type": lambda r: cells.text(r["task_type"]),
+            "criteria": lambda r: cells.pairs(r["criteria"]),
+            "attempts#": lambda r: r["attempt"],
+            "died": lambda r: moment(r["finished_at"]),
+            "error": lambda r: cells.words(r["error"]),
+            "run#": lambda r: (
+                cells.run(r["module_instance_id"]) or cells.batch_run(r["batch_instance_id"])
+            ),
+            "": lambda r: cells.action(asked, "REVIVE_TASK", r["task_id"], "Revive"),
+        }
+        table = parts.table("omd_dispatch.dead_tasks", rows, columns, key="task_id")
+        if may_pick:
+            table = _picked(may_pick, families.pop(), "DEAD", table)
+        pages = lists.pages(lists.Paged(asked, "dead_before", "task_id"), rows, 100)
+        return join(piece for piece in (table, pages) if piece)
+
+    return Section("dead", "Dead tasks", (select,), render)
+
+
+# What can be done with tasks that are picked: the code, its title, and the statuses that it is for.
+_BULK = {
+    "REVIVE_TASK": ("Revive the picked ones", ("DEAD",)),
+    "CANCEL_TASK": ("Cancel the picked ones", ("PENDING", "DEAD")),
+    "RESCHEDULE_TASK": ("Reschedule the picked ones", ("PENDING",)),
+}
+
+
+def _may_pick(asked: Asked, status_: str) -> list[str]:
+    return [
+        code
+        for code, (_, statuses) in _BULK.items()
+        if status_ in statuses and code in asked.person.rights.actions
+    ]
+
+
+def _pick(row: Row) -> Html:
+    task_id = row["task_id"]
+    return el(
+        "input",
+        type="checkbox",
+        name="task_ids",
+        value=task_id,
+        id=f"pick-{task_id}",
+        aria_label=f"Pick task {task_id}",
+    )
+
+
+def _picked(may: Sequence[str], family: str, status_: str, table: Html) -> Html:
+    """Return a table whose picked rows are the filter of a bulk action."""
+    buttons = [
+        el(
+            "button",
+            _BULK[code][0],
+            type="submit",
+            formaction=parts.path("/bulk/{action_code}", action_code=code),
+            cls="quiet",
+        )
+        for code in may
+    ]
+    return el(
+        "form",
+        el("input", type="hidden", name="family_code", value=family),
+        el("input", type="hidden", name="statuses", value=status_),
+        table,
+        el("p", *lists.spaced(buttons), cls="actions"),
+        method="get",
+    )
 
 
 def _running() -> Section:
@@ -215,7 +319,7 @@ LIMIT %(limit)s""",
     return lists.listing(
         "suspensions", "Suspensions", "omd_report.dispatch_suspensions", select,
         {
-            "suspension#": lambda r: r["suspension_id"],
+            "suspension#": lambda r: cells.of("SUSPENSION", r["suspension_id"]),
             "family": lambda r: cells.text(r["family_code"]),
             "types": lambda r: cells.codes(r["task_types"] or ["all"]),
             "criteria": lambda r: cells.pairs(r["criteria"]),
@@ -274,7 +378,7 @@ LIMIT %(limit)s""",
         "limits", "Types and limits", "omd_dispatch.task_conf_type_desc", select,
         {
             "family": lambda r: cells.text(r["family_code"]),
-            "type": lambda r: cells.text(r["task_type"]),
+            "type": lambda r: linked.to("TASK_TYPE", _type(r), r["task_type"]),
             "workers of": lambda r: cells.text(r["deliver_id"]),
             "at once#": lambda r: r["max_running"],
             "in lanes by": lambda r: cells.text(r["limit_criterion"]),
@@ -308,8 +412,8 @@ LIMIT %(limit)s""",
     return lists.listing(
         "schedules", "Schedules", "omd_report.dispatch_schedules", select,
         {
-            "schedule": lambda r: cells.text(r["schedule_code"]),
-            "creates": lambda r: cells.text(_type(r)),
+            "schedule": lambda r: linked.to("SCHEDULE", r["schedule_code"]),
+            "creates": lambda r: linked.to("TASK_TYPE", _type(r)),
             "criteria": lambda r: cells.pairs(r["criteria"]),
             "when": lambda r: (
                 f"{r['cron']} ({r['time_zone']})" if r["cron"] else f"every {as_text(r['every'])}"
@@ -353,7 +457,7 @@ LIMIT %(limit)s""",
         "sources", "Views whose rows become tasks", "omd_report.dispatch_sources", select,
         {
             "view": lambda r: cells.text(r["source"]),
-            "creates": lambda r: cells.text(_type(r)),
+            "creates": lambda r: linked.to("TASK_TYPE", _type(r)),
             "every": lambda r: as_text(r["every"]),
             "listens to": lambda r: cells.codes(r["listen"]),
             "state": _schedule_state,
