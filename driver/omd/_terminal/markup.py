@@ -55,10 +55,12 @@ def name(code: object) -> Html:
     return el("bdi", code)
 
 
-def moment(value: datetime | None) -> Html:
+def moment(value: datetime | str | None) -> Html:
     """Return an instant, in the local time of the machine that made the page."""
     if value is None:
         return Html("")
+    if isinstance(value, str):  # Python can't hold it
+        return el("span", value)
     if value.year == 1:  # the driver reads -infinity so
         return Html("-&infin;")
     if value.year == 9999:  # infinity, or the end of a row that is open
