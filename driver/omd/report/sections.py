@@ -188,6 +188,7 @@ def schedules(to: To = nowhere) -> Columns:
 
 # Delivery ---------------------------------------------------------------------------------------
 
+
 def deliveries(to: To = nowhere) -> Columns:
     """Return the columns of omd_report.delivery_state."""
     return {

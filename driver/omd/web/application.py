@@ -18,6 +18,7 @@ from omd.web import frame, parts, routes
 from omd.web.answers import said, unavailable
 from omd.web.assets import by_path
 from omd.web.login import TokenLogin
+from omd.web.section import NotThere
 from omd.web.sessions import COOKIE, Session
 from omd.web.site import Call, Site
 
@@ -110,7 +111,10 @@ class Application:
     ) -> Response:
         site, person = self.site, session.person
         function = importlib.import_module(f"omd.web.screens.{name}").screen
-        screen = await site.screen(function, person, keys, query)
+        try:
+            screen = await site.screen(function, person, keys, query)
+        except NotThere as error:
+            return said(404, str(error))
         found = await asyncio.gather(*(site.rows(s, person) for s in screen.sections))
         sections = [
             frame.section(section, rows, query)

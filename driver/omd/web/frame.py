@@ -82,8 +82,7 @@ def page(
     """
     main = el(
         "main",
-        el("h1", screen.title),
-        screen.form,
+        el("header", el("h1", name(screen.title)), screen.form),
         *sections,
         id="main",
         tabindex=-1,
@@ -134,11 +133,9 @@ def section(
         found: a list of rows per query.
         query: the parameters of the URL, for the link to the CSV.
     """
-    if isinstance(found, psycopg.Error):
-        inside = [unread(found), parts.sql_and_csv(section, query)]
-    else:
-        inside = [section.render(*found), parts.sql_and_csv(section, query)]
-    return el("section", el("h2", section.title), *inside, id=section.id)
+    inside = unread(found) if isinstance(found, psycopg.Error) else section.render(*found)
+    title = el("div", el("h2", section.title), parts.sql_and_csv(section, query), cls="title")
+    return el("section", title, inside, id=section.id)
 
 
 def unread(error: psycopg.Error) -> Html:

@@ -7,7 +7,7 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from omd._terminal.markup import Html, badge, el, moment, name
+from omd._terminal.markup import Html, badge, el, name
 from omd.web import parts
 from omd.web.section import Row, Section, Select
 
@@ -34,7 +34,10 @@ PATHS = {
     "RECALL": "/recall/{key}",
 }
 # What is named beside them; it has a screen, and nobody acts on it.
-_MORE = {"STAGE": "/stage/{key}", **dict.fromkeys(("TABLE", "LAKE_TABLE", "VIEW"), "/graph?of={key}")}
+_MORE = {
+    "STAGE": "/stage/{key}",
+    **dict.fromkeys(("TABLE", "LAKE_TABLE", "VIEW"), "/graph?of={key}"),
+}
 
 
 def path_of(kind: str, key: object) -> str | None:

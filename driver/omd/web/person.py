@@ -23,9 +23,11 @@ class Rights:
 
     Attributes:
         roles: those of OMD that the user has.
+        actions: the codes of the actions whose routine the user may call.
     """
 
     roles: tuple[str, ...] = ()
+    actions: frozenset[str] = frozenset()
 
     @property
     def is_reader(self) -> bool:
@@ -49,10 +51,20 @@ WHERE r.rolname IN (
 )
 ORDER BY r.oid"""
 
+_ACTIONS = """\
+SELECT a.action_code
+FROM omd_web.action AS a
+INNER JOIN pg_catalog.pg_roles AS u ON u.rolname = %(user)s
+WHERE pg_catalog.has_function_privilege(
+    u.oid, pg_catalog.to_regproc(a.routine)::oid, 'EXECUTE'
+)"""
+
 
 def rights_of(user: str, read: Callable[[Select], list[Row]]) -> Rights:
     """Return the rights of a database user; one who is not there has none."""
-    return Rights(tuple(row["rolname"] for row in read(Select(_RIGHTS, {"user": user}))))
+    roles = tuple(row["rolname"] for row in read(Select(_RIGHTS, {"user": user})))
+    actions = frozenset(row["action_code"] for row in read(Select(_ACTIONS, {"user": user})))
+    return Rights(roles, actions)
 
 
 class Person:

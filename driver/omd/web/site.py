@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import anyio
@@ -101,7 +101,8 @@ class Site:
         now = time.monotonic()
         if now - person.judged_at < _JUDGED:
             return
-        person.rights = await self.in_reading(lambda: rights_of(person.user, self.reader.read))
+        rights = await self.in_reading(lambda: rights_of(person.user, self.reader.read))
+        person.rights = replace(rights, actions=frozenset()) if self.is_read_only else rights
         person.judged_at = now
         if not self.database:
             [row] = await self.in_reading(lambda: self.reader.read(_DATABASE))

@@ -113,9 +113,7 @@ def screen(asked: Asked) -> Screen:
             lambda modules, batches: _timeline(modules, batches, int(hours)),
         ),
     )
-    form = linked.form(
-        parts.path("/"), linked.choice("Span", "hours", _SPANS.items(), hours)
-    )
+    form = linked.form(parts.path("/"), linked.choice("Span", "hours", _SPANS.items(), hours))
     return Screen("now", "Now", sections, form)
 
 

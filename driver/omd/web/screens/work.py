@@ -51,9 +51,7 @@ def screen(asked: Asked) -> Screen:
     )
     form = linked.form(
         parts.path("/work"),
-        linked.choice(
-            "State", "state", [("", "all"), *((s, looks(s)[1]) for s in STATES)], state
-        ),
+        linked.choice("State", "state", [("", "all"), *((s, looks(s)[1]) for s in STATES)], state),
         linked.choice(
             "Kind",
             "kind",
