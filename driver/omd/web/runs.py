@@ -11,7 +11,7 @@ from omd.web.linked import to
 from omd.web.section import Row, Section, Select
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 CHART = 60  # columns
 
@@ -101,7 +101,8 @@ def _duration(runs: Sequence[Row], kind: str) -> Html:
 def _seconds(row: Row) -> float:
     if row["end_datetime"] is None:
         return 0.0
-    return max((row["end_datetime"] - row["start_datetime"]).total_seconds(), 0.0)
+    seconds: float = (row["end_datetime"] - row["start_datetime"]).total_seconds()
+    return max(seconds, 0.0)
 
 
 def _chart(
@@ -161,5 +162,5 @@ def _batch_table(rows: Sequence[Row]) -> Html:
     return parts.table("omd_report.batch_execution_log", rows, columns, key="batch_instance_id")
 
 
-def _count(column: str) -> object:
+def _count(column: str) -> Callable[[Row], object]:
     return lambda row: number(row[column]) if row[column] else ""

@@ -21,7 +21,7 @@ MOST_ROWS = 1_000_000  # of a CSV
 _PARAMETER = re.compile(r"%%|%\((\w+)\)s")
 
 
-class NotThere(Exception):
+class NotThere(Exception):  # noqa: N818 - it is an answer
     """What a screen shows is not in the database, which the message says."""
 
 

@@ -121,6 +121,10 @@ def _batches(rows: Sequence[Row]) -> Html:
     return parts.table("omd_report.batch_execution_log", rows, columns, key="batch_instance_id")
 
 
+def _context(rows: Sequence[Row]) -> Html:
+    return context([row["execution_context"] for row in rows])
+
+
 def _events(rows: Sequence[Row]) -> Html:
     columns = {
         "at": lambda row: moment(row["event_datetime"]),

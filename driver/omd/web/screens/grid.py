@@ -1,4 +1,4 @@
-"""Batches × runs, each run a cell with its status; a Batch opens into its Modules."""
+"""Batches by runs, each run a cell with its status; a Batch opens into its Modules."""
 
 from __future__ import annotations
 

@@ -97,7 +97,9 @@ def _module(rows: Sequence[Row], work: Sequence[Row], inputs: Sequence[Row]) -> 
         if row["inactive_indicator"] == "Y" else None,
         "to undo": _listed(to("MODULE_INSTANCE", run) for run in row["pending_rollback"][:20])
         if row["pending_rollback"] else None,
-        "graph": parts.link(parts.path("/graph", {"of": _in_graph(row)}), "what feeds it, what it feeds"),
+        "graph": parts.link(
+                parts.path("/graph", {"of": _in_graph(row)}), "what feeds it, what it feeds"
+            ),
     }  # fmt: skip
     return described(what)
 
@@ -136,7 +138,7 @@ def begin(rows: Sequence[Row]) -> Html:
     answers = []
     for row in rows:
         look, title = ANSWERS.get(row["processing_indicator"], ("F", "A begin would fail"))
-        details = {
+        details: dict[str, object] = {
             key.replace("_", " "): as_text(value)
             for key, value in (row["details"] or {}).items()
             if value is not None

@@ -126,8 +126,12 @@ def parents(found: Sequence[Mapping[str, Any]]) -> list[object] | None:
     pieces: list[object] = []
     for number_, parent in enumerate(found):
         of = f"{parent['batch_code']} {parent['batch_instance_id']}"
-        pieces += [" under " if number_ else "", to("BATCH_INSTANCE", parent["batch_instance_id"], of),
-                   " ", badge(parent["execution_status_code"])]  # fmt: skip
+        pieces += [
+            " under " if number_ else "",
+            to("BATCH_INSTANCE", parent["batch_instance_id"], of),
+            " ",
+            badge(parent["execution_status_code"]),
+        ]
     return pieces or None
 
 

@@ -16,7 +16,7 @@ from omd.web.linked import to
 from omd.web.section import Asked, Row, Screen, Section, Select
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 MOST = 10_000  # what a lane counts up to (W8)
 _RUNS = 1000  # of the timeline
@@ -184,7 +184,7 @@ def _deliveries(rows: Sequence[Row]) -> Html:
 
 
 def _queue(rows: Sequence[Row]) -> Html:
-    def counted(column: str) -> object:
+    def counted(column: str) -> Callable[[Row], object]:
         return lambda row: number(row[column]) + ("+" if row[column] >= MOST else "")
 
     columns = {
@@ -206,11 +206,9 @@ def _timeline(modules: Sequence[Row], batches: Sequence[Row], hours: int) -> Htm
     step = max(hours * 36, 60)
     now = datetime.now(timezone.utc).timestamp()
     end = datetime.fromtimestamp(math.ceil(now / step) * step, timezone.utc)
-    lanes = charts.lanes(
-        *([SimpleNamespace(**row) for row in reversed(rows)] for rows in (batches, modules)),
-        end,
-        linked.path_of,
-    )
+    runs = [SimpleNamespace(**row) for row in reversed(modules)]
+    above = [SimpleNamespace(**row) for row in reversed(batches)]
+    lanes = charts.lanes(above, runs, end, linked.path_of)
     is_cut = max(len(modules), len(batches)) >= _RUNS
     note = f"Only the newest {_RUNS:,} runs are shown." if is_cut else None
     return el(
