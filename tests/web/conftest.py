@@ -1,0 +1,3 @@
+from support.emptied import conn, dsn
+
+__all__ = ["conn", "dsn"]
