@@ -307,7 +307,10 @@ def test_closing_cancels_what_is_computed(page: Watches, dsn: str) -> None:
     page.show("endless", section, tab)
     deadline = time.monotonic() + PATIENCE
     with psycopg.connect(dsn, autocommit=True) as conn:
-        asks = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%pg_sleep(60)' AND pid <> pg_backend_pid()"
+        asks = (
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE query LIKE '%pg_sleep(60)' AND pid <> pg_backend_pid()"
+        )
         while conn.execute(asks).fetchone() != (1,):
             assert time.monotonic() < deadline
         begun = time.monotonic()

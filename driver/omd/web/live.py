@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -162,10 +163,8 @@ class _Tab:
         return changed
 
     def _wake(self) -> None:
-        try:
+        with suppress(RuntimeError):  # the loop has ended, and the tab with it
             self._loop.call_soon_threadsafe(self._news.set)
-        except RuntimeError:
-            pass  # the loop has ended, and the tab with it
 
 
 def _event(name: str) -> str:

@@ -14,6 +14,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -110,7 +111,7 @@ class Watches:
 
     @property
     def is_closed(self) -> bool:
-        """Whether `close` was called."""
+        """Whether the page ends."""
         return self._closing.is_set()
 
     def show(
@@ -144,19 +145,23 @@ class Watches:
                 self._left = time.monotonic()
             self._changed.notify_all()
 
-    def close(self) -> None:
-        """Cancel what is computed, and close the connections."""
+    def end(self) -> None:
+        """Say that the page ends; streams end, and nothing more is computed."""
         self._closing.set()
         with self._changed:
             self._changed.notify_all()
-            viewers, connections = list(self._viewers), list(self._connections.values())
+            viewers = list(self._viewers)
         for viewer in viewers:
             viewer.be_live(False)
+
+    def close(self) -> None:
+        """End, cancel what is computed, and close the connections."""
+        self.end()
+        with self._changed:
+            connections = list(self._connections.values())
         for connection in connections:
-            try:
+            with suppress(psycopg.Error):
                 connection.cancel_safe(timeout=1)
-            except psycopg.Error:
-                _log.debug("a statement could not be cancelled", exc_info=True)
         for thread in self._threads:
             thread.join(timeout=2)
 
@@ -179,17 +184,13 @@ class Watches:
                     self._connections[name] = connection
                     work(name, connection)
                     pause = 0.1
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            except psycopg.Error as error:
                 if self._closing.is_set():
                     return
                 _log.warning("the %s connection was lost: %s", name, str(error).strip())
                 self._be_well(name, is_well=False)
                 self._closing.wait(pause)
                 pause = min(2 * pause, 2.0)
-            except Exception:
-                _log.exception("the %s connection is given up for now", name)
-                self._be_well(name, is_well=False)
-                self._closing.wait(2.0)
             finally:
                 self._connections.pop(name, None)
 
