@@ -46,7 +46,10 @@ def table(
     *,
     key: str | Callable[[Row], object] | None = None,
 ) -> Html:
-    """Return a table of rows; a column whose title ends in # holds numbers.
+    """Return a table of rows.
+
+    A column whose title ends in # holds numbers; before that, a ? leaves out the column when
+    there is nothing in it.
 
     Args:
         view: from which the rows are.
@@ -57,8 +60,14 @@ def table(
     if not rows:
         # A program finds the table of a view that has no rows, too.
         return el("table", el("tbody", el("tr", el("td", "None", cls="none"))), data_view=view)
-    kinds = {title: "num" if title.endswith("#") else None for title in columns}
-    head = (el("th", title.rstrip("#"), scope="col", cls=kinds[title]) for title in columns)
+    cells = {title: [cell(row) for row in rows] for title, cell in columns.items()}
+    shown = {
+        title: its
+        for title, its in cells.items()
+        if not title.rstrip("#").endswith("?") or any(each not in (None, "") for each in its)
+    }
+    titles = [(title.rstrip("#?"), "num" if title.endswith("#") else None) for title in shown]
+    head = (el("th", title, scope="col", cls=kind) for title, kind in titles)
 
     def key_of(row: Row) -> object:
         return row[key] if isinstance(key, str) else key(row) if key else None
@@ -67,12 +76,12 @@ def table(
         el(
             "tr",
             *(
-                el("td", cell(row), cls=kinds[title], data_t=title.rstrip("#"))
-                for title, cell in columns.items()
+                el("td", cell, cls=kind, data_t=title)
+                for cell, (title, kind) in zip(line, titles, strict=True)
             ),
             data_key=key_of(row),
         )
-        for row in rows
+        for row, line in zip(rows, zip(*shown.values(), strict=True), strict=True)
     )
     inside = el("table", el("thead", el("tr", *head)), el("tbody", *body), data_view=view)
     return el("div", inside, cls="scroll", tabindex=0)

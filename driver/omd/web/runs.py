@@ -136,13 +136,13 @@ def _module_table(rows: Sequence[Row]) -> Html:
         "status": linked.status_of,
         "started": lambda row: moment(row["start_datetime"]),
         "took#": lambda row: linked.took(row["start_datetime"], row["end_datetime"]),
-        "in": lambda row: to(
+        "in?": lambda row: to(
             "BATCH_INSTANCE", row["batch_instance_id"],
             f"{row['batch_code']} {row['batch_instance_id']}",
         ) if row["batch_instance_id"] else None,
-        **{f"{word}#": _count(f"rows_{word}")
+        **{f"{word}?#": _count(f"rows_{word}")
            for word in ("input", "inserted", "updated", "deleted", "rejected")},
-        "undone by#": lambda row: to("MODULE_INSTANCE", row["rolled_back_by_module_instance_id"])
+        "undone by?#": lambda row: to("MODULE_INSTANCE", row["rolled_back_by_module_instance_id"])
         if row["rolled_back_by_module_instance_id"] else None,
         "begun by": lambda row: name(row["started_by"] or ""),
     }  # fmt: skip
@@ -155,7 +155,7 @@ def _batch_table(rows: Sequence[Row]) -> Html:
         "status": linked.status_of,
         "started": lambda row: moment(row["start_datetime"]),
         "took#": lambda row: linked.took(row["start_datetime"], row["end_datetime"]),
-        "in#": lambda row: to("BATCH_INSTANCE", row["parent_batch_instance_id"])
+        "in?#": lambda row: to("BATCH_INSTANCE", row["parent_batch_instance_id"])
         if row["parent_batch_instance_id"] else None,
         "begun by": lambda row: name(row["started_by"] or ""),
     }  # fmt: skip

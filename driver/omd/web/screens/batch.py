@@ -95,8 +95,8 @@ def _places(rows: Sequence[Row]) -> Html:
         "what": lambda row: "Batch" if row["module_code"] is None else "Module",
         "code": lambda row: to("BATCH", row["child_batch_code"])
         if row["module_code"] is None else to("MODULE", row["module_code"]),
-        "place": lambda row: badge("C", "inactive") if row["inactive_indicator"] == "Y" else None,
-        "since": lambda row: moment(row["since"]),
+        "place?": lambda row: badge("C", "inactive") if row["inactive_indicator"] == "Y" else None,
+        "since?": lambda row: moment(row["since"]),
         "state": lambda row: badge(row["state"]),
     }  # fmt: skip
     return parts.table(

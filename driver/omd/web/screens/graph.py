@@ -105,11 +105,11 @@ def _table(its: Flow) -> Html:
         "code": lambda r: _of((r["row"].kind, r["row"].code)),
         "Module": lambda r: to("MODULE", r["row"].module_code) if r["row"].module_code else None,
         "state": lambda r: badge(r["row"].state),
-        "reason": lambda r: _in_words(r["row"].reason)
+        "reason?": lambda r: _in_words(r["row"].reason)
         if r["row"].reason and r["row"].reason != r["row"].state else None,
         "fed by": lambda r: listed(r["before"]),
         "feeds": lambda r: listed(r["after"]),
-        "problem": lambda r: message(r["row"].last_problem) if r["row"].last_problem else None,
+        "problem?": lambda r: message(r["row"].last_problem) if r["row"].last_problem else None,
     }  # fmt: skip
     return parts.table(
         "omd_report.flow_nodes", rows, columns,

@@ -194,9 +194,11 @@ def _read(rows: Sequence[Row], trace: Sequence[Row]) -> Html:
     columns = {
         "table": lambda row: to("TABLE", row["table_code"]),
         "how": lambda row: row["read_kind"].lower(),
-        "after": lambda row: _bound(row["start_value"], row["start_id"]),
-        "up to": lambda row: _bound(row["end_value"], row["end_id"]),
-        "of runs": lambda row: el("span", *listed(row["source_instances"] or [])),
+        "after?": lambda row: _bound(row["start_value"], row["start_id"]),
+        "up to?": lambda row: _bound(row["end_value"], row["end_id"]),
+        "of runs?": lambda row: (
+            el("span", *listed(row["source_instances"])) if row["source_instances"] else None
+        ),
     }
     return el("div", *window, parts.table("omd_report.run_inputs", rows, columns, key="table_code"))
 

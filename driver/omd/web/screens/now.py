@@ -140,7 +140,7 @@ def _tiles(counts: Sequence[Row], work: Sequence[Row], lanes: Sequence[Row]) -> 
             (parts.path("/queue"), "tasks due", many(due), None if count["workers"] else "A"),
             (parts.path("/queue", {"status": "DEAD"}), "dead tasks", many(dead), "F"),
             (parts.path("/queue"), "workers alive", charts.compact(count["workers"]), None),
-            (parts.path("/deliveries"), "deliveries under way",
+            (parts.path("/deliveries"), "deliveries",
              charts.compact(count["deliveries"]), None),
         ]
     )  # fmt: skip
@@ -150,7 +150,7 @@ def _running(rows: Sequence[Row]) -> Html:
     columns = {
         **linked.of(s.running(to)),
         "for#": lambda row: linked.running_since(row["start_datetime"]),
-        "begun by": lambda row: name(row["user_name"] or ""),
+        "begun by?": lambda row: name(row["user_name"] or ""),
     }
     return parts.table("omd_report.current_processing", rows, columns, key=_instance)
 
@@ -166,11 +166,11 @@ def _failed(rows: Sequence[Row]) -> Html:
 def _lag(rows: Sequence[Row]) -> Html:
     columns = {
         "topic": lambda row: to("TOPIC", row["topic"]),
-        "lag#": lambda row: as_text(row["lag"]) if row["lag"] else "",
+        "lag?#": lambda row: as_text(row["lag"]) if row["lag"] else "",
         "state": lambda row: badge(row["state"]),
-        "reason": lambda row: row["reason"],
-        "waits for": lambda row: name(row["blocker"] or ""),
-        "problem": lambda row: row["problem"],
+        "reason?": lambda row: row["reason"],
+        "waits for?": lambda row: name(row["blocker"] or ""),
+        "problem?": lambda row: row["problem"],
     }
     return parts.table("omd_report.lineage_lag", rows, columns, key="topic")
 
@@ -202,8 +202,8 @@ def _queue(rows: Sequence[Row]) -> Html:
 def _timeline(modules: Sequence[Row], batches: Sequence[Row], hours: int) -> Html:
     if not modules and not batches:
         return el("p", "Nothing ran.", cls="none")
-    # The picture moves on by a hundredth of its width at a time, so that a watch rests.
-    step = max(hours * 36, 60)
+    # The picture moves on by a four hundredth of its width at a time, so that a watch rests.
+    step = max(hours * 9, 60)
     now = datetime.now(timezone.utc).timestamp()
     end = datetime.fromtimestamp(math.ceil(now / step) * step, timezone.utc)
     runs = [SimpleNamespace(**row) for row in reversed(modules)]
