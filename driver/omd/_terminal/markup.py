@@ -165,10 +165,13 @@ def badge(status: object, word: object = None) -> Html:
     )
 
 
-def verdict(kind: str, title: str, *children: Html) -> Html:
-    """Return the part that says what was found, in the colour of ``kind``: S, F, A or E."""
+def verdict(
+    kind: str, title: str, *children: Html, id_: str = "verdict", level: str = "h2"
+) -> Html:
+    """Return the part that says what was found, in the colour of ``kind``: S, F, A, E or C."""
     sign = el("span", SIGNS[kind], cls="sign", aria_hidden="true")
-    return el("section", sign, el("h2", title), *children, id="verdict", cls=f"verdict {kind}")
+    tag = "section" if level == "h2" else "div"
+    return el(tag, sign, el(level, title), *children, id=id_, cls=f"verdict {kind}")
 
 
 def described(pairs: Mapping[str, object]) -> Html:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,20 @@ class Stop:
     files: list[str]
 
 
-def picture(stops: Iterable[Stop], title: str, end: str | None = None) -> Html:
-    """Return the way as a picture that scrolls; ``end`` is what the runs have made."""
+def picture(
+    stops: Iterable[Stop],
+    title: str,
+    end: str | None = None,
+    path: Callable[[str, object], str | None] | None = None,
+) -> Html:
+    """Return the way as a picture that scrolls.
+
+    Args:
+        stops: the runs.
+        title: what the picture is.
+        end: what the runs have made.
+        path: where a kind and a key lead to.
+    """
     nodes: dict[str, Node] = {}
     edges: list[Edge] = []
     labels: dict[str, str] = {}  # of files
@@ -40,7 +52,8 @@ def picture(stops: Iterable[Stop], title: str, end: str | None = None) -> Html:
     names = {stop.id: f"{stop.code}, run {stop.id}" for stop in shown[:MOST_RUNS]}
     for stop in shown[:MOST_RUNS]:
         name = names[stop.id]
-        nodes[name] = Node(name, stop.colour, note=stop.note)
+        href = path("MODULE_INSTANCE", stop.id) if path else None
+        nodes[name] = Node(name, stop.colour, note=stop.note, href=href)
         if stop.leads_to in names:
             edges.append((name, names[stop.leads_to]))
         if stop.reads in names:

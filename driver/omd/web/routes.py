@@ -21,6 +21,12 @@ SCREENS = {
     "/lake": "lake",
     "/log": "log",
     "/find": "find",
+    "/grid": "grid",
+    "/module/{code}": "module",
+    "/batch/{code}": "batch",
+    "/run/module/{id}": "module_run",
+    "/run/batch/{id}": "batch_run",
+    "/graph": "graph",
 }
 
 

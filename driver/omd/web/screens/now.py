@@ -16,7 +16,7 @@ from omd.web.linked import to
 from omd.web.section import Asked, Row, Screen, Section, Select
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 MOST = 10_000  # what a lane counts up to (W8)
 _RUNS = 1000  # of the timeline
@@ -140,7 +140,7 @@ def _tiles(counts: Sequence[Row], work: Sequence[Row], lanes: Sequence[Row]) -> 
             (parts.path("/queue"), "tasks due", many(due), None if count["workers"] else "A"),
             (parts.path("/queue", {"status": "DEAD"}), "dead tasks", many(dead), "F"),
             (parts.path("/queue"), "workers alive", charts.compact(count["workers"]), None),
-            (parts.path("/deliveries"), "deliveries under way",
+            (parts.path("/deliveries"), "deliveries",
              charts.compact(count["deliveries"]), None),
         ]
     )  # fmt: skip
@@ -150,7 +150,7 @@ def _running(rows: Sequence[Row]) -> Html:
     columns = {
         **linked.of(s.running(to)),
         "for#": lambda row: linked.running_since(row["start_datetime"]),
-        "begun by": lambda row: name(row["user_name"] or ""),
+        "begun by?": lambda row: name(row["user_name"] or ""),
     }
     return parts.table("omd_report.current_processing", rows, columns, key=_instance)
 
@@ -166,11 +166,11 @@ def _failed(rows: Sequence[Row]) -> Html:
 def _lag(rows: Sequence[Row]) -> Html:
     columns = {
         "topic": lambda row: to("TOPIC", row["topic"]),
-        "lag#": lambda row: as_text(row["lag"]) if row["lag"] else "",
+        "lag?#": lambda row: as_text(row["lag"]) if row["lag"] else "",
         "state": lambda row: badge(row["state"]),
-        "reason": lambda row: row["reason"],
-        "waits for": lambda row: name(row["blocker"] or ""),
-        "problem": lambda row: row["problem"],
+        "reason?": lambda row: row["reason"],
+        "waits for?": lambda row: name(row["blocker"] or ""),
+        "problem?": lambda row: row["problem"],
     }
     return parts.table("omd_report.lineage_lag", rows, columns, key="topic")
 
@@ -184,7 +184,7 @@ def _deliveries(rows: Sequence[Row]) -> Html:
 
 
 def _queue(rows: Sequence[Row]) -> Html:
-    def counted(column: str) -> object:
+    def counted(column: str) -> Callable[[Row], object]:
         return lambda row: number(row[column]) + ("+" if row[column] >= MOST else "")
 
     columns = {
@@ -202,15 +202,13 @@ def _queue(rows: Sequence[Row]) -> Html:
 def _timeline(modules: Sequence[Row], batches: Sequence[Row], hours: int) -> Html:
     if not modules and not batches:
         return el("p", "Nothing ran.", cls="none")
-    # The picture moves on by a hundredth of its width at a time, so that a watch rests.
-    step = max(hours * 36, 60)
+    # The picture moves on by a four hundredth of its width at a time, so that a watch rests.
+    step = max(hours * 9, 60)
     now = datetime.now(timezone.utc).timestamp()
     end = datetime.fromtimestamp(math.ceil(now / step) * step, timezone.utc)
-    lanes = charts.lanes(
-        *([SimpleNamespace(**row) for row in reversed(rows)] for rows in (batches, modules)),
-        end,
-        linked.path_of,
-    )
+    runs = [SimpleNamespace(**row) for row in reversed(modules)]
+    above = [SimpleNamespace(**row) for row in reversed(batches)]
+    lanes = charts.lanes(above, runs, end, linked.path_of)
     is_cut = max(len(modules), len(batches)) >= _RUNS
     note = f"Only the newest {_RUNS:,} runs are shown." if is_cut else None
     return el(

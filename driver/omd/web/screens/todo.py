@@ -52,10 +52,12 @@ def screen(asked: Asked) -> Screen:
             return linked.act(row["object_kind"], row["key"], known[code])
 
         columns = {
-            "what": lambda row: titles.get(row["object_kind"], row["object_kind"]),
+            "what": lambda row: el(
+                "span", titles.get(row["object_kind"], row["object_kind"]), cls="nowrap"
+            ),
             "title": lambda row: to(row["object_kind"], row["key"], row["title"]),
             "since": lambda row: moment(row["since"]),
-            "settled by": settle,
+            "settled by?": settle,
             "problem": lambda row: message(row["problem"]),
         }
         return parts.table(

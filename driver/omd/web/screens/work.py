@@ -81,16 +81,18 @@ def _table(rows: Sequence[Row]) -> Html:
         "Module": lambda row: to("MODULE", row["code"]),
         "kind": lambda row: row["module_kind_code"].lower(),
         "state": lambda row: badge(row["state"]),
-        "reason": lambda row: None if row["reason"] == row["state"] else row["reason"],
-        "waits for": lambda row: name(row["waits_for"] or ""),
+        "reason?": lambda row: None if row["reason"] == row["state"] else row["reason"],
+        "waits for?": lambda row: name(row["waits_for"] or ""),
         "since": lambda row: moment(row["since"]),
-        "for#": lambda row: linked.running_since(row["since"]) if row["state"] == "RUNNING" else "",
+        "for?#": lambda row: (
+            linked.running_since(row["since"]) if row["state"] == "RUNNING" else ""
+        ),
         "performed by": _by,
-        "run#": lambda row: _run(row),
-        "task#": lambda row: to("TASK", row["task_id"]) if row["task_id"] else "",
-        "failures#": lambda row: number(row["failures"]) if row["failures"] else "",
-        "not before": lambda row: moment(row["not_before"]),
-        "problem": lambda row: message(row["last_problem"]) if row["last_problem"] else None,
+        "run?#": lambda row: _run(row),
+        "task?#": lambda row: to("TASK", row["task_id"]) if row["task_id"] else "",
+        "failures?#": lambda row: number(row["failures"]) if row["failures"] else "",
+        "not before?": lambda row: moment(row["not_before"]),
+        "problem?": lambda row: message(row["last_problem"]) if row["last_problem"] else None,
     }
     return parts.table("omd_report.work", rows, columns, key="code")
 
