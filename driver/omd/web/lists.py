@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+import psycopg
+
 from omd._terminal.markup import Html, el, join
 from omd.web import linked, parts
-from omd.web.section import Asked, Row, Section, Select
+from omd.web.section import Asked, NotThere, Row, Section, Select
 
 MOST = 200  # rows of a list; more are on the next page, or in the CSV
 
@@ -147,6 +149,27 @@ def select(
         conditions.append(condition.replace("%s", f"%({name})s"))
     where = "\nWHERE " + "\n    AND ".join(conditions) if conditions else ""
     return Select(text.replace("{where}", where), {**(values or {}), **given, "limit": limit})
+
+
+def require(asked: Asked, text: str, what: str) -> None:
+    """Look whether what a screen shows is there.
+
+    Args:
+        asked: what was asked for.
+        text: a query that returns no row, or fails, where it is not, over parts of the path.
+        what: it in words.
+
+    Raises:
+        NotThere: it is not.
+    """
+    try:
+        rows = asked.read(Select(text, asked.path))
+    except psycopg.DatabaseError as error:
+        if isinstance(error, psycopg.OperationalError):
+            raise
+        raise NotThere(error.diag.message_primary or str(error)) from error
+    if not rows:
+        raise NotThere(f"There is no {what}")
 
 
 def nothing(words: str) -> Html:

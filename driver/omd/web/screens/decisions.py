@@ -37,6 +37,11 @@ LIMIT %(limit)s"""
 def screen(asked: Asked) -> Screen:
     """Return what a run has decided, or one decision of it."""
     run = asked.path["run"]
+    lists.require(
+        asked,
+        "SELECT FROM omd_decision.run WHERE module_instance_id = %(run)s::bigint",
+        f"run {run} of a stage",
+    )
     is_one = bool(asked.query.get("key") or asked.query.get("cycle"))
     sections = (_decision(asked, run),) if is_one else (_calls(asked, run), _rejects(asked, run))
     return Screen(

@@ -15,6 +15,11 @@ from omd.web.section import Asked, Row, Screen, Section, Select
 
 def screen(asked: Asked) -> Screen:
     """Return a delivery."""
+    lists.require(
+        asked,
+        "SELECT FROM omd_report.delivery_log WHERE delivery_id = %(id)s::bigint",
+        f"delivery {asked.path['id']}",
+    )
     return Screen(
         "delivery",
         f"Delivery {asked.path['id']}",

@@ -65,6 +65,10 @@ class Entity:
         """Return the view of the entity in one of the schemas, quoted where it needs to be."""
         return sql.Identifier(prefix + self.interface, self.entity).as_string(None)
 
+    def shown(self, prefix: str) -> str:
+        """Return the view as the mark data-view has it."""
+        return f"{prefix}{self.interface}.{self.entity}"
+
     def _key(self) -> tuple[Mapping[str, Any] | None, str | None]:
         """Return the key that is asked for, and what is wrong with it."""
         text = self.asked.query.get("key")
@@ -175,7 +179,7 @@ def _all(it: Entity) -> Section:
         }
     title = "All of them, as of the last load" if it.at is None else f"All of them, at {it.at}"
     return lists.listing(
-        "facts", title, it.named("asof_"), select, columns,
+        "facts", title, it.shown("asof_"), select, columns,
         key=tuple(it.keys) or None,
         paged=lists.Paged(it.asked, "after", _PAGED_BY, "Next") if is_paged else None,
         is_data=True,
@@ -238,7 +242,7 @@ def _history(it: Entity) -> Section:
     )
     columns = {column: _cell(column) for column in it.columns}
     return lists.listing(
-        "history", "Its history", it.named("history_"), select, columns, is_data=True
+        "history", "Its history", it.shown("history_"), select, columns, is_data=True
     )
 
 

@@ -28,6 +28,11 @@ _RETURNS = {
 
 def screen(asked: Asked) -> Screen:
     """Return a recall."""
+    lists.require(
+        asked,
+        "SELECT FROM omd_report.recalls WHERE recall_id = %(id)s::bigint",
+        f"recall {asked.path['id']}",
+    )
     return Screen(
         "recall",
         f"Recall {asked.path['id']}",

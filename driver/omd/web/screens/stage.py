@@ -21,6 +21,11 @@ ruleset_code = (
 def screen(asked: Asked) -> Screen:
     """Return a stage."""
     code = asked.path["code"]
+    lists.require(
+        asked,
+        "SELECT FROM omd_decision.stage WHERE stage_code = %(code)s",
+        f"stage {code}",
+    )
     return Screen(
         "stage",
         f"Stage {code}",

@@ -12,6 +12,11 @@ from omd.web.section import Asked, Row, Screen, Section, Select
 
 def screen(asked: Asked) -> Screen:
     """Return a task."""
+    lists.require(
+        asked,
+        "SELECT FROM omd_dispatch.task_state(%(id)s::bigint)",
+        f"task {asked.path['id']}",
+    )
     key = {"task_id": asked.path["id"], "limit": 1}
     why = Select(
         "SELECT * FROM omd_dispatch.explain_task(%(task_id)s::bigint) LIMIT %(limit)s", key
