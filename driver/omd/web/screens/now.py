@@ -100,15 +100,11 @@ def screen(asked: Asked) -> Screen:
         return Select(text, {"limit": limit, **values})
 
     lanes = select(_LANES, most=MOST)
+    failed = select(_FAILED, _FAILURES, span=span)
     sections = (
         Section("tiles", "Summary", (Select(_COUNTS), Select(_WORK), lanes), _tiles),
         Section("running", "Running", (select(_RUNNING),), _running),
-        Section(
-            "failed",
-            f"Failed in the last {span}",
-            (select(_FAILED, _FAILURES, span=span),),
-            _failed,
-        ),
+        Section("failed", f"Failed in the last {span}", (failed,), _failed),
         Section("lag", "Lag of topics", (select(_LAG),), _lag),
         Section("deliveries", "Unfinished deliveries", (select(_DELIVERIES),), _deliveries),
         Section("queue", "Queue", (lanes,), _queue),
