@@ -132,7 +132,10 @@ class Guard:
 
     def _check_origin(self, request: Request) -> None:
         origins = request.headers.getlist("origin")
-        own = {f"{request.scope['scheme']}://{request.headers['host'].lower()}", self.public_origin}
+        host, public = request.headers["host"].lower(), self.public_origin
+        own = {public}
+        if public is None or host != public.partition("://")[2]:
+            own.add(f"{request.scope['scheme']}://{host}")
         if origins:
             is_own = len(origins) == 1 and origins[0].lower() in own
         else:

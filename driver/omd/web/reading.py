@@ -19,7 +19,7 @@ PATIENCE = "5s"
 
 # A login of the page that may do more reads no more than every omd_reader does.
 _BEGIN = f"""\
-SET statement_timeout = '{PATIENCE}'; SET default_transaction_read_only = on;
+SET statement_timeout = '{PATIENCE}'; SET jit = off; SET default_transaction_read_only = on;
 DO $$BEGIN SET ROLE omd_reader; EXCEPTION WHEN insufficient_privilege THEN NULL; END$$;"""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import threading
@@ -52,6 +53,8 @@ def bound(host: str, port: int) -> socket.socket:
 
 def configured(application: Application, **tls: Any) -> uvicorn.Config:
     """Return the settings of the server: it trusts no header and adds none."""
+    # Its lines have the query, and so the token of a link.
+    logging.getLogger("uvicorn.access").disabled = True
     return uvicorn.Config(
         application,
         lifespan="off",
