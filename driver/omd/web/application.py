@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from omd._core.conninfo import resolve_conninfo
 from omd._terminal.markup import el
-from omd.web import frame, parts, routes
+from omd.web import frame, live, parts, routes
 from omd.web.answers import said, unavailable
 from omd.web.assets import by_path
 from omd.web.login import TokenLogin
@@ -81,7 +81,7 @@ class Application:
         return await self._routed(request, pieces, query)
 
     async def _routed(self, request: Request, pieces: list[str], query: dict[str, str]) -> Response:
-        session = self.site.sessions.of(request.cookies.get(COOKIE))
+        session = self.site.sessions.of(request.cookies.get(COOKIE), looks=pieces != ["live"])
         if session is None:
             return await self.site.login.unknown(self.site, request)
         person = session.person
@@ -99,14 +99,18 @@ class Application:
                     Call(self.site, request, session, keys, query)
                 )
                 return answer
-        for pattern, name in routes.SCREENS.items():
-            keys = routes.matched(pattern, pieces, query)
-            if keys is not None:
-                return await self._screen(name, session, keys, query)
+        shown = routes.screen_of(pieces, query)
+        if shown is not None:
+            return await self._screen(*shown, session, pieces, query)
         return said(404, "There is no such page")
 
     async def _screen(
-        self, name: str, session: Session, keys: Mapping[str, str], query: Mapping[str, str]
+        self,
+        name: str,
+        keys: Mapping[str, str],
+        session: Session,
+        pieces: list[str],
+        query: Mapping[str, str],
     ) -> Response:
         site, person = self.site, session.person
         function = importlib.import_module(f"omd.web.screens.{name}").screen
@@ -117,7 +121,8 @@ class Application:
             for section, rows in zip(screen.sections, found, strict=True)
         ]
         head = frame.Head(site.database, session.form_token("/logout"), site.is_read_only)
-        return HTMLResponse(frame.page(screen, sections, person, head))
+        stream = live.address(screen, sections, pieces, query)
+        return HTMLResponse(frame.page(screen, sections, person, head, stream=stream))
 
 
 def app(dsn: str | None = None, login: str = "token", prefix: str = "") -> Application:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -30,7 +32,21 @@ PLACES = {
 }
 
 # htmx adds no style element, evaluates nothing and stays on this host.
-_CONFIG = '{"includeIndicatorCSS": false, "morphIgnore": ["open"]}'
+# What a morph ignores is the browser's: whether details are open, what is marked and reached. A
+# hidden tab is page.js's matter.
+_CONFIG = json.dumps(
+    {
+        "includeIndicatorCSS": False,
+        "history": False,
+        "morphIgnore": ["data-htmx-powered", "open", "data-changed", "tabindex"],
+        "sse": {
+            "reconnectDelay": 250,
+            "reconnectMaxDelay": 2000,
+            "connectTimeout": 10000,
+            "pauseOnBackground": False,
+        },
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -67,8 +83,7 @@ def page(
     person: Person,
     head: Head,
     *,
-    live: str = "off",
-    attributes: Mapping[str, object] | None = None,
+    stream: str | None = None,
 ) -> str:
     """Return the page of a screen.
 
@@ -77,8 +92,7 @@ def page(
         sections: its sections, which `section` drew.
         person: who looks.
         head: what the head says.
-        live: the mark data-live: on, paused or off.
-        attributes: more attributes of the element main, such as the address of the stream.
+        stream: the address from which its sections come when they have changed.
     """
     main = el(
         "main",
@@ -88,7 +102,8 @@ def page(
         id="main",
         tabindex=-1,
         data_screen=screen.name,
-        **(attributes or {}),
+        # page.js opens it while somebody looks.
+        **({"hx-sse:connect": stream, "hx-trigger": "omd:live"} if stream else {}),
     )
     body = el(
         "body",
@@ -96,8 +111,10 @@ def page(
         _head(person, head),
         _rail(screen),
         main,
+        el("p", id="said", cls="hidden", role="status", aria_live="polite"),
         data_user=person.user,
-        data_live=live,
+        data_live="off",
+        data_now=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
         data_prefix=parts.path("/"),
     )
     return whole(f"{screen.title} - OMD", body)
@@ -137,7 +154,8 @@ def section(
     if isinstance(found, psycopg.Error):
         inside = [unread(found), parts.sql_and_csv(section, query)]
     else:
-        inside = [section.render(*found), parts.sql_and_csv(section, query)]
+        with parts.inside(section.id):
+            inside = [section.render(*found), parts.sql_and_csv(section, query)]
     return el("section", el("h2", section.title), *inside, id=section.id)
 
 
@@ -191,7 +209,10 @@ def _head(person: Person, head: Head) -> Html:
         el("span", name(person.user), el("small", roles), cls="person"),
         el("span", "reads only", cls="read-only") if head.is_read_only else None,
         el("span", zone(), id="zone"),
-        el("span", "not live", id="live", role="status"),
+        el("span", id="live"),
+        el("button", "Pause", id="pause", type="button", hidden=""),
+        el("button", "Keys", id="show-keys", type="button", hidden=""),
+        el("button", "Light or dark", id="scheme", type="button", hidden=""),
         leave,
     )
 

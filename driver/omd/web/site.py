@@ -19,6 +19,7 @@ from omd.web.person import Person, rights_of
 from omd.web.reading import AT_ONCE, Reader
 from omd.web.section import Asked, Row, Screen, Section, Select
 from omd.web.sessions import IDLE, Session, Sessions
+from omd.web.watches import Watches
 
 T = TypeVar("T")
 
@@ -58,6 +59,7 @@ class Site:
         self.is_read_only = is_read_only
         self.reader = Reader(dsn)
         self.sessions = Sessions(idle)
+        self.watches = Watches(self.reader.opened)
         self.database = ""
         self._reading: Any = None
 
@@ -116,6 +118,7 @@ class Site:
         """Close all connections."""
         for session in self.sessions.all():
             session.person.leave()
+        self.watches.close()
         self.reader.close()
 
 

@@ -55,8 +55,8 @@
     // Live, paused or off ----------------------------------------------------------------------
 
     const stream = one('[hx-sse\\:connect]');
-    const shown = one('span.live');
-    const pauseButton = one('button.pause');
+    const shown = one('#live');
+    const pauseButton = one('#pause');
     let isWanted = false; // whether the stream is to be open
     let connection = null; // of hx-sse
     let request = null; // that opens it
@@ -89,7 +89,7 @@
     function adjust() {
         clearTimeout(retry);
         const since = pausedSince();
-        isWanted = !since && document.visibilityState === 'visible';
+        isWanted = !since && !document.hidden && document.visibilityState === 'visible';
         if (since) say('paused', since);
         else if (body.dataset.live === 'paused') say('off', since || heard);
         if (isWanted) {
@@ -103,7 +103,8 @@
     function open() {
         clearTimeout(retry);
         if (!stream || request || stream._htmx?.sse) return;
-        htmx.trigger(stream, 'omd:live');
+        // hx-sse would do it at omd:live, if htmx had not taken up the page before it was loaded.
+        htmx.ajax('GET', stream.getAttribute('hx-sse:connect'), {source: stream});
     }
 
     function close() {
@@ -262,7 +263,7 @@
         const now = rows.indexOf(document.activeElement?.closest('tr[data-key]'));
         const row = rows[now < 0 ? (by > 0 ? 0 : rows.length - 1)
             : Math.min(rows.length - 1, Math.max(0, now + by))];
-        let goal = one(reached, row);
+        let goal = one('a[href]', row) || one(reached, row);
         if (!goal) {
             goal = row;
             row.tabIndex = -1;
@@ -360,34 +361,22 @@
 
     // ------------------------------------------------------------------------------------------
 
-    if (typeof htmx !== 'undefined') {
-        Object.assign(htmx.config, {
-            history: false,
-            includeIndicatorCSS: false,
-            morphIgnore: ['data-htmx-powered', 'open', 'data-changed', 'tabindex'],
-            sse: {
-                reconnectDelay: 250, reconnectMaxDelay: 2000, connectTimeout: 10000,
-                pauseOnBackground: false,
-            },
-        });
-    }
     for (const section of all('main section[id]')) had.set(section.id, rowsOf(section));
     localise(document);
     setInterval(count, 1000);
-    const zone = one('span.zone');
+    const zone = one('#zone');
     if (zone) write(zone, Intl.DateTimeFormat().resolvedOptions().timeZone || 'local time');
-    for (const button of all('button.scheme')) {
+    for (const button of all('#scheme')) {
         button.hidden = false;
         button.addEventListener('click', switchScheme);
     }
-    for (const button of all('button.keys')) {
+    for (const button of all('#show-keys')) {
         button.hidden = false;
         button.addEventListener('click', help);
     }
     document.addEventListener('keydown', press);
     if (stream && typeof htmx !== 'undefined') {
         listen();
-        // htmx takes up the page at DOMContentLoaded, which comes after this.
-        document.addEventListener('DOMContentLoaded', () => setTimeout(adjust));
+        adjust();
     }
 })();
