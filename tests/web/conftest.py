@@ -20,7 +20,8 @@ from support.browser import PATIENCE
 from support.emptied import conn, dsn
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page as Tab
+    from playwright.sync_api import Browser
+    from playwright.sync_api import Page as Tab
 
 __all__ = ["conn", "dsn"]
 

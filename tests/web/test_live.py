@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +128,7 @@ def test_pause_is_total_and_goes_along(
     tried(1)
     tab = browser("/tried")
     live(tab)
-    tab.click("#pause")
+    tab.click("button.pause")
     live(tab, "paused")
     since = tab.inner_text("#live")
     assert since.startswith("paused since ")
@@ -140,7 +140,7 @@ def test_pause_is_total_and_goes_along(
     assert is_silent(conn, tried)
     tried(2, "after the pause")
     assert "after the pause" not in tab.inner_text("#rows")
-    tab.click("#pause")
+    tab.click("button.pause")
     live(tab)
     tab.wait_for_selector("text=after the pause")
 
@@ -321,7 +321,7 @@ def test_keys(browser: Tabs, tried: Callable[..., float]) -> None:
     tab.keyboard.press("g")
     tab.keyboard.press("w")
     assert tab.get_attribute("body", "data-live") != "paused"
-    tab.click("#show-keys")
+    tab.click("button.keys")
     tab.check("#keys-on")
 
 
@@ -329,13 +329,13 @@ def test_the_scheme_is_switched_and_kept(browser: Tabs, tried: Callable[..., flo
     tab = browser("/tried", color_scheme="light")
     background = "getComputedStyle(document.body).backgroundColor"
     light = tab.evaluate(background)
-    tab.click("#scheme")
+    tab.click("button.scheme")
     assert tab.get_attribute("html", "data-scheme") == "dark"
     dark = tab.evaluate(background)
     assert dark != light
     tab.reload()
     assert tab.evaluate(background) == dark
-    tab.click("#scheme")
+    tab.click("button.scheme")
     tab.reload()
     assert tab.get_attribute("html", "data-scheme") is None
     assert tab.evaluate(background) == light

@@ -37,10 +37,12 @@ _log = logging.getLogger("omd.web")
 BEAT = 5.0  # seconds; a tab that hears nothing for three of them says that it is not live
 
 
-def address(
+def element(
     screen: Screen, sections: Sequence[Html], pieces: Sequence[str], query: Mapping[str, str]
-) -> str | None:
-    """Return the address of the stream of a screen, or None: none of its sections is live.
+) -> Html | None:
+    """Return what names the stream of a screen, or None: none of its sections is live.
+
+    page.js opens it while somebody looks.
 
     Args:
         screen: what is shown.
@@ -58,12 +60,16 @@ def address(
     of = "".join(f"/{routes.quoted(piece)}" for piece in pieces)
     if query:
         of += f"?{urlencode(query)}"
-    return parts.path("/live", {"of": of, "seen": ".".join(seen)})
+    address = parts.path("/live", {"of": of, "seen": ".".join(seen)})
+    named = {"hx-sse:connect": address, "hx-trigger": "omd:live"}
+    return el("div", id="stream", hidden="", **named)
 
 
 async def answer(call: Call) -> Response:
     """Answer /live: the sections of the screen that ``of`` names, whenever they have changed."""
     site, person = call.site, call.person
+    if call.request.method != "GET":
+        return said(405, "A stream can only be opened", Allow="GET")
     path, _, text = call.query.get("of", "").partition("?")
     query = dict(parse_qsl(text, keep_blank_values=True))
     try:
@@ -88,9 +94,10 @@ async def answer(call: Call) -> Response:
     async def may_look() -> bool:
         if site.sessions.of(cookie, looks=False) is None:
             return False
+        rights = person.rights
         with suppress(psycopg.OperationalError):  # what is known counts until the database is back
-            await site.judge(person)
-        return person.rights.is_reader
+            rights = await site.judge(person)
+        return rights.is_reader and site.login.refusal(rights) is None
 
     return LiveResponse(site.watches, live, may_look)
 

@@ -35,7 +35,8 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End; streams, which would go on for ever, end at once."""
         application: Application = self.config.app  # type: ignore[assignment]
-        application.site.watches.end()
+        for end in application.site.at_end:
+            end()
         await super().shutdown(sockets)
 
 

@@ -25,6 +25,12 @@ class Session:
     seen: float
     _forms: OrderedDict[str, str] = field(default_factory=OrderedDict)
 
+    @classmethod
+    def of(cls, person: Person) -> Session:
+        """Return a new session, which has no cookie yet."""
+        now = time.monotonic()
+        return cls(person, now, now)
+
     def form_token(self, path: str) -> str:
         """Return a token for a form that is sent to a path, without the prefix of the page."""
         token = secrets.token_urlsafe(24)
@@ -45,11 +51,10 @@ class Sessions:
         self._idle = idle
         self._all: dict[bytes, Session] = {}
 
-    def begin(self, person: Person) -> str:
-        """Begin a session and return its cookie."""
+    def begin(self, session: Session) -> str:
+        """Keep a session and return its cookie."""
         cookie = secrets.token_urlsafe(32)
-        now = time.monotonic()
-        self._all[_hash(cookie)] = Session(person, now, now)
+        self._all[_hash(cookie)] = session
         return cookie
 
     def of(self, cookie: str | None, *, looks: bool = True) -> Session | None:

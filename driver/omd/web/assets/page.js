@@ -56,7 +56,7 @@
 
     const stream = one('[hx-sse\\:connect]');
     const shown = one('#live');
-    const pauseButton = one('#pause');
+    const pauseButton = one('button.pause');
     let isWanted = false; // whether the stream is to be open
     let connection = null; // of hx-sse
     let request = null; // that opens it
@@ -366,11 +366,11 @@
     setInterval(count, 1000);
     const zone = one('#zone');
     if (zone) write(zone, Intl.DateTimeFormat().resolvedOptions().timeZone || 'local time');
-    for (const button of all('#scheme')) {
+    for (const button of all('button.scheme')) {
         button.hidden = false;
         button.addEventListener('click', switchScheme);
     }
-    for (const button of all('#show-keys')) {
+    for (const button of all('button.keys')) {
         button.hidden = false;
         button.addEventListener('click', help);
     }
