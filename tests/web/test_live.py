@@ -247,10 +247,8 @@ def test_times_are_those_of_the_browser_and_run(browser: Tabs, tried: Callable[.
     assert tab.inner_text("tr[data-key='1'] td[data-t=At]") == "2026-01-02 12:04:05"
     first = tab.inner_text("tr[data-key='2'] td[data-t=For]")
     assert first.startswith("1:02:")
-    tab.wait_for_function(
-        "(first) => document.querySelector(\"tr[data-key='2'] td[data-t=For]\").innerText !== first",
-        arg=first,
-    )
+    cell = "document.querySelector(\"tr[data-key='2'] td[data-t=For]\")"
+    tab.wait_for_function(f"(first) => {cell}.innerText !== first", arg=first)
     # What comes later is in this zone too, at once: no observer ever sees another one.
     tab.evaluate(
         """() => {
