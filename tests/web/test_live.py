@@ -130,13 +130,13 @@ def test_pause_is_total_and_goes_along(
     live(tab)
     tab.click("button.pause")
     live(tab, "paused")
-    since = tab.inner_text("#live")
+    since = tab.inner_text("span.live")
     assert since.startswith("paused since ")
     assert is_silent(conn, tried)
     tab.click("main tr[data-key='1'] a")
     tab.wait_for_url("**/tried?n=1")
     live(tab, "paused")
-    assert tab.inner_text("#live") == since
+    assert tab.inner_text("span.live") == since
     assert is_silent(conn, tried)
     tried(2, "after the pause")
     assert "after the pause" not in tab.inner_text("#rows")
@@ -153,7 +153,7 @@ def test_what_one_does_stays_where_it_is(browser: Tabs, tried: Callable[..., flo
     row = "tr[data-key='30']"
     tab.check(f"{row} input[type=checkbox]")
     tab.click(f"{row} summary")
-    tab.click("#rows footer summary")
+    tab.click("#rows .title summary")
     tab.fill(f"{row} input[name=text]", "half typed")
     tab.focus(f"{row} input[name=text]")
     tab.evaluate(f'document.querySelector("{row} input[name=text]").setSelectionRange(2, 5)')
@@ -177,7 +177,7 @@ def test_what_one_does_stays_where_it_is(browser: Tabs, tried: Callable[..., flo
     assert tab.is_checked(f"{row} input[type=checkbox]")
     assert not tab.is_checked("tr[data-key='31'] input[type=checkbox]")
     assert tab.evaluate(f'document.querySelector("{row} details").open')
-    assert tab.evaluate("document.querySelector('#rows footer details').open")
+    assert tab.evaluate("document.querySelector('#rows .title details').open")
     focused = tab.evaluate(
         "(({value, selectionStart, selectionEnd, marked}) =>"
         " [value, selectionStart, selectionEnd, marked])(document.activeElement)"
@@ -243,7 +243,7 @@ def test_times_are_those_of_the_browser_and_run(browser: Tabs, tried: Callable[.
     tried(2, at=began.isoformat())
     tab = browser("/tried", timezone_id="Asia/Tokyo")
     live(tab)
-    assert tab.inner_text("#zone") == "Asia/Tokyo"
+    assert tab.inner_text("span.zone") == "Asia/Tokyo"
     assert tab.inner_text("tr[data-key='1'] td[data-t=At]") == "2026-01-02 12:04:05"
     first = tab.inner_text("tr[data-key='2'] td[data-t=For]")
     assert first.startswith("1:02:")
@@ -356,7 +356,7 @@ def test_a_page_outlives_a_restart_of_the_database(
         live(tab)
     embedded.stop(fault_server.home)
     live(tab, "off")
-    assert tab.inner_text("#live").startswith("not live since ")
+    assert tab.inner_text("span.live").startswith("not live since ")
     assert "before" in tab.inner_text("#rows")
     embedded.start(fault_server.home, version=VERSION)
     live(tab)
@@ -379,5 +379,5 @@ def test_the_last_picture_stays_without_the_page(
     live(tab)
     page.close()
     live(tab, "off")
-    assert tab.inner_text("#live").startswith("not live since ")
+    assert tab.inner_text("span.live").startswith("not live since ")
     assert "word 1" in tab.inner_text("#rows")

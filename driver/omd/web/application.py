@@ -23,6 +23,7 @@ from omd.web.assets import by_path
 from omd.web.guard import Guard, Refused, networks
 from omd.web.login import DatabaseLogin, HeaderLogin, TokenLogin, missing
 from omd.web.person import Person
+from omd.web.section import NotThere
 from omd.web.sessions import COOKIE, IDLE, Session
 from omd.web.site import Call, Login, Site
 
@@ -208,7 +209,10 @@ class Application:
         function = importlib.import_module(f"omd.web.screens.{name}").screen
         wanted = query.get("csv")
         query = {name: value for name, value in query.items() if name != "csv"}
-        screen = await site.screen(function, person, keys, query)
+        try:
+            screen = await site.screen(function, person, keys, query)
+        except NotThere as error:
+            return said(404, str(error))
         if wanted is not None:
             for section in screen.sections:
                 if section.id == wanted:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from omd._terminal.markup import Html, el, name, zone
-from omd.web import parts
+from omd.web import icons, parts
 from omd.web.assets import assets
 from omd.web.section import Row, Section
 
@@ -88,7 +88,7 @@ def page(
         head: what the head says.
         stream: the element that connects to the stream of changes.
     """
-    main = el("main", el("h1", title), *body, id="main", tabindex=-1, data_screen=name)
+    main = el("main", el("h1", el("bdi", title)), *body, id="main", tabindex=-1, data_screen=name)
     scripts = (_script(file) for file in ("htmx.js", "hx-sse.js", "page.js") if file in assets())
     inside = el(
         "body",
@@ -137,8 +137,9 @@ def section(
     else:
         with parts.inside(section.id):
             inside = section.render(*found)
-    foot = parts.sql_and_csv(section, query) if section.selects else None
-    return el("section", el("h2", section.title), inside, foot, id=section.id)
+    tools = parts.sql_and_csv(section, query) if section.selects else None
+    title = el("div", el("h2", section.title), tools, cls="title")
+    return el("section", title, inside, id=section.id)
 
 
 def unread(error: psycopg.Error, *, is_data: bool = False) -> Html:
@@ -193,8 +194,8 @@ def _head(person: Person, head: Head) -> Html:
         search,
         el("span", name(person.user), el("small", roles), cls="person"),
         el("span", "reads only", cls="read-only") if head.is_read_only else None,
-        el("span", zone(), id="zone"),
-        el("span", id="live"),
+        el("span", zone(), cls="zone"),
+        el("span", cls="live"),
         el("button", "Pause", type="button", cls="quiet pause", hidden=""),
         el("button", "Keys", type="button", cls="quiet keys", hidden=""),
         el("button", "Scheme", type="button", cls="quiet scheme", hidden=""),
@@ -208,10 +209,11 @@ def _rail(name: str) -> Html:
             "li",
             el(
                 "a",
-                title,
+                icons.icon(path),
+                el("span", title),
                 href=parts.path(path),
                 aria_keyshortcuts=f"g {letter}",
-                aria_current="page" if path == f"/{name}" else None,
+                aria_current="page" if path == ("/" if name == "now" else f"/{name}") else None,
             ),
         )
         for path, (letter, title) in PLACES.items()

@@ -7,7 +7,15 @@ from urllib.parse import unquote, urlencode
 
 # The path of each screen, and its module in omd.web.screens. Of two that fit, the first one counts.
 SCREENS = {
+    "/": "now",
+    "/todo": "todo",
     "/work": "work",
+    "/grid": "grid",
+    "/module/{code}": "module",
+    "/batch/{code}": "batch",
+    "/run/module/{id}": "module_run",
+    "/run/batch/{id}": "batch_run",
+    "/graph": "graph",
 }
 
 

@@ -6,7 +6,7 @@ import asyncio
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import anyio
@@ -138,7 +138,8 @@ class Site:
         """Return the rights of a person, which are looked at once a minute."""
         now = time.monotonic()
         if now - person.judged_at >= _JUDGED:
-            person.rights = await self.in_reading(lambda: rights_of(person.user, self.reader.read))
+            rights = await self.in_reading(lambda: rights_of(person.user, self.reader.read))
+            person.rights = replace(rights, actions=frozenset()) if self.is_read_only else rights
             person.judged_at = now
             self.database_name = self.reader.database
         return person.rights

@@ -55,7 +55,7 @@
     // Live, paused or off ----------------------------------------------------------------------
 
     const stream = one('[hx-sse\\:connect]');
-    const shown = one('#live');
+    const shown = one('span.live');
     const pauseButton = one('button.pause');
     let isWanted = false; // whether the stream is to be open
     let connection = null; // of hx-sse
@@ -364,7 +364,7 @@
     for (const section of all('main section[id]')) had.set(section.id, rowsOf(section));
     localise(document);
     setInterval(count, 1000);
-    const zone = one('#zone');
+    const zone = one('span.zone');
     if (zone) write(zone, Intl.DateTimeFormat().resolvedOptions().timeZone || 'local time');
     for (const button of all('button.scheme')) {
         button.hidden = false;
