@@ -10,7 +10,7 @@ import pytest
 
 from omd.web import sending
 from omd.web.doing import AtWork, State
-from omd.web.personal import AllAtWork, Connections, Personal, open_connection
+from omd.web.personal import AllAtWorkError, Connections, Personal, open_connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +80,7 @@ def test_a_person_has_two_connections_over_all_sessions(
     again = connections.of("ada", "s2", lambda: open_connection(dsn))
     grace = connections.of("grace", "s3", lambda: open_connection(dsn))
     with ada.connection(), again.connection() as second:
-        with pytest.raises(AllAtWork), ada.connection(wait=0):
+        with pytest.raises(AllAtWorkError), ada.connection(wait=0):
             pass
         with grace.connection():
             assert len(conn.execute(OPEN).fetchall()) == 3
@@ -100,8 +100,7 @@ def test_who_waits_gets_the_connection_that_is_given_back(ada: Personal) -> None
 
     thread = threading.Thread(target=wait)
     thread.start()
-    assert one.connection is not None
-    pid = one.connection.info.backend_pid
+    pid = one.opened.info.backend_pid
     ada.give_back(one)
     thread.join(30)
     assert pids == [pid]
@@ -138,7 +137,7 @@ def test_logging_out_ends_what_is_at_work(
     ada.end()
     until(OPEN, 0)
     assert work.wait(30)
-    assert work.state is State.LOST
+    assert work.state in (State.REFUSED, State.LOST)  # cancelled, or cut off before the answer
 
 
 def test_a_session_that_expired_leaves_its_work(

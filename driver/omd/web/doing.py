@@ -101,11 +101,10 @@ class AtWork:
         self._guard = threading.Lock()
 
     def begin(self, personal: Personal, title: str, sql: str, back: str, deed: Deed) -> Work:
-        """Do it in a thread, on a connection of the person's; ``AllAtWork`` when none is free."""
+        """Do it in a thread, on the person's connection; ``AllAtWorkError`` when none is free."""
         held = personal.take()
-        assert held.connection is not None
         work = Work(next(self._numbers), personal.user, title, sql, back)
-        work._connection = held.connection
+        work._connection = held.opened
         with self._guard:
             self._works[work.number] = work
             ended = [w for w in self._works.values() if w.user == work.user and w.ended]
@@ -113,8 +112,7 @@ class AtWork:
                 del self._works[old.number]
 
         def do() -> None:
-            connection = held.connection
-            assert connection is not None
+            connection = held.opened
             state = State.LOST
             try:
                 deed(work, connection)

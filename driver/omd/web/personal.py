@@ -12,7 +12,7 @@ import os
 import socket
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -29,7 +29,7 @@ MOST = 2
 REST = 60.0
 
 
-class AllAtWork(Exception):
+class AllAtWorkError(Exception):
     """Each connection that the person may have is at work."""
 
 
@@ -60,23 +60,30 @@ def break_off(connection: Connection) -> None:
 
 
 @dataclass(eq=False)
-class _Held:
+class Held:
     """A connection, or the place of one that is being opened."""
 
     user: str
     session: str
     connection: Connection | None = None
     is_at_work: bool = True
-    idle_since: float = field(default=0.0)
+    idle_since: float = 0.0
+
+    @property
+    def opened(self) -> Connection:
+        """The connection of what was taken."""
+        if self.connection is None:
+            raise RuntimeError("The connection is being opened.")
+        return self.connection
 
 
 class Connections:
-    """All connections of all people who look at one page. Every method may be called by any thread."""
+    """All connections of all people. Every method may be called by any thread."""
 
     def __init__(self, most: int = MOST, rest: float = REST) -> None:
         self._most = most
         self._rest = rest
-        self._held: list[_Held] = []  # guarded by _changed
+        self._held: list[Held] = []  # guarded by _changed
         self._ended: set[str] = set()  # sessions with a connection at work; guarded by _changed
         self._changed = threading.Condition()
         self._closer: threading.Thread | None = None  # guarded by _changed
@@ -85,33 +92,35 @@ class Connections:
         """Return what a session takes its connections from."""
         return Personal(self, user, session, open_)
 
-    def take(self, user: str, session: str, open_: Open, wait: float) -> _Held:
+    def take(self, user: str, session: str, open_: Open, wait: float) -> Held:
         """Return a connection of the session that nobody uses, with no transaction open."""
         deadline = time.monotonic() + wait
-        while True:
-            held, dropped = self._reserve(user, session, deadline)
-            if dropped is not None:
-                dropped.close()
-            try:
-                if held.connection is not None:
-                    # It may have died since it was last used; nothing was sent yet, so another will do.
-                    try:
-                        held.connection.execute("ROLLBACK")
-                    except psycopg.OperationalError:
-                        held.connection.close()
-                        held.connection = None
-                if held.connection is None:
-                    held.connection = open_()
-                    _tell_of_a_lost_client(held.connection)
-                with self._changed:
-                    if session in self._ended:
-                        raise AllAtWork
-            except BaseException:
-                self._drop(held)
-                raise
-            return held
+        held, dropped = self._reserve(user, session, deadline)
+        if dropped is not None:
+            dropped.close()
+        try:
+            if held.connection is not None:
+                # It may have died while idle; nothing was sent yet, so another will do.
+                try:
+                    held.connection.execute("ROLLBACK")
+                except psycopg.OperationalError:
+                    held.connection.close()
+                    held.connection = None
+            if held.connection is None:
+                held.connection = open_()
+                _tell_of_a_lost_client(held.connection)
+            self._refuse_if_ended(session)
+        except BaseException:
+            self._drop(held)
+            raise
+        return held
 
-    def _reserve(self, user: str, session: str, deadline: float) -> tuple[_Held, Connection | None]:
+    def _refuse_if_ended(self, session: str) -> None:
+        with self._changed:
+            if session in self._ended:
+                raise AllAtWorkError
+
+    def _reserve(self, user: str, session: str, deadline: float) -> tuple[Held, Connection | None]:
         with self._changed:
             while True:
                 theirs = [held for held in self._held if held.user == user]
@@ -121,7 +130,7 @@ class Connections:
                         held.is_at_work = True
                         return held, None
                 if len(theirs) < self._most:
-                    held = _Held(user, session)
+                    held = Held(user, session)
                     self._held.append(held)
                     return held, None
                 if idle:  # of another session: its place is free for this one
@@ -130,13 +139,12 @@ class Connections:
                     return held, connection
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise AllAtWork
+                    raise AllAtWorkError
                 self._changed.wait(left)
 
-    def give_back(self, held: _Held) -> None:
+    def give_back(self, held: Held) -> None:
         """Keep the connection for a minute, or close it when it can't be used again."""
-        connection = held.connection
-        assert connection is not None
+        connection = held.opened
         try:
             if connection.info.transaction_status:
                 connection.execute("ROLLBACK")
@@ -155,7 +163,7 @@ class Connections:
                 return
         self._drop(held)
 
-    def _drop(self, held: _Held) -> None:
+    def _drop(self, held: Held) -> None:
         if held.connection is not None:
             held.connection.close()
         with self._changed:
@@ -170,9 +178,9 @@ class Connections:
 
     def end_all(self) -> None:
         """Close every connection, and end what they do: the page ends."""
-        self._end(lambda held: True)
+        self._end(lambda _: True)
 
-    def _end(self, chosen: Callable[[_Held], bool]) -> None:
+    def _end(self, chosen: Callable[[Held], bool]) -> None:
         with self._changed:
             ended = [held for held in self._held if chosen(held)]
             idle = [held for held in ended if not held.is_at_work]
@@ -230,11 +238,11 @@ class Personal:
         self._connections = connections
         self._open = open_
 
-    def take(self, wait: float = 5.0) -> _Held:
-        """Take a connection that the caller gives back; ``AllAtWork`` when there is none in time."""
+    def take(self, wait: float = 5.0) -> Held:
+        """Take a connection, to be given back; ``AllAtWorkError`` when none is free in time."""
         return self._connections.take(self.user, self.session, self._open, wait)
 
-    def give_back(self, held: _Held) -> None:
+    def give_back(self, held: Held) -> None:
         """Give a connection back; a transaction that is open is undone."""
         self._connections.give_back(held)
 
@@ -242,9 +250,8 @@ class Personal:
     def connection(self, wait: float = 5.0) -> Iterator[Connection]:
         """Lend a connection of the person's own, in autocommit, for as long as the block lasts."""
         held = self.take(wait)
-        assert held.connection is not None
         try:
-            yield held.connection
+            yield held.opened
         finally:
             self.give_back(held)
 
