@@ -27,6 +27,9 @@ def text(value: object) -> str:
     return html.escape(kept)
 
 
+_VOID = ("br", "hr", "img", "input", "link", "meta", "wbr")  # elements without an end
+
+
 def el(tag: str, /, *children: object, **attributes: object) -> Html:
     """Return an element; its texts and attributes are escaped.
 
@@ -38,7 +41,7 @@ def el(tag: str, /, *children: object, **attributes: object) -> Html:
         for key, value in attributes.items()
         if value is not None
     )
-    end = "" if tag == "meta" else f"</{tag}>"
+    end = "" if tag in _VOID else f"</{tag}>"
     return Html(f"<{tag}{written}>{inside}{end}")
 
 

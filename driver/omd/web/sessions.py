@@ -1,0 +1,83 @@
+"""Who is logged in: sessions in memory, and the tokens of their forms (A2, A4)."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from omd.web.person import Person
+
+COOKIE = "omd_web"
+LONGEST = 12 * 3600.0
+IDLE = 30 * 60.0
+_FORMS = 1000  # so many open forms of a session; older ones have to be opened again
+
+
+@dataclass
+class Session:
+    """One login in one browser."""
+
+    person: Person
+    began: float
+    seen: float
+    _forms: OrderedDict[str, str] = field(default_factory=OrderedDict)
+
+    def form_token(self, path: str) -> str:
+        """Return a token for a form that is sent to a path, without the prefix of the page."""
+        token = secrets.token_urlsafe(24)
+        self._forms[token] = path
+        while len(self._forms) > _FORMS:
+            self._forms.popitem(last=False)
+        return token
+
+    def spend(self, token: str, path: str) -> bool:
+        """Return whether a token is one of a form of this path, and take it: it works once."""
+        return self._forms.pop(token, None) == path
+
+
+class Sessions:
+    """All logins; of a cookie only the hash is kept."""
+
+    def __init__(self, idle: float = IDLE) -> None:
+        self._idle = idle
+        self._all: dict[bytes, Session] = {}
+
+    def begin(self, person: Person) -> str:
+        """Begin a session and return its cookie."""
+        cookie = secrets.token_urlsafe(32)
+        now = time.monotonic()
+        self._all[_hash(cookie)] = Session(person, now, now)
+        return cookie
+
+    def of(self, cookie: str | None, *, looks: bool = True) -> Session | None:
+        """Return the session of a cookie; a request that nobody made does not keep it awake."""
+        session = self._all.get(_hash(cookie)) if cookie else None
+        if session is None or self._is_over(session):
+            return None
+        if looks:
+            session.seen = time.monotonic()
+        return session
+
+    def end(self, cookie: str) -> Session | None:
+        """End a session."""
+        return self._all.pop(_hash(cookie), None)
+
+    def ended(self) -> list[Session]:
+        """Remove and return the sessions that are over."""
+        over = [key for key, session in self._all.items() if self._is_over(session)]
+        return [self._all.pop(key) for key in over]
+
+    def all(self) -> list[Session]:
+        """Return the sessions that are there."""
+        return list(self._all.values())
+
+    def _is_over(self, session: Session) -> bool:
+        now = time.monotonic()
+        return now - session.began > LONGEST or now - session.seen > self._idle
+
+
+def _hash(cookie: str) -> bytes:
+    return hashlib.sha256(cookie.encode("utf-8", "replace")).digest()
