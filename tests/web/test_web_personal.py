@@ -10,7 +10,8 @@ import pytest
 
 from omd.web import sending
 from omd.web.doing import AtWork, State
-from omd.web.personal import AllAtWorkError, Connections, Personal, open_connection
+from omd.web.opening import opened
+from omd.web.personal import AllAtWorkError, Connections, Personal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ def connections() -> Any:
 
 @pytest.fixture
 def ada(connections: Connections, dsn: str) -> Personal:
-    return connections.of("ada", "s1", lambda: open_connection(dsn))
+    return connections.of("ada", "s1", lambda: opened(dsn))
 
 
 @pytest.fixture
@@ -77,8 +78,8 @@ def test_a_connection_is_used_again_and_a_transaction_left_open_is_undone(
 def test_a_person_has_two_connections_over_all_sessions(
     ada: Personal, connections: Connections, dsn: str, conn: Any
 ) -> None:
-    again = connections.of("ada", "s2", lambda: open_connection(dsn))
-    grace = connections.of("grace", "s3", lambda: open_connection(dsn))
+    again = connections.of("ada", "s2", lambda: opened(dsn))
+    grace = connections.of("grace", "s3", lambda: opened(dsn))
     with ada.connection(), again.connection() as second:
         with pytest.raises(AllAtWorkError), ada.connection(wait=0):
             pass
@@ -111,7 +112,7 @@ def test_an_idle_connection_is_closed_after_its_rest(
     dsn: str, until: Callable[[str, int], None]
 ) -> None:
     connections = Connections(rest=0.05)
-    person = connections.of("ada", "s1", lambda: open_connection(dsn))
+    person = connections.of("ada", "s1", lambda: opened(dsn))
     with person.connection():
         until(OPEN, 1)
     until(OPEN, 0)

@@ -14,7 +14,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
-    from omd.web.personal import Connection
+    from omd.web.opening import Connection
 
 Row = dict[str, Any]
 
@@ -50,9 +50,8 @@ class Wish:
     @classmethod
     def of(cls, code: str, key: str, given: Mapping[str, str]) -> Wish:
         """Return the wish that a URL or a form holds: ``p_…`` and ``reason``."""
-        # A browser ends the lines of a text field with two characters.
         typed = {
-            name: value.replace("\r\n", "\n")
+            name: _as_field(value)
             for name, value in given.items()
             if (name.startswith("p_") and value) or (name == "reason" and value.strip())
         }
@@ -62,6 +61,12 @@ class Wish:
     def as_query(self) -> dict[str, str]:
         """Return what a URL holds of it."""
         return {**self.arguments, **({"reason": self.reason} if self.reason else {})}
+
+
+def _as_field(value: str) -> str:
+    """Return a text as a field of a form gives it back: HTML holds no other control characters."""
+    lines = value.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in lines)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse
 from omd._terminal.markup import Html, described, el, join, name
 from omd._terminal.text import as_text
 from omd.web import frame, parts, sending
-from omd.web.application import redirected, said, unavailable
+from omd.web.answers import form_of, redirected, said, unavailable
 from omd.web.dialog import UnknownActionError, Wish, look, status_of
 from omd.web.doing import State
 from omd.web.personal import AllAtWorkError
@@ -25,13 +25,11 @@ from omd.web.section import Screen
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from starlette.requests import Request
     from starlette.responses import Response
 
-    from omd.web.application import Web
     from omd.web.dialog import Dialog
     from omd.web.doing import Work
-    from omd.web.sessions import Session
+    from omd.web.site import Call
 
 # A call that takes longer goes on behind /doing.
 PATIENCE = 2.0
@@ -58,118 +56,100 @@ class Shown:
     is_careful: bool
 
 
-async def answer(web: Web, request: Request, session: Session, keys: Mapping[str, str]) -> Response:
+async def answer(call: Call) -> Response:
     """Answer /do/{action_code}/{key}."""
-    code, key = keys["action_code"], keys["key"]
-    if request.method == "POST":
-        return await _sent(web, request, session, code, key)
-    wish = Wish.of(code, key, request.query_params)
-    site = request.headers.get("Sec-Fetch-Site", "same-origin")
+    code, key = call.keys["action_code"], call.keys["key"]
+    if call.request.method == "POST":
+        return await _sent(call, code, key)
+    wish = Wish.of(code, key, call.query)
+    site = call.request.headers.get("Sec-Fetch-Site", "same-origin")
     # Whoever follows a link of another site must not make the database try something by that.
-    tries = site == "same-origin" and request.query_params.get("part") != "statement"
-    return await _shown(web, session, wish, tries=tries)
+    tries = site == "same-origin" and call.query.get("part") != "statement"
+    return await _shown(call, wish, tries=tries)
 
 
 async def _shown(
-    web: Web,
-    session: Session,
-    wish: Wish,
-    *,
-    tries: bool,
-    status: int = 200,
-    alert: Html | None = None,
+    call: Call, wish: Wish, *, tries: bool, status: int = 200, alert: Html | None = None
 ) -> Response:
     """Ask the database, and show what it answers."""
-    person = session.person
+    site, person = call.site, call.person
 
     def ask() -> Dialog:
         with person.own() as connection:
-            return look(connection, wish, tries=tries and not web.is_read_only)
+            return look(connection, wish, tries=tries and not site.is_read_only)
 
     try:
         dialog = await run_sync(ask)
     except UnknownActionError:
         return said(404, "There is no such action", alert)
     except AllAtWorkError:
-        return _all_at_work(web, session)
+        return _all_at_work(call)
     except psycopg.Error as error:
         if status_of(error) == 503:
             return unavailable()
-        known = status if alert is not None else status_of(error)
-        # An object or an action that is not there is no page.
-        known = 404 if error.sqlstate == "OM098" else known
-        return said(known, wish.code, alert or frame.problem(error))
-    is_text_only = web.is_read_only or (dialog.runs_user_sql and person.is_shown_only)
+        # An object that is not there, or no longer, has no page; what came of the call is said.
+        gone = 404 if error.sqlstate == "OM098" else status_of(error)
+        return said(status if alert else gone, wish.code, alert or frame.problem(error))
     title = f"{dialog.title}: {dialog.kind_title} {dialog.wish.key}"
-    back = parts.path(dialog.path, key=dialog.wish.key)
-    sendable = dialog.text if dialog.is_whole and not is_text_only else None
-    shown = Shown(dialog.wish, sendable, title, back, bool(dialog.offer["is_careful"]))
-    path = _path(dialog.wish)
-    token = None if is_text_only else session.form_token(path, shown)
-    inside = drawn(dialog, who=_who(web, session), token=token, back=back, alert=alert)
-    if is_text_only:
-        status = status if alert is not None else 200
-    screen = Screen("do", title, ())
-    head = frame.Head(web.database, session.form_token("/logout"), web.is_read_only)
-    return HTMLResponse(frame.page(screen, [inside], person, head), status)
+    back = _object_path(dialog.path, dialog.wish.key)
+    token = None
+    if not (site.is_read_only or (dialog.runs_user_sql and person.is_shown_only)):
+        text = dialog.text if dialog.is_whole else None
+        shown = Shown(dialog.wish, text, title, back, bool(dialog.offer["is_careful"]))
+        token = call.session.form_token(_path(dialog.wish), shown)
+    inside = drawn(dialog, who=_who(call), token=token, back=back, alert=alert)
+    head = frame.Head(site.database, call.session.form_token("/logout"), site.is_read_only)
+    return HTMLResponse(frame.page(Screen("do", title, ()), [inside], person, head), status)
 
 
-async def _sent(web: Web, request: Request, session: Session, code: str, key: str) -> Response:
+async def _sent(call: Call, code: str, key: str) -> Response:
     """Do what the form showed."""
-    form = await posted(request)
+    form = {name: values[-1] for name, values in (await form_of(call.request)).items()}
     wish = Wish.of(code, key, form)
-    shown = session.spend(form.get("form", ""), _path(wish))
-    if not isinstance(shown, Shown):
+    shown = call.session.spend(form.get("form", ""), _path(wish))
+    if call.site.is_read_only or not isinstance(shown, Shown):
         again = parts.path(PATTERN, wish.as_query(), action_code=code, key=key)
-        return said(
-            403,
-            "This form was sent already, or it is too old",
-            el("p", "Nothing was done now. ", parts.link(again, "Look at it again"), "."),
+        why = (
+            "This page only shows"
+            if call.site.is_read_only
+            else ("This form was sent already, or it is too old")
         )
-    if "try" in form or shown.text is None or wish != shown.wish:
-        notice = None
-        if "try" not in form and shown.text is not None:
-            notice = el(
-                "p",
-                "Nothing was done yet: what you typed has changed the statement. It is shown now.",
-                role="status",
-                cls="notice",
-            )
-        return await _shown(web, session, wish, tries=True, alert=notice)
+        return said(403, why, el("p", "Nothing was done now. ", parts.link(again, "Look again")))
+    if any("\0" in value for value in form.values()):
+        return said(400, "No text in the database holds the character NUL")
+    if "try" in form or shown.text is None:
+        return await _shown(call, wish, tries=True)
+    if wish != shown.wish:
+        text = "Nothing was done yet: what you typed has changed the statement. It is shown now."
+        notice = el("p", text, role="status", cls="notice")
+        return await _shown(call, wish, tries=True, alert=notice)
     if shown.is_careful and form.get("key") != key:
-        notice = el(
-            "p", "Nothing was done: type the key exactly as it is.", role="alert", cls="alert"
+        notice = el("p", "Nothing was done: type the key exactly as it is.", role="alert",
+                    cls="alert")  # fmt: skip
+        return await _shown(call, wish, tries=True, status=422, alert=notice)
+    return await _done(call, wish, shown, shown.text)
+
+
+async def _done(call: Call, wish: Wish, shown: Shown, text: str) -> Response:
+    def begin() -> Work:
+        return call.site.at_work.begin(
+            call.person.personal,
+            shown.title,
+            text,
+            shown.back,
+            lambda work, connection: sending.send(work, connection, text),
         )
-        return await _shown(web, session, wish, tries=True, status=422, alert=notice)
-    text = shown.text
+
     try:
-        work = await run_sync(
-            lambda: web.at_work.begin(
-                session.person.personal,
-                shown.title,
-                text,
-                shown.back,
-                lambda work, connection: sending.send(work, connection, text),
-            )
-        )
+        work = await run_sync(begin)
     except AllAtWorkError:
-        return _all_at_work(web, session)
-    except psycopg.Error as error:
-        return unavailable() if status_of(error) == 503 else said(409, code, frame.problem(error))
+        return _all_at_work(call)
+    except psycopg.Error:
+        return unavailable()
     await run_sync(work.wait, PATIENCE)
     if work.state is State.REFUSED and work.error is not None:
-        return await _shown(
-            web,
-            session,
-            wish,
-            tries=False,
-            status=status_of(work.error),
-            alert=frame.problem(work.error),
-        )
-    return _to(work)
-
-
-def _to(work: Work) -> Response:
+        problem = frame.problem(work.error)
+        return await _shown(call, wish, tries=False, status=status_of(work.error), alert=problem)
     return redirected(parts.path("/doing/{number}", number=work.number))
 
 
@@ -177,17 +157,23 @@ def _path(wish: Wish) -> str:
     return f"/do/{wish.code}/{wish.key}"
 
 
-def _who(web: Web, session: Session) -> Html:
-    person = session.person
-    roles = ", ".join(person.roles) or "no role of OMD"
+def _object_path(pattern: str, key: str) -> str:
+    """Return the path of an object: its key stands in the path, or in a parameter of it."""
+    pattern, _, query = pattern.partition("?")
+    parameter = query.partition("=")[0]
+    return parts.path(pattern, {parameter: key}) if parameter else parts.path(pattern, key=key)
+
+
+def _who(call: Call) -> Html:
+    roles = ", ".join(call.person.roles) or "no role of OMD"
     return el(
-        "p", "You are ", el("b", name(person.user)), f" ({roles}), in the database ",
-        el("b", name(web.database)), ".", cls="who",
+        "p", "You are ", el("b", name(call.person.user)), f" ({roles}), in the database ",
+        el("b", name(call.site.database)), ".", cls="who",
     )  # fmt: skip
 
 
-def _all_at_work(web: Web, session: Session) -> Response:
-    works = [w for w in web.at_work.all_of(session.person.user) if w.state is State.AT_WORK]
+def _all_at_work(call: Call) -> Response:
+    works = [w for w in call.site.at_work.all_of(call.person.user) if w.state is State.AT_WORK]
     items = [
         el("li", parts.link(parts.path("/doing/{number}", number=w.number), w.title)) for w in works
     ]
@@ -387,4 +373,4 @@ def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> Html:
 
 
 def _cell(value: Any) -> Html:
-    return el("bdi", "–" if value is None else as_text(value))
+    return el("bdi", "\N{EN DASH}" if value is None else as_text(value))

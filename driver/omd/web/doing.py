@@ -22,7 +22,8 @@ from omd.web.personal import break_off
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from omd.web.personal import Connection, Personal
+    from omd.web.opening import Connection
+    from omd.web.personal import Personal
 
     Deed = Callable[["Work", Connection], None]
 
@@ -53,7 +54,7 @@ class Work:
     sql: str
     """The text that was shown."""
     back: str
-    """The path, below the prefix, of what it was done to."""
+    """The path of what it is done to."""
     since: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
     ended: datetime | None = None
     state: State = State.AT_WORK

@@ -12,46 +12,47 @@ from starlette.responses import HTMLResponse
 
 from omd._terminal.markup import Html, el, moment, name, number
 from omd.web import frame, parts
-from omd.web.application import redirected, said
+from omd.web.answers import form_of, redirected, said
+from omd.web.dialog_page import answered
 from omd.web.doing import State
-from omd.web.forms import posted
 from omd.web.section import Screen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.requests import Request
     from starlette.responses import Response
 
-    from omd.web.application import Web
     from omd.web.doing import Work
-    from omd.web.sessions import Session
+    from omd.web.site import Call
 
 PATTERN = "/doing/{number}"
 
+# Seconds in which a statement that was cancelled ends, mostly.
+SOON = 1.0
 
-async def answer(web: Web, request: Request, session: Session, keys: Mapping[str, str]) -> Response:
+
+async def answer(call: Call) -> Response:
     """Answer /doing/{number}."""
-    digits = keys["number"]
+    digits = call.keys["number"]
     work = None
     if digits.isascii() and digits.isdigit() and len(digits) < 10:
-        work = web.at_work.of(int(digits), session.person.user)
+        work = call.site.at_work.of(int(digits), call.person.user)
     if work is None:
         text = "The page keeps what you did last, until it is started again."
         return said(404, "You did no such thing", el("p", text))
+    path, session = f"/doing/{work.number}", call.session
     here = parts.path(PATTERN, number=work.number)
-    if request.method == "POST":
-        form = await posted(request)
-        if session.spend(form.get("form", ""), f"/doing/{work.number}") is None:
+    if call.request.method == "POST":
+        [token] = (await form_of(call.request)).get("form", [""])[-1:]
+        if session.spend(token, path) is None:
             return said(403, "This form was sent already", parts.link(here, "See what is at work"))
         await run_sync(work.stop)
+        await run_sync(work.wait, SOON)
         return redirected(here)
-    if request.query_params.get("part") == "progress":
+    if call.query.get("part") == "progress":
         return HTMLResponse(progress(work))
-    token = session.form_token(f"/doing/{work.number}") if work.ended is None else None
-    head = frame.Head(web.database, session.form_token("/logout"), web.is_read_only)
+    stop = session.form_token(path) if work.ended is None else None
+    head = frame.Head(call.site.database, session.form_token("/logout"), call.site.is_read_only)
     screen = Screen("doing", work.title, ())
-    return HTMLResponse(frame.page(screen, [_drawn(work, token, here)], session.person, head))
+    return HTMLResponse(frame.page(screen, [_drawn(work, stop, here)], call.person, head))
 
 
 def _drawn(work: Work, token: str | None, here: str) -> Html:
@@ -135,8 +136,6 @@ def _bar(work: Work) -> Html:
 
 
 def _answers(work: Work) -> list[Html]:
-    from omd.web.dialog_page import answered
-
     found: list[Html] = []
     rows = [dict(row) for row in work.answers[-200:]]
     if rows:

@@ -56,7 +56,11 @@ def whole(title: str, body: Html) -> str:
         el("meta", name="htmx-config", content=_CONFIG),
         el("title", title),
         _link("stylesheet", "page.css"),
-        *(_script(file) for file in ("htmx.js", "hx-sse.js", "page.js") if file in assets()),
+        *(
+            _script(file)
+            for file in ("htmx.js", "hx-sse.js", "page.js", "dialog.js")
+            if file in assets()
+        ),
     ]
     return f"<!doctype html>\n{el('html', el('head', *head), body, lang='en')}\n"
 

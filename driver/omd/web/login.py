@@ -39,7 +39,7 @@ class TokenLogin:
         self._token = ""
         if self._person is None:
             user = await run_sync(self._user)
-            self._person = Person(user, lambda: opened(self._dsn))
+            self._person = Person(user, lambda: opened(self._dsn), connections=site.connections)
         answer = redirected(request.url.path)
         answer.set_cookie(
             COOKIE,

@@ -13,36 +13,26 @@ import socket
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psycopg
-from psycopg.rows import dict_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Connection = psycopg.Connection[dict[str, Any]]
+    from omd.web.opening import Connection
+
     Open = Callable[[], Connection]
 
-APPLICATION_NAME = "omd web"
 MOST = 2
 REST = 60.0
 
 
-class AllAtWorkError(Exception):
+class AllAtWorkError(psycopg.Error):
     """Each connection that the person may have is at work."""
 
-
-def open_connection(dsn: str, **keywords: Any) -> Connection:
-    """Open a connection as the page's connections are: named, and without what the driver adds."""
-    return psycopg.connect(
-        dsn,
-        **{"application_name": APPLICATION_NAME, "client_encoding": "utf8", **keywords},
-        autocommit=True,
-        # A statement is sent as it was shown, however often it comes.
-        prepare_threshold=None,
-        row_factory=dict_row,
-    )
+    def __init__(self) -> None:
+        super().__init__("both of your connections are at work; see what is, or wait for its end")
 
 
 def break_off(connection: Connection) -> None:
@@ -118,7 +108,7 @@ class Connections:
     def _refuse_if_ended(self, session: str) -> None:
         with self._changed:
             if session in self._ended:
-                raise AllAtWorkError
+                raise AllAtWorkError()
 
     def _reserve(self, user: str, session: str, deadline: float) -> tuple[Held, Connection | None]:
         with self._changed:
@@ -139,7 +129,7 @@ class Connections:
                     return held, connection
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise AllAtWorkError
+                    raise AllAtWorkError()
                 self._changed.wait(left)
 
     def give_back(self, held: Held) -> None:
@@ -254,15 +244,6 @@ class Personal:
             yield held.opened
         finally:
             self.give_back(held)
-
-    @contextlib.contextmanager
-    def reading(self, seconds: float = 5.0, wait: float = 5.0) -> Iterator[Connection]:
-        """Lend a connection in a transaction that reads only, and whose statements end in time."""
-        with self.connection(wait) as connection:
-            connection.execute(
-                f"BEGIN READ ONLY; SET LOCAL statement_timeout = {int(seconds * 1000)}".encode()
-            )
-            yield connection
 
     def end(self) -> None:
         """Close the connections and end what they do: the person logged out."""

@@ -16,6 +16,8 @@ SCREENS = {
 HANDLERS = {
     "/login": "login:answer",
     "/logout": "login:leave",
+    "/do/{action_code}/{key}": "dialog_page:answer",
+    "/doing/{number}": "doing_page:answer",
 }
 
 

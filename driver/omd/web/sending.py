@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from omd.web.doing import Work
-    from omd.web.personal import Connection
+    from omd.web.opening import Connection
 
 # A quoted piece, in which a semicolon ends nothing, or the end of a statement.
 _PIECE = re.compile(r"""\bE'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|;""", re.DOTALL)

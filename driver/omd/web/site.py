@@ -15,7 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from omd.web.answers import is_lost
+from omd.web.doing import AtWork
 from omd.web.person import Person, rights_of
+from omd.web.personal import Connections
 from omd.web.reading import AT_ONCE, Reader
 from omd.web.section import Asked, Row, Screen, Section, Select
 from omd.web.sessions import IDLE, Session, Sessions
@@ -58,6 +60,8 @@ class Site:
         self.is_read_only = is_read_only
         self.reader = Reader(dsn)
         self.sessions = Sessions(idle)
+        self.connections = Connections()
+        self.at_work = AtWork()
         self.database = ""
         self._reading: Any = None
 
@@ -116,6 +120,7 @@ class Site:
         """Close all connections."""
         for session in self.sessions.all():
             session.person.leave()
+        self.connections.end_all()
         self.reader.close()
 
 
