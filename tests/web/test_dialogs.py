@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 from typing import TYPE_CHECKING, Any
@@ -67,13 +68,34 @@ def text_of(seen: Element) -> str:
     return seen.one("pre", data_sql=True).text
 
 
+_numbers = itertools.count(1)
+
+
 @pytest.fixture
 def batch(conn: Connection) -> Callable[[str], str]:
-    def register(code: str = "b") -> str:
+    def register(code: str | None = None) -> str:
+        # The key of a task outlives the emptied tables.
+        code = code or f"b_{next(_numbers)}"
         conn.execute("CALL omd.register_batch(%s)", (code,))
         return code
 
     return register
+
+
+@pytest.fixture
+def schedule(conn: Connection) -> Iterator[Callable[[str], str]]:
+    """A function that registers a schedule that is due."""
+
+    def register(code: str) -> str:
+        conn.execute(
+            "CALL omd_dispatch.register_schedule(%s, 'RUN', 'BATCH', '{\"CODE\": \"b\"}',"
+            " p_every => '1 day', p_next_time => '2020-01-01Z')",
+            (code,),
+        )
+        return code
+
+    yield register
+    conn.execute("SET ROLE omd_owner; DELETE FROM omd_dispatch.task_schedule; RESET ROLE")
 
 
 @pytest.fixture
@@ -230,9 +252,11 @@ def test_who_did_it_and_why_stands_in_the_event_log(
     page = person("omd_reader", "omd_admin")
     done(page, send(page, shown(page, do("BATCH_DEACTIVATE", "b", reason="at night"))))
     rows = conn.execute(
-        "SELECT created_by, reason FROM omd_report.event_log WHERE reason IS NOT NULL"
+        "SELECT event_detail, reason FROM omd.event_log WHERE reason IS NOT NULL"
     ).fetchall()
-    assert rows == [{"created_by": "web_person_0", "reason": "at night"}]
+    [event] = rows
+    assert event["reason"] == "at night"
+    assert "web_person_0" in event["event_detail"]
 
 
 # Who may ------------------------------------------------------------------------------------------
@@ -253,9 +277,8 @@ def test_who_did_it_and_why_stands_in_the_event_log(
 def test_the_database_judges_each_action(
     person: Any, batch: Callable[..., str], conn: Connection, roles: list[str], code: str, may: bool
 ) -> None:
-    batch("b")
     page = person("omd_reader", *roles)
-    seen = shown(page, do(code, "b"))
+    seen = shown(page, do(code, batch()))
     [button] = seen.one("main").all("button", type="submit")
     assert ("disabled" in button.attributes) is not may
     events = len(conn.execute("SELECT FROM omd.event_log").fetchall())
@@ -286,27 +309,24 @@ def test_a_page_that_reads_only_offers_and_does_nothing(
 
 
 def test_what_runs_sql_of_users_is_only_shown_to_whom_a_proxy_names(
-    page: Page, conn: Connection, batch: Callable[..., str]
+    page: Page, schedule: Callable[[str], str], batch: Callable[..., str]
 ) -> None:
-    conn.execute("CALL omd_lineage.register_topic('t', p_is_source => TRUE)")
-    batch("b")
-    page.get("/work")
+    path = do("FIRE_SCHEDULE", schedule("s"))
+    assert shown(page, path).one("", data_preview="UNKNOWN")
     [session] = page.site.sessions.all()
     session.person.is_shown_only = True
-    given = {"p_from": "1", "p_to": "2"}
-    seen = shown(page, do("RESTATE", "t", **given))
-    assert text_of(seen).startswith("CALL omd_lineage.restate(")
+    seen = shown(page, path)
+    assert text_of(seen).startswith("SET omd.reason = 'by hand';\nCALL ")
     assert not seen.one("main").all("form")
-    assert page.post(do("RESTATE", "t"), {**given, "form": "x", "key": "t"}).status == 403
-    assert shown(page, do("BATCH_DEACTIVATE", "b")).one("form", data_dialog=True)
+    assert page.post(path, {"form": "x"}).status == 403
+    assert shown(page, do("BATCH_DEACTIVATE", batch())).one("form", data_dialog=True)
 
 
 # Forms --------------------------------------------------------------------------------------------
 
 
 def test_a_form_works_once(page: Page, batch: Callable[..., str], conn: Connection) -> None:
-    batch("b")
-    seen = shown(page, do("BATCH_RUN", "b"))
+    seen = shown(page, do("BATCH_RUN", batch()))
     done(page, send(page, seen))
     again = send(page, seen)
     assert again.status == 403
@@ -316,8 +336,7 @@ def test_a_form_works_once(page: Page, batch: Callable[..., str], conn: Connecti
 def test_of_two_clicks_at_once_one_is_done(
     page: Page, batch: Callable[..., str], conn: Connection
 ) -> None:
-    batch("b")
-    seen = shown(page, do("BATCH_RUN", "b"))
+    seen = shown(page, do("BATCH_RUN", batch()))
     answers: list[int] = []
     threads = [
         threading.Thread(target=lambda: answers.append(send(page, seen).status)) for _ in range(4)
@@ -346,19 +365,22 @@ def test_a_form_is_for_its_own_action_object_and_session(
     assert rows == []
 
 
-def test_a_careful_action_wants_its_key(page: Page, conn: Connection, log: Any) -> None:
-    conn.execute("CALL omd_lineage.register_topic('t <b>', p_is_source => TRUE)")
-    seen = shown(page, do("RESTATE", "t <b>", p_from="1", p_to="2"))
+def test_a_careful_action_wants_its_key(
+    page: Page, schedule: Callable[[str], str], conn: Connection, log: Any
+) -> None:
+    key = schedule("s <b>")
+    seen = shown(page, do("REMOVE_SCHEDULE", key))
+    assert seen.one("", data_preview="DONE")
     assert seen.one("input", name="key").attributes.get("value", "") == ""
-    for wrong in ("", "t", "T <B>"):
+    for wrong in ("", "s", "S <B>"):
         answer = send(page, seen, key=wrong)
         assert answer.status == 422
         seen = read(answer.text)
         assert seen.one("", role="alert")
-    assert not any(entry.startswith("CALL omd_lineage.restate") for entry in log())
-    answer = send(page, seen, key="t <b>")
-    assert answer.status in (303, 409, 422)
+    assert text_of(seen) not in log()
+    done(page, send(page, seen, key=key))
     assert after_undo(log(), text_of(seen))
+    assert conn.execute("SELECT FROM omd_report.dispatch_schedules").fetchall() == []
 
 
 # Refused, tried, stopped --------------------------------------------------------------------------
@@ -367,8 +389,7 @@ def test_a_careful_action_wants_its_key(page: Page, conn: Connection, log: Any) 
 def test_a_call_that_is_refused_says_why(
     page: Page, batch: Callable[..., str], conn: Connection
 ) -> None:
-    batch("b")
-    done(page, send(page, shown(page, do("BATCH_RUN", "b"))))
+    done(page, send(page, shown(page, do("BATCH_RUN", batch()))))
     row = conn.execute("SELECT task_id FROM omd_dispatch.task_data_run").fetchone()
     assert row is not None
     seen = shown(page, do("CANCEL_TASK", row["task_id"]))
@@ -387,13 +408,13 @@ def test_a_call_that_is_refused_says_why(
 
 
 def test_a_wrong_argument_is_refused_as_the_callers(page: Page, batch: Callable[..., str]) -> None:
-    batch("b")
-    seen = shown(page, do("BATCH_RUN", "b", p_priority="77"))
+    code = batch()
+    seen = shown(page, do("BATCH_RUN", code, p_priority="77"))
     assert seen.one("", data_preview="REFUSED")
     answer = send(page, seen)
     assert answer.status == 422
     assert read(answer.text).one("", role="alert").attributes["data-sqlstate"].startswith("OM0")
-    seen = shown(page, do("BATCH_RUN", "b", p_priority="x"))
+    seen = shown(page, do("BATCH_RUN", code, p_priority="x"))
     assert send(page, seen).status == 422
 
 
@@ -425,8 +446,7 @@ def test_whoever_comes_from_elsewhere_must_ask_for_the_try(
 
 
 def test_a_dialog_says_that_no_worker_lives(page: Page, batch: Callable[..., str]) -> None:
-    batch("b")
-    tried = shown(page, do("BATCH_RUN", "b")).one("", data_preview="DONE")
+    tried = shown(page, do("BATCH_RUN", batch())).one("", data_preview="DONE")
     assert "worker" in tried.one("p", class_="warning").text
 
 
@@ -574,8 +594,7 @@ def test_what_one_does_another_does_not_see(
 def test_two_people_at_once_are_asked_by_the_routine(
     page: Page, new_page: Any, batch: Callable[..., str], conn: Connection
 ) -> None:
-    batch("b")
-    done(page, send(page, shown(page, do("BATCH_RUN", "b"))))
+    done(page, send(page, shown(page, do("BATCH_RUN", batch()))))
     row = conn.execute("SELECT task_id FROM omd_dispatch.task_data_run").fetchone()
     assert row is not None
     other = new_page()
