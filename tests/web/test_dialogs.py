@@ -128,7 +128,7 @@ def log(conn: Connection, dsn: str) -> Iterator[Callable[[], list[str]]]:
 
     The server writes them as it gets them: one entry per message.
     """
-    database = sql.Identifier(psycopg.conninfo.conninfo_to_dict(dsn)["dbname"])
+    database = sql.Identifier(conn.info.dbname)
     conn.execute(sql.SQL("ALTER DATABASE {} SET log_statement = 'all'").format(database))
     conn.execute(sql.SQL("ALTER DATABASE {} SET log_error_verbosity = 'terse'").format(database))
     where = "current_setting('data_directory') || '/server.log'"
@@ -437,7 +437,7 @@ def test_whoever_comes_from_elsewhere_must_ask_for_the_try(
         assert text_of(seen).startswith("CALL")
     assert not any("omd_web.preview" in entry for entry in log())
     form = seen.one("form", data_dialog=True)
-    [button] = form.all("input", name="try")
+    assert len(form.all("input", name="try")) == 1
     answer = page.post(form.attributes["action"], {**form.fields(), "try": "Try it"})
     assert answer.status == 200
     assert read(answer.text).one("", data_preview="DONE")
@@ -487,7 +487,7 @@ def begun(page: Page, held: Connection, key: str = "b") -> str:
     assert answer.status == 303
     path = answer.headers["Location"]
     assert re.fullmatch(r"/doing/\d+", path)
-    return path
+    return str(path)
 
 
 def test_what_takes_long_goes_on_and_is_stopped(

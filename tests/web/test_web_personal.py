@@ -11,10 +11,12 @@ import pytest
 from omd.web import sending
 from omd.web.doing import AtWork, State
 from omd.web.opening import opened
-from omd.web.personal import AllAtWorkError, Connections, Personal
+from omd.web.person import Person
+from omd.web.personal import AllAtWorkError, Personal
+from omd.web.sessions import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 WAIT = "SELECT pg_advisory_lock(39)"
 OPEN = (
@@ -25,15 +27,20 @@ AT_WORK = f"{OPEN} AND wait_event = 'advisory'"
 
 
 @pytest.fixture
-def connections() -> Any:
-    connections = Connections()
-    yield connections
-    connections.end_all()
+def person(dsn: str) -> Iterator[Person]:
+    person = Person("ada", lambda: opened(dsn))
+    yield person
+    person.personal.end_all()
 
 
 @pytest.fixture
-def ada(connections: Connections, dsn: str) -> Personal:
-    return connections.of("ada", "s1", lambda: opened(dsn))
+def ada(person: Person) -> Personal:
+    return person.personal
+
+
+@pytest.fixture
+def session(person: Person) -> Session:
+    return Session.of(person)
 
 
 @pytest.fixture
@@ -75,20 +82,15 @@ def test_a_connection_is_used_again_and_a_transaction_left_open_is_undone(
     assert len(conn.execute(OPEN).fetchall()) == 1
 
 
-def test_a_person_has_two_connections_over_all_sessions(
-    ada: Personal, connections: Connections, dsn: str, conn: Any
-) -> None:
-    again = connections.of("ada", "s2", lambda: opened(dsn))
-    grace = connections.of("grace", "s3", lambda: opened(dsn))
-    with ada.connection(), again.connection() as second:
+def test_a_person_has_two_connections(ada: Personal, dsn: str, conn: Any) -> None:
+    grace = Person("grace", lambda: opened(dsn))
+    with ada.connection(), ada.connection():
         with pytest.raises(AllAtWorkError), ada.connection(wait=0):
             pass
-        with grace.connection():
+        with grace.own():
             assert len(conn.execute(OPEN).fetchall()) == 3
-        pid = second.info.backend_pid
-    # An idle one of the other session makes room, and is not lent: it belongs to that session.
-    with ada.connection(), ada.connection(wait=0) as other:
-        assert other.info.backend_pid != pid
+    grace.personal.end_all()
+    assert len(conn.execute(OPEN).fetchall()) == 2
 
 
 def test_who_waits_gets_the_connection_that_is_given_back(ada: Personal) -> None:
@@ -111,14 +113,11 @@ def test_who_waits_gets_the_connection_that_is_given_back(ada: Personal) -> None
 def test_an_idle_connection_is_closed_after_its_rest(
     dsn: str, until: Callable[[str, int], None]
 ) -> None:
-    connections = Connections(rest=0.05)
-    person = connections.of("ada", "s1", lambda: opened(dsn))
-    with person.connection():
-        until(OPEN, 1)
-    until(OPEN, 0)
-    with person.connection():
-        until(OPEN, 1)
-    until(OPEN, 0)
+    personal = Personal(lambda: opened(dsn), rest=0.05)
+    for _ in range(2):
+        with personal.connection():
+            until(OPEN, 1)
+        until(OPEN, 0)
 
 
 def test_a_connection_that_died_while_idle_is_opened_anew(ada: Personal, conn: Any) -> None:
@@ -129,34 +128,40 @@ def test_a_connection_that_died_while_idle_is_opened_anew(ada: Personal, conn: A
         assert second.info.backend_pid != pid
 
 
-def test_logging_out_ends_what_is_at_work(
-    ada: Personal, blocked: Any, until: Callable[[str, int], None]
+def test_logging_out_ends_what_that_session_has_begun(
+    ada: Personal, person: Person, session: Session, blocked: Any, until: Callable[[str, int], None]
 ) -> None:
-    with ada.connection():  # an idle one too
-        work = AtWork().begin(ada, "waits", WAIT, "/", waits)
-        until(AT_WORK, 1)
-    ada.end()
-    until(OPEN, 0)
+    other = AtWork().begin(Session.of(person), "waits", WAIT, "/", waits)
+    work = AtWork().begin(session, "waits", WAIT, "/", waits)
+    until(AT_WORK, 2)
+    ada.end(session)
+    until(OPEN, 1)
     assert work.wait(30)
     assert work.state in (State.REFUSED, State.LOST)  # cancelled, or cut off before the answer
+    assert other.state is State.AT_WORK
+    ada.end_all()
+    until(OPEN, 0)
+    assert other.wait(30)
 
 
 def test_a_session_that_expired_leaves_its_work(
-    ada: Personal, blocked: Any, until: Callable[[str, int], None]
+    ada: Personal, session: Session, blocked: Any, until: Callable[[str, int], None]
 ) -> None:
     with ada.connection():
-        work = AtWork().begin(ada, "waits", WAIT, "/", waits)
+        work = AtWork().begin(session, "waits", WAIT, "/", waits)
         until(AT_WORK, 1)
-    ada.leave()
+    ada.rest()
     until(OPEN, 1)
+    assert ada.is_at_work
     blocked.execute("SELECT pg_advisory_unlock(39)")
     assert work.wait(30)
     assert work.state is State.DONE
     until(OPEN, 0)
+    assert not ada.is_at_work
 
 
 def test_stop_cancels_the_statement_and_nothing_else(
-    ada: Personal, blocked: Any, until: Callable[[str, int], None], conn: Any
+    session: Session, ada: Personal, blocked: Any, until: Callable[[str, int], None], conn: Any
 ) -> None:
     conn.execute("CREATE TABLE public.done (n integer)")
 
@@ -170,7 +175,7 @@ def test_stop_cancels_the_statement_and_nothing_else(
                 connection.execute(WAIT)
 
     at_work = AtWork()
-    work = at_work.begin(ada, "waits", WAIT, "/", chunks)
+    work = at_work.begin(session, "waits", WAIT, "/", chunks)
     until(AT_WORK, 1)
     assert work.progress == "1 of 3"
     assert at_work.of(work.number, "grace") is None
@@ -185,9 +190,9 @@ def test_stop_cancels_the_statement_and_nothing_else(
 
 
 def test_a_killed_connection_is_no_refusal(
-    ada: Personal, blocked: Any, until: Callable[[str, int], None], conn: Any
+    session: Session, ada: Personal, blocked: Any, until: Callable[[str, int], None], conn: Any
 ) -> None:
-    work = AtWork().begin(ada, "waits", WAIT, "/", waits)
+    work = AtWork().begin(session, "waits", WAIT, "/", waits)
     until(AT_WORK, 1)
     conn.execute(f"SELECT pg_terminate_backend(pid) FROM ({AT_WORK}) AS a")
     assert work.wait(30)
@@ -196,9 +201,13 @@ def test_a_killed_connection_is_no_refusal(
         connection.execute("SELECT 1")
 
 
-def test_what_is_refused_says_why(ada: Personal) -> None:
+def test_what_is_refused_says_why(session: Session, ada: Personal) -> None:
     work = AtWork().begin(
-        ada, "x", "x", "/", lambda work, connection: sending.send(work, connection, "SELECT 1/0;")
+        session,
+        "x",
+        "x",
+        "/",
+        lambda work, connection: sending.send(work, connection, "SELECT 1/0;"),
     )
     assert work.wait(30)
     assert work.state is State.REFUSED
@@ -217,30 +226,32 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("reason", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_statement_of_lines_is_sent_line_by_line(conn: Any, ada: Personal, reason: str) -> None:
+def test_a_statement_of_lines_is_sent_line_by_line(
+    session: Session, conn: Any, ada: Personal, reason: str
+) -> None:
     row = conn.execute("SELECT quote_literal(%s) AS r", (reason,)).fetchone()
     call = f"""SELECT {row["r"]} AS "a;b'", current_setting('omd.reason') AS reason;"""
     lines = [f"SET omd.reason = {row['r']};", call, "RESET omd.reason;"]
     assert sending.parts("\n".join(lines)) == lines
     work = AtWork().begin(
-        ada, "x", "x", "/", lambda work, c: sending.send(work, c, "\n".join(lines))
+        session, "x", "x", "/", lambda work, c: sending.send(work, c, "\n".join(lines))
     )
     assert work.wait(30)
     assert work.error is None
     assert work.answers == [{"a;b'": reason, "reason": reason}]
 
 
-def test_a_transaction_is_sent_at_once(ada: Personal, conn: Any) -> None:
+def test_a_transaction_is_sent_at_once(session: Session, ada: Personal, conn: Any) -> None:
     text = "BEGIN;\nSET LOCAL omd.reason = 'x%';\nSELECT current_query() AS q;\nCOMMIT;"
-    work = AtWork().begin(ada, "x", "x", "/", lambda work, c: sending.send(work, c, text))
+    work = AtWork().begin(session, "x", "x", "/", lambda work, c: sending.send(work, c, text))
     assert work.wait(30)
     assert work.answers == [{"q": text}]
 
 
-def test_what_an_earlier_action_left_is_undone_first(ada: Personal) -> None:
+def test_what_an_earlier_action_left_is_undone_first(session: Session, ada: Personal) -> None:
     with ada.connection() as connection:
         connection.execute("SET omd.reason = 'earlier'")
     call = "SELECT nullif(current_setting('omd.reason', true), '') AS r;"
-    work = AtWork().begin(ada, "x", "x", "/", lambda work, c: sending.send(work, c, call))
+    work = AtWork().begin(session, "x", "x", "/", lambda work, c: sending.send(work, c, call))
     assert work.wait(30)
     assert work.answers == [{"r": None}]

@@ -55,3 +55,13 @@ def is_lost(error: psycopg.Error) -> bool:
         state is None
         or (state.startswith(("08", "28", "3D", "53", "57P")) and not state.startswith("57014"))
     )
+
+
+def status_of(error: psycopg.Error) -> int:
+    """Return the status of an answer that says why a statement was refused."""
+    state = error.sqlstate or ""
+    if state == "42501":
+        return 403
+    if state.startswith(("OM0", "22", "23", "42")) or isinstance(error, psycopg.DataError):
+        return 422  # what was typed
+    return 500 if state.startswith(("OM9", "XX")) else 409

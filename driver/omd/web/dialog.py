@@ -166,14 +166,3 @@ def _tried(connection: Connection, asked: tuple[Any, ...]) -> Row:
     finally:
         connection.remove_notice_handler(hear)
     return {**row, "warnings": [*(row["warnings"] or []), *said]}
-
-
-def status_of(error: psycopg.Error) -> int:
-    """Return the HTTP status of a refused call."""
-    code = error.sqlstate or ""
-    if not code or code.startswith(("08", "57P", "53")):
-        return 503
-    if code == "42501":
-        return 403
-    # The caller's own: what was typed. All else is the state of what is there.
-    return 422 if code.startswith(("OM0", "22", "23", "42")) else 409

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 from anyio.to_thread import run_sync
-from starlette.responses import HTMLResponse
 
 from omd._terminal.markup import Html, described, el, join, name
 from omd._terminal.text import as_text
 from omd.web import frame, parts, sending
-from omd.web.answers import form_of, redirected, said, unavailable
-from omd.web.dialog import UnknownActionError, Wish, look, status_of
+from omd.web.answers import is_lost, redirected, said, status_of, unavailable
+from omd.web.dialog import UnknownActionError, Wish, look
 from omd.web.doing import State
 from omd.web.personal import AllAtWorkError
-from omd.web.section import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,9 +60,9 @@ async def answer(call: Call) -> Response:
     if call.request.method == "POST":
         return await _sent(call, code, key)
     wish = Wish.of(code, key, call.query)
-    site = call.request.headers.get("Sec-Fetch-Site", "same-origin")
+    origin = call.request.headers.get("Sec-Fetch-Site", "same-origin")
     # Whoever follows a link of another site must not make the database try something by that.
-    tries = site == "same-origin" and call.query.get("part") != "statement"
+    tries = origin == "same-origin" and not call.is_again and call.query.get("part") != "statement"
     return await _shown(call, wish, tries=tries)
 
 
@@ -85,7 +83,7 @@ async def _shown(
     except AllAtWorkError:
         return _all_at_work(call)
     except psycopg.Error as error:
-        if status_of(error) == 503:
+        if is_lost(error):
             return unavailable()
         # An object that is not there, or no longer, has no page; what came of the call is said.
         gone = 404 if error.sqlstate == "OM098" else status_of(error)
@@ -98,13 +96,12 @@ async def _shown(
         shown = Shown(dialog.wish, text, title, back, bool(dialog.offer["is_careful"]))
         token = call.session.form_token(_path(dialog.wish), shown)
     inside = drawn(dialog, who=_who(call), token=token, back=back, alert=alert)
-    head = frame.Head(site.database, call.session.form_token("/logout"), site.is_read_only)
-    return HTMLResponse(frame.page(Screen("do", title, ()), [inside], person, head), status)
+    return call.page("do", title, inside, status=status)
 
 
 async def _sent(call: Call, code: str, key: str) -> Response:
     """Do what the form showed."""
-    form = {name: values[-1] for name, values in (await form_of(call.request)).items()}
+    form = {name: values[-1] for name, values in call.form.items()}
     wish = Wish.of(code, key, form)
     shown = call.session.spend(form.get("form", ""), _path(wish))
     if call.site.is_read_only or not isinstance(shown, Shown):
@@ -133,7 +130,7 @@ async def _sent(call: Call, code: str, key: str) -> Response:
 async def _done(call: Call, wish: Wish, shown: Shown, text: str) -> Response:
     def begin() -> Work:
         return call.site.at_work.begin(
-            call.person.personal,
+            call.session,
             shown.title,
             text,
             shown.back,
@@ -168,7 +165,7 @@ def _who(call: Call) -> Html:
     roles = ", ".join(call.person.roles) or "no role of OMD"
     return el(
         "p", "You are ", el("b", name(call.person.user)), f" ({roles}), in the database ",
-        el("b", name(call.site.database)), ".", cls="who",
+        el("b", name(call.site.database_name)), ".", cls="who",
     )  # fmt: skip
 
 

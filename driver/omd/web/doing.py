@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from omd.web.opening import Connection
-    from omd.web.personal import Personal
+    from omd.web.sessions import Session
 
     Deed = Callable[["Work", Connection], None]
 
@@ -101,10 +101,22 @@ class AtWork:
         self._numbers = itertools.count(1)
         self._guard = threading.Lock()
 
-    def begin(self, personal: Personal, title: str, sql: str, back: str, deed: Deed) -> Work:
-        """Do it in a thread, on the person's connection; ``AllAtWorkError`` when none is free."""
-        held = personal.take()
-        work = Work(next(self._numbers), personal.user, title, sql, back)
+    def begin(self, session: Session, title: str, sql: str, back: str, deed: Deed) -> Work:
+        """Do something in a thread, on a connection of the person's own.
+
+        Args:
+            session: which has asked; logging out of it ends the work.
+            title: what is done.
+            sql: what was shown.
+            back: the path of what it is done to.
+            deed: does it.
+
+        Raises:
+            AllAtWorkError: none of the person's connections is free.
+        """
+        personal = session.person.personal
+        held = personal.take(by=session)
+        work = Work(next(self._numbers), session.person.user, title, sql, back)
         work._connection = held.opened
         with self._guard:
             self._works[work.number] = work

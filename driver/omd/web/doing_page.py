@@ -12,10 +12,9 @@ from starlette.responses import HTMLResponse
 
 from omd._terminal.markup import Html, el, moment, name, number
 from omd.web import frame, parts
-from omd.web.answers import form_of, redirected, said
+from omd.web.answers import redirected, said
 from omd.web.dialog_page import answered
 from omd.web.doing import State
-from omd.web.section import Screen
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -41,8 +40,7 @@ async def answer(call: Call) -> Response:
     path, session = f"/doing/{work.number}", call.session
     here = parts.path(PATTERN, number=work.number)
     if call.request.method == "POST":
-        [token] = (await form_of(call.request)).get("form", [""])[-1:]
-        if session.spend(token, path) is None:
+        if session.spend(call.field("form"), path) is None:
             return said(403, "This form was sent already", parts.link(here, "See what is at work"))
         await run_sync(work.stop)
         await run_sync(work.wait, SOON)
@@ -50,9 +48,7 @@ async def answer(call: Call) -> Response:
     if call.query.get("part") == "progress":
         return HTMLResponse(progress(work))
     stop = session.form_token(path) if work.ended is None else None
-    head = frame.Head(call.site.database, session.form_token("/logout"), call.site.is_read_only)
-    screen = Screen("doing", work.title, ())
-    return HTMLResponse(frame.page(screen, [_drawn(work, stop, here)], call.person, head))
+    return call.page("doing", work.title, _drawn(work, stop, here))
 
 
 def _drawn(work: Work, token: str | None, here: str) -> Html:

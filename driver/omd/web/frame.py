@@ -11,26 +11,29 @@ import psycopg
 from omd._terminal.markup import Html, el, name, zone
 from omd.web import parts
 from omd.web.assets import assets
-from omd.web.section import Row, Screen, Section
+from omd.web.section import Row, Section
 
 if TYPE_CHECKING:
     from omd.web.person import Person
 
-# The rail: paths and their titles.
+# The rail: paths, the letters that lead there after g, and titles.
 PLACES = {
-    "/": "Now",
-    "/todo": "To do",
-    "/work": "Work",
-    "/grid": "Grid",
-    "/graph": "Graph",
-    "/queue": "Queue",
-    "/deliveries": "Deliveries",
-    "/lake": "Lake",
-    "/log": "Log",
+    "/": ("n", "Now"),
+    "/todo": ("t", "To do"),
+    "/work": ("w", "Work"),
+    "/grid": ("b", "Grid"),
+    "/graph": ("g", "Graph"),
+    "/queue": ("q", "Queue"),
+    "/deliveries": ("d", "Deliveries"),
+    "/lake": ("a", "Lake"),
+    "/log": ("l", "Log"),
 }
 
-# htmx adds no style element, evaluates nothing and stays on this host.
+# htmx adds no style element and keeps what is open. It evaluates nothing, which the CSP sees to.
 _CONFIG = '{"includeIndicatorCSS": false, "morphIgnore": ["open"]}'
+
+# The cookie in which page.js keeps the scheme that somebody has chosen.
+SCHEME = "omd_scheme"
 
 
 @dataclass(frozen=True)
@@ -41,70 +44,53 @@ class Head:
         database: its name.
         logout: the token of the form that logs out; None: there is none.
         is_read_only: whether the page offers no action.
+        scheme: light or dark, where somebody has chosen it.
     """
 
     database: str
     logout: str | None = None
     is_read_only: bool = False
-
-
-def whole(title: str, body: Html) -> str:
-    """Return a document."""
-    head = [
-        el("meta", charset="utf-8"),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        el("meta", name="htmx-config", content=_CONFIG),
-        el("title", title),
-        _link("stylesheet", "page.css"),
-        *(
-            _script(file)
-            for file in ("htmx.js", "hx-sse.js", "page.js", "dialog.js")
-            if file in assets()
-        ),
-    ]
-    return f"<!doctype html>\n{el('html', el('head', *head), body, lang='en')}\n"
+    scheme: str | None = None
 
 
 def page(
-    screen: Screen,
-    sections: Sequence[Html],
+    name: str,
+    title: str,
+    body: Sequence[Html],
     person: Person,
     head: Head,
     *,
     live: str = "off",
-    attributes: Mapping[str, object] | None = None,
+    stream: Html | None = None,
 ) -> str:
-    """Return the page of a screen.
+    """Return a whole page.
 
     Args:
-        screen: what is shown.
-        sections: its sections, which `section` drew.
+        name: of the screen, the mark data-screen.
+        title: its heading.
+        body: what is below the heading.
         person: who looks.
         head: what the head says.
         live: the mark data-live: on, paused or off.
-        attributes: more attributes of the element main, such as the address of the stream.
+        stream: the element that connects to the stream of changes.
     """
-    main = el(
-        "main",
-        el("h1", screen.title),
-        screen.form,
-        *sections,
-        id="main",
-        tabindex=-1,
-        data_screen=screen.name,
-        **(attributes or {}),
-    )
-    body = el(
+    main = el("main", el("h1", title), *body, id="main", tabindex=-1, data_screen=name)
+    files = ("htmx.js", "hx-sse.js", "page.js", "dialog.js")
+    scripts = (_script(file) for file in files if file in assets())
+    inside = el(
         "body",
         el("a", "Skip to content", href="#main", cls="skip"),
         _head(person, head),
-        _rail(screen),
+        _rail(name),
         main,
+        el("p", id="said", cls="hidden", role="status", aria_live="polite"),
+        stream,
         data_user=person.user,
         data_live=live,
         data_prefix=parts.path("/"),
     )
-    return whole(f"{screen.title} - OMD", body)
+    config = el("meta", name="htmx-config", content=_CONFIG)
+    return _document(title, inside, config, *scripts, scheme=head.scheme)
 
 
 def small(title: str, *children: object, refresh: str | None = None) -> str:
@@ -116,20 +102,14 @@ def small(title: str, *children: object, refresh: str | None = None) -> str:
         refresh: the address that the browser asks for at once.
     """
     again = el("meta", http_equiv="refresh", content=f"0; url={refresh}") if refresh else None
-    head = [
-        el("meta", charset="utf-8"),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        again,
-        el("title", f"{title} - OMD"),
-        _link("stylesheet", "page.css"),
-    ]
     main = el("main", el("h1", title), *children, cls="small")
-    html = el("html", el("head", *head), el("body", main), lang="en")
-    return f"<!doctype html>\n{html}\n"
+    return _document(title, el("body", main), again)
 
 
 def section(
-    section: Section, found: Sequence[list[Row]] | psycopg.Error, query: Mapping[str, str]
+    section: Section,
+    found: Sequence[list[Row]] | psycopg.Error,
+    query: Mapping[str, str],
 ) -> Html:
     """Draw a section of what was read for it, or of the error with which reading has ended.
 
@@ -139,18 +119,22 @@ def section(
         query: the parameters of the URL, for the link to the CSV.
     """
     if isinstance(found, psycopg.Error):
-        inside = [unread(found), parts.sql_and_csv(section, query)]
+        inside = unread(found, is_data=section.is_data)
     else:
-        inside = [section.render(*found), parts.sql_and_csv(section, query)]
-    return el("section", el("h2", section.title), *inside, id=section.id)
+        inside = section.render(*found)
+    foot = parts.sql_and_csv(section, query) if section.selects else None
+    return el("section", el("h2", section.title), inside, foot, id=section.id)
 
 
-def unread(error: psycopg.Error) -> Html:
+def unread(error: psycopg.Error, *, is_data: bool = False) -> Html:
     """Return what a section says that could not be read."""
     if isinstance(error, psycopg.errors.QueryCanceled):
         text = "This took longer than 5 s and was ended. The SQL below reads it without that limit."
-        return el("p", text, role="alert", data_sqlstate=error.sqlstate, cls="unread")
-    return problem(error)
+    elif isinstance(error, psycopg.errors.InsufficientPrivilege) and is_data:
+        text = "These are business rows; who has the role omd_data_reader sees them."
+    else:
+        return problem(error)
+    return el("p", text, role="alert", data_sqlstate=error.sqlstate, cls="unread")
 
 
 def problem(error: psycopg.Error) -> Html:
@@ -195,12 +179,14 @@ def _head(person: Person, head: Head) -> Html:
         el("span", name(person.user), el("small", roles), cls="person"),
         el("span", "reads only", cls="read-only") if head.is_read_only else None,
         el("span", zone(), id="zone"),
-        el("span", "not live", id="live", role="status"),
+        el("span", id="live"),
+        el("button", "Pause", type="button", cls="quiet pause", hidden=""),
+        el("button", "Scheme", type="button", cls="quiet scheme", hidden=""),
         leave,
     )
 
 
-def _rail(screen: Screen) -> Html:
+def _rail(name: str) -> Html:
     links = (
         el(
             "li",
@@ -208,16 +194,27 @@ def _rail(screen: Screen) -> Html:
                 "a",
                 title,
                 href=parts.path(path),
-                aria_current="page" if path == f"/{screen.name}" else None,
+                aria_keyshortcuts=f"g {letter}",
+                aria_current="page" if path == f"/{name}" else None,
             ),
         )
-        for path, title in PLACES.items()
+        for path, (letter, title) in PLACES.items()
     )
     return el("nav", el("ul", *links), aria_label="Screens")
 
 
-def _link(rel: str, file: str) -> Html:
-    return el("link", rel=rel, href=_address(file))
+def _document(title: str, body: Html, *more: Html | None, scheme: str | None = None) -> str:
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("title", f"{title} - OMD"),
+        el("link", rel="stylesheet", href=_address("page.css")),
+        *more,
+    )
+    chosen = scheme if scheme in ("light", "dark") else None
+    html = el("html", head, body, lang="en", data_scheme=chosen)
+    return f"<!doctype html>\n{html}\n"
 
 
 def _script(file: str) -> Html:

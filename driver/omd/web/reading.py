@@ -30,6 +30,12 @@ class Reader:
         self._dsn = dsn
         self._free = threading.BoundedSemaphore(AT_ONCE)
         self._idle: list[Connection] = []
+        self._lent: set[Connection] = set()
+        self.database = ""  # its name, once it has answered
+
+    def ping(self) -> None:
+        """Ask the database for nothing."""
+        self.read(Select("SELECT"))
 
     def read(self, select: Select) -> list[Row]:
         """Return the rows of a query; a connection that has broken meanwhile is replaced once."""
@@ -48,9 +54,11 @@ class Reader:
             connection, is_new = self._idle.pop() if self._idle else None, False
             if connection is None:
                 connection, is_new = self.opened(), True
+            self._lent.add(connection)
             try:
                 yield connection, is_new
             finally:
+                self._lent.discard(connection)
                 if not connection.closed:
                     self._idle.append(connection)
 
@@ -58,10 +66,14 @@ class Reader:
         """Open a connection that reads what every omd_reader may see."""
         connection = opened(self._dsn)
         connection.execute(_BEGIN)
+        self.database = connection.info.dbname
         return connection
 
     def close(self) -> None:
-        """Close what is not lent."""
+        """Close all connections; what they execute is cancelled."""
+        for connection in list(self._lent):
+            with suppress(psycopg.Error):
+                connection.cancel_safe(timeout=2)
         while self._idle:
             with suppress(psycopg.Error):
                 self._idle.pop().close()

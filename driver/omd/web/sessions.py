@@ -25,12 +25,18 @@ class Session:
     seen: float
     _forms: OrderedDict[str, tuple[str, object]] = field(default_factory=OrderedDict)
 
+    @classmethod
+    def of(cls, person: Person) -> Session:
+        """Return a new session, which has no cookie yet."""
+        now = time.monotonic()
+        return cls(person, now, now)
+
     def form_token(self, path: str, shown: object = True) -> str:
         """Return a token for a form that is sent to a path, without the prefix of the page.
 
         Args:
             path: of the form.
-            shown: what the form shows, which its token stands for.
+            shown: what the form shows, for which its token stands.
         """
         token = secrets.token_urlsafe(24)
         self._forms[token] = (path, shown)
@@ -39,9 +45,9 @@ class Session:
         return token
 
     def spend(self, token: str, path: str) -> object:
-        """Return what the form of a token showed, and take it: it works once.
+        """Return what the form of a token showed, and take the token: it works once.
 
-        None: it is not the token of a form of this path.
+        None: it is no token of a form of this path.
         """
         sent_to, shown = self._forms.pop(token, ("", None))
         return shown if sent_to == path else None
@@ -54,11 +60,10 @@ class Sessions:
         self._idle = idle
         self._all: dict[bytes, Session] = {}
 
-    def begin(self, person: Person) -> str:
-        """Begin a session and return its cookie."""
+    def begin(self, session: Session) -> str:
+        """Keep a session and return its cookie."""
         cookie = secrets.token_urlsafe(32)
-        now = time.monotonic()
-        self._all[_hash(cookie)] = Session(person, now, now)
+        self._all[_hash(cookie)] = session
         return cookie
 
     def of(self, cookie: str | None, *, looks: bool = True) -> Session | None:
