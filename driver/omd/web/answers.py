@@ -62,6 +62,6 @@ def status_of(error: psycopg.Error) -> int:
     state = error.sqlstate or ""
     if state == "42501":
         return 403
-    if state.startswith("OM1"):
-        return 409
-    return 422 if state.startswith(("OM0", "22", "23")) else 500
+    if state.startswith(("OM0", "22", "23", "42")) or isinstance(error, psycopg.DataError):
+        return 422  # what was typed
+    return 500 if state.startswith(("OM9", "XX")) else 409

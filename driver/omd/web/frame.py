@@ -89,7 +89,8 @@ def page(
         stream: the element that connects to the stream of changes.
     """
     main = el("main", el("h1", el("bdi", title)), *body, id="main", tabindex=-1, data_screen=name)
-    scripts = (_script(file) for file in ("htmx.js", "hx-sse.js", "page.js") if file in assets())
+    files = ("htmx.js", "hx-sse.js", "page.js", "dialog.js")
+    scripts = (_script(file) for file in files if file in assets())
     inside = el(
         "body",
         el("a", "Skip to content", href="#main", cls="skip"),

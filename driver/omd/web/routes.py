@@ -25,6 +25,8 @@ HANDLERS = {
     "/live": "live:answer",
     "/login": "login:answer",
     "/logout": "login:leave",
+    "/do/{action_code}/{key}": "dialog_page:answer",
+    "/doing/{number}": "doing_page:answer",
 }
 
 
