@@ -133,21 +133,6 @@ def test_a_database_user_logs_in_and_out(database_page: Page, conn: Connection) 
     assert page.ask("GET", "/work", cookie=other).status == 303
 
 
-def test_a_connection_that_nobody_uses_is_closed(database_page: Page, conn: Connection) -> None:
-    page = database_page
-    cookie = signed_in(page, "omd_t_ada")
-    [session] = page.site.sessions.all()
-    session.person.read(WHO)
-    assert connections(conn, "omd_t_ada") == 1
-    session.person._idle = [(at - 61, its) for at, its in session.person._idle]
-    assert page.ask("GET", "/work", cookie=cookie).status == 200
-    for _ in range(100):
-        if connections(conn, "omd_t_ada") == 0:
-            return
-        time.sleep(0.02)
-    raise AssertionError("the connection is still there")
-
-
 def test_a_refused_login_looks_alike_whatever_was_wrong(
     database_page: Page, caplog: pytest.LogCaptureFixture
 ) -> None:
