@@ -15,6 +15,7 @@ from psycopg.conninfo import make_conninfo
 
 from omd.web.login import within
 from omd.web.section import Select
+from support.workers import until
 from web.roles import roles
 from web.test_requests import token_of
 
@@ -125,11 +126,7 @@ def test_a_database_user_logs_in_and_out(database_page: Page, conn: Connection) 
     assert page.ask("GET", "/work", cookie=other).status == 200
     text = page.ask("GET", "/work", cookie=other).text
     assert page.post("/logout", {"form": token_of(text)}, cookie=other).status == 200
-    for _ in range(100):
-        if connections(conn, "omd_t_ada") == 0:
-            break
-        time.sleep(0.02)
-    assert connections(conn, "omd_t_ada") == 0
+    until(lambda: connections(conn, "omd_t_ada") == 0)
     assert page.ask("GET", "/work", cookie=other).status == 303
 
 

@@ -7,10 +7,7 @@ import html
 import logging
 import os
 import re
-import ssl
 import sys
-import tempfile
-import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -223,6 +220,8 @@ def _tell(application: Application, base: str, stack: contextlib.ExitStack, *, o
     click.echo(address)
     sys.stdout.flush()
     if opens and sys.stdin is not None and sys.stdin.isatty() and _has_browser():
+        import webbrowser
+
         webbrowser.open(stack.enter_context(_leading_to(address)).as_uri())
 
 
@@ -252,9 +251,14 @@ def _base(listening: socket.socket, public_url: str | None, *, is_tls: bool, hos
     if public_url is not None:
         parts = urlsplit(public_url)
         return f"{parts.scheme}://{parts.netloc}"
+    from omd.web.peers import is_unspecified
+
     name = listening.getsockname()
     if isinstance(name, str):
         return "http://localhost"
+    if is_unspecified(host):
+        click.echo("Browsers on other machines need --public-url.", err=True)
+        host = "localhost"
     shown = f"[{host}]" if ":" in host else host
     return f"{'https' if is_tls else 'http'}://{shown}:{name[1]}"
 
@@ -266,6 +270,8 @@ def _leading_to(address: str) -> Iterator[Path]:
     The arguments of a program are for everybody on the host to see, so the link is none of the
     browser's.
     """
+    import tempfile
+
     number, name = tempfile.mkstemp(prefix="omd-web-", suffix=".html")
     file = Path(name)
     try:
@@ -285,6 +291,8 @@ def _has_browser() -> bool:
 
 
 def _tls(cert: Path | None, key: Path | None) -> dict[str, str]:
+    import ssl
+
     if cert is None or key is None:
         return {}
     try:

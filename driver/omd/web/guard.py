@@ -100,7 +100,9 @@ class Guard:
         """Return the values of Host that are the page's own."""
         port = (scope.get("server") or (None, None))[1]
         given = f"[{self.host}]" if ":" in self.host else self.host
-        names = {*_LOOPBACK, given.lower()}
+        names = {*_LOOPBACK}
+        if not peers.is_unspecified(self.host):
+            names.add(given.lower())
         hosts = names if port in (None, _DEFAULT_PORTS.get(scope["scheme"])) else set()
         hosts = hosts | {f"{name}:{port}" for name in names if port is not None}
         public = self.public_origin

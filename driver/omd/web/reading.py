@@ -22,7 +22,9 @@ PATIENCE = "5s"
 # A login of the page that may do more reads no more than every omd_reader does.
 _BEGIN = f"""\
 SET statement_timeout = '{PATIENCE}'; SET jit = off; SET default_transaction_read_only = on;
-DO $$BEGIN SET ROLE omd_reader; EXCEPTION WHEN insufficient_privilege THEN NULL; END$$;"""
+DO $$BEGIN SET ROLE omd_reader; EXCEPTION
+    WHEN insufficient_privilege OR undefined_object OR invalid_parameter_value THEN NULL;
+END$$;"""
 
 _CHECK = """\
 SELECT
