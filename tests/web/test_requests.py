@@ -48,7 +48,7 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def once_token(page: Page) -> str:
-    found = re.search("<h1>(.*?)</h1>", page.get("/once").text)
+    found = re.search("<h1><bdi>(.*?)</bdi>", page.get("/once").text)
     assert found
     return found[1]
 

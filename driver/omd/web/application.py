@@ -21,6 +21,7 @@ from omd.web.answers import form_of, is_lost, said, status_of, unavailable
 from omd.web.assets import by_path
 from omd.web.guard import Guard, Refused, networks
 from omd.web.login import DatabaseLogin, HeaderLogin, TokenLogin, missing
+from omd.web.opening import NotLetInError
 from omd.web.person import Person
 from omd.web.section import NotThere
 from omd.web.sessions import COOKIE, IDLE, Session
@@ -41,6 +42,8 @@ HEADERS = {
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
+    # Another page of this host, such as one on another port, embeds nothing of this one.
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
 
 HEADER = "X-Remote-User"
@@ -101,6 +104,9 @@ class Application:
             return await self._answer(request, raw)
         except Refused as refused:
             return said(refused.status, refused.title, el("p", refused.text))
+        except NotLetInError as error:
+            text = "Log out, and in again with what counts now."
+            return said(403, "The database lets you in no more", el("p", str(error)), el("p", text))
         except psycopg.Error as error:
             if is_lost(error):
                 _log.warning("the database can't be reached: %s", error)
