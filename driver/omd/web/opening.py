@@ -62,3 +62,7 @@ def _as_text_if_too_large(connection: Connection, name: str) -> None:
                 return bytes(data).decode()
 
     connection.adapters.register_loader(name, Lenient)
+
+
+class NotLetInError(psycopg.OperationalError):
+    """The database is there, but lets this user in no more: another password, or no right."""

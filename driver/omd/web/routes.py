@@ -33,8 +33,11 @@ SCREENS = {
 # What is no screen: the path, and module and function in omd.web that answer it; each is
 # async def answer(call: Call) -> Response, with Call of omd.web.site.
 HANDLERS = {
+    "/live": "live:answer",
     "/login": "login:answer",
     "/logout": "login:leave",
+    "/do/{action_code}/{key}": "dialog_page:answer",
+    "/doing/{number}": "doing_page:answer",
 }
 
 
@@ -71,6 +74,15 @@ def matched(
         elif name != piece:
             return None
     return found
+
+
+def screen_of(pieces: list[str], query: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:
+    """Return the module of the screen that a path shows, with the variable parts of the path."""
+    for pattern, name in SCREENS.items():
+        keys = matched(pattern, pieces, query)
+        if keys is not None:
+            return name, keys
+    return None
 
 
 def quoted(key: object) -> str:
