@@ -69,12 +69,12 @@ def moment(value: datetime | str | None) -> Html:
     return el("time", f"{local:%Y-%m-%d %H:%M:%S}", datetime=local.isoformat(timespec="seconds"))
 
 
-def message(value: str | None) -> Html:
+def message(value: str | None, most: int = 300) -> Html:
     """Return a long text, of which only the first line is shown until it is opened."""
     lines = (value or "").strip().splitlines() or [""]
-    if len(lines) == 1 and len(lines[0]) <= 300:
+    if len(lines) == 1 and len(lines[0]) <= most:
         return el("span", *lines, cls="message")
-    return el("details", el("summary", lines[0][:300]), el("pre", "\n".join(lines)))
+    return el("details", el("summary", lines[0][:most]), el("pre", "\n".join(lines)))
 
 
 def number(value: float | None) -> str:

@@ -12,7 +12,7 @@ from omd._terminal.text import as_json, as_text
 from omd.web import linked, lists, parts
 from omd.web.section import Asked
 
-MOST_CHARACTERS = 200  # of a value in a cell; more is opened
+MOST_CHARACTERS = 160  # of a value in a cell; more is opened
 
 
 def run(instance: int | None) -> Html | None:
@@ -101,12 +101,12 @@ def text(value: str | None) -> Html | None:
 
 def words(value: str | None) -> Html | None:
     """Return a text that may be long: its first line, until it is opened."""
-    return None if value is None else message(value)
+    return None if value is None else message(value, MOST_CHARACTERS)
 
 
 def codes(values: Iterable[str] | None) -> Html:
     """Return a list of codes."""
-    return Html(", ".join(name(value) for value in values or ()))
+    return el("span", Html(", ".join(name(value) for value in values or ())))
 
 
 def pairs(values: object) -> Html | None:
@@ -114,7 +114,7 @@ def pairs(values: object) -> Html | None:
     if values is None or isinstance(values, (str, list)):
         return document(values)
     return join(
-        el("span", el("span", key, cls="soft"), " ", name(as_text(value)), " ", cls="line")
+        el("span", el("span", key, cls="soft"), " ", name(as_text(value)), " ", cls="pair")
         for key, value in dict(values).items()  # type: ignore[call-overload]
     )
 
@@ -130,7 +130,16 @@ def document(value: object) -> Html | None:
     return el("details", el("summary", el("code", name(f"{line[:_WIDE]}…"))), el("pre", whole))
 
 
-_WIDE = 60
+_WIDE = 48
+_SHORT = 40
+
+
+def file(uri: str | None) -> Html | None:
+    """Return a file by the end of its address; the rest is its title."""
+    if uri is None:
+        return None
+    end = "/".join(uri.split("/")[-2:])
+    return name(uri) if end == uri else el("bdi", f"…/{end}", title=uri)
 
 
 def value(it: object) -> Html:
@@ -145,8 +154,8 @@ def value(it: object) -> Html:
         return el("span", "true" if it else "false")
     written = plain(it)
     if len(written) > MOST_CHARACTERS or "\n" in written:
-        return message(written)
-    return name(written)
+        return message(written, MOST_CHARACTERS)
+    return el("bdi", written, cls="nowrap" if len(written) <= _SHORT else None)
 
 
 def plain(it: object) -> str:

@@ -239,7 +239,7 @@ LIMIT %(limit)s""",
             "breaks": lambda r: cells.codes(r["constraint_codes"]),
             "row": lambda r: cells.document(r["raw"]),
             "": lambda r: "left out" if r["is_skipped"] else r["origin"].lower(),
-            "from": lambda r: cells.text(r["staged_from"]),
+            "from": lambda r: cells.file(r["staged_from"]),
         },
         is_data=True,
     )  # fmt: skip

@@ -19,10 +19,12 @@ from omd.web.section import Asked, Row, Screen, Section, Select
 
 # The columns of the views of an entity; which of them are its key says the model.
 _COLUMNS = """\
-SELECT a.attname AS name, k.attribute_code IS NOT NULL AS is_attribute, k.key_position
+SELECT a.attname AS name, k.attribute_code IS NOT NULL AS is_attribute, k.key_position,
+    t.typcategory = 'N' AS is_number
 FROM pg_catalog.pg_attribute AS a
 INNER JOIN pg_catalog.pg_class AS c ON a.attrelid = c.oid
 INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace = n.oid
+INNER JOIN pg_catalog.pg_type AS t ON a.atttypid = t.oid
 LEFT JOIN (
     SELECT t.attribute_code, t.key_position
     FROM omd_delivery.interface AS i
@@ -56,6 +58,7 @@ class Entity:
             )
         )
         self.columns = [row["name"] for row in found]
+        self.numbers = {row["name"] for row in found if row["is_number"]}
         self.attributes = {row["name"] for row in found if row["is_attribute"]}
         keys = [row for row in found if row["key_position"] is not None]
         self.keys = [row["name"] for row in sorted(keys, key=lambda row: row["key_position"])]
@@ -168,15 +171,12 @@ def _all(it: Entity) -> Section:
         conditions,
         {"at": it.at, "after": after},
     )
-    columns: dict[str, Callable[[Row], object]] = {column: _cell(column) for column in it.columns}
-    if it.keys:
-        first = it.keys[0]
-        columns = {
-            first: lambda r: parts.link(
-                lists.here(it.asked, key=it.key_of(r), after=None), cells.value(r[first])
-            ),
-            **{column: cell for column, cell in columns.items() if column != first},
-        }
+    columns = _columns(it)
+    if it.keys:  # its first column leads to the row
+        first = next(title for title in columns if title.rstrip("#") == it.keys[0])
+        columns[first] = lambda r: parts.link(
+            lists.here(it.asked, key=it.key_of(r), after=None), cells.value(r[it.keys[0]])
+        )
     title = "All of them, as of the last load" if it.at is None else f"All of them, at {it.at}"
     return lists.listing(
         "facts", title, it.shown("asof_"), select, columns,
@@ -184,6 +184,15 @@ def _all(it: Entity) -> Section:
         paged=lists.Paged(it.asked, "after", _PAGED_BY, "Next") if is_paged else None,
         is_data=True,
     )  # fmt: skip
+
+
+def _columns(it: Entity) -> dict[str, Callable[[Row], object]]:
+    """Return the columns of a table; numbers stand to the right."""
+    has_odd = any(column.endswith("#") for column in it.columns)
+    return {
+        column + ("#" if column in it.numbers and not has_odd else ""): _cell(column)
+        for column in it.columns
+    }
 
 
 def _cell(column: str) -> Callable[[Row], object]:
@@ -209,7 +218,8 @@ def _one(it: Entity) -> Section:
         if not rows:
             return lists.nothing("There was nothing with this key at that moment.")
         return join(
-            el("div", described(_attributes(it, row)), data_key=it.key_of(row)) for row in rows
+            el("div", described(_attributes(it, row)), data_key=it.key_of(row), cls="attributes")
+            for row in rows
         )
 
     title = "As of the last load" if it.at is None else f"At {it.at}"
@@ -240,7 +250,7 @@ def _history(it: Entity) -> Section:
         [it.condition()],
         it.values,
     )
-    columns = {column: _cell(column) for column in it.columns}
+    columns = _columns(it)
     return lists.listing(
         "history", "Its history", it.shown("history_"), select, columns, is_data=True
     )

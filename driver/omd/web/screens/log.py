@@ -113,7 +113,7 @@ def _what(row: Row) -> Html:
     code = row["event_return_code_details"]
     if row["event_type_code"] in _ERRORS:
         return cells.state("F", code or "error")
-    return el("span", cells.text(code or row["event_type_description"]))
+    return el("bdi", code or row["event_type_description"], cls="nowrap")
 
 
 def _last(asked: Asked) -> int | None:

@@ -137,7 +137,8 @@ def _because(row: Row) -> Html:
     words = _RELATIONS.get(row["relation"], str(row["relation"]))
     if row["relation"] == "READS" and not row["is_exact"]:
         words = "may have read"
-    return el("span", words, " " if row["because_of"] else "", cells.run(row["because_of"]))
+    of = cells.run(row["because_of"])
+    return el("span", words, " " if of else "", of, cls="nowrap")
 
 
 def _returns(asked: Asked) -> Section:

@@ -32,9 +32,9 @@ def screen(asked: Asked) -> Screen:
         (
             _stage(code),
             _runs(asked, code),
-            _rejects(asked, code),
             _rulesets(asked, code),
             _tests(asked, code),
+            _rejects(asked, code),
         ),
     )
 
@@ -125,7 +125,7 @@ SELECT module_instance_id, wave, link, arrival, code, text, key, cause_link, rec
 FROM omd_report.decision_reject_log{where}
 ORDER BY link, arrival
 LIMIT %(limit)s""",
-        100,
+        50,
         [
             "stage_code = %(code)s",
             # Of one run, by default the last: an index finds them.
@@ -172,7 +172,6 @@ LIMIT %(limit)s""",
     return lists.listing(
         "rulesets", "Versions of its ruleset", "omd_report.decision_ruleset_list", select,
         {
-            "ruleset": lambda r: cells.text(r["ruleset_code"]),
             "version#": lambda r: r["version"],
             "state": lambda r: cells.state(_STATES.get(r["state"], "C"), r["state"].lower()),
             "kind": lambda r: r["kind"],
@@ -181,8 +180,8 @@ LIMIT %(limit)s""",
             "tests": _tested,
             "defined": lambda r: moment(r["defined_at"]),
             "by": lambda r: cells.text(r["defined_by"]),
-            "fingerprint": lambda r: el("code", r["content_hash"][:16], title=r["content_hash"]),
-            "actions": lambda r: cells.actions(
+            "fingerprint": lambda r: el("code", r["content_hash"][:8], title=r["content_hash"]),
+            "": lambda r: cells.actions(
                 asked,
                 ("ACTIVATE_RULESET", r["ruleset_code"], "Activate", {"p_version": r["version"]})
                 if r["state"] != "ACTIVE"
