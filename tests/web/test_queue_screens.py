@@ -161,7 +161,7 @@ def test_business_rows_need_omd_data_reader(
                     assert f'GRANT omd_data_reader TO "{name}";' in alert.text
             csv = page.get("/facts/shop/odd?csv=facts")
             assert csv.status == (403 if role == "omd_reader" else 200)
-            assert ("secret" in csv.TEXT) == (role == "omd_data_reader")
+            assert ("secret" in csv.text) == (role == "omd_data_reader")
             page.close()
         finally:
             store.conn.execute(f"DROP ROLE {name}".encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from omd._terminal.markup import Html, el, join, moment, number
 from omd._terminal.text import as_text
@@ -96,7 +97,7 @@ LIMIT %(limit)s""",
 
     def render(rows: Sequence[Row]) -> Html:
         columns: dict[str, Callable[[Row], object]] = {
-            **({"pick": _pick} if may_pick else {}),
+            **({"pick": partial(_pick, "found")} if may_pick else {}),
             "task#": lambda r: cells.task(r["task_id"]),
             "type": lambda r: cells.text(r["task_type"]),
             "criteria": lambda r: cells.pairs(r["criteria"]),
@@ -206,7 +207,7 @@ LIMIT %(limit)s""",
         families = {row["family_code"] for row in rows}
         may_pick = _may_pick(asked, "DEAD") if len(families) == 1 else []
         columns: dict[str, Callable[[Row], object]] = {
-            **({"pick": _pick} if may_pick else {}),
+            **({"pick": partial(_pick, "dead")} if may_pick else {}),
             "task#": lambda r: cells.task(r["task_id"]),
             "family": lambda r: cells.text(r["family_code"]),
             "type": lambda r: cells.text(r["task_type"]),
@@ -244,14 +245,14 @@ def _may_pick(asked: Asked, status_: str) -> list[str]:
     ]
 
 
-def _pick(row: Row) -> Html:
+def _pick(section: str, row: Row) -> Html:
     task_id = row["task_id"]
     return el(
         "input",
         type="checkbox",
         name="task_ids",
         value=task_id,
-        id=f"pick-{task_id}",
+        id=f"{section}-pick-{task_id}",
         aria_label=f"Pick task {task_id}",
     )
 
