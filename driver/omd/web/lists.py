@@ -32,6 +32,59 @@ class Paged:
     word: str = "Older"
 
 
+@dataclass(frozen=True)
+class Slice:
+    """That a list whose filter no index serves looks through a slice of the newest keys.
+
+    Attributes:
+        paged: how the list goes on.
+        last: the greatest key that is looked at; None: nobody knows.
+        size: how many keys a slice has; a CSV looks through as many as it may have rows.
+    """
+
+    paged: Paged
+    last: int | None
+    size: int
+
+    @property
+    def conditions(self) -> list[str]:
+        """The condition that keeps to the slice."""
+        if self.last is None:
+            return []
+        return [f"{self.paged.column} > %(last)s::bigint - greatest(%(slice)s, %(limit)s)"]
+
+    @property
+    def values(self) -> dict[str, object]:
+        """The values of `conditions`."""
+        return {} if self.last is None else {"last": self.last, "slice": self.size}
+
+    def rest(self, rows: Sequence[Row], limit: int) -> Html | None:
+        """Return the way on: to the next page, or to the slice before this one."""
+        if self.last is None or len(rows) >= limit:
+            return pages(self.paged, rows, limit)
+        first = max(self.last - self.size + 1, 1)
+        words = f"Those from {first} to {self.last} were looked through. "
+        if first == 1:
+            return el("p", words, cls="note")
+        href = here(self.paged.asked, until=None, **{self.paged.parameter: first})
+        return el("p", words, parts.link(href, "Look further back"), cls="note")
+
+
+def newest(asked: Asked, parameter: str, text: str) -> int | None:
+    """Return the greatest key that is looked at: before the one in the URL, or of all.
+
+    Args:
+        asked: what was asked for.
+        parameter: of the URL, which holds the key of the row after it.
+        text: a query whose column ``id`` is the greatest of all.
+    """
+    before = asked.query.get(parameter)
+    try:
+        return int(before) - 1 if before else int(asked.read(Select(text))[0]["id"])
+    except ValueError:  # the section itself shows the error
+        return None
+
+
 def listing(
     id_: str,
     title: str,
@@ -40,7 +93,7 @@ def listing(
     columns: Mapping[str, Callable[[Row], object]],
     *,
     key: str | tuple[str, ...] | None = None,
-    paged: Paged | None = None,
+    paged: Paged | Slice | None = None,
     note: Html | None = None,
     is_data: bool = False,
 ) -> Section:
@@ -69,7 +122,9 @@ def listing(
     return Section(id_, title, (select,), render, is_data=is_data)
 
 
-def _more(rows: Sequence[Row], select: Select, paged: Paged | None) -> Html | None:
+def _more(rows: Sequence[Row], select: Select, paged: Paged | Slice | None) -> Html | None:
+    if isinstance(paged, Slice):
+        return paged.rest(rows, select.values["limit"])
     if paged is not None:
         return pages(paged, rows, select.values["limit"])
     if len(rows) < select.values["limit"]:

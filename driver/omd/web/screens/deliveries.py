@@ -97,21 +97,57 @@ LIMIT %(limit)s""",
     )  # fmt: skip
 
 
+_SLICE = 10_000  # deliveries or folders that are looked through for what no index serves
+
+# The deliveries of an agreement are in an index with it; the newest of them are found there first.
+_OF_AGREEMENT = """\
+SELECT l.delivery_id, l.agreement_code, l.tenant_name, l.snapshot_datetime, l.delivery_status,
+    l.verdict, l.is_dry_run, l.status_datetime, l.created_by, l.batch_instance_id
+FROM omd_delivery.agreement AS a
+CROSS JOIN LATERAL (
+    SELECT d.delivery_id
+    FROM omd_delivery.delivery AS d
+    WHERE d.agreement_id BETWEEN a.agreement_id AND a.agreement_id
+        AND d.delivery_id < coalesce(%(before)s::bigint, 9223372036854775807)
+        AND (%(status)s IS NULL OR d.delivery_status = %(status)s)
+    ORDER BY d.agreement_id DESC, d.delivery_id DESC
+    LIMIT %(limit)s
+) AS n
+INNER JOIN omd_report.delivery_log AS l ON n.delivery_id = l.delivery_id
+WHERE a.agreement_code = %(agreement)s
+    AND (%(interface)s IS NULL OR l.interface_code = %(interface)s)
+ORDER BY l.delivery_id DESC
+LIMIT %(limit)s"""
+
+
 def _log(asked: Asked) -> Section:
-    select = lists.select(
-        asked,
-        """\
+    paged: lists.Paged | lists.Slice = lists.Paged(asked, "before", "delivery_id")
+    asked_for = {
+        name: asked.query.get(name) or None
+        for name in ("agreement", "interface", "status", "before")
+    }
+    if asked_for["agreement"]:
+        select = Select(_OF_AGREEMENT, {**asked_for, "limit": 100})
+    else:
+        if asked_for["interface"] or asked_for["status"]:
+            newest = "SELECT coalesce(max(delivery_id), 0) AS id FROM omd_delivery.delivery"
+            last = lists.newest(asked, "before", newest)
+            paged = lists.Slice(lists.Paged(asked, "before", "delivery_id"), last, _SLICE)
+        select = lists.select(
+            asked,
+            """\
 SELECT delivery_id, agreement_code, tenant_name, snapshot_datetime, delivery_status, verdict,
     is_dry_run, status_datetime, created_by, batch_instance_id
 FROM omd_report.delivery_log{where}
 ORDER BY delivery_id DESC
 LIMIT %(limit)s""",
-        100,
-        agreement="agreement_code",
-        interface="interface_code",
-        status="delivery_status",
-        before="delivery_id < %s::bigint",
-    )
+            100,
+            paged.conditions if isinstance(paged, lists.Slice) else [],
+            paged.values if isinstance(paged, lists.Slice) else {},
+            interface="interface_code",
+            status="delivery_status",
+            before="delivery_id < %s::bigint",
+        )
     return lists.listing(
         "log", "All deliveries", "omd_report.delivery_log", select,
         {
@@ -127,29 +163,60 @@ LIMIT %(limit)s""",
             "run#": lambda r: cells.batch_run(r["batch_instance_id"]),
         },
         key="delivery_id",
-        paged=lists.Paged(asked, "before", "delivery_id"),
+        paged=paged,
     )  # fmt: skip
 
 
+# What is done comes to be most of it. An index begins with the agreement and the status.
+_OPEN_ARRIVALS = """\
+SELECT l.arrival_id, l.agreement_code, l.folder, l.snapshot_datetime, l.arrival_status, l.files,
+    l.bytes, l.changed_datetime, l.delivery_id, l.problem
+FROM omd_delivery.agreement AS a
+INNER JOIN omd_delivery.interface AS i ON a.interface_id = i.interface_id
+CROSS JOIN unnest(
+    ARRAY['UNFIT', 'INCOMPLETE', 'FOUND', 'TAKEN', 'REFUSED', 'CHANGED']
+) AS s (arrival_status)
+CROSS JOIN LATERAL (
+    SELECT r.arrival_id
+    FROM omd_delivery.arrival AS r
+    WHERE r.agreement_id = a.agreement_id AND r.arrival_status = s.arrival_status
+    ORDER BY r.snapshot_datetime DESC, r.arrival_id DESC
+    LIMIT %(limit)s
+) AS n
+INNER JOIN omd_report.arrivals AS l ON n.arrival_id = l.arrival_id
+WHERE (%(agreement)s IS NULL OR a.agreement_code = %(agreement)s)
+    AND (%(interface)s IS NULL OR i.interface_code = %(interface)s)
+ORDER BY l.snapshot_datetime DESC, l.arrival_id DESC
+LIMIT %(limit)s"""
+
+
 def _arrivals(asked: Asked) -> Section:
-    # What is done comes to be most of it, so one has to ask for it.
-    is_all = asked.query.get("folders") == "all" or asked.query.get("arrival")
-    is_open = "arrival_status IN ('UNFIT', 'INCOMPLETE', 'FOUND', 'TAKEN', 'REFUSED', 'CHANGED')"
-    select = lists.select(
-        asked,
-        """\
+    paged: lists.Slice | None = None
+    if asked.query.get("folders") == "all" or asked.query.get("arrival"):
+        newest = "SELECT coalesce(max(arrival_id), 0) AS id FROM omd_delivery.arrival"
+        last = None
+        if asked.query.get("agreement") or asked.query.get("interface"):
+            last = lists.newest(asked, "arrived_before", newest)
+        paged = lists.Slice(lists.Paged(asked, "arrived_before", "arrival_id"), last, _SLICE)
+        select = lists.select(
+            asked,
+            """\
 SELECT arrival_id, agreement_code, folder, snapshot_datetime, arrival_status, files, bytes,
     changed_datetime, delivery_id, problem
 FROM omd_report.arrivals{where}
 ORDER BY arrival_id DESC
 LIMIT %(limit)s""",
-        100,
-        [] if is_all else [is_open],
-        arrival="arrival_id = %s::bigint",
-        agreement="agreement_code",
-        interface="interface_code",
-        arrived_before="arrival_id < %s::bigint",
-    )
+            100,
+            paged.conditions,
+            paged.values,
+            arrival="arrival_id = %s::bigint",
+            agreement="agreement_code",
+            interface="interface_code",
+            arrived_before="arrival_id < %s::bigint",
+        )
+    else:
+        given = {name: asked.query.get(name) or None for name in ("agreement", "interface")}
+        select = Select(_OPEN_ARRIVALS, {**given, "limit": lists.MOST})
     return lists.listing(
         "arrivals", "Folders that arrived", "omd_report.arrivals", select,
         {
@@ -168,7 +235,7 @@ LIMIT %(limit)s""",
             "": lambda r: cells.action(asked, "FORGET_ARRIVAL", r["arrival_id"], "Forget"),
         },
         key="arrival_id",
-        paged=lists.Paged(asked, "arrived_before", "arrival_id"),
+        paged=paged,
     )  # fmt: skip
 
 

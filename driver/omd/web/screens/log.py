@@ -73,9 +73,10 @@ def _events(asked: Asked) -> Section:
         known = "event_id <= %(last)s::bigint"
         conditions.insert(0, "event_datetime <= %(until)s::timestamptz" if last is None else known)
         values |= {"until": query["until"], "last": last}
-    if is_sliced:
-        conditions.insert(0, "event_id > %(last)s::bigint - greatest(%(slice)s, %(limit)s)")
-        values |= {"last": last, "slice": _SLICE}
+    paged = lists.Paged(asked, "before", "event_id")
+    slice_ = lists.Slice(paged, last if is_sliced else None, _SLICE)
+    conditions = [*slice_.conditions, *conditions]
+    values |= slice_.values
     select = lists.select(
         asked,
         """\
@@ -92,7 +93,7 @@ LIMIT %(limit)s""",
 
     def render(rows: Sequence[Row]) -> Html:
         table = parts.table("omd_report.event_log", rows, _COLUMNS, key="event_id")
-        notes = [_rest(asked, rows, last if is_sliced else None), _texts(asked, rows, is_whole)]
+        notes = [slice_.rest(rows, _ROWS), _texts(asked, rows, is_whole)]
         return join([table, *(note for note in notes if note)])
 
     return Section("events", "Events", (select,), render, is_data=is_whole)
@@ -122,15 +123,14 @@ def _last(asked: Asked) -> int | None:
     The key grows with the time, so the last event up to an instant is found by halving: each step
     is one look into the index of the key.
     """
-    before, until = asked.query.get("before"), asked.query.get("until")
+    until = asked.query.get("until")
+    if asked.query.get("before") or not until:
+        return lists.newest(
+            asked, "before", "SELECT coalesce(max(event_id), 0) AS id FROM omd.event_log"
+        )
     try:
-        if before:
-            return int(before) - 1
-        if until:
-            return int(asked.read(Select(_HALVING, {"until": until}))[0]["event_id"])
-        newest = asked.read(Select("SELECT coalesce(max(event_id), 0) AS id FROM omd.event_log"))
-        return int(newest[0]["id"])
-    except (ValueError, psycopg.DataError):  # the section itself shows the error
+        return int(asked.read(Select(_HALVING, {"until": until}))[0]["id"])
+    except psycopg.DataError:  # the section itself shows the error
         return None
 
 
@@ -155,20 +155,7 @@ WITH RECURSIVE step (low, high) AS (
         ) AS is_before
     ) AS p
 )
-SELECT low AS event_id FROM step WHERE low >= high"""
-
-
-def _rest(asked: Asked, rows: Sequence[Row], sliced_from: int | None) -> Html | None:
-    """Return the way to older events; of a slice also where the one before it begins."""
-    pages = lists.pages(lists.Paged(asked, "before", "event_id"), rows, _ROWS)
-    if sliced_from is None or len(rows) >= _ROWS:
-        return pages
-    oldest = max(sliced_from - _SLICE + 1, 1)
-    looked = f"The events from {oldest} to {sliced_from} were looked through. "
-    if oldest == 1:
-        return el("p", looked, cls="note")
-    further = parts.link(lists.here(asked, before=oldest, until=None), "Look further back")
-    return el("p", looked, further, cls="note")
+SELECT low AS id FROM step WHERE low >= high"""
 
 
 def _texts(asked: Asked, rows: Sequence[Row], is_whole: bool) -> Html | None:

@@ -273,6 +273,8 @@ def _picked(may: Sequence[str], family: str, status_: str, table: Html) -> Html:
         "form",
         el("input", type="hidden", name="family_code", value=family),
         el("input", type="hidden", name="statuses", value=status_),
+        # With nothing picked it is a filter that is refused, and not one that means all.
+        el("input", type="hidden", name="task_ids", value=""),
         table,
         el("p", *lists.spaced(buttons), cls="actions"),
         method="get",

@@ -79,21 +79,30 @@ def _ready(row: Row) -> Html:
     return el("span", state, failures, *until)
 
 
+# The runs of a stage are in an index with it; the newest of them are found there first.
+_RUNS = """\
+SELECT l.module_instance_id, l.stage_version, l.ruleset_code, l.ruleset_version, l.engine,
+    l.begun_at, l.end_datetime, l.execution_status_code, l.waves, l.invocations, l.rows_input,
+    l.rows_inserted, l.rows_rejected
+FROM omd_decision.stage AS s
+CROSS JOIN LATERAL (
+    SELECT r.module_instance_id
+    FROM omd_decision.run AS r
+    WHERE r.stage_id BETWEEN s.stage_id AND s.stage_id
+        AND r.recall_id IS NULL
+        AND r.module_instance_id < coalesce(%(before)s::bigint, 9223372036854775807)
+    ORDER BY r.stage_id DESC, r.module_instance_id DESC
+    LIMIT %(limit)s
+) AS n
+INNER JOIN omd_report.decision_run_log AS l ON n.module_instance_id = l.module_instance_id
+WHERE s.stage_code = %(code)s
+ORDER BY l.module_instance_id DESC
+LIMIT %(limit)s"""
+
+
 def _runs(asked: Asked, code: str) -> Section:
-    select = lists.select(
-        asked,
-        """\
-SELECT module_instance_id, stage_version, ruleset_code, ruleset_version, engine, begun_at,
-    end_datetime, execution_status_code, waves, invocations, rows_input, rows_inserted,
-    rows_rejected
-FROM omd_report.decision_run_log{where}
-ORDER BY module_instance_id DESC
-LIMIT %(limit)s""",
-        100,
-        ["stage_code = %(code)s"],
-        {"code": code},
-        before="module_instance_id < %s::bigint",
-    )
+    before = asked.query.get("before") or None
+    select = Select(_RUNS, {"code": code, "before": before, "limit": 100})
     return lists.listing(
         "runs", "Its runs", "omd_report.decision_run_log", select,
         {
