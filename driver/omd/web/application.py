@@ -223,10 +223,10 @@ class Application:
                 if section.id == wanted:
                     return await download.csv_of(site, person, screen, section)
             return said(404, "This screen has no such table")
-        found = await asyncio.gather(*(site.rows(s, person) for s in screen.sections))
+        tables = await asyncio.gather(*(site.rows(s, person) for s in screen.sections))
         sections = [
             frame.section(section, rows, query)
-            for section, rows in zip(screen.sections, found, strict=True)
+            for section, rows in zip(screen.sections, tables, strict=True)
         ]
         body = [*([screen.form] if screen.form else []), *sections]
         stream = live.element(screen, sections, pieces, query)
