@@ -43,10 +43,10 @@ async def form_of(request: Request) -> dict[str, list[str]]:
         body += chunk
         if len(body) > MOST:
             return {}
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
-        found.setdefault(name, []).append(value)
-    return found
+        fields.setdefault(name, []).append(value)
+    return fields
 
 
 def is_lost(error: psycopg.Error) -> bool:
