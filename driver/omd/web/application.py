@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -17,11 +16,12 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from omd._core.conninfo import resolve_conninfo
 from omd._terminal.markup import el
 from omd._terminal.text import printable
-from omd.web import download, frame, parts, routes
+from omd.web import download, frame, live, parts, routes
 from omd.web.answers import form_of, is_lost, said, status_of, unavailable
 from omd.web.assets import by_path
 from omd.web.guard import Guard, Refused, networks
 from omd.web.login import DatabaseLogin, HeaderLogin, TokenLogin, missing
+from omd.web.opening import NotLetInError
 from omd.web.person import Person
 from omd.web.section import NotThere
 from omd.web.sessions import COOKIE, IDLE, Session
@@ -42,6 +42,8 @@ HEADERS = {
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
+    # Another page of this host, such as one on another port, embeds nothing of this one.
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
 
 HEADER = "X-Remote-User"
@@ -102,6 +104,9 @@ class Application:
             return await self._answer(request, raw)
         except Refused as refused:
             return said(refused.status, refused.title, el("p", refused.text))
+        except NotLetInError as error:
+            text = "Log out, and in again with what counts now."
+            return said(403, "The database lets you in no more", el("p", str(error)), el("p", text))
         except psycopg.Error as error:
             if is_lost(error):
                 _log.warning("the database can't be reached: %s", error)
@@ -144,7 +149,7 @@ class Application:
         site.tidy()
         is_again = query.pop(AGAIN, None) is not None
         cookie = request.cookies.get(COOKIE)
-        session = site.sessions.of(cookie)
+        session = site.sessions.of(cookie, looks=pieces != ["live"])
         is_foreign = request.headers.get("sec-fetch-site") in ("cross-site", "same-site")
         is_asked_again = is_again or "token" in query or request.method == "POST"
         if session is None and is_foreign and not is_asked_again:
@@ -191,18 +196,18 @@ class Application:
                 return answer
         if request.method == "POST":
             return said(405, "This page takes no form", Allow="GET, HEAD")
-        for pattern, name in routes.SCREENS.items():
-            keys = routes.matched(pattern, pieces, query)
-            if keys is not None:
-                return await self._screen(request, name, session, keys, query)
+        shown = routes.screen_of(pieces, query)
+        if shown is not None:
+            return await self._screen(request, *shown, session, pieces, query)
         return said(404, "There is no such page")
 
     async def _screen(
         self,
         request: Request,
         name: str,
-        session: Session,
         keys: Mapping[str, str],
+        session: Session,
+        pieces: list[str],
         query: Mapping[str, str],
     ) -> Response:
         site, person = self.site, session.person
@@ -218,13 +223,15 @@ class Application:
                 if section.id == wanted:
                     return await download.csv_of(site, person, screen, section)
             return said(404, "This screen has no such table")
-        found = await asyncio.gather(*(site.rows(s, person) for s in screen.sections))
+        tables = await asyncio.gather(*(site.rows(s, person) for s in screen.sections))
         sections = [
             frame.section(section, rows, query)
-            for section, rows in zip(screen.sections, found, strict=True)
+            for section, rows in zip(screen.sections, tables, strict=True)
         ]
         body = [*([screen.form] if screen.form else []), *sections]
-        return HTMLResponse(site.page(request, session, screen.name, screen.title, body))
+        stream = live.element(screen, sections, pieces, query)
+        page = site.page(request, session, screen.name, screen.title, body, stream=stream)
+        return HTMLResponse(page)
 
 
 def app(
@@ -275,7 +282,7 @@ def app(
         public_url=public_url,
         host=host,
         proxies=networks(trusted_proxies),
-        peer_uids=frozenset({os.geteuid(), *peer_uids}),
+        peer_uids=frozenset(peer_uids),
         is_personal=login == "token",
         is_behind_proxy=login == "header",
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -29,8 +31,22 @@ PLACES = {
     "/log": ("l", "Log"),
 }
 
-# htmx adds no style element and keeps what is open. It evaluates nothing, which the CSP sees to.
-_CONFIG = '{"includeIndicatorCSS": false, "morphIgnore": ["open"]}'
+# htmx adds no style element, evaluates nothing and stays on this host.
+# What a morph ignores is the browser's: whether details are open, what is marked and reached. A
+# hidden tab is page.js's matter.
+_CONFIG = json.dumps(
+    {
+        "includeIndicatorCSS": False,
+        "history": False,
+        "morphIgnore": ["data-htmx-powered", "open", "data-changed", "tabindex"],
+        "sse": {
+            "reconnectDelay": 250,
+            "reconnectMaxDelay": 2000,
+            "connectTimeout": 10000,
+            "pauseOnBackground": False,
+        },
+    }
+)
 
 # The cookie in which page.js keeps the scheme that somebody has chosen.
 SCHEME = "omd_scheme"
@@ -60,7 +76,6 @@ def page(
     person: Person,
     head: Head,
     *,
-    live: str = "off",
     stream: Html | None = None,
 ) -> str:
     """Return a whole page.
@@ -71,11 +86,11 @@ def page(
         body: what is below the heading.
         person: who looks.
         head: what the head says.
-        live: the mark data-live: on, paused or off.
         stream: the element that connects to the stream of changes.
     """
     main = el("main", el("h1", el("bdi", title)), *body, id="main", tabindex=-1, data_screen=name)
-    scripts = (_script(file) for file in ("htmx.js", "hx-sse.js", "page.js") if file in assets())
+    files = ("htmx.js", "hx-sse.js", "page.js", "dialog.js")
+    scripts = (_script(file) for file in files if file in assets())
     inside = el(
         "body",
         el("a", "Skip to content", href="#main", cls="skip"),
@@ -85,7 +100,8 @@ def page(
         el("p", id="said", cls="hidden", role="status", aria_live="polite"),
         stream,
         data_user=person.user,
-        data_live=live,
+        data_live="off",
+        data_now=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
         data_prefix=parts.path("/"),
     )
     config = el("meta", name="htmx-config", content=_CONFIG)
@@ -107,20 +123,21 @@ def small(title: str, *children: object, refresh: str | None = None) -> str:
 
 def section(
     section: Section,
-    found: Sequence[list[Row]] | psycopg.Error,
+    tables: Sequence[list[Row]] | psycopg.Error,
     query: Mapping[str, str],
 ) -> Html:
     """Draw a section of what was read for it, or of the error with which reading has ended.
 
     Args:
         section: what is drawn.
-        found: a list of rows per query.
+        tables: a list of rows per query.
         query: the parameters of the URL, for the link to the CSV.
     """
-    if isinstance(found, psycopg.Error):
-        inside = unread(found, is_data=section.is_data)
+    if isinstance(tables, psycopg.Error):
+        inside = unread(tables, is_data=section.is_data)
     else:
-        inside = section.render(*found)
+        with parts.inside(section.id):
+            inside = section.render(*tables)
     tools = parts.sql_and_csv(section, query) if section.selects else None
     title = el("div", el("h2", section.title), tools, cls="title")
     return el("section", title, inside, id=section.id)
@@ -181,6 +198,7 @@ def _head(person: Person, head: Head) -> Html:
         el("span", zone(), cls="zone"),
         el("span", cls="live"),
         el("button", "Pause", type="button", cls="quiet pause", hidden=""),
+        el("button", "Keys", type="button", cls="quiet keys", hidden=""),
         el("button", "Scheme", type="button", cls="quiet scheme", hidden=""),
         leave,
     )

@@ -9,20 +9,129 @@ to be loaded anew, since whoever looks may no longer do so.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+import importlib
+import logging
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlencode
 
+import psycopg
 from starlette.responses import Response
 
 from omd._terminal.markup import Html, el, join
-from omd.web.watches import Connection, Watch, Watches
+from omd.web import frame, parts, routes
+from omd.web.answers import is_lost, said
+from omd.web.reading import rows_of
+from omd.web.section import Row, Screen, Section
+from omd.web.sessions import COOKIE
+from omd.web.site import Call
+from omd.web.watches import Connection, Watch, Watches, digest
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
+_log = logging.getLogger("omd.web")
+
 BEAT = 5.0  # seconds; a tab that hears nothing for three of them says that it is not live
+
+
+def element(
+    screen: Screen, sections: Sequence[Html], pieces: Sequence[str], query: Mapping[str, str]
+) -> Html | None:
+    """Return what names the stream of a screen, or None: none of its sections is live.
+
+    page.js opens it while somebody looks.
+
+    Args:
+        screen: what is shown.
+        sections: their markup, as it is in the page.
+        pieces: of the path.
+        query: the parameters of the URL.
+    """
+    seen = [
+        digest(html)
+        for section, html in zip(screen.sections, sections, strict=True)
+        if _is_live(section)
+    ]
+    if not seen:
+        return None
+    of = "".join(f"/{routes.quoted(piece)}" for piece in pieces)
+    if query:
+        of += f"?{urlencode(query)}"
+    address = parts.path("/live", {"of": of, "seen": ".".join(seen)})
+    named = {"hx-sse:connect": address, "hx-trigger": "omd:live"}
+    return el("div", id="stream", hidden="", **named)
+
+
+async def answer(call: Call) -> Response:
+    """Answer /live: the sections of the screen that ``of`` names, whenever they have changed."""
+    site, person = call.site, call.person
+    if call.request.method != "GET":
+        return said(405, "A stream can only be opened", Allow="GET")
+    path, _, text = call.query.get("of", "").partition("?")
+    query = dict(parse_qsl(text, keep_blank_values=True))
+    try:
+        shown = routes.screen_of(routes.pieces_of(path.encode()), query)
+    except UnicodeDecodeError:
+        shown = None
+    if shown is None:
+        return said(404, "There is no such page")
+    name, keys = shown
+    function = importlib.import_module(f"omd.web.screens.{name}").screen
+    screen = await site.screen(function, person, keys, query)
+    sections = [section for section in screen.sections if _is_live(section)]
+    seen = call.request.headers.get("Last-Event-ID") or call.query.get("seen", "")
+    shares = (name, *sorted(keys.items()), *sorted(query.items()), person.rights)
+    digests = [*seen.split("."), *[""] * len(sections)]
+    live = [
+        Part(section.id, (section.id, shares), _computing(section, query, site.prefix), its)
+        for section, its in zip(sections, digests, strict=False)
+    ]
+    cookie = call.request.cookies.get(COOKIE)
+
+    async def may_look() -> bool:
+        if site.sessions.of(cookie, looks=False) is None:
+            return False
+        rights = person.rights
+        with suppress(psycopg.OperationalError):  # what is known counts until the database is back
+            rights = await site.judge(person)
+        return rights.is_reader and site.login.refusal(rights) is None
+
+    return LiveResponse(site.watches, live, may_look)
+
+
+def _is_live(section: Section) -> bool:
+    # Business rows are read by the person's own connection and never shared (W2).
+    return section.is_live and not section.is_data
+
+
+def _computing(
+    section: Section, query: Mapping[str, str], prefix: str
+) -> Callable[[Connection], Html]:
+    def compute(connection: Connection) -> Html:
+        found: list[list[Row]] | psycopg.Error
+        try:
+            found = [rows_of(connection, select) for select in section.selects]
+        except psycopg.Error as error:
+            if is_lost(error) or connection.closed:
+                raise
+            found = error
+        with parts.under(prefix):
+            try:
+                return frame.section(section, found, query)
+            except Exception:  # noqa: BLE001 - one section stops no other
+                _log.exception("the section %s could not be drawn", section.id)
+                text = "This part could not be drawn; the log of the page says why."
+                return el(
+                    "section",
+                    el("h2", section.title),
+                    el("p", text, role="alert"),
+                    id=section.id,
+                )
+
+    return compute
 
 
 @dataclass(frozen=True)

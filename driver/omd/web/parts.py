@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import datetime
 from urllib.parse import urlencode
 
 from omd._terminal.markup import Html, badge, el, name
@@ -14,6 +15,7 @@ from omd.web.section import Row, Section
 __all__ = ["badge", "link", "path", "sql_and_csv", "table", "under"]
 
 _PREFIX: ContextVar[str] = ContextVar("omd_web_prefix", default="")
+_SECTION: ContextVar[str] = ContextVar("omd_web_section", default="")
 
 
 @contextmanager
@@ -26,6 +28,21 @@ def under(prefix: str) -> Iterator[None]:
         _PREFIX.reset(token)
 
 
+@contextmanager
+def inside(section: str) -> Iterator[None]:
+    """Let the rows of tables have ids that no other section of the page has."""
+    token = _SECTION.set(section)
+    try:
+        yield
+    finally:
+        _SECTION.reset(token)
+
+
+def id_of(key: object) -> str:
+    """Return the id of an element of a section: by it a new picture finds the old element."""
+    return f"{_SECTION.get()}:{routes.quoted(key)}"
+
+
 def path(pattern: str, /, query: Mapping[str, object] | None = None, **keys: object) -> str:
     """Return a path of the page: ``path("/module/{code}", code="a/b")``."""
     return _PREFIX.get() + routes.filled(pattern, keys, **(query or {}))
@@ -34,6 +51,19 @@ def path(pattern: str, /, query: Mapping[str, object] | None = None, **keys: obj
 def link(href: str, text: object, **attributes: object) -> Html:
     """Return a link to a path that `path` made; a text is isolated, since it may be a code."""
     return el("a", text if isinstance(text, Html) else name(text), href=href, **attributes)
+
+
+def lasting(since: datetime | None) -> Html:
+    """Return how long something has lasted; page.js counts, and without it one reads since when."""
+    if since is None:
+        return Html("")
+    local = since.astimezone()
+    return el(
+        "time",
+        f"{local:%Y-%m-%d %H:%M:%S}",
+        datetime=local.isoformat(timespec="seconds"),
+        data_since=local.isoformat(timespec="milliseconds"),
+    )
 
 
 # Tables ----------------------------------------------------------------------------------------
@@ -80,6 +110,7 @@ def table(
                 for cell, (title, kind) in zip(line, titles, strict=True)
             ),
             data_key=key_of(row),
+            id=None if key is None else id_of(key_of(row)),
         )
         for row, line in zip(rows, zip(*shown.values(), strict=True), strict=True)
     )

@@ -386,7 +386,7 @@ WITH listed AS (
         'o.delivery_status IN (''RECEIVED'', ''LOADED'')',
         'ROLLBACK',
         NULL,
-        NULL, FALSE, FALSE, FALSE
+        NULL, FALSE, FALSE, TRUE
     ),
     (
         37, 'CANCEL_DELIVERY', 'DELIVERY', 'Cancel',
@@ -396,7 +396,7 @@ WITH listed AS (
         'o.delivery_status IN (''RECEIVED'', ''LOADED'', ''VALIDATED'')',
         'ROLLBACK',
         NULL,
-        NULL, FALSE, FALSE, FALSE
+        NULL, FALSE, FALSE, TRUE
     ),
     (
         38, 'REVERT', 'DELIVERY', 'Revert',
@@ -460,7 +460,7 @@ WITH listed AS (
         'o.delivery_status = ''RECEIVED''',
         'ROLLBACK',
         NULL,
-        NULL, FALSE, FALSE, FALSE
+        NULL, FALSE, FALSE, TRUE
     ),
     (
         44, 'ACTIVATE_RULESET', 'RULESET', 'Activate',

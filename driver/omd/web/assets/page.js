@@ -89,7 +89,7 @@
     function adjust() {
         clearTimeout(retry);
         const since = pausedSince();
-        isWanted = !since && document.visibilityState === 'visible';
+        isWanted = !since && !document.hidden && document.visibilityState === 'visible';
         if (since) say('paused', since);
         else if (body.dataset.live === 'paused') say('off', since || heard);
         if (isWanted) {
@@ -103,7 +103,8 @@
     function open() {
         clearTimeout(retry);
         if (!stream || request || stream._htmx?.sse) return;
-        htmx.trigger(stream, 'omd:live');
+        // hx-sse would do it at omd:live, if htmx had not taken up the page before it was loaded.
+        htmx.ajax('GET', stream.getAttribute('hx-sse:connect'), {source: stream});
     }
 
     function close() {
@@ -262,7 +263,7 @@
         const now = rows.indexOf(document.activeElement?.closest('tr[data-key]'));
         const row = rows[now < 0 ? (by > 0 ? 0 : rows.length - 1)
             : Math.min(rows.length - 1, Math.max(0, now + by))];
-        let goal = one(reached, row);
+        let goal = one('a[href]', row) || one(reached, row);
         if (!goal) {
             goal = row;
             row.tabIndex = -1;
@@ -360,17 +361,6 @@
 
     // ------------------------------------------------------------------------------------------
 
-    if (typeof htmx !== 'undefined') {
-        Object.assign(htmx.config, {
-            history: false,
-            includeIndicatorCSS: false,
-            morphIgnore: ['data-htmx-powered', 'open', 'data-changed', 'tabindex'],
-            sse: {
-                reconnectDelay: 250, reconnectMaxDelay: 2000, connectTimeout: 10000,
-                pauseOnBackground: false,
-            },
-        });
-    }
     for (const section of all('main section[id]')) had.set(section.id, rowsOf(section));
     localise(document);
     setInterval(count, 1000);
@@ -387,7 +377,6 @@
     document.addEventListener('keydown', press);
     if (stream && typeof htmx !== 'undefined') {
         listen();
-        // htmx takes up the page at DOMContentLoaded, which comes after this.
-        document.addEventListener('DOMContentLoaded', () => setTimeout(adjust));
+        adjust();
     }
 })();
