@@ -30,7 +30,7 @@ DECLARE
     v_call text;
     v_record record;
     v_is_performed boolean := FALSE;
-    v_is_planned boolean := FALSE;
+    v_is_answered boolean := FALSE;
 BEGIN
     before := v_object -> 'row';
     warnings := '{}';
@@ -60,10 +60,19 @@ BEGIN
             warnings := omd_web._task_warnings(coalesce(answer, after));
         END IF;
         v_is_performed := TRUE;
+        -- The plan is that of what has just been done.
+        IF v_action.plan_query IS NOT NULL THEN
+            EXECUTE format(
+                'SELECT coalesce(jsonb_agg(to_jsonb(q)), ''[]'') FROM (SELECT o.* FROM %s) AS o '
+                'CROSS JOIN LATERAL (%s) AS q',
+                v_object ->> 'from', v_action.plan_query
+            ) INTO answer;
+        END IF;
+        v_is_answered := TRUE;
         RAISE EXCEPTION USING ERRCODE = 'transaction_rollback', MESSAGE = 'nothing may change';
     EXCEPTION
         WHEN query_canceled OR assert_failure OR OTHERS THEN
-            IF NOT v_is_performed THEN
+            IF NOT v_is_answered THEN
                 GET STACKED DIAGNOSTICS
                     sqlstate_code = RETURNED_SQLSTATE,
                     message = MESSAGE_TEXT,
@@ -75,47 +84,23 @@ BEGIN
             END IF;
     END;
 
-    IF v_is_performed AND v_action.plan_query IS NOT NULL THEN
-        BEGIN
-            EXECUTE format(
-                'SELECT coalesce(jsonb_agg(to_jsonb(q)), ''[]'') FROM (SELECT o.* FROM %s) AS o '
-                'CROSS JOIN LATERAL (%s) AS q',
-                v_object ->> 'from', v_action.plan_query
-            ) INTO answer;
-            v_is_planned := TRUE;
-        EXCEPTION
-            WHEN query_canceled OR assert_failure OR OTHERS THEN
-                GET STACKED DIAGNOSTICS
-                    sqlstate_code = RETURNED_SQLSTATE,
-                    message = MESSAGE_TEXT,
-                    detail = PG_EXCEPTION_DETAIL,
-                    hint = PG_EXCEPTION_HINT;
-                IF sqlstate_code = '57014' AND NOT omd_web._is_out_of_time() THEN
-                    RAISE;
-                END IF;
+    IF v_is_answered AND v_action.preview = 'NONE' THEN
+        outcome := 'UNKNOWN';
+        message := 'it can''t be tried without effect: it ' || CASE
+            WHEN omd_web._commits(v_action.routine) THEN 'commits in between'
+            WHEN v_action.runs_user_sql THEN 'runs SQL that users have registered'
+            ELSE 'may run for long'
         END;
-    END IF;
-
-    IF v_is_performed THEN
-        outcome := CASE
-            WHEN v_action.preview = 'ROLLBACK' OR (v_action.preview = 'PLAN' AND v_is_planned)
-                THEN 'DONE'
-            ELSE 'UNKNOWN'
-        END;
-        IF v_action.preview = 'NONE' AND sqlstate_code IS NULL THEN
-            message := 'it can''t be tried without effect: it ' || CASE
-                WHEN omd_web._commits(v_action.routine) THEN 'commits in between'
-                WHEN v_action.runs_user_sql THEN 'runs SQL that users have registered'
-                ELSE 'may run for long'
-            END;
-        END IF;
+    ELSIF v_is_answered THEN
+        outcome := 'DONE';
     ELSE
+        -- Somebody else holds what it needs, the time is over, or only the plan has failed.
+        outcome := CASE
+            WHEN v_is_performed OR sqlstate_code IN ('55P03', '40P01', '57014') THEN 'UNKNOWN'
+            ELSE 'REFUSED'
+        END;
         answer := NULL;
         after := NULL;
-        -- Somebody else holds what it needs, or the time is over.
-        outcome := CASE
-            WHEN sqlstate_code IN ('55P03', '40P01', '57014') THEN 'UNKNOWN' ELSE 'REFUSED'
-        END;
     END IF;
     detail := nullif(detail, '');
     hint := nullif(hint, '');

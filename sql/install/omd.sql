@@ -209,6 +209,7 @@
 \ir ../../procedures/omd/_cause_of_death.sql
 \ir ../../procedures/omd/session_lives.sql
 \ir ../../procedures/omd/editor.sql
+\ir ../../procedures/omd/is_by_hand.sql
 \ir ../../procedures/omd/_who_failed_it.sql
 \ir ../../procedures/omd/quote_table.sql
 \ir ../../procedures/omd/spell_table.sql

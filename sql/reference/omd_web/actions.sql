@@ -386,7 +386,7 @@ WITH listed AS (
         'o.delivery_status IN (''RECEIVED'', ''LOADED'')',
         'ROLLBACK',
         NULL,
-        NULL, FALSE, FALSE, FALSE
+        NULL, FALSE, FALSE, TRUE
     ),
     (
         37, 'CANCEL_DELIVERY', 'DELIVERY', 'Cancel',
@@ -396,7 +396,7 @@ WITH listed AS (
         'o.delivery_status IN (''RECEIVED'', ''LOADED'', ''VALIDATED'')',
         'ROLLBACK',
         NULL,
-        NULL, FALSE, FALSE, FALSE
+        NULL, FALSE, FALSE, TRUE
     ),
     (
         38, 'REVERT', 'DELIVERY', 'Revert',
@@ -439,7 +439,7 @@ WITH listed AS (
         'TRUE',
         'NONE',
         NULL,
-        NULL, TRUE, FALSE, FALSE
+        NULL, TRUE, TRUE, FALSE
     ),
     (
         42, 'RESYNC', 'INTERFACE', 'Make the facts what LVL has',
@@ -450,7 +450,7 @@ WITH listed AS (
         'TRUE',
         'NONE',
         NULL,
-        NULL, TRUE, FALSE, FALSE
+        NULL, TRUE, TRUE, FALSE
     ),
     (
         43, 'CANCEL_EXPORT', 'EXPORT', 'Cancel',
@@ -460,7 +460,7 @@ WITH listed AS (
         'o.delivery_status = ''RECEIVED''',
         'ROLLBACK',
         NULL,
-        NULL, FALSE, FALSE, FALSE
+        NULL, FALSE, FALSE, TRUE
     ),
     (
         44, 'ACTIVATE_RULESET', 'RULESET', 'Activate',
