@@ -1,4 +1,4 @@
-"""The screens of work, Batches, Modules and their runs, over an empty database and hostile names."""
+"""The screens of work and runs, over an empty database and over hostile names."""
 
 from __future__ import annotations
 
@@ -133,8 +133,10 @@ def test_an_empty_database_has_every_screen(page: Page, path: str) -> None:
 
 
 def test_what_is_not_there_is_not_found(page: Page) -> None:
-    for path in ("/module/m_x", "/batch/b_x", "/run/module/7", "/run/batch/7", "/run/module/x",
-                 "/run/batch/99999999999999999999", "/run/module/-1", "/run/batch/%C2%B2"):  # fmt: skip
+    for path in (
+        "/module/m_x", "/batch/b_x", "/run/module/7", "/run/batch/7", "/run/module/x",
+        "/run/batch/99999999999999999999", "/run/module/-1", "/run/batch/%C2%B2",
+    ):  # fmt: skip
         read(page, path, 404)
     assert "Nothing in the platform is called" in "".join(read(page, "/graph?of=x").texts)
 

@@ -152,7 +152,7 @@ def _running(rows: Sequence[Row]) -> Html:
     columns = {
         **linked.of(s.running(to)),
         "for#": lambda row: linked.running_since(row["start_datetime"]),
-        "begun by?": lambda row: name(row["user_name"] or ""),
+        "begun by?": lambda row: name(row["user_name"]) if row["user_name"] else None,
     }
     return parts.table("omd_report.current_processing", rows, columns, key=_instance)
 
@@ -174,7 +174,7 @@ def _lag(rows: Sequence[Row]) -> Html:
         "lag?#": lambda row: as_text(row["lag"]) if row["lag"] else "",
         "state": lambda row: badge(row["state"]),
         "reason?": lambda row: row["reason"],
-        "waits for?": lambda row: name(row["blocker"] or ""),
+        "waits for?": lambda row: name(row["blocker"]) if row["blocker"] else None,
         "problem?": lambda row: row["problem"],
     }
     return parts.table("omd_report.lineage_lag", rows, columns, key="topic")
