@@ -32,5 +32,12 @@
 \ir ../../procedures/omd_web/_task_warnings.sql
 \ir ../../procedures/omd_web/preview.sql
 
+-- What a screen looks up
+\ir ../../procedures/omd_web/_require_count.sql
+\ir ../../procedures/omd_web/_find_id.sql
+\ir ../../procedures/omd_web/find.sql
+\ir ../../procedures/omd_web/grid.sql
+\ir ../../procedures/omd_web/grid_modules.sql
+
 -- Grants
 \ir ../grants/omd_web.sql

@@ -10,13 +10,18 @@ import contextlib
 import http.client
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from omd.web import app
 from omd.web.serving import Server, bound, configured
+from support.browser import PATIENCE
 from support.emptied import conn, dsn
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+    from playwright.sync_api import Page as Tab
 
 __all__ = ["conn", "dsn"]
 
@@ -119,3 +124,52 @@ def new_page(dsn: str) -> Iterator[Callable[..., Page]]:
 def page(new_page: Callable[..., Page]) -> Page:
     """A page with the login ``token``; its person is the superuser of ``dsn``."""
     return new_page()
+
+
+class Tabs:
+    """Tabs of a real browser that is logged in to a page; no tab may fail or break the policy."""
+
+    def __init__(self, chromium: Browser, page: Page) -> None:
+        self._chromium = chromium
+        self._page = page
+        self._contexts = contextlib.ExitStack()
+        self.complaints: list[str] = []
+
+    def __call__(self, path: str, *, until: str = "load", **options: Any) -> Tab:
+        """Open a tab of a browser of its own; the options are those of a browser's context."""
+        return self.also(self.browser(**options), path, until=until)
+
+    def browser(self, **options: Any) -> Any:
+        """Return a new browser, whose tabs share cookies and what they store."""
+        if self._page.cookie is None:
+            self._page.sign_in()
+        assert self._page.cookie is not None
+        name, _, value = self._page.cookie.partition("=")
+        context = self._contexts.enter_context(self._chromium.new_context(**options))
+        context.set_default_timeout(PATIENCE)
+        context.add_cookies([{"name": name, "value": value, "url": self._page.origin}])
+        return context
+
+    def also(self, context: Any, path: str, *, until: str = "load") -> Tab:
+        """Open one more tab in a browser."""
+        tab: Tab = context.new_page()
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("console", self._hear)
+        tab.goto(self._page.url(path), wait_until=until)  # type: ignore[arg-type]
+        return tab
+
+    def _hear(self, message: Any) -> None:
+        if "Content Security Policy" in message.text or "[htmx]" in message.text:
+            self.complaints.append(message.text)
+
+    def close(self) -> None:
+        self._contexts.close()
+
+
+@pytest.fixture
+def browser(chromium: Browser, page: Page) -> Iterator[Tabs]:
+    """A function that opens a path of `page` in a real browser; the test has the mark `browser`."""
+    tabs = Tabs(chromium, page)
+    yield tabs
+    tabs.close()
+    assert tabs.complaints == []

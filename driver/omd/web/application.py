@@ -17,12 +17,13 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from omd._core.conninfo import resolve_conninfo
 from omd._terminal.markup import el
 from omd._terminal.text import printable
-from omd.web import download, frame, parts, routes
+from omd.web import download, frame, live, parts, routes
 from omd.web.answers import form_of, is_lost, said, status_of, unavailable
 from omd.web.assets import by_path
 from omd.web.guard import Guard, Refused, networks
 from omd.web.login import DatabaseLogin, HeaderLogin, TokenLogin, missing
 from omd.web.person import Person
+from omd.web.section import NotThere
 from omd.web.sessions import COOKIE, IDLE, Session
 from omd.web.site import Call, Login, Site
 
@@ -143,7 +144,7 @@ class Application:
         site.tidy()
         is_again = query.pop(AGAIN, None) is not None
         cookie = request.cookies.get(COOKIE)
-        session = site.sessions.of(cookie)
+        session = site.sessions.of(cookie, looks=pieces != ["live"])
         is_foreign = request.headers.get("sec-fetch-site") in ("cross-site", "same-site")
         is_asked_again = is_again or "token" in query or request.method == "POST"
         if session is None and is_foreign and not is_asked_again:
@@ -190,25 +191,28 @@ class Application:
                 return answer
         if request.method == "POST":
             return said(405, "This page takes no form", Allow="GET, HEAD")
-        for pattern, name in routes.SCREENS.items():
-            keys = routes.matched(pattern, pieces, query)
-            if keys is not None:
-                return await self._screen(request, name, session, keys, query)
+        shown = routes.screen_of(pieces, query)
+        if shown is not None:
+            return await self._screen(request, *shown, session, pieces, query)
         return said(404, "There is no such page")
 
     async def _screen(
         self,
         request: Request,
         name: str,
-        session: Session,
         keys: Mapping[str, str],
+        session: Session,
+        pieces: list[str],
         query: Mapping[str, str],
     ) -> Response:
         site, person = self.site, session.person
         function = importlib.import_module(f"omd.web.screens.{name}").screen
         wanted = query.get("csv")
         query = {name: value for name, value in query.items() if name != "csv"}
-        screen = await site.screen(function, person, keys, query)
+        try:
+            screen = await site.screen(function, person, keys, query)
+        except NotThere as error:
+            return said(404, str(error))
         if wanted is not None:
             for section in screen.sections:
                 if section.id == wanted:
@@ -220,7 +224,9 @@ class Application:
             for section, rows in zip(screen.sections, found, strict=True)
         ]
         body = [*([screen.form] if screen.form else []), *sections]
-        return HTMLResponse(site.page(request, session, screen.name, screen.title, body))
+        stream = live.element(screen, sections, pieces, query)
+        page = site.page(request, session, screen.name, screen.title, body, stream=stream)
+        return HTMLResponse(page)
 
 
 def app(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from omd._terminal import charts, graph, markup
+
 _KINDS = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
           ".svg": "image/svg+xml"}  # fmt: skip
 
@@ -27,6 +29,9 @@ def assets() -> dict[str, Asset]:
     for file in sorted(Path(__file__).with_name("assets").iterdir()):
         if file.suffix in _KINDS:
             content = file.read_bytes()
+            if file.name == "page.css":
+                shared = "".join((markup.STYLE, markup.FINDING, charts.STYLE, graph.STYLE))
+                content = shared.encode() + content
             hashed = hashlib.sha256(content).hexdigest()[:16]
             path = f"/assets/{file.stem}.{hashed}{file.suffix}"
             found[file.name] = Asset(path, _KINDS[file.suffix], content)

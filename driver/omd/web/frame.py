@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 import psycopg
 
 from omd._terminal.markup import Html, el, name, zone
-from omd.web import parts
+from omd.web import icons, parts
 from omd.web.assets import assets
 from omd.web.section import Row, Section
 
@@ -29,8 +31,22 @@ PLACES = {
     "/log": ("l", "Log"),
 }
 
-# htmx adds no style element and keeps what is open. It evaluates nothing, which the CSP sees to.
-_CONFIG = '{"includeIndicatorCSS": false, "morphIgnore": ["open"]}'
+# htmx adds no style element, evaluates nothing and stays on this host.
+# What a morph ignores is the browser's: whether details are open, what is marked and reached. A
+# hidden tab is page.js's matter.
+_CONFIG = json.dumps(
+    {
+        "includeIndicatorCSS": False,
+        "history": False,
+        "morphIgnore": ["data-htmx-powered", "open", "data-changed", "tabindex"],
+        "sse": {
+            "reconnectDelay": 250,
+            "reconnectMaxDelay": 2000,
+            "connectTimeout": 10000,
+            "pauseOnBackground": False,
+        },
+    }
+)
 
 # The cookie in which page.js keeps the scheme that somebody has chosen.
 SCHEME = "omd_scheme"
@@ -60,7 +76,6 @@ def page(
     person: Person,
     head: Head,
     *,
-    live: str = "off",
     stream: Html | None = None,
 ) -> str:
     """Return a whole page.
@@ -71,10 +86,9 @@ def page(
         body: what is below the heading.
         person: who looks.
         head: what the head says.
-        live: the mark data-live: on, paused or off.
         stream: the element that connects to the stream of changes.
     """
-    main = el("main", el("h1", title), *body, id="main", tabindex=-1, data_screen=name)
+    main = el("main", el("h1", el("bdi", title)), *body, id="main", tabindex=-1, data_screen=name)
     files = ("htmx.js", "hx-sse.js", "page.js", "dialog.js")
     scripts = (_script(file) for file in files if file in assets())
     inside = el(
@@ -86,7 +100,8 @@ def page(
         el("p", id="said", cls="hidden", role="status", aria_live="polite"),
         stream,
         data_user=person.user,
-        data_live=live,
+        data_live="off",
+        data_now=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
         data_prefix=parts.path("/"),
     )
     config = el("meta", name="htmx-config", content=_CONFIG)
@@ -121,9 +136,11 @@ def section(
     if isinstance(found, psycopg.Error):
         inside = unread(found, is_data=section.is_data)
     else:
-        inside = section.render(*found)
-    foot = parts.sql_and_csv(section, query) if section.selects else None
-    return el("section", el("h2", section.title), inside, foot, id=section.id)
+        with parts.inside(section.id):
+            inside = section.render(*found)
+    tools = parts.sql_and_csv(section, query) if section.selects else None
+    title = el("div", el("h2", section.title), tools, cls="title")
+    return el("section", title, inside, id=section.id)
 
 
 def unread(error: psycopg.Error, *, is_data: bool = False) -> Html:
@@ -178,9 +195,10 @@ def _head(person: Person, head: Head) -> Html:
         search,
         el("span", name(person.user), el("small", roles), cls="person"),
         el("span", "reads only", cls="read-only") if head.is_read_only else None,
-        el("span", zone(), id="zone"),
-        el("span", id="live"),
+        el("span", zone(), cls="zone"),
+        el("span", cls="live"),
         el("button", "Pause", type="button", cls="quiet pause", hidden=""),
+        el("button", "Keys", type="button", cls="quiet keys", hidden=""),
         el("button", "Scheme", type="button", cls="quiet scheme", hidden=""),
         leave,
     )
@@ -192,10 +210,11 @@ def _rail(name: str) -> Html:
             "li",
             el(
                 "a",
-                title,
+                icons.icon(path),
+                el("span", title),
                 href=parts.path(path),
                 aria_keyshortcuts=f"g {letter}",
-                aria_current="page" if path == f"/{name}" else None,
+                aria_current="page" if path == ("/" if name == "now" else f"/{name}") else None,
             ),
         )
         for path, (letter, title) in PLACES.items()

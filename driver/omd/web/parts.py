@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from datetime import datetime
 from urllib.parse import urlencode
 
-from omd._terminal.markup import Html, el, name
+from omd._terminal.markup import Html, badge, el, name
 from omd.web import routes
 from omd.web.section import Row, Section
 
+__all__ = ["badge", "link", "path", "sql_and_csv", "table", "under"]
+
 _PREFIX: ContextVar[str] = ContextVar("omd_web_prefix", default="")
+_SECTION: ContextVar[str] = ContextVar("omd_web_section", default="")
 
 
 @contextmanager
@@ -25,6 +28,21 @@ def under(prefix: str) -> Iterator[None]:
         _PREFIX.reset(token)
 
 
+@contextmanager
+def inside(section: str) -> Iterator[None]:
+    """Let the rows of tables have ids that no other section of the page has."""
+    token = _SECTION.set(section)
+    try:
+        yield
+    finally:
+        _SECTION.reset(token)
+
+
+def id_of(key: object) -> str:
+    """Return the id of an element of a section: by it a new picture finds the old element."""
+    return f"{_SECTION.get()}:{routes.quoted(key)}"
+
+
 def path(pattern: str, /, query: Mapping[str, object] | None = None, **keys: object) -> str:
     """Return a path of the page: ``path("/module/{code}", code="a/b")``."""
     return _PREFIX.get() + routes.filled(pattern, keys, **(query or {}))
@@ -35,52 +53,17 @@ def link(href: str, text: object, **attributes: object) -> Html:
     return el("a", text if isinstance(text, Html) else name(text), href=href, **attributes)
 
 
-# States ----------------------------------------------------------------------------------------
-
-
-_LOOKS = {
-    "good": "\N{CHECK MARK}",
-    "busy": "\N{CIRCLE WITH LEFT HALF BLACK}",
-    "bad": "\N{MULTIPLICATION X}",
-    "wait": "!",
-    "none": "\N{EN DASH}",
-}
-
-_STATES: dict[str, tuple[str, str]] = {
-    "S": ("good", "succeeded"),
-    "E": ("busy", "executing"),
-    "F": ("bad", "failed"),
-    "A": ("wait", "aborted"),
-    "C": ("none", "skipped"),
-    "SUCCEEDED": ("good", "succeeded"),
-    "DONE": ("good", "done"),
-    "COMPLETED": ("good", "completed"),
-    "READY": ("good", "ready"),
-    "RUNNING": ("busy", "running"),
-    "EXECUTING": ("busy", "executing"),
-    "CLAIMED": ("busy", "claimed"),
-    "FAILED": ("bad", "failed"),
-    "DEAD": ("bad", "dead"),
-    "REJECTED": ("bad", "rejected"),
-    "BACK_OFF": ("wait", "backs off"),
-    "PAUSED": ("wait", "paused"),
-    "WAITING": ("wait", "waits"),
-    "PENDING": ("wait", "pending"),
-    "SUSPENDED": ("wait", "suspended"),
-    "ABORTED": ("wait", "aborted"),
-    "CANCELLED": ("none", "cancelled"),
-    "SKIPPED": ("none", "skipped"),
-    "IDLE": ("none", "idle"),
-}
-
-
-def badge(status: str | None) -> Html:
-    """Return a state as colour, sign and word; one that is not known is its own word."""
-    if status is None:
+def lasting(since: datetime | None) -> Html:
+    """Return how long something has lasted; page.js counts, and without it one reads since when."""
+    if since is None:
         return Html("")
-    look, word = _STATES.get(status, ("none", status.replace("_", " ").lower()))
-    sign = el("span", _LOOKS[look], cls="sign", aria_hidden="true")
-    return el("span", sign, el("span", word, cls="word"), cls=f"state {look}", data_status=status)
+    local = since.astimezone()
+    return el(
+        "time",
+        f"{local:%Y-%m-%d %H:%M:%S}",
+        datetime=local.isoformat(timespec="seconds"),
+        data_since=local.isoformat(timespec="milliseconds"),
+    )
 
 
 # Tables ----------------------------------------------------------------------------------------
@@ -93,7 +76,10 @@ def table(
     *,
     key: str | Callable[[Row], object] | None = None,
 ) -> Html:
-    """Return a table of rows; a column whose title ends in # holds numbers.
+    """Return a table of rows.
+
+    A column whose title ends in # holds numbers; before that, a ? leaves out the column when
+    there is nothing in it.
 
     Args:
         view: from which the rows are.
@@ -103,9 +89,15 @@ def table(
     """
     if not rows:
         # A program finds the table of a view that has no rows, too.
-        return el("table", el("tbody", el("tr", el("td", "None.", cls="none"))), data_view=view)
-    kinds = {title: "num" if title.endswith("#") else None for title in columns}
-    head = (el("th", title.rstrip("#"), scope="col", cls=kinds[title]) for title in columns)
+        return el("table", el("tbody", el("tr", el("td", "None", cls="none"))), data_view=view)
+    cells = {title: [cell(row) for row in rows] for title, cell in columns.items()}
+    shown = {
+        title: its
+        for title, its in cells.items()
+        if not title.rstrip("#").endswith("?") or any(each not in (None, "") for each in its)
+    }
+    titles = [(title.rstrip("#?"), "num" if title.endswith("#") else None) for title in shown]
+    head = (el("th", title, scope="col", cls=kind) for title, kind in titles)
 
     def key_of(row: Row) -> object:
         return row[key] if isinstance(key, str) else key(row) if key else None
@@ -114,43 +106,25 @@ def table(
         el(
             "tr",
             *(
-                el("td", cell(row), cls=kinds[title], data_t=title.rstrip("#"))
-                for title, cell in columns.items()
+                el("td", cell, cls=kind, data_t=title)
+                for cell, (title, kind) in zip(line, titles, strict=True)
             ),
             data_key=key_of(row),
+            id=None if key is None else id_of(key_of(row)),
         )
-        for row in rows
+        for row, line in zip(rows, zip(*shown.values(), strict=True), strict=True)
     )
     inside = el("table", el("thead", el("tr", *head)), el("tbody", *body), data_view=view)
     return el("div", inside, cls="scroll", tabindex=0)
 
 
 def sql_and_csv(section: Section, query: Mapping[str, str]) -> Html:
-    """Return the SQL of a section's table and the link to all its rows, for its foot."""
+    """Return the SQL of a section's table and the link to all its rows."""
     first = section.selects[0]
     href = f"?{urlencode({**query, 'csv': section.id})}"
     return el(
-        "footer",
+        "div",
         el("details", el("summary", "SQL"), el("pre", first.shown, tabindex=0)),
         el("a", "CSV", href=href, download="", data_csv=section.id),
+        cls="tools",
     )
-
-
-def action_links(kind: str, key: object, actions: Sequence[Mapping[str, Any]]) -> Html:
-    """Return the offered actions of an object, as rows of ``omd_web.actions``.
-
-    What the person may not do is shown with the reason, and leads to the dialog that says it too.
-    """
-    links = [
-        link(
-            path("/do/{action_code}/{key}", action_code=action["action_code"], key=key),
-            action["title"],
-            data_action=action["action_code"],
-            data_kind=kind,
-            title=action.get("why_not"),
-            cls="action" if action["is_permitted"] else "action refused",
-        )
-        for action in actions
-        if action["is_offered"]
-    ]
-    return el("span", *links, cls="actions") if links else Html("")

@@ -26,6 +26,7 @@ class Rights:
         may_be_taken: whether the page's login may take on this role.
         page: the page's login.
         version: of the server, as libpq has it.
+        actions: the codes of the actions whose routine the user may call.
     """
 
     user: str = ""
@@ -36,6 +37,7 @@ class Rights:
     may_be_taken: bool = False
     page: str = ""
     version: int = 0
+    actions: frozenset[str] = frozenset()
 
     @property
     def is_reader(self) -> bool:
@@ -91,11 +93,20 @@ CROSS JOIN
     (SELECT pg_catalog.current_setting('server_version_num')::integer AS version) AS v
 WHERE u.rolname = %(user)s"""
 
+_ACTIONS = """\
+SELECT a.action_code
+FROM omd_web.action AS a
+INNER JOIN pg_catalog.pg_roles AS u ON u.rolname = %(user)s
+WHERE pg_catalog.has_function_privilege(
+    u.oid, pg_catalog.to_regproc(a.routine)::oid, 'EXECUTE'
+)"""
+
 
 def rights_of(user: str, read: Callable[[Select], list[Row]]) -> Rights:
     """Return the rights of a database user."""
     for row in read(Select(_RIGHTS, {"user": user})):
-        return Rights(**{**row, "roles": tuple(row["roles"])})
+        actions = frozenset(row["action_code"] for row in read(Select(_ACTIONS, {"user": user})))
+        return Rights(**{**row, "roles": tuple(row["roles"]), "actions": actions})
     return Rights(user)
 
 

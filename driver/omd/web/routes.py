@@ -7,13 +7,22 @@ from urllib.parse import unquote, urlencode
 
 # The path of each screen, and its module in omd.web.screens. Of two that fit, the first one counts.
 SCREENS = {
+    "/": "now",
+    "/todo": "todo",
     "/work": "work",
+    "/grid": "grid",
+    "/module/{code}": "module",
+    "/batch/{code}": "batch",
+    "/run/module/{id}": "module_run",
+    "/run/batch/{id}": "batch_run",
+    "/graph": "graph",
 }
 
 
 # What is no screen: the path, and module and function in omd.web that answer it; each is
 # async def answer(call: Call) -> Response, with Call of omd.web.site.
 HANDLERS = {
+    "/live": "live:answer",
     "/login": "login:answer",
     "/logout": "login:leave",
     "/do/{action_code}/{key}": "dialog_page:answer",
@@ -54,6 +63,15 @@ def matched(
         elif name != piece:
             return None
     return found
+
+
+def screen_of(pieces: list[str], query: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:
+    """Return the module of the screen that a path shows, with the variable parts of the path."""
+    for pattern, name in SCREENS.items():
+        keys = matched(pattern, pieces, query)
+        if keys is not None:
+            return name, keys
+    return None
 
 
 def quoted(key: object) -> str:

@@ -21,6 +21,10 @@ MOST_ROWS = 1_000_000  # of a CSV
 _PARAMETER = re.compile(r"%%|%\((\w+)\)s")
 
 
+class NotThere(Exception):  # noqa: N818 - it is an answer
+    """What a screen shows is not in the database, which the message says."""
+
+
 @dataclass(frozen=True)
 class Select:
     """One query of a section.
@@ -29,10 +33,12 @@ class Select:
         text: of the query, with %(name)s where a value stands. The value ``limit`` says how many
             rows there are at most; a CSV has another one.
         values: by their names.
+        is_trial: whether it performs something and undoes it, for which its transaction may write.
     """
 
     text: str
     values: Mapping[str, Any] = field(default_factory=dict)
+    is_trial: bool = False
 
     @property
     def sent(self) -> str:

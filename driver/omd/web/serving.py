@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from omd.web.application import Application
 
 GRACE = 3  # seconds that requests have to end after SIGTERM
@@ -34,9 +32,12 @@ class Server(uvicorn.Server):
             loop.add_signal_handler(number, self.handle_exit, number, None)
         yield
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end."""
-        super().handle_exit(sig, frame)
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End; streams, which would go on for ever, end at once."""
+        application: Application = self.config.app  # type: ignore[assignment]
+        for end in application.site.at_end:
+            end()
+        await super().shutdown(sockets)
 
 
 def bound(host: str, port: int) -> socket.socket:

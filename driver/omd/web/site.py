@@ -6,7 +6,7 @@ import asyncio
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import anyio
@@ -26,6 +26,7 @@ from omd.web.person import Person, Rights, rights_of
 from omd.web.reading import AT_ONCE, Reader
 from omd.web.section import Asked, Row, Screen, Section
 from omd.web.sessions import COOKIE, IDLE, Session, Sessions
+from omd.web.watches import Watches
 
 T = TypeVar("T")
 
@@ -84,8 +85,9 @@ class Site:
         self.reader = Reader(dsn)
         self.sessions = Sessions(idle)
         self.at_work = AtWork()
+        self.watches = Watches(self.reader.opened)
         self.database_name = read_conninfo(dsn).get("dbname") or ""
-        self.at_end: list[Callable[[], None]] = []
+        self.at_end: list[Callable[[], None]] = [self.watches.end]
         self._people: dict[str, Person] = {}
         self._reading: Any = None
         self._ready = (float("-inf"), False)
@@ -141,7 +143,8 @@ class Site:
         """Return the rights of a person, which are looked at once a minute."""
         now = time.monotonic()
         if now - person.judged_at >= _JUDGED:
-            person.rights = await self.in_reading(lambda: rights_of(person.user, self.reader.read))
+            rights = await self.in_reading(lambda: rights_of(person.user, self.reader.read))
+            person.rights = replace(rights, actions=frozenset()) if self.is_read_only else rights
             person.judged_at = now
             self.database_name = self.reader.database
         return person.rights
@@ -221,6 +224,7 @@ class Site:
         """Close all connections."""
         for person in self._people.values():
             person.personal.end_all()
+        self.watches.close()
         self.reader.close()
 
 
