@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import http.client
 import io
+import re
 import threading
+from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -45,14 +47,28 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return show
 
 
-def test_a_screen_shows_the_rows_of_its_view(page: Page, conn: Connection) -> None:
-    conn.execute("CALL omd_lineage.register_topic('dwh.t', p_module_code => %s)", [HOSTILE])
+def test_a_screen_shows_rows_and_marks(page: Page, screen: Callable[..., None]) -> None:
+    def render(rows: list[dict[str, Any]]) -> Html:
+        columns = {
+            "Code": lambda row: parts.link(parts.path("/module/{code}", code=row["c"]), row["c"]),
+            "State": lambda row: parts.badge(row["s"]),
+            "Runs#": lambda row: row["n"],
+        }
+        return parts.table("omd.v", rows, columns, key="c")
+
+    query = Select(
+        "SELECT %(c)s AS c, 'F' AS s, 7 AS n LIMIT %(limit)s", {"c": HOSTILE, "limit": 9}
+    )
+    screen(Section("one", "One", (query,), render))
     answer = page.get("/work")
     assert answer.status == 200
     assert '<main id="main" tabindex="-1" data-screen="work">' in answer.text
-    assert 'data-view="omd_report.work"' in answer.text
-    assert "<script>" not in answer.text
+    assert 'data-view="omd.v"' in answer.text
+    assert 'data-status="F"' in answer.text
+    assert f'data-key="{escape(HOSTILE)}"' in answer.text
     assert f'href="/module/{quote(HOSTILE, safe="")}"' in answer.text
+    assert "<script>" not in answer.text
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|<script(?! src=)", answer.text)
 
 
 def test_a_key_may_hold_any_character(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -277,7 +276,7 @@ def app(
         public_url=public_url,
         host=host,
         proxies=networks(trusted_proxies),
-        peer_uids=frozenset({os.geteuid(), *peer_uids}),
+        peer_uids=frozenset(peer_uids),
         is_personal=login == "token",
         is_behind_proxy=login == "header",
     )

@@ -100,7 +100,9 @@ class Guard:
         """Return the values of Host that are the page's own."""
         port = (scope.get("server") or (None, None))[1]
         given = f"[{self.host}]" if ":" in self.host else self.host
-        names = {*_LOOPBACK, given.lower()}
+        names = {*_LOOPBACK}
+        if not peers.is_unspecified(self.host):
+            names.add(given.lower())
         hosts = names if port in (None, _DEFAULT_PORTS.get(scope["scheme"])) else set()
         hosts = hosts | {f"{name}:{port}" for name in names if port is not None}
         public = self.public_origin
@@ -132,7 +134,10 @@ class Guard:
 
     def _check_origin(self, request: Request) -> None:
         origins = request.headers.getlist("origin")
-        own = {f"{request.scope['scheme']}://{request.headers['host'].lower()}", self.public_origin}
+        host, public = request.headers["host"].lower(), self.public_origin
+        own = {public}
+        if public is None or host != public.partition("://")[2]:
+            own.add(f"{request.scope['scheme']}://{host}")
         if origins:
             is_own = len(origins) == 1 and origins[0].lower() in own
         else:
