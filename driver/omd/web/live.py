@@ -83,7 +83,9 @@ async def answer(call: Call) -> Response:
     screen = await site.screen(function, person, keys, query)
     sections = [section for section in screen.sections if _is_live(section)]
     seen = call.request.headers.get("Last-Event-ID") or call.query.get("seen", "")
-    shares = (name, *sorted(keys.items()), *sorted(query.items()), person.rights)
+    # Who may see the same and call the same shares a picture, whoever it is.
+    may = (person.rights.actions, person.is_data_reader)
+    shares = (name, *sorted(keys.items()), *sorted(query.items()), *may)
     digests = [*seen.split("."), *[""] * len(sections)]
     live = [
         Part(section.id, (section.id, shares), _computing(section, query, site.prefix), its)
