@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 __all__ = [
     "BackendPositionRow",
+    "CancelTasksAnswer",
     "ClaimTasksRow",
     "CompareModelsRow",
     "CreateTaskAnswer",
@@ -29,6 +30,8 @@ __all__ = [
     "PurgePartitionAnswer",
     "RegisterBackendAnswer",
     "RenewBackendAnswer",
+    "RescheduleTasksAnswer",
+    "ReviveTasksAnswer",
     "SearchTasksRow",
     "SuspendAnswer",
     "TaskStateRow",
@@ -41,6 +44,16 @@ class BackendPositionRow:
 
     position: int
     members: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTasksAnswer:
+    """Answer of omd_dispatch.cancel_tasks."""
+
+    changed: int
+    passed: int
+    last_task_id: int | None
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +165,26 @@ class RenewBackendAnswer:
     position: int
     members: int
     cancel: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class RescheduleTasksAnswer:
+    """Answer of omd_dispatch.reschedule_tasks."""
+
+    changed: int
+    passed: int
+    last_task_id: int | None
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReviveTasksAnswer:
+    """Answer of omd_dispatch.revive_tasks."""
+
+    changed: int
+    passed: int
+    last_task_id: int | None
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)
