@@ -26,6 +26,16 @@ AS $grid$
 BEGIN
     PERFORM omd_web._require_count('p_runs', p_runs);
     PERFORM omd_web._require_count('p_limit', p_limit);
+    IF p_like ~ '^([^\\]|\\.)*\\$' THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_like',
+                'value', p_like,
+                'expected', 'a pattern of LIKE, which does not end with one backslash'
+            )
+        );
+    END IF;
     RETURN QUERY
     SELECT
         b.batch_code,
@@ -61,14 +71,6 @@ BEGIN
         ) AS n
     ) AS r ON TRUE
     ORDER BY b.batch_code, r.place;
-EXCEPTION
-    WHEN invalid_escape_sequence THEN
-        PERFORM omd.raise_error(
-            'OM013',
-            jsonb_build_object(
-                'argument', 'p_like', 'value', p_like, 'expected', 'a pattern of LIKE'
-            )
-        );
 END
 $grid$;
 
