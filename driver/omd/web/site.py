@@ -84,8 +84,8 @@ class Site:
         self.is_https = is_https
         self.reader = Reader(dsn)
         self.sessions = Sessions(idle)
-        self.watches = Watches(self.reader.opened)
         self.at_work = AtWork()
+        self.watches = Watches(self.reader.opened)
         self.database_name = read_conninfo(dsn).get("dbname") or ""
         self.at_end: list[Callable[[], None]] = [self.watches.end]
         self._people: dict[str, Person] = {}
