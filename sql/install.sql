@@ -1,7 +1,7 @@
 -- This is the one list of what is installed, in order: psql -f sql/install.sql, omd install, the
 -- tests and the wheel use it. Each room has a list of its own. A migration is applied once, and the
 -- checksum before it is the SHA-256 of the released file; any other file is applied whenever it
--- changes. The installation is one transaction. The transaction before it and the one after it
+-- changes. The installation is one transaction. The transactions before it and the one after it
 -- serve calls that execute during an upgrade. Run it as a superuser, or as a role with CREATEROLE
 -- that owns the database, or may create schemas in it and grant that.
 
@@ -14,6 +14,11 @@ BEGIN;
 \ir prepare/lineage_columns.sql
 \ir prepare/module_columns.sql
 \ir prepare/task_columns.sql
+COMMIT;
+
+BEGIN;
+\ir setup/version.psql
+\ir prepare/event_columns.sql
 COMMIT;
 
 BEGIN;

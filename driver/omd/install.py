@@ -31,7 +31,7 @@ MANIFEST = "sql/install.sql"
 ROLES = "sql/roles.sql"
 UNINSTALL = "sql/uninstall.sql"
 _ROOMS = "sql/install/"  # it holds one list per room
-_PREPARE = "sql/prepare/"  # it is applied in a transaction before the others
+_PREPARE = "sql/prepare/"  # each is applied in a transaction of its own before the others
 _CLEANUP = "sql/cleanup/"  # it is applied in a transaction after the others
 
 _UPGRADE = "The database is newer than the package: upgrade omd."
@@ -303,16 +303,25 @@ def install(
     """
     _require_idle(conn)
     entries = read_manifest(root)
-    with pinned(conn):
-        # It is refused before anything is written. Who may not look yet is let in by the setup.
-        with suppress(psycopg.errors.InsufficientPrivilege), conn.transaction():
-            _plan_of(conn, entries, allow_downgrade)
-        _run(conn, entries, Kind.PREPARE)
+    # It is refused before anything is written. Who may not look yet is let in by the setup.
+    with suppress(psycopg.errors.InsufficientPrivilege), pinned(conn):
+        _plan_of(conn, entries, allow_downgrade)
+    for entry in entries:
+        if entry.kind is Kind.PREPARE:
+            # What one has locked must not wait for the next.
+            with pinned(conn):
+                _execute(conn, entry.path, entry.text)
     with pinned(conn):
         steps = _apply(conn, entries, allow_downgrade)
     with pinned(conn):
         _run(conn, entries, Kind.CLEANUP)
     return steps
+
+
+def _run(conn: psycopg.Connection[Any], entries: list[Entry], kind: Kind) -> None:
+    for entry in entries:
+        if entry.kind is kind:
+            _execute(conn, entry.path, entry.text)
 
 
 @contextmanager
@@ -325,12 +334,6 @@ def pinned(conn: psycopg.Connection[Any]) -> Iterator[None]:
     with conn.transaction():
         conn.execute("SET LOCAL search_path = pg_catalog, pg_temp")
         yield
-
-
-def _run(conn: psycopg.Connection[Any], entries: list[Entry], kind: Kind) -> None:
-    for entry in entries:
-        if entry.kind is kind:
-            _execute(conn, entry.path, entry.text)
 
 
 def _apply(

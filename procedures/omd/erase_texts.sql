@@ -19,7 +19,7 @@ BEGIN
         ('omd.module_instance', '{execution_context}'),
         ('omd.module_return', '{problem,drop_reason}'),
         ('omd.module_state', '{last_problem}'),
-        ('omd.event_log', '{event_return_code_details,event_detail}')
+        ('omd.event_log', '{event_return_code_details,event_detail,reason}')
     ) AS t (name, columns);
 END
 $erase_texts$;

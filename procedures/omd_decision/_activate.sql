@@ -53,6 +53,13 @@ BEGIN
         effective_from = v_from,
         effective_to = p_effective_to
     WHERE v.ruleset_id = p_version.ruleset_id AND v.version = p_version.version;
+    PERFORM omd.write_event(
+        0, 0, 4, 'ACTIVATED',
+        format(
+            '%s: version %s of ruleset %s, from %s%s',
+            omd.editor(), p_version.version, p_ruleset_code, v_from, ' until ' || p_effective_to
+        )
+    );
 END
 $activate$;
 

@@ -17,6 +17,15 @@ BEGIN
     END IF;
     UPDATE omd_decision.ruleset_version AS v SET state = 'INACTIVE'
     WHERE v.ruleset_id = v_version.ruleset_id AND v.version = p_version AND v.state = 'ACTIVE';
+    IF FOUND THEN
+        PERFORM omd.write_event(
+            0, 0, 4, 'DEACTIVATED',
+            format(
+                '%s: version %s of ruleset %s',
+                omd.editor(), p_version, p_ruleset_code
+            )
+        );
+    END IF;
 END
 $deactivate_ruleset$;
 

@@ -19,6 +19,15 @@ BEGIN
     PERFORM omd_delivery._require_event(v_delivery, 'cancel_delivery', 'be cancelled');
     PERFORM omd_delivery._end_run(v_delivery, p_reason, 'CANCELLED');
     PERFORM omd_delivery._move(p_delivery_id, 'CANCELLED', 'cancel_delivery', p_reason);
+    IF omd.is_by_hand() THEN
+        PERFORM omd.write_event(
+            0, 0, 4, 'CANCELLED',
+            format(
+                '%s: delivery %s was cancelled: %s',
+                omd.editor(), p_delivery_id, p_reason
+            )
+        );
+    END IF;
 END
 $cancel_delivery$;
 

@@ -62,6 +62,13 @@ BEGIN
         refused_fingerprint = NULL,
         problem = format('%s has forgotten it: %s', omd.editor(), left(p_reason, 1000))
     WHERE r.arrival_id = p_arrival_id;
+    PERFORM omd.write_event(
+        0, 0, 4, 'FORGOTTEN',
+        format(
+            '%s: arrival %s of agreement %s was forgotten: %s',
+            omd.editor(), p_arrival_id, v_agreement, p_reason
+        )
+    );
     IF v_arrival.delivery_id IS NOT NULL THEN
         PERFORM omd_delivery._write_event(
             v_delivery.delivery_id, v_delivery.delivery_status, v_delivery.delivery_status,

@@ -18,6 +18,15 @@ BEGIN
     PERFORM omd_delivery._require_event(v_delivery, 'reject_delivery', 'be rejected');
     PERFORM omd_delivery._end_run(v_delivery, p_reason, 'REJECTED');
     PERFORM omd_delivery._move(p_delivery_id, 'REJECTED', 'reject_delivery', p_reason);
+    IF omd.is_by_hand() THEN
+        PERFORM omd.write_event(
+            0, 0, 4, 'REJECTED',
+            format(
+                '%s: delivery %s was rejected: %s',
+                omd.editor(), p_delivery_id, p_reason
+            )
+        );
+    END IF;
 END
 $reject_delivery$;
 

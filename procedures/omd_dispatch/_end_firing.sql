@@ -17,6 +17,15 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
+    SELECT
+        omd.write_event(
+            0, 0, 4, 'FIRED',
+            format(
+                '%s: schedule %s, which created %s tasks', omd.editor(), p_schedule_code, p_created
+            )
+        )
+    WHERE omd.is_by_hand();
+
     UPDATE omd_dispatch.task_schedule AS s SET
         next_time = p_next_time,
         moved_time = p_next_time,

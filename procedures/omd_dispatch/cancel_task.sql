@@ -40,6 +40,15 @@ BEGIN
             )
         );
     END IF;
+    IF omd.is_by_hand() THEN
+        PERFORM omd.write_event(
+            0, 0, 4, 'CANCELLED',
+            format(
+                '%s: task %s (%s %s), which was %s',
+                omd.editor(), p_task_id, v_task.p_family_code, v_task.p_task_type, v_task.p_status
+            )
+        );
+    END IF;
 END
 $cancel_task$;
 

@@ -37,6 +37,16 @@ BEGIN
     );
     p_task_id := v_answer.p_task_ids[1];
     p_is_new := v_answer.p_created = 1;
+    IF omd.is_by_hand() THEN
+        PERFORM omd.write_event(
+            0, 0, 4, 'CREATED',
+            format(
+                '%s: task %s (%s %s)%s',
+                omd.editor(), p_task_id, p_family_code, p_task_type,
+                CASE WHEN NOT p_is_new THEN ', which was live already' END
+            )
+        );
+    END IF;
 END
 $create_task$;
 

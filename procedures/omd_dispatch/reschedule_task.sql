@@ -28,6 +28,16 @@ BEGIN
         omd_dispatch._model_table(v_task.p_family_code)
     ) USING p_task_id, p_execution_time, p_priority::smallint;
     PERFORM omd_dispatch._notify_due(v_task.p_family_code, v_task.p_task_type, p_execution_time);
+    IF omd.is_by_hand() THEN
+        PERFORM omd.write_event(
+            0, 0, 4, 'RESCHEDULED',
+            format(
+                '%s: task %s (%s %s)%s%s',
+                omd.editor(), p_task_id, v_task.p_family_code, v_task.p_task_type,
+                ', due at ' || p_execution_time, ', priority ' || p_priority
+            )
+        );
+    END IF;
 END
 $reschedule_task$;
 

@@ -65,6 +65,13 @@ BEGIN
         WHERE l.undone_by = v_undoing_id
         ORDER BY l.module_instance_id
     );
+    PERFORM omd.write_event(
+        0, 0, 4, 'UNDO',
+        format(
+            '%s: the loads of interface %s by Module Instances %s were undone',
+            omd.editor(), p_interface_code, array_to_string(p_undone, ', ')
+        )
+    );
     PERFORM omd_facts._revert_undone(v_load, p_revert_reason);
 END
 $_undo$;

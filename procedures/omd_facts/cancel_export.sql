@@ -22,6 +22,15 @@ BEGIN
         CALL omd.module_failure(v_export.module_instance_id, p_reason, 'CANCELLED');
     END IF;
     PERFORM omd_delivery.move_delivery(p_delivery_id, 'CANCELLED', p_reason);
+    IF omd.is_by_hand() THEN
+        PERFORM omd.write_event(
+            0, 0, 4, 'CANCELLED',
+            format(
+                '%s: export %s was cancelled: %s',
+                omd.editor(), p_delivery_id, p_reason
+            )
+        );
+    END IF;
 END
 $cancel_export$;
 

@@ -126,6 +126,13 @@ BEGIN
         );
         CALL omd.module_success(p_module_instance_id);
         p_outcome := 'PERSISTED';
+        PERFORM omd.write_event(
+            0, 0, 4, 'RESYNC',
+            format(
+                '%s: the facts of interface %s were made what LVL has, by Module Instance %s',
+                omd.editor(), p_interface_code, p_module_instance_id
+            )
+        );
     END IF;
     FOR v_entity IN
         SELECT format('%I.%I', 'wrk_' || p_interface_code, 'delta_' || e.entity_code) AS delta

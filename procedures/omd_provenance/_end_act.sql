@@ -90,6 +90,13 @@ BEGIN
         executed_datetime = clock_timestamp(),
         module_instance_id = p_module_instance_id
     WHERE r.recall_id = p_recall_id;
+    PERFORM omd.write_event(
+        0, 0, 4, 'RECALLED',
+        format(
+            '%s: recall %s was executed: %s',
+            omd.editor(), p_recall_id, v_recall.reason
+        )
+    );
     PERFORM omd.end_recall(
         p_module_instance_id, p_rows_gone, p_rows_returned,
         format(

@@ -19,6 +19,13 @@ BEGIN
     INSERT INTO omd_provenance.recall AS r (target, reason, awaits_correction, planned_by)
     VALUES (p_target, p_reason, p_awaits_correction, omd.editor())
     RETURNING r.recall_id INTO v_recall_id;
+    PERFORM omd.write_event(
+        0, 0, 4, 'PLANNED',
+        format(
+            '%s: recall %s was planned: %s',
+            omd.editor(), v_recall_id, p_reason
+        )
+    );
     RETURN v_recall_id;
 END
 $insert_recall$;

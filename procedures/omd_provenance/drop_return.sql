@@ -52,6 +52,13 @@ BEGIN
             )
         );
     END IF;
+    PERFORM omd.write_event(
+        0, 0, 4, 'DROPPED',
+        format(
+            '%s: entry %s of recall %s will not come: %s',
+            omd.editor(), p_position, p_recall_id, p_reason
+        )
+    );
 END
 $drop_return$;
 

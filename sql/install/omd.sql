@@ -187,6 +187,13 @@
 \ir ../../migrations/V101__followed_runs.sql
 \endif
 
+\set checksum '764e7609ef1a42bea261e9095a6b59ff2f18ff1a47a07e7c8f97face1f7a01cf'
+\set migration 'V118__reasons'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V118__reasons.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
@@ -202,6 +209,7 @@
 \ir ../../procedures/omd/_cause_of_death.sql
 \ir ../../procedures/omd/session_lives.sql
 \ir ../../procedures/omd/editor.sql
+\ir ../../procedures/omd/is_by_hand.sql
 \ir ../../procedures/omd/_who_failed_it.sql
 \ir ../../procedures/omd/quote_table.sql
 \ir ../../procedures/omd/spell_table.sql

@@ -224,6 +224,9 @@
 \ir ../../procedures/omd_dispatch/_dead_types.sql
 \ir ../../procedures/omd_dispatch/_unserved_types.sql
 \ir ../../procedures/omd_dispatch/_queue.sql
+\ir ../../procedures/omd_dispatch/dead_tasks.sql
+\ir ../../procedures/omd_dispatch/dead_groups.sql
+\ir ../../procedures/omd_dispatch/queue_lanes.sql
 
 -- Purge
 \ir ../../procedures/omd_dispatch/_has_partition.sql

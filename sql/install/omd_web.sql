@@ -7,5 +7,39 @@
 \ir ../../migrations/V115__web.sql
 \endif
 
+\set checksum '4850c81c3096c65b525fe42ecfb90c8ed4c0fe81bdd66b7e3102bc514f804e8c'
+\set migration 'V116__actions'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V116__actions.sql
+\endif
+
+-- What people act on
+\ir ../views/omd_web/task_type.sql
+\ir ../views/omd_web/topic.sql
+\ir ../views/omd_web/ruleset.sql
+\ir ../reference/omd_web/object_kinds.sql
+\ir ../reference/omd_web/actions.sql
+\ir ../../procedures/omd_web/_require_action.sql
+\ir ../../procedures/omd_web/_evaluate.sql
+\ir ../../procedures/omd_web/_literal.sql
+\ir ../../procedures/omd_web/_call.sql
+\ir ../../procedures/omd_web/actions.sql
+\ir ../../procedures/omd_web/_commits.sql
+\ir ../../procedures/omd_web/_with_reason.sql
+\ir ../../procedures/omd_web/statement.sql
+\ir ../../procedures/omd_web/bulk.sql
+\ir ../../procedures/omd_web/_require_right.sql
+\ir ../../procedures/omd_web/_is_out_of_time.sql
+\ir ../../procedures/omd_web/_task_warnings.sql
+\ir ../../procedures/omd_web/preview.sql
+
+-- What a screen looks up
+\ir ../../procedures/omd_web/_require_count.sql
+\ir ../../procedures/omd_web/_find_id.sql
+\ir ../../procedures/omd_web/find.sql
+\ir ../../procedures/omd_web/grid.sql
+\ir ../../procedures/omd_web/grid_modules.sql
+
 -- Grants
 \ir ../grants/omd_web.sql

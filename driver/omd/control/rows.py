@@ -753,6 +753,8 @@ class EventLogRow:
         event_detail: The full text; NULL when there is none. Of an error, who has not
             omd_data_reader sees what omd.shown_error leaves of it.
         error_bitmap: The bits of a data quality check; NULL when none were given.
+        reason: Why it was done, as the setting omd.reason of the session said; NULL: nothing
+            was said.
     """
 
     view: ClassVar[str] = "omd_report.event_log"
@@ -768,6 +770,7 @@ class EventLogRow:
     event_return_code_details: str | None
     event_detail: str | None
     error_bitmap: int | None
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
         CompareModelsRow,
         CreateTaskAnswer,
         CreateTasksAnswer,
+        DeadGroupsRow,
+        DeadTasksRow,
         ExplainTaskRow,
         FireScheduleAnswer,
         FireSourcesAnswer,
         MaintainAnswer,
         PurgeFamilyAnswer,
         PurgePartitionAnswer,
+        QueueLanesRow,
         RegisterBackendAnswer,
         RenewBackendAnswer,
         RescheduleTasksAnswer,
@@ -297,6 +300,33 @@ class DispatchCalls(Calls):
         answer: datetime = self._value(_CRON_NEXT, cron, time_zone, after)
         return answer
 
+    def dead_groups(self) -> list[DeadGroupsRow]:
+        """Returns the dead tasks by family, type and the code of their error (an SQLSTATE, or the
+        class of an exception; NULL when there is none): how many, whether these are all, since
+        when, and the first of them.
+
+        Of a family 10,000 are looked at.
+        """
+        from omd.dispatch.rows import DeadGroupsRow
+
+        return self._rows(_DEAD_GROUPS, DeadGroupsRow)
+
+    def dead_tasks(
+        self, *, limit: int | None = None, before_task_id: int | None = None
+    ) -> list[DeadTasksRow]:
+        """Returns the ``limit`` newest dead tasks of all families, the newest first, as
+        omd_report.dispatch_dead shows them; it reads no others.
+
+        Args:
+            before_task_id: only older ones, for the next page.
+
+        Raises:
+            InvalidArgument: OM013.
+        """
+        from omd.dispatch.rows import DeadTasksRow
+
+        return self._rows(_DEAD_TASKS, DeadTasksRow, limit, before_task_id)
+
     def explain_task(self, task_id: int) -> ExplainTaskRow:
         """One row: what the task ``task_id`` is and waits for. reason is its status, or of a
         pending task the first of SUSPENDED, NOT_DUE, LANE_FULL, NO_BACKEND and DUE that holds;
@@ -413,6 +443,19 @@ class DispatchCalls(Calls):
         from omd.dispatch.rows import PurgePartitionAnswer
 
         return self._answer(_PURGE_PARTITION, PurgePartitionAnswer, family_code, partition_code)
+
+    def queue_lanes(self, *, most: int | None = None) -> list[QueueLanesRow]:
+        """Returns how many tasks of each lane are due, due later, suspended, claimed and dead, each
+        counted no further than ``most``, and since when the oldest is due.
+
+        Of a family 100,000 dead and as many suspended tasks are looked at, and 1,000 lanes.
+
+        Raises:
+            InvalidArgument: OM013.
+        """
+        from omd.dispatch.rows import QueueLanesRow
+
+        return self._rows(_QUEUE_LANES, QueueLanesRow, most)
 
     def register_backend(
         self, backend_type: str, backend_id: str, *, ttl: timedelta | str | None = None
@@ -1045,6 +1088,13 @@ _CRON_NEXT = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_DEAD_GROUPS = Routine("omd_dispatch.dead_groups", repeat=Repeat(), is_function=True)
+_DEAD_TASKS = Routine(
+    "omd_dispatch.dead_tasks",
+    {"p_limit": "integer", "p_before_task_id": "bigint"},
+    repeat=Repeat(),
+    is_function=True,
+)
 _EXPLAIN_TASK = Routine(
     "omd_dispatch.explain_task",
     {"p_task_id": "bigint"},
@@ -1065,6 +1115,9 @@ _PURGE_PARTITION = Routine(
     "omd_dispatch.purge_partition",
     {"p_family_code": "text", "p_partition_code": "integer"},
     required=2,
+)
+_QUEUE_LANES = Routine(
+    "omd_dispatch.queue_lanes", {"p_most": "integer"}, repeat=Repeat(), is_function=True
 )
 _REGISTER_BACKEND = Routine(
     "omd_dispatch.register_backend",

@@ -14,6 +14,8 @@ __all__ = [
     "CompareModelsRow",
     "CreateTaskAnswer",
     "CreateTasksAnswer",
+    "DeadGroupsRow",
+    "DeadTasksRow",
     "DispatchBackendsRow",
     "DispatchDeadRow",
     "DispatchQueueRow",
@@ -28,6 +30,7 @@ __all__ = [
     "ProblemListRow",
     "PurgeFamilyAnswer",
     "PurgePartitionAnswer",
+    "QueueLanesRow",
     "RegisterBackendAnswer",
     "RenewBackendAnswer",
     "RescheduleTasksAnswer",
@@ -98,6 +101,34 @@ class CreateTasksAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class DeadGroupsRow:
+    """Row of omd_dispatch.dead_groups."""
+
+    family_code: str
+    task_type: str
+    sqlstate_code: str | None
+    dead: int
+    is_all: bool
+    since: datetime
+    first_task_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeadTasksRow:
+    """Row of omd_dispatch.dead_tasks."""
+
+    task_id: int
+    family_code: str
+    task_type: str
+    criteria: dict[str, Any]
+    attempt: int
+    finished_at: datetime
+    error: str | None
+    batch_instance_id: int | None
+    module_instance_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ExplainTaskRow:
     """Row of omd_dispatch.explain_task."""
 
@@ -148,6 +179,20 @@ class PurgePartitionAnswer:
 
     outcome: str
     moved: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLanesRow:
+    """Row of omd_dispatch.queue_lanes."""
+
+    family_code: str
+    lane: str
+    due: int
+    later: int
+    suspended: int
+    claimed: int
+    dead: int
+    oldest_due: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

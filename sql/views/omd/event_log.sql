@@ -16,7 +16,8 @@ SELECT
             THEN omd.error_text(e.event_return_code_details, e.event_detail)
         ELSE e.event_detail
     END AS event_detail,
-    e.error_bitmap
+    e.error_bitmap,
+    e.reason
 FROM omd.event_log AS e
 INNER JOIN omd.event_type AS t ON e.event_type_code = t.event_type_code
 LEFT JOIN omd.batch_instance AS bi ON e.batch_instance_id = bi.batch_instance_id
@@ -44,3 +45,5 @@ COMMENT ON COLUMN omd_report.event_log.event_detail IS
 'omd.shown_error leaves of it.';
 COMMENT ON COLUMN omd_report.event_log.error_bitmap IS
 'The bits of a data quality check; NULL when none were given.';
+COMMENT ON COLUMN omd_report.event_log.reason IS
+'Why it was done, as the setting omd.reason of the session said; NULL: nothing was said.';

@@ -1,0 +1,26 @@
+-- What is not tried would not say that the caller may not do it.
+
+CREATE OR REPLACE FUNCTION omd_web._require_right(
+    p_routine text
+)
+RETURNS void
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $require_right$
+BEGIN
+    IF NOT has_function_privilege(p_routine::regproc, 'EXECUTE') THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'insufficient_privilege',
+            MESSAGE = format('permission denied for procedure %s', p_routine);
+    END IF;
+END
+$require_right$;
+
+COMMENT ON FUNCTION omd_web._require_right IS
+'Refuses who may not execute the procedure p_routine, as a call of it would. Errors: 42501. Locks: '
+'none.';
+REVOKE ALL ON FUNCTION omd_web._require_right FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_web._require_right TO omd_reader;
