@@ -54,7 +54,7 @@ async def answer(call: Call) -> Response:
         given.setdefault(key, []).append(value)
     given.pop("again", None)
     origin = call.request.headers.get("Sec-Fetch-Site", "same-origin")
-    counts = origin in ("same-origin", "none") and not call.is_again
+    counts = origin == "same-origin" and not call.is_again
     return await _shown(call, Wish.of(code, given), counts=counts)
 
 
