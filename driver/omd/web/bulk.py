@@ -69,16 +69,16 @@ class Wish:
         A list is the same name repeated; one that holds nothing stays an empty list, which the
         database refuses: it would mean everything.
         """
-        found = dict[str, Any]()
+        about = dict[str, Any]()
         for name, values in given.items():
             if name in _LISTS:
-                found[name] = [value for value in values if value]
+                about[name] = [value for value in values if value]
             elif name in _IDS:
-                found[name] = [_number(value) for value in values if value]
+                about[name] = [_number(value) for value in values if value]
             elif not (name.startswith("p_") or name in _NOT_OF_THE_FILTER) and values[-1]:
-                found[name] = _value(name, values[-1])
+                about[name] = _value(name, values[-1])
         keys = tuple(dict.fromkeys(key for key in given.get("key", ()) if key))
-        return cls(code, None if "key" in given else found, keys).typed(given)
+        return cls(code, None if "key" in given else about, keys).typed(given)
 
     def typed(self, given: Mapping[str, Sequence[str]]) -> Wish:
         """Return the same with the arguments and the reason that a URL or a form holds."""
