@@ -26,7 +26,9 @@
 \ir ../../procedures/omd_web/_call.sql
 \ir ../../procedures/omd_web/actions.sql
 \ir ../../procedures/omd_web/_commits.sql
+\ir ../../procedures/omd_web/_with_reason.sql
 \ir ../../procedures/omd_web/statement.sql
+\ir ../../procedures/omd_web/bulk.sql
 \ir ../../procedures/omd_web/_require_right.sql
 \ir ../../procedures/omd_web/_is_out_of_time.sql
 \ir ../../procedures/omd_web/_task_warnings.sql

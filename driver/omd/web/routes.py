@@ -38,6 +38,7 @@ HANDLERS = {
     "/logout": "login:leave",
     "/do/{action_code}/{key}": "dialog_page:answer",
     "/doing/{number}": "doing_page:answer",
+    "/bulk/{action_code}": "bulk_page:answer",
 }
 
 
