@@ -89,7 +89,8 @@ def page(
         stream: the element that connects to the stream of changes.
     """
     main = el("main", el("h1", el("bdi", title)), *body, id="main", tabindex=-1, data_screen=name)
-    scripts = (_script(file) for file in ("htmx.js", "hx-sse.js", "page.js") if file in assets())
+    files = ("htmx.js", "hx-sse.js", "page.js", "dialog.js")
+    scripts = (_script(file) for file in files if file in assets())
     inside = el(
         "body",
         el("a", "Skip to content", href="#main", cls="skip"),
@@ -122,21 +123,21 @@ def small(title: str, *children: object, refresh: str | None = None) -> str:
 
 def section(
     section: Section,
-    found: Sequence[list[Row]] | psycopg.Error,
+    tables: Sequence[list[Row]] | psycopg.Error,
     query: Mapping[str, str],
 ) -> Html:
     """Draw a section of what was read for it, or of the error with which reading has ended.
 
     Args:
         section: what is drawn.
-        found: a list of rows per query.
+        tables: a list of rows per query.
         query: the parameters of the URL, for the link to the CSV.
     """
-    if isinstance(found, psycopg.Error):
-        inside = unread(found, is_data=section.is_data)
+    if isinstance(tables, psycopg.Error):
+        inside = unread(tables, is_data=section.is_data)
     else:
         with parts.inside(section.id):
-            inside = section.render(*found)
+            inside = section.render(*tables)
     tools = parts.sql_and_csv(section, query) if section.selects else None
     title = el("div", el("h2", section.title), tools, cls="title")
     return el("section", title, inside, id=section.id)

@@ -36,3 +36,7 @@ def opened(dsn: str, **settings: Any) -> Connection:
     )
     adapt(connection)
     return connection
+
+
+class NotLetInError(psycopg.OperationalError):
+    """The database is there, but lets this user in no more: another password, or no right."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-import psycopg
 from psycopg import sql
 
 from omd.web.opening import Connection
-from omd.web.section import Row, Select
-
-CONNECTIONS = 2
-IDLE = 60.0  # seconds after which a connection that nobody uses is closed
+from omd.web.personal import Personal
+from omd.web.selects import Row, Select
 
 
 @dataclass(frozen=True)
@@ -135,12 +130,7 @@ class Person:
         self.is_shown_only = is_shown_only
         self.rights = Rights()
         self.judged_at = float("-inf")  # time.monotonic() when the rights were looked at
-        self._open = open_
-        self._free = threading.BoundedSemaphore(CONNECTIONS)
-        self._lock = threading.Lock()
-        self._idle: list[tuple[float, Connection]] = []
-        self._lent: set[Connection] = set()
-        self._is_gone = False
+        self.personal = Personal(open_)
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -154,25 +144,13 @@ class Person:
 
     @contextmanager
     def own(self) -> Iterator[Connection]:
-        """Lend a connection of this person's own; a third one waits until one is free.
+        """Lend a connection of this person's own, without an open transaction.
 
-        It comes without an open transaction. One that is left in a transaction is closed.
+        Raises:
+            AllAtWorkError: both were at work for 5 s.
         """
-        with self._free:
-            connection = self._alive() or self._open()
-            with self._lock:
-                self._lent.add(connection)
-            try:
-                yield connection
-            finally:
-                with self._lock:
-                    self._lent.discard(connection)
-                    idle = psycopg.pq.TransactionStatus.IDLE
-                    keeps = not self._is_gone and connection.info.transaction_status == idle
-                    if keeps:
-                        self._idle.append((time.monotonic(), connection))
-                if not keeps:
-                    connection.close()
+        with self.personal.connection() as connection:
+            yield connection
 
     def read(self, select: Select, patience: str = "5s") -> list[Row]:
         """Return the rows of a query that only this person may see."""
@@ -182,44 +160,3 @@ class Person:
                 f"SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = '{patience}'"
             )
             return connection.execute(select.sent.encode()).fetchall()
-
-    def renew(self, open_: Callable[[], Connection]) -> None:
-        """Open connections in another way from now on: the password may be a new one."""
-        self._open = open_
-        self._is_gone = False
-
-    def tidy(self) -> None:
-        """Close connections that nobody has used for a minute."""
-        with self._lock:
-            old = [c for at, c in self._idle if time.monotonic() - at > IDLE]
-            self._idle = [(at, c) for at, c in self._idle if c not in old]
-        for connection in old:
-            with suppress(psycopg.Error):
-                connection.close()
-
-    def leave(self) -> None:
-        """Close all connections; what they execute is cancelled."""
-        with self._lock:
-            self._is_gone = True
-            idle, self._idle = self._idle, []
-            lent = list(self._lent)
-        for connection in lent:
-            with suppress(psycopg.Error):
-                connection.cancel_safe(timeout=2)
-        for _, connection in idle:
-            with suppress(psycopg.Error):
-                connection.close()
-
-    def _alive(self) -> Connection | None:
-        """Return an idle connection that still answers."""
-        while True:
-            with self._lock:
-                if not self._idle:
-                    return None
-                _, connection = self._idle.pop()
-            try:
-                connection.execute("")
-            except psycopg.Error:
-                connection.close()
-            else:
-                return connection

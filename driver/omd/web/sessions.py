@@ -23,7 +23,7 @@ class Session:
     person: Person
     began: float
     seen: float
-    _forms: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    _forms: OrderedDict[str, tuple[str, object]] = field(default_factory=OrderedDict)
 
     @classmethod
     def of(cls, person: Person) -> Session:
@@ -31,17 +31,26 @@ class Session:
         now = time.monotonic()
         return cls(person, now, now)
 
-    def form_token(self, path: str) -> str:
-        """Return a token for a form that is sent to a path, without the prefix of the page."""
+    def form_token(self, path: str, shown: object = True) -> str:
+        """Return a token for a form that is sent to a path, without the prefix of the page.
+
+        Args:
+            path: of the form.
+            shown: what the form shows, for which its token stands.
+        """
         token = secrets.token_urlsafe(24)
-        self._forms[token] = path
+        self._forms[token] = (path, shown)
         while len(self._forms) > _FORMS:
             self._forms.popitem(last=False)
         return token
 
-    def spend(self, token: str, path: str) -> bool:
-        """Return whether a token is one of a form of this path, and take it: it works once."""
-        return self._forms.pop(token, None) == path
+    def spend(self, token: str, path: str) -> object:
+        """Return what the form of a token showed, and take the token: it works once.
+
+        None: it is no token of a form of this path.
+        """
+        sent_to, shown = self._forms.pop(token, ("", None))
+        return shown if sent_to == path else None
 
 
 class Sessions:

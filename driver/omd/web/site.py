@@ -19,6 +19,7 @@ from omd._core.conninfo import read_conninfo
 from omd._terminal.markup import Html
 from omd.web import frame
 from omd.web.answers import is_lost
+from omd.web.doing import AtWork
 from omd.web.guard import Guard
 from omd.web.opening import Connection
 from omd.web.person import Person, Rights, rights_of
@@ -84,6 +85,7 @@ class Site:
         self.reader = Reader(dsn)
         self.sessions = Sessions(idle)
         self.watches = Watches(self.reader.opened)
+        self.at_work = AtWork()
         self.database_name = read_conninfo(dsn).get("dbname") or ""
         self.at_end: list[Callable[[], None]] = [self.watches.end]
         self._people: dict[str, Person] = {}
@@ -101,7 +103,7 @@ class Site:
         if person is None:
             person = Person(user, open_, is_shown_only=is_shown_only)
             self._people[user] = person
-        person.renew(open_)
+        person.personal.renew(open_)
         return person
 
     def let_in(self, answer: Response, person: Person, session: Session | None = None) -> Response:
@@ -117,22 +119,25 @@ class Site:
         return answer
 
     def end(self, cookie: str) -> None:
-        """End a session; with the last one of a person, their connections are closed."""
+        """End a session, and what it has begun: its person logs out."""
         session = self.sessions.end(cookie)
         if session is not None:
-            self._forget(session.person)
+            session.person.personal.end(session)
+            self._forget()
 
     def tidy(self) -> None:
-        """End what is over: sessions, and connections that nobody uses."""
-        for session in self.sessions.ended():
-            self._forget(session.person)
-        for person in list(self._people.values()):
-            person.tidy()
+        """End the sessions that are over; what they have begun goes on."""
+        self.sessions.ended()
+        self._forget()
 
-    def _forget(self, person: Person) -> None:
-        if all(session.person is not person for session in self.sessions.all()):
-            self._people.pop(person.user, None)
-            person.leave()
+    def _forget(self) -> None:
+        """Forget who has no session, once nothing of theirs is at work."""
+        there = {id(session.person) for session in self.sessions.all()}
+        for person in list(self._people.values()):
+            if id(person) not in there:
+                person.personal.rest()
+                if not person.personal.is_at_work:
+                    del self._people[person.user]
 
     async def judge(self, person: Person) -> Rights:
         """Return the rights of a person, which are looked at once a minute."""
@@ -218,7 +223,7 @@ class Site:
     def close(self) -> None:
         """Close all connections."""
         for person in self._people.values():
-            person.leave()
+            person.personal.end_all()
         self.watches.close()
         self.reader.close()
 
