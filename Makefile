@@ -39,7 +39,7 @@ demo: $(VENV)/.demo java
 ifdef ROOM
 # A server for each processor; with OMD_TEST_DSN there is one, and its roles can't be shared.
 test: $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(VENV)/.test)
-	$(BIN)/python -m pytest tests/$(ROOM) -q -m 'not (spark or slow or random or kill or tools)' \
+	$(BIN)/python -m pytest tests/$(ROOM) -q -m 'not (spark or slow or random or kill or tools or browser)' \
 	    $(if $(OMD_TEST_DSN),,-n logical --dist loadfile) $(ARGS)
 else
 test: $(VENV)/.dev java environments

@@ -12,4 +12,5 @@ pytest_plugins = [
     "support.programs",
     "support.wheel",
     "support.environments",
+    "support.browser",
 ]

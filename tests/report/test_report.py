@@ -15,8 +15,10 @@ import pytest
 
 import omd
 from delivery.runs import Shop
+from omd._terminal import charts
 from omd.control.rows import ExceptionsRow
 from omd.report import page as _page
+from omd.report import sections as _sections
 from omd.report.log import since
 
 if TYPE_CHECKING:
@@ -67,11 +69,11 @@ def test_every_kind_of_exception_has_its_place(conn: Any) -> None:
     """The page of an older client shows a newer kind last, under its own name."""
     text = conn.execute("SELECT pg_get_viewdef('omd_report.exceptions')").fetchone()
     kinds = re.findall(r"'([A-Z_]+)'::text AS exception_code", next(iter(text.values())))
-    assert set(kinds) == set(_page._EXCEPTIONS)
+    assert set(kinds) == set(_sections.EXCEPTIONS)
     row = ExceptionsRow("NEW_KIND", "MODULE", "m", 1, None, None)
-    known = [replace(row, exception_code=kind) for kind in reversed(_page._EXCEPTIONS)]
+    known = [replace(row, exception_code=kind) for kind in reversed(_sections.EXCEPTIONS)]
     told = [found.exception_code for found in _page.worst_first([row, *known])]
-    assert told == [*_page._EXCEPTIONS, "NEW_KIND"]
+    assert told == [*_sections.EXCEPTIONS, "NEW_KIND"]
 
 
 class Page(HTMLParser):
@@ -190,7 +192,7 @@ def test_what_runs_since_before_the_span_is_on_the_timeline(omd_: Command, dsn: 
 def test_the_axis_has_a_readable_number_of_round_instants(hours: float) -> None:
     end = datetime(2026, 3, 5, 14, 37, 21, tzinfo=timezone.utc)
     start = end - timedelta(hours=hours)
-    found = _page.ticks(start, end)
+    found = charts.ticks(start, end)
     assert all(start <= tick < end for tick in found)
     assert all(tick.second == 0 for tick in found)
     assert len(found) <= 10

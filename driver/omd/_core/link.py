@@ -9,24 +9,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta, timezone
-from decimal import Decimal
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import sql
-from psycopg.abc import AdaptContext, Buffer
-from psycopg.adapt import Loader
 from psycopg.conninfo import make_conninfo
-from psycopg.pq import Format, TransactionStatus
-from psycopg.types.datetime import TimestamptzLoader
-from psycopg.types.json import set_json_loads
+from psycopg.pq import TransactionStatus
 
+from omd._core.adapters import adapt
 from omd._core.conninfo import read_conninfo
 from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
 from omd._core.rows import rows_of
 from omd._core.session import Session
-from omd._core.texts import loads
 
 T = TypeVar("T")
 
@@ -277,40 +272,10 @@ class Link:
         # what comes often is prepared by the session, under a name of its own.
         connection = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
         connection.add_notice_handler(_forward_notice)
-        connection.adapters.register_loader("timestamptz", _InstantLoader)
-        connection.adapters.register_loader("numeric", _CountLoader)
-        set_json_loads(loads, connection)
+        adapt(connection)
         for name, value in self._settings.items():
             connection.execute(_set(name, value))
         return Session(connection)
-
-
-_Y = ord("y")  # no finite instant ends with it
-
-
-class _InstantLoader(Loader):
-    """Reads -infinity, where the first load window starts, as the smallest instant of Python."""
-
-    def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
-        super().__init__(oid, context)
-        # The loader that psycopg registers is the one in C, if there is one: claims read many.
-        finite = psycopg.adapters.get_loader(oid, Format.TEXT) or TimestamptzLoader
-        self._finite = finite(oid, context)
-
-    def load(self, data: Buffer) -> datetime:
-        if data[-1] != _Y:
-            return self._finite.load(data)  # type: ignore[no-any-return]
-        if bytes(data) == b"-infinity":
-            return datetime.min.replace(tzinfo=timezone.utc)
-        return datetime.max.replace(tzinfo=timezone.utc)
-
-
-class _CountLoader(Loader):
-    """Reads a whole number as an int: a sum of row counts may be larger than a bigint."""
-
-    def load(self, data: Buffer) -> int | Decimal:
-        number = bytes(data).decode()
-        return int(number) if number.lstrip("-").isdecimal() else Decimal(number)
 
 
 def _set(name: str, value: str) -> bytes:

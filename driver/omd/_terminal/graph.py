@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omd._terminal.layout import TIP, after_each, layered
+from omd._terminal.markup import Html, el, join
 from omd._terminal.text import as_text, short
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Node:
     kind: str  # the class that gives its colour; see _COLOURS
     lag: timedelta | None = None  # how far it is behind
     note: str = ""  # the reason why it runs, or why it does not
+    href: str | None = None  # where the picture in a page leads to
 
     @property
     def label(self) -> str:
@@ -37,16 +39,17 @@ class Node:
         return "  ".join([*parts, *([str(short(self.note))] if self.note else [])])
 
 
-# For each kind, the colours of fill and border on a light ground, then on a dark one.
+# For each kind, the colours of fill and border on a light ground, then on a dark one; graph.css has
+# the same for pages.
 _COLOURS = {
-    "source": ("#f1f3f5", "#868e96", "#2b3035", "#868e96"),
-    "missing": ("#fff5f5", "#e03131", "#3b1d1d", "#ff8787"),
-    "quiet": ("#ebfbee", "#2f9e44", "#1b3022", "#51cf66"),
-    "ready": ("#e7f5ff", "#1971c2", "#16293b", "#4dabf7"),
-    "running": ("#e5dbff", "#6741d9", "#2a2145", "#9775fa"),
-    "waiting": ("#fff9db", "#e67700", "#3a2f12", "#fcc419"),
-    "failed": ("#ffe3e3", "#c92a2a", "#4a1f1f", "#ff6b6b"),
-    "inactive": ("#ffffff", "#ced4da", "#212529", "#495057"),
+    "source": ("#edf0f3", "#7b8695", "#262e38", "#7f8b9b"),
+    "missing": ("#ffffff", "#d1372c", "#191f26", "#ee6055"),
+    "quiet": ("#e3f3eb", "#2f9468", "#15322a", "#3fae80"),
+    "ready": ("#ffffff", "#2f6fd6", "#191f26", "#5b95ee"),
+    "running": ("#e6effc", "#2f6fd6", "#18294a", "#5b95ee"),
+    "waiting": ("#fcf1da", "#b87503", "#372a10", "#d29a34"),
+    "failed": ("#fcebe9", "#d1372c", "#3d1d1b", "#ee6055"),
+    "inactive": ("#ffffff", "#7b8695", "#191f26", "#7f8b9b"),
 }
 
 
@@ -120,7 +123,7 @@ def as_mermaid(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
         lines.append(f'  {number[node.name]}["{label}"]:::{node.kind}')
     lines += [f"  {number[source]} --> {number[target]}" for source, target in edges]
     lines += [
-        f"  classDef {kind} fill:{_COLOURS[kind][0]},stroke:{_COLOURS[kind][1]},color:#212529"
+        f"  classDef {kind} fill:{_COLOURS[kind][0]},stroke:{_COLOURS[kind][1]},color:#1b2129"
         for kind in sorted({node.kind for node in nodes})
     ]
     return "\n".join(lines)
@@ -134,55 +137,66 @@ _LETTER = 7.2
 _SMALLEST = 0.7  # of its size, where a picture shrinks
 
 
-def as_svg(
-    nodes: Sequence[Node],
-    edges: Sequence[Edge],
-    title: str = "What feeds what",
-    *,
-    shrinks: bool = False,
-) -> str:
-    """Return a picture: sources are at the left, a node is right of all that it depends on.
-
-    A picture that shrinks gets as narrow as its place, as long as its texts can be read.
-    """
-    by_name = {node.name: node for node in nodes}
-
-    def width(node: Node) -> float:
-        return max(len(_cut(text)) for text in (node.label, node.second)) * _LETTER + 24
-
-    picture = layered({n.name: (width(n), float(_HEIGHT)) for n in nodes}, edges)
-    shapes = [f'<path class="edge" marker-end="url(#tip)" d="{d}"/>' for d in picture.paths]
-    for name, node in by_name.items():
-        left, top, wide = picture.boxes[name]
-        shapes.append(_box(node, left, top, wide))
-    least = f"max-width:100%;height:auto;min-width:{picture.width * _SMALLEST:.0f}px"
-    fit = f' style="{least}"' if shrinks else ""
+def as_svg(nodes: Sequence[Node], edges: Sequence[Edge], title: str = "What feeds what") -> str:
+    """Return a file: sources are at the left, a node is right of all that it depends on."""
+    size, shapes = _drawn(nodes, edges)
     head = f"""\
-<svg xmlns="http://www.w3.org/2000/svg" {picture.size}{fit} role="img">
-<title>{_escape(title)}</title>
+<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">
+{el("title", title)}
 <style>{_style()}</style>
 {TIP}"""
     return "\n".join([head, *shapes, "</svg>"])
 
 
-def _box(node: Node, left: float, top: float, width: float) -> str:
-    x, y = left + 12, top + (19 if node.second else 28)
-    text = [f'<text x="{x:.1f}" y="{y:.1f}">{_escape(_cut(node.label))}</text>']
+def picture(
+    nodes: Sequence[Node], edges: Sequence[Edge], title: str, *, shrinks: bool = False
+) -> Html:
+    """Return the same for a page, which has `STYLE`; a node leads to its ``href``.
+
+    A picture that shrinks gets as narrow as its place, as long as its texts can be read.
+    """
+    size, shapes = _drawn(nodes, edges)
+    drawn = Html(
+        f'<svg class="graph" {size} role="group">{el("title", title)}{TIP}{join(shapes)}</svg>'
+    )
+    # No style attribute may say how narrow it gets; an empty picture of that width does.
+    least = float(size.split('width="')[1].split('"')[0]) * _SMALLEST
+    strut = el("svg", cls="strut", width=f"{least:.0f}", height=0, aria_hidden="true")
+    inside = el("div", strut, drawn, cls="shrinks") if shrinks else drawn
+    return el("div", inside, cls="scroll", tabindex=0)
+
+
+def _drawn(nodes: Sequence[Node], edges: Sequence[Edge]) -> tuple[str, list[Html]]:
+    """Return the attributes that give a picture its size, and what is in it."""
+
+    def width(node: Node) -> float:
+        return max(len(_cut(text)) for text in (node.label, node.second)) * _LETTER + 24
+
+    layout = layered({n.name: (width(n), float(_HEIGHT)) for n in nodes}, edges)
+    shapes = [el("path", cls="edge", marker_end="url(#tip)", d=d) for d in layout.paths]
+    shapes += [_box(node, *layout.boxes[node.name]) for node in nodes]
+    return layout.size, shapes
+
+
+def _box(node: Node, left: float, top: float, width: float) -> Html:
+    x, y = f"{left + 12:.1f}", top + (19 if node.second else 28)
+    inside = [
+        el("title", node.label),
+        el("rect", cls="box", x=f"{left:.1f}", y=f"{top:.1f}", width=f"{width:.1f}",
+           height=_HEIGHT, rx=6),
+        el("text", _cut(node.label), x=x, y=f"{y:.1f}"),
+    ]  # fmt: skip
     if node.second:
-        more = _escape(_cut(node.second))
-        text.append(f'<text class="more" x="{x:.1f}" y="{top + 35:.1f}">{more}</text>')
+        inside.append(el("text", _cut(node.second), cls="more", x=x, y=f"{top + 35:.1f}"))
     if node.lag is not None and node.lag > timedelta(0):
         # A bar along the bottom shows the lag, from a second to a week.
         late = min(math.log1p(node.lag.total_seconds()) / math.log1p(7 * 86400), 1)
-        text.append(
-            f'<rect class="lag" x="{left + 6:.1f}" y="{top + _HEIGHT - 5:.1f}"'
-            f' width="{late * (width - 12):.1f}" height="2.5" rx="1"/>'
-        )
-    return (
-        f'<g class="{node.kind}"><title>{_escape(node.label)}</title>'
-        f'<rect class="box" x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{_HEIGHT}"'
-        f' rx="6"/>{"".join(text)}</g>'
-    )
+        inside.append(
+            el("rect", cls="lag", x=f"{left + 6:.1f}", y=f"{top + _HEIGHT - 5:.1f}",
+               width=f"{late * (width - 12):.1f}", height=2.5, rx=1)
+        )  # fmt: skip
+    box = el("g", *inside, cls=node.kind)
+    return box if node.href is None else el("a", box, href=node.href)
 
 
 def _style() -> str:
@@ -192,19 +206,15 @@ def _style() -> str:
     light = "".join(of(kind, c[0], c[1]) for kind, c in _COLOURS.items())
     dark = "".join(of(kind, c[2], c[3]) for kind, c in _COLOURS.items())
     return (
-        "text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#212529}"
+        "text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#1b2129}"
         ".more{font-size:11px;opacity:.75}.box{stroke-width:1.3}"
-        ".edge{fill:none;stroke:#868e96;stroke-width:1.2}.tip{fill:#868e96}"
-        f"{light}@media(prefers-color-scheme:dark){{text{{fill:#f1f3f5}}{dark}}}"
+        ".edge{fill:none;stroke:#7b8695;stroke-width:1.2}.tip{fill:#7b8695}"
+        f"{light}@media(prefers-color-scheme:dark){{text{{fill:#e5e9ee}}{dark}}}"
     )
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
-
-
-def _escape(text: str) -> str:
-    return html.escape(text, quote=True)
 
 
 FORMATS: dict[str, Callable[[Sequence[Node], Sequence[Edge]], str]] = {
@@ -213,3 +223,6 @@ FORMATS: dict[str, Callable[[Sequence[Node], Sequence[Edge]], str]] = {
     "mermaid": as_mermaid,
     "svg": as_svg,
 }
+
+# What a page has that holds a picture.
+STYLE = "\n" + Path(__file__).with_name("graph.css").read_text(encoding="utf-8")

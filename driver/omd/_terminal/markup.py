@@ -27,6 +27,9 @@ def text(value: object) -> str:
     return html.escape(kept)
 
 
+_VOID = ("br", "hr", "img", "input", "link", "meta", "wbr")  # elements without an end
+
+
 def el(tag: str, /, *children: object, **attributes: object) -> Html:
     """Return an element; its texts and attributes are escaped.
 
@@ -38,7 +41,7 @@ def el(tag: str, /, *children: object, **attributes: object) -> Html:
         for key, value in attributes.items()
         if value is not None
     )
-    end = "" if tag == "meta" else f"</{tag}>"
+    end = "" if tag in _VOID else f"</{tag}>"
     return Html(f"<{tag}{written}>{inside}{end}")
 
 
@@ -52,22 +55,26 @@ def name(code: object) -> Html:
     return el("bdi", code)
 
 
-def moment(value: datetime | None) -> Html:
+def moment(value: datetime | str | None) -> Html:
     """Return an instant, in the local time of the machine that made the page."""
     if value is None:
         return Html("")
+    if isinstance(value, str):  # Python can't hold it
+        return el("span", value)
     if value.year == 1:  # the driver reads -infinity so
         return Html("-&infin;")
+    if value.year == 9999:  # infinity, or the end of a row that is open
+        return Html("&infin;")
     local = value.astimezone()
     return el("time", f"{local:%Y-%m-%d %H:%M:%S}", datetime=local.isoformat(timespec="seconds"))
 
 
-def message(value: str | None) -> Html:
+def message(value: str | None, most: int = 300) -> Html:
     """Return a long text, of which only the first line is shown until it is opened."""
-    lines = (value or "").strip().splitlines()
-    if len(lines) <= 1 and len(value or "") <= 300:
+    lines = (value or "").strip().splitlines() or [""]
+    if len(lines) == 1 and len(lines[0]) <= most:
         return el("span", *lines, cls="message")
-    return el("details", el("summary", lines[0][:300]), el("pre", "\n".join(lines)))
+    return el("details", el("summary", lines[0][:most]), el("pre", "\n".join(lines)))
 
 
 def number(value: float | None) -> str:
@@ -100,18 +107,71 @@ def section(id_: str, title: str, *children: object) -> Html:
     return el("section", el("h2", title), *children, id=id_)
 
 
-_SIGNS = {
-    "S": "\N{HEAVY CHECK MARK}",
-    "F": "\N{HEAVY BALLOT X}",
+# A state is colour, sign and word, on every page.
+STATUS = {
+    "S": "succeeded",
+    "F": "failed",
+    "E": "executing",
+    "A": "aborted",
+    "C": "skipped",
+}
+SIGNS = {
+    "S": "\N{CHECK MARK}",
+    "F": "\N{MULTIPLICATION X}",
+    "E": "\N{CIRCLE WITH LEFT HALF BLACK}",
     "A": "!",
-    "E": "\N{HORIZONTAL ELLIPSIS}",
+    "C": "\N{EN DASH}",
 }
 
 
-def verdict(kind: str, title: str, *children: Html) -> Html:
-    """Return the part that says what was found, in the colour of ``kind``: S, F, A or E."""
-    sign = el("span", _SIGNS[kind], cls="sign", aria_hidden="true")
-    return el("section", sign, el("h2", title), *children, id="verdict", cls=f"verdict {kind}")
+# What the rooms call their states, and which of the five it is.
+_STATES = {
+    **{code: (code, word) for code, word in STATUS.items()},
+    "RUNNING": ("E", "running"),
+    "CLAIMED": ("E", "claimed"),
+    "FAILED": ("F", "failed"),
+    "BACK_OFF": ("F", "backs off"),
+    "DEAD": ("F", "dead"),
+    "REJECTED": ("F", "rejected"),
+    "WAITING": ("A", "waits"),
+    "PAUSED": ("A", "paused"),
+    "SUSPENDED": ("A", "suspended"),
+    "ABORTED": ("A", "aborted"),
+    "ACCEPTED WITH FINDINGS": ("A", "accepted with findings"),
+    "ACCEPTED": ("S", "accepted"),
+    "SUCCEEDED": ("S", "succeeded"),
+    "DONE": ("S", "done"),
+    "IDLE": ("S", "idle"),
+}
+
+
+def state(status: object) -> tuple[str, str]:
+    """Return which of S, F, E, A and C a state of any room is, and its word."""
+    known = _STATES.get(str(status))
+    return known or ("C", str(status).replace("_", " ").lower())
+
+
+def badge(status: object, word: object = None) -> Html:
+    """Return a state of any room as colour, sign and word; ``word`` replaces its own."""
+    if status is None:
+        return Html("")
+    code, its = state(status)
+    return el(
+        "span",
+        el("i", SIGNS[code], aria_hidden="true"),
+        el("span", its if word is None else word),
+        cls=f"badge {code}",
+        data_status=status,
+    )
+
+
+def verdict(
+    kind: str, title: str, *children: Html, id_: str = "verdict", level: str = "h2"
+) -> Html:
+    """Return the part that says what was found, in the colour of ``kind``: S, F, A, E or C."""
+    sign = el("span", SIGNS[kind], cls="sign", aria_hidden="true")
+    tag = "section" if level == "h2" else "div"
+    return el(tag, sign, el(level, title), *children, id=id_, cls=f"verdict {kind}")
 
 
 def described(pairs: Mapping[str, object]) -> Html:

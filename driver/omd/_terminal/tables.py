@@ -31,7 +31,7 @@ def render(rows: Iterable[Row], columns: Sequence[str], output: str) -> None:
     elif output == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([_as_cell(row[column]) for column in columns] for row in rows)
+        writer.writerows([as_cell(row[column]) for column in columns] for row in rows)
         sys.stdout.flush()  # what stderr says comes after the data
     else:
         _table(list(rows), columns)
@@ -43,7 +43,7 @@ _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(e[+-]?[0-9]+)?", re.IGNORECASE)
 
 
-def _as_cell(value: object) -> str:
+def as_cell(value: object) -> str:
     """Return a value as a cell of CSV that no spreadsheet executes and no terminal obeys.
 
     A text that a spreadsheet would take for a formula has an apostrophe before it.

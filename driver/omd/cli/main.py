@@ -28,6 +28,7 @@ _SECTIONS = {
     "Other tools": "omd.integrations.cli",
     "dbt": "omd.cli.dbt",
     "What happened": "omd.report.cli",
+    "The page": "omd.cli.web",
     "See it work": "omd.cli.demo",
 }
 

@@ -9,10 +9,13 @@ from typing import Any, ClassVar
 
 __all__ = [
     "BackendPositionRow",
+    "CancelTasksAnswer",
     "ClaimTasksRow",
     "CompareModelsRow",
     "CreateTaskAnswer",
     "CreateTasksAnswer",
+    "DeadGroupsRow",
+    "DeadTasksRow",
     "DispatchBackendsRow",
     "DispatchDeadRow",
     "DispatchQueueRow",
@@ -27,8 +30,11 @@ __all__ = [
     "ProblemListRow",
     "PurgeFamilyAnswer",
     "PurgePartitionAnswer",
+    "QueueLanesRow",
     "RegisterBackendAnswer",
     "RenewBackendAnswer",
+    "RescheduleTasksAnswer",
+    "ReviveTasksAnswer",
     "SearchTasksRow",
     "SuspendAnswer",
     "TaskStateRow",
@@ -41,6 +47,16 @@ class BackendPositionRow:
 
     position: int
     members: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTasksAnswer:
+    """Answer of omd_dispatch.cancel_tasks."""
+
+    changed: int
+    passed: int
+    last_task_id: int | None
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +98,34 @@ class CreateTasksAnswer:
 
     task_ids: list[int]
     created: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeadGroupsRow:
+    """Row of omd_dispatch.dead_groups."""
+
+    family_code: str
+    task_type: str
+    sqlstate_code: str | None
+    dead: int
+    is_all: bool
+    since: datetime
+    first_task_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeadTasksRow:
+    """Row of omd_dispatch.dead_tasks."""
+
+    task_id: int
+    family_code: str
+    task_type: str
+    criteria: dict[str, Any]
+    attempt: int
+    finished_at: datetime
+    error: str | None
+    batch_instance_id: int | None
+    module_instance_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +182,20 @@ class PurgePartitionAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueLanesRow:
+    """Row of omd_dispatch.queue_lanes."""
+
+    family_code: str
+    lane: str
+    due: int
+    later: int
+    suspended: int
+    claimed: int
+    dead: int
+    oldest_due: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterBackendAnswer:
     """Answer of omd_dispatch.register_backend."""
 
@@ -152,6 +210,26 @@ class RenewBackendAnswer:
     position: int
     members: int
     cancel: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class RescheduleTasksAnswer:
+    """Answer of omd_dispatch.reschedule_tasks."""
+
+    changed: int
+    passed: int
+    last_task_id: int | None
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReviveTasksAnswer:
+    """Answer of omd_dispatch.revive_tasks."""
+
+    changed: int
+    passed: int
+    last_task_id: int | None
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ __all__ = [
     "PrometheusRow",
     "ReadyTopicTasksRow",
     "ReadyWorkRow",
+    "TodoRow",
     "WorkAdoptionRow",
     "WorkRow",
     "WorkStatesRow",
@@ -182,6 +183,32 @@ class ReadyWorkRow:
     since: datetime | None
     not_before: datetime | None
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TodoRow:
+    """What waits for a person, each with the action that settles it: the problems that an action
+    settles, dead tasks by type and code of error, directives, what a person must bring after a
+    recall, planned recalls, and suspensions older than a day. No row of business data is in it.
+
+    Attributes:
+        object_kind: What key names: an object_kind of omd_web.object_kind.
+        key: Its id or code; of dead tasks the first of them, of what must come again its
+            recall.
+        title: What it is about, in words.
+        since: Since when; NULL when that is not known.
+        problem: What is wrong, without values of rows.
+        action_code: The action of omd_web.action that settles it.
+    """
+
+    view: ClassVar[str] = "omd_report.todo"
+
+    object_kind: str
+    key: str
+    title: str
+    since: datetime | None
+    problem: str
+    action_code: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from omd._terminal.markup import (
     FINDING,
@@ -17,6 +17,7 @@ from omd._terminal.markup import (
     zone,
 )
 from omd._terminal.text import short
+from omd.report.sections import Columns, To, nowhere
 from omd.report.way import STYLE, Stop, picture
 
 if TYPE_CHECKING:
@@ -51,21 +52,26 @@ def as_page(runs: Sequence[Run]) -> str:
             "It stands" if its.stands else "It does not stand",
             el("p", name(its.text)),
         ),
-        section("way", "The way of its rows", picture(_stops(runs), "The way of its rows")),
+        section("way", "The way of its rows", picture(stops(runs), "The way of its rows")),
     ]
-    columns: dict[str, Callable[[Any], object]] = {
-        "steps#": lambda run: f"{run.distance}",
-        "Module": lambda run: name(run.module_code),
-        "table": lambda run: name(run.table_code),
-        "in words": _words,
-    }
     for direction, title in TITLES.items():
         rows = [run for run in runs if run.direction == direction]
         if rows:
-            body.append(section(direction.lower(), title, table(rows, columns)))
+            body.append(section(direction.lower(), title, table(rows, columns())))
     body.append(el("p", f"Times in sentences are of the session; here it is {zone()}.", cls="note"))
     title = f"Run {its.module_instance_id} of {short(its.module_code)}"
     return page(title, *body, style=f"{FINDING}{STYLE}")
+
+
+def columns(to: To = nowhere) -> Columns:
+    """Return the columns of a list of runs on the way."""
+    return {
+        "steps#": lambda run: f"{run.distance}",
+        "run#": lambda run: to("MODULE_INSTANCE", run.module_instance_id),
+        "Module": lambda run: to("MODULE", run.module_code),
+        "table": lambda run: name(run.table_code),
+        "in words": _words,
+    }
 
 
 def _words(run: Run) -> Html:
@@ -73,7 +79,7 @@ def _words(run: Run) -> Html:
     return el("div", name(in_words(run)), *files)
 
 
-def _stops(runs: Sequence[Run]) -> Iterator[Stop]:
+def stops(runs: Sequence[Run]) -> Iterator[Stop]:
     """Yield the runs; files stand at the runs that staged them, where these are on the way."""
     staged = {run.delivery_id for run in runs if run.module_kind_code == "PART"}
     for run in runs:

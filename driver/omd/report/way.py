@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from omd._terminal.graph import Node, as_svg
+from omd._terminal import graph
+from omd._terminal.graph import Node
 from omd._terminal.markup import Html, el
 
 if TYPE_CHECKING:
@@ -30,8 +31,20 @@ class Stop:
     files: list[str]
 
 
-def picture(stops: Iterable[Stop], title: str, end: str | None = None) -> Html:
-    """Return the way as a picture that scrolls; ``end`` is what the runs have made."""
+def picture(
+    stops: Iterable[Stop],
+    title: str,
+    end: str | None = None,
+    path: Callable[[str, object], str | None] | None = None,
+) -> Html:
+    """Return the way as a picture that scrolls.
+
+    Args:
+        stops: the runs.
+        title: what the picture is.
+        end: what the runs have made.
+        path: where a kind and a key lead to.
+    """
     nodes: dict[str, Node] = {}
     edges: list[Edge] = []
     labels: dict[str, str] = {}  # of files
@@ -39,7 +52,8 @@ def picture(stops: Iterable[Stop], title: str, end: str | None = None) -> Html:
     names = {stop.id: f"{stop.code}, run {stop.id}" for stop in shown[:MOST_RUNS]}
     for stop in shown[:MOST_RUNS]:
         name = names[stop.id]
-        nodes[name] = Node(name, stop.colour, note=stop.note)
+        href = path("MODULE_INSTANCE", stop.id) if path else None
+        nodes[name] = Node(name, stop.colour, note=stop.note, href=href)
         if stop.leads_to in names:
             edges.append((name, names[stop.leads_to]))
         if stop.reads in names:
@@ -56,14 +70,7 @@ def picture(stops: Iterable[Stop], title: str, end: str | None = None) -> Html:
     if end is not None and shown:
         nodes[end] = Node(end, "running")
         edges.append((names[shown[0].id], end))
-    parts = [
-        el(
-            "div",
-            Html(as_svg([*nodes.values()], edges, title, shrinks=True)),
-            cls="scroll",
-            tabindex=0,
-        )
-    ]
+    parts = [graph.picture([*nodes.values()], edges, title, shrinks=True)]
     if len(shown) > MOST_RUNS:
         more = f"The picture has the {MOST_RUNS} nearest of {len(shown):,} runs."
         parts.append(el("p", more, cls="note"))
@@ -80,10 +87,8 @@ def _label(file: str, taken: Collection[str]) -> str:
     return label
 
 
-STYLE = """
-svg { display: block; margin: 0 auto; }
-#way .scroll { padding-bottom: 4px; }
-main { max-width: 1200px; }
-td bdi { max-width: 90ch; }
-td:last-child bdi, .verdict bdi { overflow-wrap: anywhere; }
+STYLE = f"""{graph.STYLE}
+main {{ max-width: 1200px; }}
+td bdi {{ max-width: 90ch; }}
+td:last-child bdi, .verdict bdi {{ overflow-wrap: anywhere; }}
 """

@@ -1,0 +1,68 @@
+"""How the page opens a connection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from psycopg.abc import AdaptContext, Buffer
+from psycopg.abc import Loader as LoaderProtocol
+from psycopg.adapt import Loader
+from psycopg.pq import Format
+from psycopg.rows import DictRow, dict_row
+
+from omd._core.adapters import adapt
+
+APPLICATION = "omd web"
+
+Connection = psycopg.Connection[DictRow]
+
+# A server that has vanished is noticed within a minute.
+_SETTINGS = {
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
+
+
+def opened(dsn: str, **settings: Any) -> Connection:
+    """Open an autocommit connection whose rows are dictionaries; settings come before ``dsn``."""
+    connection = psycopg.connect(
+        dsn,
+        autocommit=True,
+        prepare_threshold=None,
+        row_factory=dict_row,
+        application_name=APPLICATION,
+        client_encoding="utf8",
+        **{**_SETTINGS, **settings},
+    )
+    adapt(connection)
+    for name in ("date", "timestamp", "timestamptz", "interval"):
+        _as_text_if_too_large(connection, name)
+    return connection
+
+
+def _as_text_if_too_large(connection: Connection, name: str) -> None:
+    """Let a value of a type that Python can't hold, such as a day before Christ, come as a text."""
+    found = connection.adapters.get_loader(connection.adapters.types[name].oid, Format.TEXT)
+    assert found is not None  # noqa: S101 - psycopg has one for each of them
+    known: type[LoaderProtocol] = found
+
+    class Lenient(Loader):
+        def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
+            super().__init__(oid, context)
+            self._known = known(oid, context)
+
+        def load(self, data: Buffer) -> Any:
+            try:
+                return self._known.load(data)
+            except psycopg.DataError:
+                return bytes(data).decode()
+
+    connection.adapters.register_loader(name, Lenient)
+
+
+class NotLetInError(psycopg.OperationalError):
+    """The database is there, but lets this user in no more: another password, or no right."""

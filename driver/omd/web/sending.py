@@ -1,0 +1,53 @@
+"""A statement is sent to the letter as it was shown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from psycopg import ClientCursor
+from psycopg.rows import dict_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from omd.web.doing import Work
+    from omd.web.opening import Connection
+
+# A quoted piece, in which a semicolon ends nothing, or the end of a statement.
+_PIECE = re.compile(r"""\bE'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|;""", re.DOTALL)
+
+
+def parts(text: str) -> list[str]:
+    """Return what is sent at once: all, or each line where the routine commits itself.
+
+    Several statements in one query are one transaction, so the call of such a routine stands alone.
+    """
+    if not text.startswith("SET "):
+        return [text]
+    ends = [piece.end() for piece in _PIECE.finditer(text) if piece.group() == ";"]
+    lines = [
+        text[start:end].removeprefix("\n") for start, end in zip([0, *ends], ends, strict=False)
+    ]
+    if "\n".join(lines) != text:
+        raise ValueError("The lines of the statement are not what was shown.")
+    return lines
+
+
+def send(work: Work, connection: Connection, text: str) -> None:
+    """Send what was shown, after what an earlier action may have left was undone."""
+    for before in ("ROLLBACK", "RESET omd.reason"):
+        connection.execute(before.encode())
+    for line in parts(text):
+        work.answers.extend(_rows(connection, line))
+
+
+def _rows(connection: Connection, text: str) -> Iterator[dict[str, Any]]:
+    """Send a simple query, and return the rows of its results."""
+    with ClientCursor(connection, row_factory=dict_row) as cursor:
+        cursor.execute(text.encode())
+        while True:
+            if cursor.description is not None:
+                yield from cursor.fetchall()
+            if not cursor.nextset():
+                break

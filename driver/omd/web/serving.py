@@ -1,0 +1,173 @@
+"""The page as a program: its socket, and the server that answers on it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import stat
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+if TYPE_CHECKING:
+    from omd.web.site import Site
+
+GRACE = 3  # seconds that requests have to end after SIGTERM
+LAST = 4.5  # seconds after which the process ends, whatever its threads do
+SOCKET_MODE = 0o660
+
+
+class Server(uvicorn.Server):
+    """A server that ends quietly after SIGTERM or Ctrl-C.
+
+    Args:
+        config: of `configured`.
+        entered: is called when somebody presses Enter in the terminal.
+    """
+
+    def __init__(self, config: uvicorn.Config, entered: Callable[[], None] | None = None) -> None:
+        super().__init__(config)
+        self._entered = entered
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals in the loop; uvicorn itself would raise them again at the end."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        if self._entered is not None:
+            _read_terminal(loop, self._entered)
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End; streams, which would go on for ever, end at once."""
+        for end in site_of(self.config.app).at_end:
+            end()
+        await super().shutdown(sockets)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; port 0 is one that is free.
+
+    Raises:
+        OSError: the address is not of this machine, or in use.
+    """
+    places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, kind, protocol, _, address = min(places, key=lambda p: p[0] != socket.AF_INET)
+    listening = socket.socket(family, kind, protocol)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(address)
+    listening.listen(128)
+    return listening
+
+
+@contextmanager
+def bound_file(path: Path) -> Iterator[socket.socket]:
+    """Return a Unix socket, which its owner and group may use, while the block lasts.
+
+    Raises:
+        OSError: there is another file, or another page answers there.
+    """
+    if path.exists():
+        if not stat.S_ISSOCK(path.stat().st_mode) or _answers(path):
+            raise FileExistsError(f"{path} is there already")
+        path.unlink()
+    listening = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o777 & ~SOCKET_MODE)
+    try:
+        listening.bind(str(path))
+    finally:
+        os.umask(before)
+    listening.listen(128)
+    try:
+        yield listening
+    finally:
+        listening.close()
+        path.unlink(missing_ok=True)
+
+
+def site_of(application: Any) -> Site:
+    """Return the page that an application answers for."""
+    site: Site = application.site
+    return site
+
+
+def configured(application: Any, **tls: Any) -> uvicorn.Config:
+    """Return the settings of the server: it trusts no header and adds none."""
+    # Its lines have the query, and so the token of a link.
+    logging.getLogger("uvicorn.access").disabled = True
+    return uvicorn.Config(
+        application,
+        http="h11",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=GRACE,
+        **tls,
+    )
+
+
+def serve(
+    application: Any,
+    listening: socket.socket,
+    entered: Callable[[], None] | None = None,
+    **tls: Any,
+) -> None:
+    """Answer until SIGTERM or Ctrl-C."""
+    # What it says of itself is nothing that a person needs.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    server = Server(configured(application, **tls), entered)
+    site_of(application).at_end.append(_end_in_time)
+    try:
+        asyncio.run(server.serve(sockets=[listening]))
+    finally:
+        site_of(application).close()
+
+
+def _end_in_time() -> None:
+    """End the process in time, also when a thread still waits for the database."""
+    timer = threading.Timer(LAST, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(1)
+        return client.connect_ex(str(path)) == 0
+
+
+def _read_terminal(loop: asyncio.AbstractEventLoop, entered: Callable[[], None]) -> None:
+    """Call something for each line of standard input."""
+    try:
+        number = sys.stdin.fileno()
+    except (AttributeError, OSError, ValueError):
+        return  # there is none
+
+    def read() -> None:
+        # A program in the background that reads would be stopped.
+        if os.isatty(number) and os.tcgetpgrp(number) != os.getpgrp():
+            return
+        given = os.read(number, 4096)
+        if not given:
+            loop.remove_reader(number)
+        elif b"\n" in given:
+            entered()
+
+    with contextlib.suppress(OSError):  # a file, or nothing: there is nobody to press a key
+        loop.add_reader(number, read)

@@ -1,0 +1,169 @@
+-- A screen counts no million. The indexes of claimable and claimed tasks begin with the lane, so
+-- they are read by skips, from lane to lane, and no further than p_most in each. Those of dead and
+-- of suspended tasks do not: of these the first 100,000 of a family are counted. A family shows at
+-- most 1,000 lanes and priorities.
+
+CREATE OR REPLACE FUNCTION omd_dispatch.queue_lanes(
+    p_most integer DEFAULT 10000
+)
+RETURNS TABLE (
+    family_code text,
+    lane text,
+    due bigint,
+    later bigint,
+    suspended bigint,
+    claimed bigint,
+    dead bigint,
+    oldest_due timestamptz
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL SAFE
+SECURITY DEFINER
+ROWS 50
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
+AS $queue_lanes$
+DECLARE
+    v_looked CONSTANT integer := 100000;
+    v_lanes CONSTANT integer := 1000;
+    v_family_code text;
+BEGIN
+    IF p_most IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_most'));
+    ELSIF p_most < 1 THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object('argument', 'p_most', 'value', p_most, 'expected', '1 or more')
+        );
+    END IF;
+    FOR v_family_code IN
+        SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f ORDER BY f.family_code
+    LOOP
+        RETURN QUERY EXECUTE format(
+            $sql$
+            WITH RECURSIVE step AS (
+                (
+                    SELECT t.lane, t.priority, t.execution_time
+                    FROM %1$s AS t
+                    WHERE t.status = 'PENDING' AND t.suspension_id IS NULL
+                    ORDER BY t.lane, t.priority, t.execution_time
+                    LIMIT 1
+                )
+                UNION ALL
+                SELECT n.lane, n.priority, n.execution_time
+                FROM step AS s
+                CROSS JOIN LATERAL (
+                    SELECT t.lane, t.priority, t.execution_time
+                    FROM %1$s AS t
+                    WHERE t.status = 'PENDING'
+                        AND t.suspension_id IS NULL
+                        AND (t.lane, t.priority) > (s.lane, s.priority)
+                    ORDER BY t.lane, t.priority, t.execution_time
+                    LIMIT 1
+                ) AS n
+            ),
+
+            holding AS (
+                (
+                    SELECT t.lane FROM %1$s AS t
+                    WHERE t.status = 'CLAIMED'
+                    ORDER BY t.lane
+                    LIMIT 1
+                )
+                UNION ALL
+                SELECT n.lane
+                FROM holding AS h
+                CROSS JOIN LATERAL (
+                    SELECT t.lane FROM %1$s AS t
+                    WHERE t.status = 'CLAIMED' AND t.lane > h.lane
+                    ORDER BY t.lane
+                    LIMIT 1
+                ) AS n
+            ),
+
+            part (lane, due, later, suspended, claimed, dead, oldest_due) AS (
+                SELECT
+                    p.lane,
+                    (
+                        SELECT count(*) FROM (
+                            SELECT FROM %1$s AS t
+                            WHERE t.status = 'PENDING'
+                                AND t.suspension_id IS NULL
+                                AND t.lane = p.lane
+                                AND t.priority = p.priority
+                                AND t.execution_time <= statement_timestamp()
+                            LIMIT $2
+                        ) AS c
+                    ),
+                    (
+                        SELECT count(*) FROM (
+                            SELECT FROM %1$s AS t
+                            WHERE t.status = 'PENDING'
+                                AND t.suspension_id IS NULL
+                                AND t.lane = p.lane
+                                AND t.priority = p.priority
+                                AND t.execution_time > statement_timestamp()
+                            LIMIT $2
+                        ) AS c
+                    ),
+                    0,
+                    0,
+                    0,
+                    CASE WHEN p.execution_time <= statement_timestamp() THEN p.execution_time END
+                FROM (SELECT s.* FROM step AS s LIMIT $4) AS p
+                UNION ALL
+                SELECT
+                    h.lane,
+                    0,
+                    0,
+                    0,
+                    (
+                        SELECT count(*) FROM (
+                            SELECT FROM %1$s AS t
+                            WHERE t.status = 'CLAIMED' AND t.lane = h.lane
+                            LIMIT $2
+                        ) AS c
+                    ),
+                    0,
+                    NULL
+                FROM (SELECT l.* FROM holding AS l LIMIT $4) AS h
+                UNION ALL
+                SELECT s.lane, 0, 0, count(*), 0, 0, NULL
+                FROM (
+                    SELECT t.lane FROM %1$s AS t WHERE t.suspension_id IS NOT NULL LIMIT $3
+                ) AS s
+                GROUP BY s.lane
+                UNION ALL
+                SELECT d.lane, 0, 0, 0, 0, count(*), NULL
+                FROM (SELECT t.lane FROM %1$s AS t WHERE t.status = 'DEAD' LIMIT $3) AS d
+                GROUP BY d.lane
+            )
+
+            SELECT
+                $1,
+                p.lane,
+                least(sum(p.due), $2)::bigint,
+                least(sum(p.later), $2)::bigint,
+                least(sum(p.suspended), $2)::bigint,
+                least(sum(p.claimed), $2)::bigint,
+                least(sum(p.dead), $2)::bigint,
+                min(p.oldest_due)
+            FROM part AS p
+            GROUP BY p.lane
+            ORDER BY p.lane
+            $sql$,
+            omd_dispatch._model_table(v_family_code)
+        ) USING v_family_code, p_most, greatest(v_looked, p_most), v_lanes;
+    END LOOP;
+END
+$queue_lanes$;
+
+COMMENT ON FUNCTION omd_dispatch.queue_lanes IS
+'Returns how many tasks of each lane are due, due later, suspended, claimed and dead, each '
+'counted no further than p_most, and since when the oldest is due. Of a family 100,000 dead and '
+'as many suspended tasks are looked at, and 1,000 lanes. Errors: OM005: p_most is NULL; OM013: it '
+'is below 1. Locks: none. May be NULL: oldest_due.';
+REVOKE ALL ON FUNCTION omd_dispatch.queue_lanes FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_dispatch.queue_lanes TO omd_reader;
