@@ -30,6 +30,7 @@ __all__ = [
     "DescribedModuleInstanceRow",
     "DescribedModuleRow",
     "DirectivesRow",
+    "EndInstancesAnswer",
     "EvaluateBatchAnswer",
     "EvaluateModuleAnswer",
     "EventLogRow",
@@ -72,6 +73,7 @@ __all__ = [
     "RollbackStepsRow",
     "RunBatchAnswer",
     "RunModuleAnswer",
+    "SetNextRunIndicatorsAnswer",
     "SourcePositionRow",
     "SourceWindowRow",
     "StandingReadRow",
@@ -145,6 +147,16 @@ class CreateLoadWindowAnswer:
 
     start_value: datetime | None
     start_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EndInstancesAnswer:
+    """Answer of omd.end_instances."""
+
+    changed: int
+    passed: int
+    last_instance_id: int | None
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +301,16 @@ class RunModuleAnswer:
     module_instance_id: int | None
     execution_status_code: ExecutionStatus
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetNextRunIndicatorsAnswer:
+    """Answer of omd.set_next_run_indicators."""
+
+    changed: int
+    passed: int
+    last_instance_id: int | None
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -731,6 +753,8 @@ class EventLogRow:
         event_detail: The full text; NULL when there is none. Of an error, who has not
             omd_data_reader sees what omd.shown_error leaves of it.
         error_bitmap: The bits of a data quality check; NULL when none were given.
+        reason: Why it was done, as the setting omd.reason of the session said; NULL: nothing
+            was said.
     """
 
     view: ClassVar[str] = "omd_report.event_log"
@@ -746,6 +770,7 @@ class EventLogRow:
     event_return_code_details: str | None
     event_detail: str | None
     error_bitmap: int | None
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

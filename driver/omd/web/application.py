@@ -27,7 +27,7 @@ from omd.web.opening import NotLetInError
 from omd.web.person import Person
 from omd.web.section import NotThere
 from omd.web.sessions import COOKIE, IDLE, Session
-from omd.web.site import Call, Login, Site
+from omd.web.site import Call, Login, Site, no_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -229,8 +229,12 @@ class Application:
             screen = await site.screen(function, person, keys, query)
         except NotThere as error:
             return said(404, str(error))
+        if screen.leads_to is not None:
+            return redirected(screen.leads_to)
         if wanted is not None:
             for section in screen.sections:
+                if section.id == wanted and section.is_data and not person.is_data_reader:
+                    return said(403, "You may not see these rows", frame.problem(no_data(person)))
                 if section.id == wanted:
                     return await download.csv_of(site, person, screen, section)
             return said(404, "This screen has no such table")
