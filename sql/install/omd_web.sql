@@ -36,7 +36,9 @@
 
 -- What a screen looks up
 \ir ../../procedures/omd_web/_require_count.sql
-\ir ../../procedures/omd_web/_find_id.sql
+\ir ../views/omd_web/definition.sql
+\ir ../views/omd_web/numbered_object.sql
+\ir ../../procedures/omd_web/_find_task.sql
 \ir ../../procedures/omd_web/find.sql
 \ir ../../procedures/omd_web/grid.sql
 \ir ../../procedures/omd_web/grid_modules.sql

@@ -56,11 +56,11 @@ def test_every_option_has_a_word_of_help() -> None:
 
 # These print no rows: they change something, or their output has a format of its own.
 SILENT = {
-    "openlineage", "openlineage run",
+    "openlineage", "openlineage run", "web",
     "", "uninstall", "demo", "demo lineage", "demo delivery",
     "dbt", "dbt path", "lineage import",
     "demo dispatch", "demo facts", "demo lake", "demo platform",
-    "demo recall", "demo doors", "register", "register batch",
+    "demo recall", "demo doors", "demo web", "register", "register batch",
     "register module",
     "register batch-module", "register parent", "register rollback", "register area",
     "register table-type", "register event-type", "register frequency", "rename",

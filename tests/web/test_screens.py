@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import http.client
 import io
+import re
 import threading
+from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -13,8 +15,9 @@ import psycopg
 import pytest
 
 from omd._terminal.markup import Html, el
-from omd.web import parts, routes
+from omd.web import parts, reading, routes
 from omd.web.section import Asked, Screen, Section, Select
+from support.workers import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,14 +48,28 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return show
 
 
-def test_a_screen_shows_the_rows_of_its_view(page: Page, conn: Connection) -> None:
-    conn.execute("CALL omd_lineage.register_topic('dwh.t', p_module_code => %s)", [HOSTILE])
+def test_a_screen_shows_rows_and_marks(page: Page, screen: Callable[..., None]) -> None:
+    def render(rows: list[dict[str, Any]]) -> Html:
+        columns = {
+            "Code": lambda row: parts.link(parts.path("/module/{code}", code=row["c"]), row["c"]),
+            "State": lambda row: parts.badge(row["s"]),
+            "Runs#": lambda row: row["n"],
+        }
+        return parts.table("omd.v", rows, columns, key="c")
+
+    query = Select(
+        "SELECT %(c)s AS c, 'F' AS s, 7 AS n LIMIT %(limit)s", {"c": HOSTILE, "limit": 9}
+    )
+    screen(Section("one", "One", (query,), render))
     answer = page.get("/work")
     assert answer.status == 200
     assert '<main id="main" tabindex="-1" data-screen="work">' in answer.text
-    assert 'data-view="omd_report.work"' in answer.text
-    assert "<script>" not in answer.text
+    assert 'data-view="omd.v"' in answer.text
+    assert 'data-status="F"' in answer.text
+    assert f'data-key="{escape(HOSTILE)}"' in answer.text
     assert f'href="/module/{quote(HOSTILE, safe="")}"' in answer.text
+    assert "<script>" not in answer.text
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|<script(?! src=)", answer.text)
 
 
 def test_a_key_may_hold_any_character(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,8 +114,13 @@ def test_the_sql_of_a_section_is_what_was_sent(
 
 
 def test_a_section_that_takes_too_long_says_so_and_the_others_stand(
-    page: Page, screen: Callable[..., None], conn: Connection
+    page: Page,
+    screen: Callable[..., None],
+    conn: Connection,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    assert "statement_timeout = '5s'" in reading._BEGIN
+    monkeypatch.setattr(reading, "_BEGIN", reading._BEGIN.replace("'5s'", "'300ms'"))
     conn.execute("CREATE TABLE dwh.held (value int); GRANT USAGE ON SCHEMA dwh TO omd_reader")
     conn.execute("GRANT SELECT ON dwh.held TO omd_reader")
     screen(
@@ -182,7 +204,10 @@ def test_a_broken_connection_is_replaced_unseen(page: Page, conn: Connection) ->
         assert row["n"] > 0
 
 
-def test_many_look_at_once_over_few_connections(page: Page, conn: Connection) -> None:
+def test_many_look_at_once_over_few_connections(
+    page: Page, screen: Callable[..., None], conn: Connection
+) -> None:
+    screen(*(section(f"s{n}", "SELECT pg_sleep(0.01), 1 AS value") for n in range(3)))
     page.get("/work")
     found: list[int] = []
     threads = [
@@ -198,3 +223,31 @@ def test_many_look_at_once_over_few_connections(page: Page, conn: Connection) ->
         " WHERE application_name = 'omd web' AND datname = current_database()"
     )
     assert row["n"] <= 4
+
+
+def test_one_person_takes_neither_all_connections_nor_all_csvs(
+    page: Page, screen: Callable[..., None], conn: Connection
+) -> None:
+    conn.execute("CREATE TABLE dwh.held (value int); GRANT USAGE ON SCHEMA dwh TO omd_reader")
+    conn.execute("GRANT SELECT ON dwh.held TO omd_reader")
+    screen(*(section(f"s{n}", "SELECT value FROM dwh.held") for n in range(6)))
+    page.sign_in()
+    waits = (
+        "SELECT count(*) AS n FROM pg_locks WHERE NOT granted AND relation = 'dwh.held'::regclass"
+    )
+    statuses: list[int] = []
+    paths = ["/work", "/work", "/work?csv=s1", "/work?csv=s2", "/work?csv=s3"]
+    threads = [
+        threading.Thread(target=lambda path: statuses.append(page.get(path).status), args=[path])
+        for path in paths
+    ]
+    with conn.transaction():
+        conn.execute("LOCK TABLE dwh.held")
+        for thread in threads:
+            thread.start()
+        until(lambda: conn.execute(waits).fetchone()["n"] == 3 + 2)  # type: ignore[index]
+        until(lambda: statuses)  # the third CSV
+        assert page.ask("GET", "/readyz").status == 200  # there is one left for others
+    for thread in threads:
+        thread.join(30)
+    assert sorted(statuses) == [200] * 4 + [503]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import math
-import time
 from collections import deque
+from time import monotonic
 
 MINUTE = 60.0
 PER_NAME = 5
@@ -22,7 +22,7 @@ class Attempts:
 
     def wait(self, name: str, address: str) -> int | None:
         """Return the seconds until another attempt is looked at; None: it is looked at now."""
-        now, place = time.monotonic(), _place(address)
+        now, place = monotonic(), _place(address)
         while self._all and (self._all[0][0] <= now - MINUTE or len(self._all) > _MOST):
             self._all.popleft()
         here = [at for at, other, _ in self._all if other == place]
@@ -36,7 +36,7 @@ class Attempts:
 
     def begin(self, name: str, address: str) -> tuple[float, str, str]:
         """Count an attempt before it is made, so that many at once are counted too."""
-        attempt = (time.monotonic(), _place(address), name)
+        attempt = (monotonic(), _place(address), name)
         self._all.append(attempt)
         return attempt
 
@@ -51,7 +51,7 @@ async def whole_second(began: float) -> None:
 
     So it looks alike from outside, whatever was wrong.
     """
-    passed = time.monotonic() - began
+    passed = monotonic() - began
     await asyncio.sleep(max(1, math.ceil(passed)) - passed)
 
 

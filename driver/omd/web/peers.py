@@ -31,6 +31,14 @@ def is_loopback(host: str) -> bool:
     return bool((mapped or address).is_loopback)
 
 
+def is_unspecified(host: str) -> bool:
+    """Return whether an address stands for all of this machine."""
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
 def uid_of(client: tuple[str, int], server: tuple[str, int]) -> int | None:
     """Return the account whose process holds the client's end; None: there is no such process.
 

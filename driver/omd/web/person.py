@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from psycopg import sql
 
 from omd.web.opening import Connection
 from omd.web.personal import Personal
-from omd.web.section import Row, Select
+from omd.web.selects import Row, Select
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,8 @@ class Person:
         self.rights = Rights()
         self.judged_at = float("-inf")  # time.monotonic() when the rights were looked at
         self.personal = Personal(open_)
+        self.share: Any = None  # of the connections that read for all; it belongs to the loop
+        self.fetches = 0  # tables that are sent as CSV now
 
     @property
     def roles(self) -> tuple[str, ...]:

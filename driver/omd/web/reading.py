@@ -8,9 +8,11 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
+from psycopg import sql
 
+from omd._core.errors import ConfigurationError, NotInstalled
 from omd.web.opening import Connection, opened
-from omd.web.section import Row, Select
+from omd.web.selects import Row, Select
 
 AT_ONCE = 4
 
@@ -19,8 +21,18 @@ PATIENCE = "5s"
 
 # A login of the page that may do more reads no more than every omd_reader does.
 _BEGIN = f"""\
-SET statement_timeout = '{PATIENCE}'; SET default_transaction_read_only = on;
-DO $$BEGIN SET ROLE omd_reader; EXCEPTION WHEN insufficient_privilege THEN NULL; END$$;"""
+SET statement_timeout = '{PATIENCE}'; SET jit = off; SET default_transaction_read_only = on;
+DO $$BEGIN SET ROLE omd_reader; EXCEPTION
+    WHEN insufficient_privilege OR undefined_object OR invalid_parameter_value THEN NULL;
+END$$;"""
+
+_CHECK = """\
+SELECT
+    session_user AS login,
+    pg_catalog.to_regnamespace('omd_web') IS NOT NULL AS is_there,
+    coalesce(pg_catalog.pg_has_role(
+        (SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE r.rolname = 'omd_reader'), 'USAGE'
+    ), FALSE) AS is_reader"""
 
 
 class Reader:
@@ -46,6 +58,22 @@ class Reader:
                 except psycopg.OperationalError:
                     if is_new or not connection.broken:
                         raise
+
+    def check(self) -> None:
+        """Look whether the page can read at all.
+
+        Raises:
+            NotInstalled: the database has no OMD, or one without the page.
+            ConfigurationError: the page's login may not read.
+        """
+        [row] = self.read(Select(_CHECK))
+        if not row["is_there"]:
+            raise NotInstalled("the database has no OMD of this version", hint="Run: omd install")
+        if not row["is_reader"]:
+            raise ConfigurationError(
+                f"the page's login {row['login']} may not read",
+                hint=f"GRANT omd_reader TO {sql.Identifier(row['login']).as_string(None)};",
+            )
 
     @contextmanager
     def lent(self) -> Iterator[tuple[Connection, bool]]:

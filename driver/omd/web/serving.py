@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
+import os
 import signal
 import socket
+import stat
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 if TYPE_CHECKING:
-    from omd.web.application import Application
+    from omd.web.site import Site
 
 GRACE = 3  # seconds that requests have to end after SIGTERM
+LAST = 4.5  # seconds after which the process ends, whatever its threads do
+SOCKET_MODE = 0o660
 
 
 class Server(uvicorn.Server):
-    """A server that ends quietly after SIGTERM or Ctrl-C."""
+    """A server that ends quietly after SIGTERM or Ctrl-C.
+
+    Args:
+        config: of `configured`.
+        entered: is called when somebody presses Enter in the terminal.
+    """
+
+    def __init__(self, config: uvicorn.Config, entered: Callable[[], None] | None = None) -> None:
+        super().__init__(config)
+        self._entered = entered
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -30,18 +47,39 @@ class Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)
+        if self._entered is not None:
+            _read_terminal(loop, self._entered)
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End; streams, which would go on for ever, end at once."""
-        application: Application = self.config.app  # type: ignore[assignment]
-        for end in application.site.at_end:
+        for end in site_of(self.config.app).at_end:
             end()
         await super().shutdown(sockets)
 
 
+@contextmanager
+def ending_quietly() -> Iterator[None]:
+    """Let SIGTERM and Ctrl-C end the program well before it answers, too."""
+
+    def end(_number: int, _frame: object) -> None:
+        raise SystemExit(0)
+
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; port 0 is one that is free."""
+    """Return a socket that listens; port 0 is one that is free.
+
+    Raises:
+        OSError: the address is not of this machine, or in use.
+    """
     places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, kind, protocol, _, address = min(places, key=lambda p: p[0] != socket.AF_INET)
     listening = socket.socket(family, kind, protocol)
@@ -51,10 +89,44 @@ def bound(host: str, port: int) -> socket.socket:
     return listening
 
 
-def configured(application: Application, **tls: Any) -> uvicorn.Config:
+@contextmanager
+def bound_file(path: Path) -> Iterator[socket.socket]:
+    """Return a Unix socket, which its owner and group may use, while the block lasts.
+
+    Raises:
+        OSError: there is another file, or another page answers there.
+    """
+    if path.exists():
+        if not stat.S_ISSOCK(path.stat().st_mode) or _answers(path):
+            raise FileExistsError(f"{path} is there already")
+        path.unlink()
+    listening = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o777 & ~SOCKET_MODE)
+    try:
+        listening.bind(str(path))
+    finally:
+        os.umask(before)
+    listening.listen(128)
+    try:
+        yield listening
+    finally:
+        listening.close()
+        path.unlink(missing_ok=True)
+
+
+def site_of(application: Any) -> Site:
+    """Return the page that an application answers for."""
+    site: Site = application.site
+    return site
+
+
+def configured(application: Any, **tls: Any) -> uvicorn.Config:
     """Return the settings of the server: it trusts no header and adds none."""
+    # Its lines have the query, and so the token of a link.
+    logging.getLogger("uvicorn.access").disabled = True
     return uvicorn.Config(
         application,
+        http="h11",
         lifespan="off",
         log_config=None,
         access_log=False,
@@ -66,9 +138,52 @@ def configured(application: Application, **tls: Any) -> uvicorn.Config:
     )
 
 
-def serve(application: Application, listening: socket.socket, **tls: Any) -> None:
+def serve(
+    application: Any,
+    listening: socket.socket,
+    entered: Callable[[], None] | None = None,
+    **tls: Any,
+) -> None:
     """Answer until SIGTERM or Ctrl-C."""
+    # What it says of itself is nothing that a person needs.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    server = Server(configured(application, **tls), entered)
+    site_of(application).at_end.append(_end_in_time)
     try:
-        asyncio.run(Server(configured(application, **tls)).serve(sockets=[listening]))
+        asyncio.run(server.serve(sockets=[listening]))
     finally:
-        application.site.close()
+        site_of(application).close()
+
+
+def _end_in_time() -> None:
+    """End the process in time, also when a thread still waits for the database."""
+    timer = threading.Timer(LAST, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(1)
+        return client.connect_ex(str(path)) == 0
+
+
+def _read_terminal(loop: asyncio.AbstractEventLoop, entered: Callable[[], None]) -> None:
+    """Call something for each line of standard input."""
+    try:
+        number = sys.stdin.fileno()
+    except (AttributeError, OSError, ValueError):
+        return  # there is none
+
+    def read() -> None:
+        # A program in the background that reads would be stopped.
+        if os.isatty(number) and os.tcgetpgrp(number) != os.getpgrp():
+            return
+        given = os.read(number, 4096)
+        if not given:
+            loop.remove_reader(number)
+        elif b"\n" in given:
+            entered()
+
+    with contextlib.suppress(OSError):  # a file, or nothing: there is nobody to press a key
+        loop.add_reader(number, read)

@@ -439,7 +439,7 @@ WITH listed AS (
         'TRUE',
         'NONE',
         NULL,
-        NULL, TRUE, FALSE, FALSE
+        NULL, TRUE, TRUE, FALSE
     ),
     (
         42, 'RESYNC', 'INTERFACE', 'Make the facts what LVL has',
@@ -450,7 +450,7 @@ WITH listed AS (
         'TRUE',
         'NONE',
         NULL,
-        NULL, TRUE, FALSE, FALSE
+        NULL, TRUE, TRUE, FALSE
     ),
     (
         43, 'CANCEL_EXPORT', 'EXPORT', 'Cancel',

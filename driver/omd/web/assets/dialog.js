@@ -22,7 +22,7 @@
     let asking = null;
     let timer = 0;
 
-    // Ask what the typed text means; true when the form shows it now.
+    // Ask what the typed text means; true when the form shows it now, null when it was asked anew.
     const show = async () => {
       clearTimeout(timer);
       if (asking) asking.abort();
@@ -70,7 +70,9 @@
         event.preventDefault(); // a second click
       } else if (typed().toString() !== shown.toString()) {
         event.preventDefault();
-        if (await show()) {
+        const isShown = await show();
+        if (isShown === null) return; // something newer asks
+        if (isShown) {
           // The new text is on the screen before it is sent.
           requestAnimationFrame(() => form.requestSubmit(form.querySelector("button[type=submit]")));
         } else {
