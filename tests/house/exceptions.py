@@ -104,6 +104,9 @@ OVER_GENERATED_TABLES = {
     "omd_facts.recall_effects",
     "omd_facts.resync",
     "omd_facts.verify",
+    "omd_dispatch.dead_groups",
+    "omd_dispatch.dead_tasks",
+    "omd_dispatch.queue_lanes",
     "omd_dispatch._dead_types",
     "omd_dispatch._unserved_types",
     "omd_dispatch.task_text",
@@ -894,6 +897,16 @@ KNOWS = {
         "omd_report",
     },
     "omd_report": {"omd_dispatch"},
+    "omd_web": {
+        "omd_decision",
+        "omd_delivery",
+        "omd_dispatch",
+        "omd_facts",
+        "omd_lake",
+        "omd_lineage",
+        "omd_provenance",
+        "omd_report",
+    },
 }
 
 # The rights of omd_admin on tables, as in sql/grants: on all rows, or UPDATE of columns.

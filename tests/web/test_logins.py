@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import logging
+import os
 import re
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -12,9 +15,12 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+from starlette.requests import Request
 
+from omd._terminal.markup import el
+from omd.web.guard import Guard, networks
 from omd.web.login import within
-from omd.web.section import Select
+from omd.web.section import Screen, Section, Select
 from support.workers import until
 from web.roles import roles
 from web.test_requests import token_of
@@ -240,9 +246,6 @@ def test_who_is_no_reader_is_shown_the_missing_grant(database_page: Page, conn: 
 def test_business_rows_are_read_by_the_person(
     database_page: Page, conn: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from omd._terminal.markup import el
-    from omd.web.section import Screen, Section
-
     conn.execute("CREATE TABLE dwh.secret AS SELECT 'word' AS value")
     conn.execute("GRANT USAGE ON SCHEMA dwh TO omd_data_reader")
     conn.execute("GRANT SELECT ON dwh.secret TO omd_data_reader")
@@ -268,10 +271,19 @@ def test_business_rows_are_read_by_the_person(
         session.person.judged_at -= 61
         assert "<p>wordomd_t_ada</p>" in page.get("/work").text
         assert page.get("/work?csv=s").text == "value,who\nword,omd_t_ada\n"
-        page.cookie = signed_in(page, "omd_t_bob")
-        assert "<p>word" not in page.get("/work").text
+        bob = signed_in(page, "omd_t_bob")
+        assert "<p>word" not in page.ask("GET", "/work", cookie=bob).text
+        # Whose password is another one now reads no business rows with the old one.
+        conn.execute("ALTER ROLE omd_t_ada PASSWORD 'other'")
+        session.person.personal.end_all()
+        answer = page.get("/work")
+        assert answer.status == 200
+        assert "<p>word" not in answer.text
+        assert 'role="alert"' in answer.text
+        assert page.get("/work?csv=s").status == 403
     finally:
         conn.execute("REVOKE omd_data_reader FROM omd_t_ada")
+        conn.execute("ALTER ROLE omd_t_ada PASSWORD 'omd_t_ada-pw'")
 
 
 def test_where_a_login_leads_is_on_the_page() -> None:
@@ -362,8 +374,6 @@ def test_the_proxy_can_let_in_no_administrator(proxied: Page) -> None:
 
 def test_a_forged_header_lets_nobody_in(proxied: Page, new_page: Callable[..., Page]) -> None:
     assert proxied.ask("GET", "/work", cookie=None).status == 403
-    import http.client
-
     two = http.client.HTTPConnection("127.0.0.1", proxied.port)
     two.putrequest("GET", "/work")
     for user in ("web_bob", "web_super"):
@@ -381,27 +391,41 @@ def test_a_forged_header_lets_nobody_in(proxied: Page, new_page: Callable[..., P
 def test_an_account_of_the_host_that_is_not_the_proxy_s_may_not_ask(
     proxied: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import os
-
     mine = os.geteuid()
     monkeypatch.setattr("omd.web.guard.os.geteuid", lambda: mine + 1)
     assert as_(proxied, "web_bob").status == 403
 
 
-def test_the_address_behind_proxies_is_that_of_the_client(proxied: Page) -> None:
-    from starlette.requests import Request
+def asked_by(peer: tuple[str, int] | None, *forwarded: str, **scope: Any) -> Request:
+    headers = [(b"x-forwarded-for", value.encode()) for value in forwarded]
+    return Request({"type": "http", "client": peer, "headers": headers, **scope})
 
-    guard = proxied.site.guard
 
-    def address(peer: tuple[str, int] | None, *forwarded: str) -> str:
-        headers = [(b"x-forwarded-for", value.encode()) for value in forwarded]
-        return guard.address(Request({"type": "http", "client": peer, "headers": headers}))
+def test_the_address_behind_proxies_is_that_of_the_client() -> None:
+    guard = Guard(proxies=networks(["192.0.2.0/24"]))
+    proxy = ("192.0.2.1", 5)
+    for peer, forwarded, address in [
+        (proxy, ["203.0.113.9"], "203.0.113.9"),
+        (proxy, ["198.51.100.1, 203.0.113.9"], "203.0.113.9"),
+        (proxy, ["198.51.100.1", "203.0.113.9, 192.0.2.7"], "203.0.113.9"),
+        (proxy, ["203.0.113.9, unknown"], "192.0.2.1"),
+        (proxy, [], "192.0.2.1"),
+        (None, ["203.0.113.9"], "203.0.113.9"),
+        (("198.51.100.7", 5), ["203.0.113.9"], "198.51.100.7"),
+    ]:
+        assert guard.address(asked_by(peer, *forwarded)) == address
 
-    proxy = ("127.0.0.1", 5)
-    assert address(proxy, "203.0.113.9") == "203.0.113.9"
-    assert address(proxy, "198.51.100.1, 203.0.113.9") == "203.0.113.9"
-    assert address(proxy, "198.51.100.1", "203.0.113.9, 127.0.0.1") == "203.0.113.9"
-    assert address(proxy, "203.0.113.9, unknown") == "127.0.0.1"
-    assert address(proxy) == "127.0.0.1"
-    assert address(None, "203.0.113.9") == "203.0.113.9"
-    assert address(("198.51.100.7", 5), "203.0.113.9") == "198.51.100.7"
+
+def test_only_the_proxy_s_account_says_over_loopback_who_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    guard = Guard(proxies=networks(["127.0.0.0/8"]))
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        socket.create_connection(listening.getsockname()) as client,
+    ):
+        request = asked_by(client.getsockname(), "203.0.113.9", server=listening.getsockname())
+        assert guard.address(request) == "203.0.113.9"
+        mine = os.geteuid()
+        monkeypatch.setattr("omd.web.guard.os.geteuid", lambda: mine + 1)
+        assert guard.address(request) == "127.0.0.1"

@@ -68,8 +68,8 @@ class Program:
         return code, time.monotonic() - began, self._process.stderr.read()
 
     def close(self) -> None:
-        self._process.kill()
-        self._process.wait()
+        self._process.terminate()
+        self._process.wait(10)
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()

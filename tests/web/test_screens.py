@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from omd._terminal.markup import Html, el
-from omd.web import parts, routes
+from omd.web import parts, reading, routes
 from omd.web.section import Asked, Screen, Section, Select
 
 if TYPE_CHECKING:
@@ -113,8 +113,13 @@ def test_the_sql_of_a_section_is_what_was_sent(
 
 
 def test_a_section_that_takes_too_long_says_so_and_the_others_stand(
-    page: Page, screen: Callable[..., None], conn: Connection
+    page: Page,
+    screen: Callable[..., None],
+    conn: Connection,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    assert "statement_timeout = '5s'" in reading._BEGIN
+    monkeypatch.setattr(reading, "_BEGIN", reading._BEGIN.replace("'5s'", "'300ms'"))
     conn.execute("CREATE TABLE dwh.held (value int); GRANT USAGE ON SCHEMA dwh TO omd_reader")
     conn.execute("GRANT SELECT ON dwh.held TO omd_reader")
     screen(
@@ -198,7 +203,10 @@ def test_a_broken_connection_is_replaced_unseen(page: Page, conn: Connection) ->
         assert row["n"] > 0
 
 
-def test_many_look_at_once_over_few_connections(page: Page, conn: Connection) -> None:
+def test_many_look_at_once_over_few_connections(
+    page: Page, screen: Callable[..., None], conn: Connection
+) -> None:
+    screen(*(section(f"s{n}", "SELECT pg_sleep(0.01), 1 AS value") for n in range(3)))
     page.get("/work")
     found: list[int] = []
     threads = [

@@ -28,10 +28,10 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 def _span(_ctx: click.Context, _parameter: click.Parameter, given: str) -> float:
     """Return the seconds of a span such as 30m."""
-    found = re.fullmatch(r"(\d+)([smh]?)", given)
-    if found is None or int(found[1]) == 0:
+    match = re.fullmatch(r"(\d+)([smh]?)", given)
+    if match is None or int(match[1]) == 0:
         raise click.BadParameter(f"{given!r} is no span like 90s, 30m or 2h.")
-    return float(int(found[1]) * _UNITS[found[2] or "m"])
+    return float(int(match[1]) * _UNITS[match[2] or "m"])
 
 
 def _public(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> str | None:

@@ -321,6 +321,7 @@ class DispatchCalls(Calls):
             before_task_id: only older ones, for the next page.
 
         Raises:
+            MissingArgument: OM005.
             InvalidArgument: OM013.
         """
         from omd.dispatch.rows import DeadTasksRow
@@ -451,6 +452,7 @@ class DispatchCalls(Calls):
         Of a family 100,000 dead and as many suspended tasks are looked at, and 1,000 lanes.
 
         Raises:
+            MissingArgument: OM005.
             InvalidArgument: OM013.
         """
         from omd.dispatch.rows import QueueLanesRow

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from omd._terminal.markup import el
 from omd.web import frame
+from omd.web.opening import NotLetInError
 
 MOST = 1 << 20  # bytes of a form
 
@@ -42,14 +43,16 @@ async def form_of(request: Request) -> dict[str, list[str]]:
         body += chunk
         if len(body) > MOST:
             return {}
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
-        found.setdefault(name, []).append(value)
-    return found
+        fields.setdefault(name, []).append(value)
+    return fields
 
 
 def is_lost(error: psycopg.Error) -> bool:
     """Return whether an error says that the connection is gone, not the statement."""
+    if isinstance(error, NotLetInError):
+        return False
     state = error.sqlstate
     return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)) and (
         state is None

@@ -25,7 +25,7 @@ class Asset:
 @cache
 def assets() -> dict[str, Asset]:
     """Return the files by their names, as they were when the page began."""
-    found = {}
+    files = {}
     for file in sorted(Path(__file__).with_name("assets").iterdir()):
         if file.suffix in _KINDS:
             content = file.read_bytes()
@@ -34,8 +34,8 @@ def assets() -> dict[str, Asset]:
                 content = shared.encode() + content
             hashed = hashlib.sha256(content).hexdigest()[:16]
             path = f"/assets/{file.stem}.{hashed}{file.suffix}"
-            found[file.name] = Asset(path, _KINDS[file.suffix], content)
-    return found
+            files[file.name] = Asset(path, _KINDS[file.suffix], content)
+    return files
 
 
 @cache

@@ -60,7 +60,8 @@ class Download:
             self._stack.enter_context(connection.transaction(force_rollback=True))
             connection.execute(
                 "SET TRANSACTION READ ONLY; SET LOCAL cursor_tuple_fraction = 1;"
-                f" SET LOCAL statement_timeout = '{LONGEST:.0f}s'"
+                f" SET LOCAL statement_timeout = '{LONGEST:.0f}s';"
+                f" SET LOCAL idle_in_transaction_session_timeout = '{LONGEST:.0f}s'"
             )
             self._cursor = self._stack.enter_context(
                 connection.cursor("omd_web_csv", row_factory=tuple_row)
@@ -104,7 +105,7 @@ async def csv_of(site: Site, person: Person, screen: Screen, section: Section) -
         if download is not None:
             await _closed(download)
         _free.release()
-        if isinstance(error, psycopg.Error) and not is_lost(error):
+        if isinstance(error, psycopg.Error) and not is_lost(error) and error.sqlstate:
             return said(status_of(error), "This table can't be read", frame.problem(error))
         raise
     name = f"omd-{screen.name}-{section.id}.csv"
@@ -121,7 +122,9 @@ class _Stream(StreamingResponse):
 
     async def __call__(self, *arguments: Any) -> None:
         try:
-            await super().__call__(*arguments)
+            # Who does not read what is sent holds its connection no longer than others.
+            with anyio.move_on_after(LONGEST):
+                await super().__call__(*arguments)
         except (psycopg.Error, OverTime) as error:
             # The answer breaks off, so that nobody takes it for the whole.
             _log.warning("a CSV broke off: %s", one_line(error))

@@ -123,32 +123,30 @@ def small(title: str, *children: object, refresh: str | None = None) -> str:
 
 def section(
     section: Section,
-    found: Sequence[list[Row]] | psycopg.Error,
+    tables: Sequence[list[Row]] | psycopg.Error,
     query: Mapping[str, str],
 ) -> Html:
     """Draw a section of what was read for it, or of the error with which reading has ended.
 
     Args:
         section: what is drawn.
-        found: a list of rows per query.
+        tables: a list of rows per query.
         query: the parameters of the URL, for the link to the CSV.
     """
-    if isinstance(found, psycopg.Error):
-        inside = unread(found, is_data=section.is_data)
+    if isinstance(tables, psycopg.Error):
+        inside = unread(tables)
     else:
         with parts.inside(section.id):
-            inside = section.render(*found)
+            inside = section.render(*tables)
     tools = parts.sql_and_csv(section, query) if section.selects else None
     title = el("div", el("h2", section.title), tools, cls="title")
     return el("section", title, inside, id=section.id)
 
 
-def unread(error: psycopg.Error, *, is_data: bool = False) -> Html:
+def unread(error: psycopg.Error) -> Html:
     """Return what a section says that could not be read."""
     if isinstance(error, psycopg.errors.QueryCanceled):
         text = "This took longer than 5 s and was ended. The SQL below reads it without that limit."
-    elif isinstance(error, psycopg.errors.InsufficientPrivilege) and is_data:
-        text = "These are business rows; who has the role omd_data_reader sees them."
     else:
         return problem(error)
     return el("p", text, role="alert", data_sqlstate=error.sqlstate, cls="unread")

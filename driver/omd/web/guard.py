@@ -80,7 +80,7 @@ class Guard:
     def address(self, request: Request) -> str:
         """Return the address of who asks; a proxy says it by X-Forwarded-For."""
         peer = request.client.host if request.client else None
-        if peer is not None and not self._is_proxy(peer):
+        if peer is not None and not (self._is_proxy(peer) and self._is_ours(request)):
             return peer
         stations = [
             station.strip()
@@ -117,20 +117,22 @@ class Guard:
     def _check_peer(self, request: Request) -> None:
         if request.client is None:
             return  # a Unix socket: the mode of its file says who may connect
-        host, port = request.client
+        host = request.client.host
         if self.is_behind_proxy and not self._is_proxy(host):
             raise Refused(403, "Only the proxy may ask", "Use the address of the proxy.")
-        if not self.is_personal and not self.is_behind_proxy:
-            return
-        if not peers.is_loopback(host):
-            if self.is_personal:
-                raise Refused(403, "Only this machine may ask", "The login token is for loopback.")
-            return
-        server = request.scope.get("server")
-        uid = peers.uid_of((host, port), server) if server else None
-        if uid is None or uid not in {os.geteuid(), *self.peer_uids}:
+        if self.is_personal and not peers.is_loopback(host):
+            raise Refused(403, "Only this machine may ask", "The login token is for loopback.")
+        if (self.is_personal or self.is_behind_proxy) and not self._is_ours(request):
             text = "omd web --peer-uid names accounts of this host that may ask too."
             raise Refused(403, "This account of the host may not ask", text)
+
+    def _is_ours(self, request: Request) -> bool:
+        """Return whether the other end is of another machine, or of an account that may ask."""
+        if request.client is None or not peers.is_loopback(request.client.host):
+            return True
+        client, server = (request.client.host, request.client.port), request.scope.get("server")
+        uid = peers.uid_of(client, server) if server else None
+        return uid is not None and uid in {os.geteuid(), *self.peer_uids}
 
     def _check_origin(self, request: Request) -> None:
         origins = request.headers.getlist("origin")

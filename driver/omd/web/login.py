@@ -17,7 +17,7 @@ from omd._terminal.markup import Html, el
 from omd.web import parts
 from omd.web.answers import form_of, is_lost, redirected, said, unavailable
 from omd.web.attempts import Attempts, whole_second
-from omd.web.opening import Connection, opened
+from omd.web.opening import Connection, NotLetInError, opened
 from omd.web.person import Person, Rights
 from omd.web.sessions import COOKIE, Session
 from omd.web.site import Call, Site
@@ -155,7 +155,7 @@ class DatabaseLogin:
             user = await run_sync(user_of, connection, "session_user")
         self._attempts.succeeded(attempt)
         password = given["password"]
-        person = site.person(user, lambda: self._open(user, password))
+        person = site.person(user, lambda: self._reopened(site, user, password))
         return site.let_in(redirected(within(site.prefix, given["next"])), person)
 
     async def _opened(self, user: str, password: str) -> Connection | None:
@@ -165,6 +165,13 @@ class DatabaseLogin:
         if self._opening is None:
             self._opening = anyio.CapacityLimiter(_AT_ONCE)
         return await run_sync(self._open, user, password, limiter=self._opening)
+
+    def _reopened(self, site: Site, user: str, password: str) -> Connection:
+        try:
+            return self._open(user, password)
+        except psycopg.OperationalError as error:
+            site.reader.ping()  # without a database it is not the user
+            raise NotLetInError(str(error)) from error
 
     def _open(self, user: str, password: str) -> Connection:
         """Open a connection as this user, by this password and nothing else."""

@@ -10,7 +10,7 @@ from psycopg import sql
 
 from omd.web.opening import Connection
 from omd.web.personal import Personal
-from omd.web.section import Row, Select
+from omd.web.selects import Row, Select
 
 
 @dataclass(frozen=True)

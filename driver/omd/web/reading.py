@@ -12,7 +12,7 @@ from psycopg import sql
 
 from omd._core.errors import ConfigurationError, NotInstalled
 from omd.web.opening import Connection, opened
-from omd.web.section import Row, Select
+from omd.web.selects import Row, Select
 
 AT_ONCE = 4
 
@@ -66,13 +66,13 @@ class Reader:
             NotInstalled: the database has no OMD, or one without the page.
             ConfigurationError: the page's login may not read.
         """
-        [found] = self.read(Select(_CHECK))
-        if not found["is_there"]:
+        [row] = self.read(Select(_CHECK))
+        if not row["is_there"]:
             raise NotInstalled("the database has no OMD of this version", hint="Run: omd install")
-        if not found["is_reader"]:
+        if not row["is_reader"]:
             raise ConfigurationError(
-                f"the page's login {found['login']} may not read",
-                hint=f"GRANT omd_reader TO {sql.Identifier(found['login']).as_string(None)};",
+                f"the page's login {row['login']} may not read",
+                hint=f"GRANT omd_reader TO {sql.Identifier(row['login']).as_string(None)};",
             )
 
     @contextmanager

@@ -10,6 +10,17 @@ SCREENS = {
     "/": "now",
     "/todo": "todo",
     "/work": "work",
+    "/queue": "queue",
+    "/task/{id}": "task",
+    "/deliveries": "deliveries",
+    "/delivery/{id}": "delivery",
+    "/facts/{interface}/{entity}": "facts",
+    "/stage/{code}": "stage",
+    "/decisions/{run}": "decisions",
+    "/recall/{id}": "recall",
+    "/lake": "lake",
+    "/log": "log",
+    "/find": "find",
     "/grid": "grid",
     "/module/{code}": "module",
     "/batch/{code}": "batch",
@@ -27,6 +38,7 @@ HANDLERS = {
     "/logout": "login:leave",
     "/do/{action_code}/{key}": "dialog_page:answer",
     "/doing/{number}": "doing_page:answer",
+    "/bulk/{action_code}": "bulk_page:answer",
 }
 
 
@@ -52,17 +64,17 @@ def matched(
     if len(pieces) < len(names) or (len(pieces) > len(names) and not names[-1].startswith("{")):
         return None
     given = [*pieces[: len(names) - 1], "/".join(pieces[len(names) - 1 :])]
-    found = {}
+    keys = {}
     for name, piece in zip(names, given, strict=True):
         if name.startswith("{"):
             key = name[1:-1]
             value = piece or (query or {}).get(key, "")
             if not value:
                 return None
-            found[key] = value
+            keys[key] = value
         elif name != piece:
             return None
-    return found
+    return keys
 
 
 def screen_of(pieces: list[str], query: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:

@@ -2,63 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-from psycopg import sql
+from dataclasses import dataclass
 
 from omd._terminal.markup import Html
+from omd.web.person import Person
+from omd.web.selects import MOST_ROWS, Row, Select
 
-if TYPE_CHECKING:
-    from omd.web.person import Person
-
-Row = dict[str, Any]
-
-MOST_ROWS = 1_000_000  # of a CSV
-
-_PARAMETER = re.compile(r"%%|%\((\w+)\)s")
+__all__ = ["MOST_ROWS", "Asked", "NotThere", "Row", "Screen", "Section", "Select"]
 
 
 class NotThere(Exception):  # noqa: N818 - it is an answer
     """What a screen shows is not in the database, which the message says."""
-
-
-@dataclass(frozen=True)
-class Select:
-    """One query of a section.
-
-    Attributes:
-        text: of the query, with %(name)s where a value stands. The value ``limit`` says how many
-            rows there are at most; a CSV has another one.
-        values: by their names.
-        is_trial: whether it performs something and undoes it, for which its transaction may write.
-    """
-
-    text: str
-    values: Mapping[str, Any] = field(default_factory=dict)
-    is_trial: bool = False
-
-    @property
-    def sent(self) -> str:
-        """The text with its values as literals, which is what the database gets."""
-
-        def literal(found: re.Match[str]) -> str:
-            name = found[1]
-            return "%" if name is None else sql.Literal(self.values[name]).as_string(None)
-
-        return _PARAMETER.sub(literal, self.text)
-
-    @property
-    def shown(self) -> str:
-        """What the page shows as its SQL: the text that is sent, ready for psql."""
-        return f"{self.sent};"
-
-    @property
-    def whole(self) -> Select:
-        """The query of all rows, as far as a CSV has them."""
-        return replace(self, values={**self.values, "limit": MOST_ROWS})
 
 
 @dataclass(frozen=True)
@@ -93,12 +48,14 @@ class Screen:
         title: its heading.
         sections: from top to bottom.
         form: its filters, a form of GET.
+        leads_to: the address of another screen, which is shown in place of this one.
     """
 
     name: str
     title: str
     sections: tuple[Section, ...]
     form: Html | None = None
+    leads_to: str | None = None
 
 
 @dataclass(frozen=True)

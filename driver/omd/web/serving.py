@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 if TYPE_CHECKING:
-    from omd.web.application import Application
+    from omd.web.site import Site
 
 GRACE = 3  # seconds that requests have to end after SIGTERM
 LAST = 4.5  # seconds after which the process ends, whatever its threads do
@@ -53,8 +53,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End; streams, which would go on for ever, end at once."""
-        application: Application = self.config.app  # type: ignore[assignment]
-        for end in application.site.at_end:
+        for end in site_of(self.config.app).at_end:
             end()
         await super().shutdown(sockets)
 
@@ -99,7 +98,13 @@ def bound_file(path: Path) -> Iterator[socket.socket]:
         path.unlink(missing_ok=True)
 
 
-def configured(application: Application, **tls: Any) -> uvicorn.Config:
+def site_of(application: Any) -> Site:
+    """Return the page that an application answers for."""
+    site: Site = application.site
+    return site
+
+
+def configured(application: Any, **tls: Any) -> uvicorn.Config:
     """Return the settings of the server: it trusts no header and adds none."""
     # Its lines have the query, and so the token of a link.
     logging.getLogger("uvicorn.access").disabled = True
@@ -118,7 +123,7 @@ def configured(application: Application, **tls: Any) -> uvicorn.Config:
 
 
 def serve(
-    application: Application,
+    application: Any,
     listening: socket.socket,
     entered: Callable[[], None] | None = None,
     **tls: Any,
@@ -127,11 +132,11 @@ def serve(
     # What it says of itself is nothing that a person needs.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     server = Server(configured(application, **tls), entered)
-    application.site.at_end.append(_end_in_time)
+    site_of(application).at_end.append(_end_in_time)
     try:
         asyncio.run(server.serve(sockets=[listening]))
     finally:
-        application.site.close()
+        site_of(application).close()
 
 
 def _end_in_time() -> None:

@@ -32,7 +32,9 @@
       // A reason changes the text only; nothing has to be tried again.
       if (ofCall(fields) === ofCall(shown)) query.set("part", "statement");
       try {
-        const answer = await fetch(`${form.action}?${query}`, { signal: asking.signal });
+        const asked = new URL(form.action);
+        for (const [name, value] of query) asked.searchParams.append(name, value);
+        const answer = await fetch(asked, { signal: asking.signal });
         if (!answer.ok) return false;
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         const fresh = page.querySelector("form[data-dialog]");

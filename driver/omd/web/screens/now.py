@@ -100,15 +100,11 @@ def screen(asked: Asked) -> Screen:
         return Select(text, {"limit": limit, **values})
 
     lanes = select(_LANES, most=MOST)
+    failed = select(_FAILED, _FAILURES, span=span)
     sections = (
         Section("tiles", "Summary", (Select(_COUNTS), Select(_WORK), lanes), _tiles),
         Section("running", "Running", (select(_RUNNING),), _running),
-        Section(
-            "failed",
-            f"Failed in the last {span}",
-            (select(_FAILED, _FAILURES, span=span),),
-            _failed,
-        ),
+        Section("failed", f"Failed in the last {span}", (failed,), _failed),
         Section("lag", "Lag of topics", (select(_LAG),), _lag),
         Section("deliveries", "Unfinished deliveries", (select(_DELIVERIES),), _deliveries),
         Section("queue", "Queue", (lanes,), _queue),
@@ -156,7 +152,7 @@ def _running(rows: Sequence[Row]) -> Html:
     columns = {
         **linked.of(s.running(to)),
         "for#": lambda row: linked.running_since(row["start_datetime"]),
-        "begun by?": lambda row: name(row["user_name"] or ""),
+        "begun by?": lambda row: name(row["user_name"]) if row["user_name"] else None,
     }
     return parts.table("omd_report.current_processing", rows, columns, key=_instance)
 
@@ -178,7 +174,7 @@ def _lag(rows: Sequence[Row]) -> Html:
         "lag?#": lambda row: as_text(row["lag"]) if row["lag"] else "",
         "state": lambda row: badge(row["state"]),
         "reason?": lambda row: row["reason"],
-        "waits for?": lambda row: name(row["blocker"] or ""),
+        "waits for?": lambda row: name(row["blocker"]) if row["blocker"] else None,
         "problem?": lambda row: row["problem"],
     }
     return parts.table("omd_report.lineage_lag", rows, columns, key="topic")
