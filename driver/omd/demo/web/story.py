@@ -113,7 +113,8 @@ class _Story(PlatformStory):
             {"p_module_instance_id": str(load), "p_revert_reason": "hours for minutes"},
             "the tenant has said so",
             "SELECT FROM omd_report.facts_loads"
-            f" WHERE module_instance_id = {load} AND undone_by IS NOT NULL",
+            " WHERE module_instance_id = %s AND undone_by IS NOT NULL",
+            load,
         )
         self.await_quiet("the undo", "has reached the mart", "facts", "mart")
         self.tell_departures()
@@ -125,17 +126,14 @@ class _Story(PlatformStory):
     def suspended(self) -> None:
         """Let somebody suspend the work of the database, and let it go on."""
         self.screen.title("A maintenance")
-        held = (
-            "SELECT FROM omd_report.dispatch_suspensions"
-            f" WHERE suspension_id > {self._last_suspension()}"
-        )
         self._click(
             "Suspend what the database performs",
             "SUSPEND",
             TASK_TYPE,
             {"p_reason": "an index is made"},
             "maintenance until six",
-            held,
+            "SELECT FROM omd_report.dispatch_suspensions WHERE suspension_id > %s",
+            self._last_suspension(),
         )
         self.arrive(5)
         self.wait_for_row(
@@ -151,8 +149,9 @@ class _Story(PlatformStory):
             str(suspension),
             {},
             "the index is there",
-            "SELECT FROM omd_dispatch.task_suspension"
-            f" WHERE suspension_id = {suspension} AND resumed_at IS NOT NULL",
+            "SELECT WHERE NOT EXISTS"
+            " (SELECT FROM omd_report.dispatch_suspensions WHERE suspension_id = %s)",
+            suspension,
         )
         self.await_flow(5)
         self.await_quiet("the lake and the rules", "nothing is left to do", "")
@@ -188,7 +187,14 @@ class _Story(PlatformStory):
         time.sleep(self.pace / 4)
 
     def _click(
-        self, what: str, code: str, key: str, arguments: dict[str, str], reason: str, done: str
+        self,
+        what: str,
+        code: str,
+        key: str,
+        arguments: dict[str, str],
+        reason: str,
+        done: str,
+        *values: int,
     ) -> None:
         """Ask for a click, and wait for what it does; without one, send the statement."""
         address = f"{self.base}/do/{code}/{quote(key, safe='')}"
@@ -198,7 +204,7 @@ class _Story(PlatformStory):
         with self.screen.step(what) as step:
             if self.pace > 0:
                 with suppress(omd.OmdError):
-                    self.wait_for_row("a click", done, patience=self.pace)
+                    self.wait_for_row("a click", done, values, patience=self.pace)
                     step.done("you have clicked")
                     return
             step.done("nobody has clicked, so the demo sends it")
@@ -210,4 +216,4 @@ class _Story(PlatformStory):
         self.say(*(f"  {line}" for line in text.split("\n")))
         for part in parts(text):
             self.connection.execute(part.encode())
-        self.wait_for_row(what, done)
+        self.wait_for_row(what, done, values)
