@@ -237,8 +237,7 @@ def test_a_page_that_reads_only_offers_and_does_nothing(
     new_page: Any, batch: Callable[..., str]
 ) -> None:
     batch("b")
-    page = new_page()
-    page.site.is_read_only = True
+    page = new_page(read_only=True)
     seen = shown(page, do("BATCH_DEACTIVATE", "b"))
     assert text_of(seen).startswith("CALL ")
     assert not seen.one("main").all("form")

@@ -9,7 +9,7 @@ import pytest
 
 from dispatch.conftest import Room as Dispatch
 from facts.store import Store
-from web.looking import SHOWN, TEXT, look, rows, states
+from web.looking import SHOWN, TEXT, keys, look, rows, states
 from web.test_room_screens import ODD
 
 if TYPE_CHECKING:
@@ -66,9 +66,7 @@ def test_the_queue_with_hostile_tasks(page: Page, dispatch: Dispatch) -> None:
         criteria={"CODE": TEXT}, every="1 day",
     )  # fmt: skip
     root = look(page, "/queue")
-    assert [r.attributes["data-key"] for r in rows(root, "omd_dispatch.dead_tasks")] == [
-        str(task["task_id"])
-    ]
+    assert keys(root, "omd_dispatch.dead_tasks") == [str(task["task_id"])]
     [row] = rows(root, "omd_dispatch.dead_tasks")
     assert row.one("a", data_action="REVIVE_TASK").attributes["href"] == (
         f"/do/REVIVE_TASK/{task['task_id']}"
@@ -97,8 +95,7 @@ def test_tasks_are_searched_by_criteria(page: Page, dispatch: Dispatch) -> None:
     found = [dispatch.create("a", criteria={"CODE": "a", "NBR": n}) for n in range(3)]
     dispatch.create("b")
     root = look(page, "/queue?family=F&c.CODE=a")
-    keys = [r.attributes["data-key"] for r in rows(root, "omd_dispatch.search_tasks")]
-    assert keys == [str(task) for task in reversed(found)]
+    assert keys(root, "omd_dispatch.search_tasks") == [str(task) for task in reversed(found)]
     assert root.one("input", name="c.CODE").attributes["value"] == "a"
     assert not states(root)
     # What no index serves is refused by the database, and the rest of the screen stands.
@@ -111,8 +108,8 @@ def test_tasks_are_searched_by_criteria(page: Page, dispatch: Dispatch) -> None:
 def test_a_task_says_why_it_waits(page: Page, dispatch: Dispatch) -> None:
     task = dispatch.create("a", execution_time="9999-12-30")
     root = look(page, f"/task/{task}")
-    assert root.one(data_reason=None).attributes["data-reason"] == "NOT_DUE"
-    assert {a.attributes["data-action"] for a in root.all("a", data_action=None)} >= {
+    assert root.one(data_reason=True).attributes["data-reason"] == "NOT_DUE"
+    assert {a.attributes["data-action"] for a in root.all("a", data_action=True)} >= {
         "CANCEL_TASK", "RESCHEDULE_TASK",
     }  # fmt: skip
 
@@ -155,7 +152,7 @@ def test_business_rows_need_omd_data_reader(
                 assert ("secret" in root.text) == (
                     role == "omd_data_reader" and path not in ("/queue", "/log", "/delivery/1")
                 ), (role, path)
-                assert not root.all("a", data_action=None)
+                assert not root.all("a", data_action=True)
                 for alert in root.all(role="alert"):
                     assert alert.attributes["data-sqlstate"] == "42501"
                     assert f'GRANT omd_data_reader TO "{name}";' in alert.text

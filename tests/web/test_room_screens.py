@@ -11,9 +11,10 @@ import pytest
 
 from decision.conftest import Room as Decision
 from facts.store import Store, entity
-from omd.web.screens import log
+from omd.web.screens import deliveries, log
+from provenance.recalls import Recalls
 from support.flow import Flow
-from web.looking import SHOWN, TEXT, look, looked_at, rows, sql_of, states
+from web.looking import SHOWN, TEXT, keys, look, looked_at, rows, sql_of, states
 
 if TYPE_CHECKING:
     from web.conftest import Page
@@ -44,7 +45,7 @@ def test_each_screen_of_an_empty_database(page: Page, conn: Connection) -> None:
             except psycopg.Error as error:
                 failed.append(error.sqlstate)
         assert {*failed} >= {*states(root)} - {"22023"}, (path, failed, states(root))
-        assert len(root.all("a", data_csv=None)) == len(sql_of(page.get(path).text))
+        assert len(root.all("a", data_csv=True)) == len(sql_of(page.get(path).text))
 
 
 def test_what_is_not_there_is_not_found(page: Page) -> None:
@@ -78,7 +79,7 @@ def test_facts_at_a_moment_with_their_history(page: Page, store: Store) -> None:
     while store.take()["outcome"] == "PERSISTED":
         pass
     root = look(page, "/facts/shop/odd")
-    assert [r.attributes["data-key"] for r in rows(root, "asof_shop.odd")] == ["1", "2"]
+    assert keys(root, "asof_shop.odd") == ["1", "2"]
     assert "0044-03-15 BC" in root.text
     link = rows(root, "asof_shop.odd")[0].all("a")[0].attributes["href"]
     assert link == f"?{urlencode({'key': json.dumps({'nbr': '1'})})}"
@@ -87,7 +88,7 @@ def test_facts_at_a_moment_with_their_history(page: Page, store: Store) -> None:
     then = look(page, f"/facts/shop/odd?at={at}")
     assert SHOWN in rows(then, "asof_shop.odd")[0].text
     assert "infinity" in rows(then, "asof_shop.odd")[0].text
-    assert not look(page, "/facts/shop/odd?at=-infinity").all("tr", data_key=None)
+    assert not look(page, "/facts/shop/odd?at=-infinity").all("tr", data_key=True)
     assert states(look(page, "/facts/shop/odd?at=never")) == ["22007"]
     # Of a key its history; of a key of one column the value is enough.
     for key in ("1", '{"nbr": 1}', '{"nbr": "1"}'):
@@ -118,7 +119,7 @@ def test_facts_are_paged_by_their_key(page: Page, store: Store) -> None:
     path = "/facts/shop/odd"
     while path:
         root = look(page, path)
-        seen += [r.attributes["data-key"] for r in rows(root, "asof_shop.odd")]
+        seen += keys(root, "asof_shop.odd")
         following = [a.attributes["href"] for a in root.all("a", rel="next")]
         path = f"/facts/shop/odd{following[0]}" if following else ""
     assert sorted(seen, key=lambda key: int(key or 0)) == [str(n) for n in range(250)]
@@ -143,9 +144,99 @@ def test_a_delivery_and_its_receipt(page: Page, store: Store) -> None:
     look(page, f"/delivery/{run.id + 1}")
     look(page, f"/deliveries?{urlencode({'agreement': TEXT, 'status': TEXT, 'before': '9'})}")
     only = look(page, "/deliveries?agreement=a&status=REJECTED")
-    assert [r.attributes["data-key"] for r in rows(only, "omd_report.delivery_log")] == [
-        str(run.id + 1)
-    ]
+    assert keys(only, "omd_report.delivery_log") == [str(run.id + 1)]
+
+
+def test_deliveries_by_agreement_and_in_slices(
+    page: Page, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.set_up(ODD)
+    store.agree("other")
+    made = []
+    for n in range(6):
+        made.append(store.create(code="a" if n % 2 else "other"))
+        store.call("cancel_delivery", delivery_id=made[-1], reason="enough")
+        if n == 1:  # the others are in another slice
+            store.conn.execute(
+                "SELECT setval(pg_get_serial_sequence('omd_delivery.delivery', 'delivery_id'), 300)"
+            )
+    view = "omd_report.delivery_log"
+    assert keys(look(page, "/deliveries?agreement=a"), view) == [str(i) for i in made[5::-2]]
+    path = f"/deliveries?agreement=a&before={made[3]}&status=CANCELLED&interface=shop"
+    assert keys(look(page, path), view) == [str(made[1])]
+    assert keys(look(page, "/deliveries?agreement=a&status=PERSISTED"), view) == []
+    monkeypatch.setattr(deliveries, "_SLICE", 100)
+    assert keys(look(page, "/deliveries"), view) == [str(i) for i in made[::-1]]
+    root = look(page, "/deliveries?interface=shop")
+    assert keys(root, view) == [str(i) for i in made[:1:-1]]
+    found = []
+    while further := [a for a in root.all("a") if a.text == "Look further back"]:
+        root = look(page, f"/deliveries{further[0].attributes['href']}")
+        found += keys(root, view)
+    assert found == [str(i) for i in made[1::-1]]
+    # What is done is shown to whoever asks for it.
+    store.conn.execute(
+        "INSERT INTO omd_delivery.arrival_location (agreement_id)"
+        " SELECT agreement_id FROM omd_delivery.agreement WHERE agreement_code = 'a'"
+    )
+    store.conn.execute(
+        "INSERT INTO omd_delivery.arrival (agreement_id, folder, arrival_status, changed_datetime,"
+        " problem) SELECT agreement_id, s || %s, s, 'infinity', CASE s WHEN 'UNFIT' THEN %s END"
+        " FROM omd_delivery.agreement, unnest(ARRAY['UNFIT', 'DONE']) AS s"
+        " WHERE agreement_code = 'a'",
+        [TEXT, TEXT],
+    )
+    for path, count in (("", 1), ("?folders=all", 2), ("?agreement=other", 0),
+                        ("?interface=shop&folders=all", 2)):  # fmt: skip
+        assert len(keys(look(page, f"/deliveries{path}"), "omd_report.arrivals")) == count, path
+    [unfit] = rows(look(page, "/deliveries"), "omd_report.arrivals")
+    assert SHOWN in unfit.text
+    only = look(page, f"/deliveries?arrival={unfit.attributes['data-key']}")
+    assert only.one("section", id="actions").all("a", data_action="FORGET_ARRIVAL")
+
+
+# Recalls and the lake ---------------------------------------------------------------------------
+
+
+def test_a_recall_and_what_came_of_it(page: Page, conn: Connection) -> None:
+    recalls = Recalls(conn)
+    recalls.made("a")
+    recalls.made("b", "a")
+    first = recalls.go("a")
+    recalls.go("b")
+    recall = recalls.plan(first, reason=TEXT)
+    root = look(page, f"/recall/{recall}")
+    assert SHOWN in root.one("section", id="recall").text
+    assert len(keys(root, "omd_report.recall_items")) == 2
+    assert root.one("section", id="actions").all("a", data_action="RECALL")
+    assert root.all("a", href=f"/run/module/{first}")
+    assert keys(look(page, f"/recall/{recall}?after=1"), "omd_report.recall_items") == ["2"]
+    recalls.recall(recall)
+    root = look(page, f"/recall/{recall}")
+    assert "executed" in root.one("section", id="recall").text
+    assert keys(root, "omd_report.recall_returns")
+    assert root.all("a", href=f"/do/DROP_RETURN/{recall}?p_position=1")
+    assert look(page, "/deliveries").all("a", href=f"/recall/{recall}")
+    assert len(rows(look(page, f"/log?{urlencode({'text': TEXT})}"), "omd_report.event_log")) >= 1
+
+
+def test_the_lake_with_hostile_tables(page: Page, conn: Connection) -> None:
+    conn.execute(
+        "INSERT INTO omd_lake.table_commit (table_code, table_format_code, sequence_number,"
+        " commit_datetime, operation, added_files, added_rows, removed_files, removed_rows)"
+        " SELECT CASE n WHEN 1 THEN %s ELSE 'x' END, 'DELTA', n,"
+        " CASE n WHEN 2 THEN timestamptz 'infinity' ELSE now() END, 'APPEND', 1, 2, 0, 0"
+        " FROM generate_series(1, 3) AS n",
+        [TEXT],
+    )
+    root = look(page, "/lake")
+    assert len(keys(root, "omd_report.lake_commits")) == 3
+    assert SHOWN in root.one("section", id="tables").text
+    [link] = [a for a in root.one("section", id="tables").all("a") if a.text == SHOWN]
+    only = look(page, link.attributes["href"])
+    assert len(keys(only, "omd_report.lake_commits")) == 1
+    [newest] = keys(look(page, "/lake"), "omd_report.lake_commits")[:1]
+    assert newest not in keys(look(page, f"/lake?before={newest}"), "omd_report.lake_commits")
 
 
 # Decisions --------------------------------------------------------------------------------------
@@ -158,9 +249,7 @@ def test_decisions_of_a_stage(page: Page, conn: Connection) -> None:
     room.fill("b", (1, 1, "y"))
     run = room.run()["module_instance_id"]
     stage = look(page, "/stage/s")
-    assert [r.attributes["data-key"] for r in rows(stage, "omd_report.decision_run_log")] == [
-        str(run)
-    ]
+    assert keys(stage, "omd_report.decision_run_log") == [str(run)]
     assert stage.all("a", href=f"/decisions/{run}")
     assert stage.all("a", data_action="DEACTIVATE_RULESET")
     root = look(page, f"/decisions/{run}")
@@ -191,7 +280,7 @@ def listed(page: Page, path: str) -> list[int]:
     seen: list[int] = []
     while path:
         root = look(page, path)
-        seen += [int(r.attributes["data-key"] or 0) for r in root.all("tr", data_key=None)]
+        seen += [int(r.attributes["data-key"] or 0) for r in root.all("tr", data_key=True)]
         links = [a for a in root.all("a") if a.text in ("Older", "Look further back")]
         path = f"/log{links[0].attributes['href']}" if links else ""
     return seen
@@ -254,7 +343,7 @@ def test_one_exact_hit_leads_straight_there(page: Page, conn: Connection) -> Non
     assert answer.status == 303
     assert answer.headers["Location"] == f"/module/{quote(code, safe='')}"
     root = look(page, "/find?q=same")
-    assert [r.attributes["data-key"] for r in rows(root, "omd_web.find")][:2] == [
+    assert keys(root, "omd_web.find")[:2] == [
         "BATCH/same", "MODULE/same",
     ]  # fmt: skip
     assert root.one("input", name="q", value="same")

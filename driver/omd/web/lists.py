@@ -62,7 +62,7 @@ class Slice:
         """Return the way on: to the next page, or to the slice before this one."""
         if self.last is None or len(rows) >= limit:
             return pages(self.paged, rows, limit)
-        first = max(self.last - self.size + 1, 1)
+        first = max(self.last - max(self.size, limit) + 1, 1)
         words = f"Those from {first} to {self.last} were looked through. "
         if first == 1:
             return el("p", words, cls="note")
