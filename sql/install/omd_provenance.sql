@@ -108,6 +108,7 @@
 \ir ../../procedures/omd_provenance/redeliver.sql
 \ir ../../procedures/omd_provenance/drop_return.sql
 \ir ../views/omd_provenance/recall_returns.sql
+\ir ../../procedures/omd_provenance/_returns_by_hand.sql
 
 -- Trace and explain
 \ir ../../procedures/omd_provenance/_place.sql

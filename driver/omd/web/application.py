@@ -24,10 +24,9 @@ from omd.web.assets import by_path
 from omd.web.guard import Guard, Refused, networks
 from omd.web.login import DatabaseLogin, HeaderLogin, TokenLogin, missing, within
 from omd.web.opening import NotLetInError
-from omd.web.person import Person
 from omd.web.section import NotThere
 from omd.web.sessions import COOKIE, IDLE, Session
-from omd.web.site import Call, Login, Site
+from omd.web.site import Call, Login, Site, no_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,12 +161,12 @@ class Application:
         comes = await site.login.comes(site, request, session)
         if isinstance(comes, Response):
             return comes
-        new: Person | None = None
+        new: str | None = None
         if comes is not None:
-            new = comes
-            if session is not None and cookie is not None:
+            if cookie is not None:
                 site.end(cookie)
-            session = Session.of(new)
+            session = Session.of(comes)
+            new = site.sessions.begin(session)
         assert session is not None  # noqa: S101 - comes() has an answer where there is none
         request.scope["omd.user"] = session.person.user
         if again is not None and request.method == "GET" and pieces[0] not in _ACTING:
@@ -178,7 +177,9 @@ class Application:
         else:
             answer = await self._judged(request, session, pieces, query, again is not None)
         if new is not None and answer.status_code < 400:
-            return site.let_in(answer, new, session)
+            return site.with_cookie(answer, new)
+        if new is not None:
+            site.end(new)
         return answer
 
     async def _judged(
@@ -229,8 +230,12 @@ class Application:
             screen = await site.screen(function, person, keys, query)
         except NotThere as error:
             return said(404, str(error))
+        if screen.leads_to is not None:
+            return redirected(screen.leads_to)
         if wanted is not None:
             for section in screen.sections:
+                if section.id == wanted and section.is_data and not person.is_data_reader:
+                    return said(403, "You may not see these rows", frame.problem(no_data(person)))
                 if section.id == wanted:
                     return await download.csv_of(site, person, screen, section)
             return said(404, "This screen has no such table")

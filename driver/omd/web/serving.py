@@ -64,6 +64,22 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+@contextmanager
+def ending_quietly() -> Iterator[None]:
+    """Let SIGTERM and Ctrl-C end the program well before it answers, too."""
+
+    def end(_number: int, _frame: object) -> None:
+        raise SystemExit(0)
+
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def bound(host: str, port: int) -> socket.socket:
     """Return a socket that listens; port 0 is one that is free.
 

@@ -84,8 +84,8 @@ class Site:
         self.is_https = is_https
         self.reader = Reader(dsn)
         self.sessions = Sessions(idle)
-        self.watches = Watches(self.reader.opened)
         self.at_work = AtWork()
+        self.watches = Watches(self.reader.opened)
         self.database_name = read_conninfo(dsn).get("dbname") or ""
         self.at_end: list[Callable[[], None]] = [self.watches.end]
         self._people: dict[str, Person] = {}
@@ -106,11 +106,15 @@ class Site:
         person.personal.renew(open_)
         return person
 
-    def let_in(self, answer: Response, person: Person, session: Session | None = None) -> Response:
+    def let_in(self, answer: Response, person: Person) -> Response:
         """Begin a session; its cookie comes with an answer."""
+        return self.with_cookie(answer, self.sessions.begin(Session.of(person)))
+
+    def with_cookie(self, answer: Response, cookie: str) -> Response:
+        """Let an answer bring the cookie of a session."""
         answer.set_cookie(
             COOKIE,
-            self.sessions.begin(session or Session.of(person)),
+            cookie,
             path=self.prefix or "/",
             httponly=True,
             samesite="strict",
@@ -157,6 +161,13 @@ class Site:
             self._reading = anyio.CapacityLimiter(AT_ONCE)
         return await run_sync(call, limiter=self._reading)
 
+    def _share_of(self, person: Person) -> anyio.CapacityLimiter:
+        """Return what leaves one connection to others, however much a person looks at."""
+        share: anyio.CapacityLimiter | None = person.share
+        if share is None:
+            share = person.share = anyio.CapacityLimiter(AT_ONCE - 1)
+        return share
+
     async def screen(
         self,
         function: Callable[[Asked], Screen],
@@ -166,7 +177,8 @@ class Site:
     ) -> Screen:
         """Return what a screen shows; its function is called in a thread that may read."""
         asked = Asked(keys, query, person, self.reader.read)
-        return await self.in_reading(functools.partial(function, asked))
+        async with self._share_of(person):
+            return await self.in_reading(functools.partial(function, asked))
 
     async def rows(self, section: Section, person: Person) -> list[list[Row]] | psycopg.Error:
         """Return the rows of a section's queries, or the error with which one has ended.
@@ -174,13 +186,18 @@ class Site:
         Raises:
             psycopg.OperationalError: there is no database.
         """
+        if section.is_data and not person.is_data_reader:
+            return no_data(person)
         read = person.read if section.is_data else self.reader.read
 
         def all_rows() -> list[list[Row]]:
             return [read(select) for select in section.selects]
 
         try:
-            return await (run_sync(all_rows) if section.is_data else self.in_reading(all_rows))
+            if section.is_data:
+                return await run_sync(all_rows)
+            async with self._share_of(person):
+                return await self.in_reading(all_rows)
         except psycopg.Error as error:
             if is_lost(error):
                 raise
@@ -226,6 +243,18 @@ class Site:
             person.personal.end_all()
         self.watches.close()
         self.reader.close()
+
+
+def no_data(person: Person) -> psycopg.Error:
+    """Return the error of a person who may not see business rows.
+
+    The database itself is not asked: some of its functions answer such a person with NULLs.
+    """
+    error = psycopg.errors.InsufficientPrivilege(
+        "This shows business rows or whole texts of errors, for which one needs omd_data_reader."
+    )
+    error.hint = f'GRANT omd_data_reader TO "{person.user}";'  # type: ignore[attr-defined]
+    return error
 
 
 @dataclass(frozen=True)

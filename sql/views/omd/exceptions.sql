@@ -1,6 +1,7 @@
 -- Each branch reads indexes per Batch, per Module or per executing instance, so the cost does not
 -- grow with history. Two bounds stand where = would let the planner walk a primary key backwards,
--- past the newer instances of others.
+-- past the newer instances of others, and a LIMIT keeps a status out of the look for the last run,
+-- with which the planner would read all failures.
 
 CREATE OR REPLACE VIEW omd_report.exceptions AS
 -- The last real run has failed.
@@ -27,8 +28,17 @@ SELECT
         LIMIT 1
     ) AS detail
 FROM omd.batch AS b
-INNER JOIN omd.batch_instance AS bi
-    ON bi.batch_instance_id = omd._last_real_batch_run(b.batch_id)
+CROSS JOIN
+    LATERAL (
+        SELECT
+            n.batch_instance_id,
+            n.execution_status_code,
+            n.end_datetime
+        FROM omd.batch_instance AS n
+        WHERE n.batch_instance_id = omd._last_real_batch_run(b.batch_id)
+        ORDER BY n.batch_instance_id
+        LIMIT 1
+    ) AS bi
 WHERE bi.execution_status_code = 'F'
 UNION ALL
 SELECT
@@ -53,8 +63,17 @@ SELECT
         LIMIT 1
     ) AS detail
 FROM omd.module AS m
-INNER JOIN omd.module_instance AS mi
-    ON mi.module_instance_id = omd._last_real_module_run(m.module_id)
+CROSS JOIN
+    LATERAL (
+        SELECT
+            n.module_instance_id,
+            n.execution_status_code,
+            n.end_datetime
+        FROM omd.module_instance AS n
+        WHERE n.module_instance_id = omd._last_real_module_run(m.module_id)
+        ORDER BY n.module_instance_id
+        LIMIT 1
+    ) AS mi
 WHERE mi.execution_status_code = 'F'
 UNION ALL
 -- It has been executing for more than a minute, and for more than three times the median of its

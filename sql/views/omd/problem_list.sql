@@ -43,8 +43,18 @@ SELECT
     format('Its last run, Batch Instance %s, failed.', bi.batch_instance_id) AS text,
     'omd run batch ' || omd.shell_argument(b.batch_code) AS way_out
 FROM omd.batch AS b
-INNER JOIN omd.batch_instance AS bi
-    ON bi.batch_instance_id = omd._last_real_batch_run(b.batch_id)
+CROSS JOIN
+    LATERAL (
+        -- LIMIT keeps the status out of it, with which the planner would read all failures.
+        SELECT
+            n.batch_instance_id,
+            n.execution_status_code,
+            n.end_datetime
+        FROM omd.batch_instance AS n
+        WHERE n.batch_instance_id = omd._last_real_batch_run(b.batch_id)
+        ORDER BY n.batch_instance_id
+        LIMIT 1
+    ) AS bi
 WHERE
     bi.execution_status_code = 'F'
     AND NOT EXISTS (

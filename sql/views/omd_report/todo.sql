@@ -44,6 +44,16 @@ LEFT JOIN omd_delivery.arrival AS n
 LEFT JOIN omd_delivery.delta_queue AS q
     ON d.delivery_id = q.delivery_id AND q.queue_status = 'PERSISTED'
 LEFT JOIN omd_delivery.interface AS i ON q.interface_id = i.interface_id
+LEFT JOIN omd_dispatch.task_schedule AS c
+    ON p.problem_code = 'SCHEDULE_PROBLEM' AND p.object_key = c.schedule_code
+LEFT JOIN omd.module_instance AS x
+    ON
+        CASE
+            WHEN p.problem_code = 'UNDONE_READ' AND p.object_kind = 'MODULE_INSTANCE'
+                THEN p.object_key::bigint
+            WHEN p.problem_code = 'UNDONE_READ'
+                THEN substring(p.way_out FROM 'p_module_instance_id => ([0-9]+)')::bigint
+        END = x.module_instance_id
 CROSS JOIN
     LATERAL (
         SELECT
@@ -72,29 +82,21 @@ CROSS JOIN
             ),
             (
                 4,
-                p.problem_code = 'UNDONE_READ' AND p.object_kind = 'MODULE_INSTANCE',
-                NULL,
-                NULL,
-                'ROLL_BACK_NEXT'
-            ),
-            (
-                5,
                 p.problem_code = 'UNDONE_READ' AND o.topic IS NOT NULL,
                 'TOPIC',
                 o.topic,
                 'RESTATE'
             ),
+            -- A run that is marked already needs no second mark.
             (
-                6,
+                5,
                 p.problem_code = 'UNDONE_READ',
                 'MODULE_INSTANCE',
-                substring(p.way_out FROM 'p_module_instance_id => ([0-9]+)'),
-                CASE
-                    WHEN p.way_out LIKE '%p_module_instance_id => %' THEN 'ROLL_BACK_NEXT'
-                END
+                x.module_instance_id::text,
+                CASE WHEN x.next_run_indicator <> 'R' THEN 'ROLL_BACK_NEXT' END
             ),
             (
-                7,
+                6,
                 p.problem_code = 'ARRIVAL_CHANGED'
                 AND d.delivery_status IN ('RECEIVED', 'LOADED', 'VALIDATED'),
                 'DELIVERY',
@@ -102,28 +104,35 @@ CROSS JOIN
                 'CANCEL_DELIVERY'
             ),
             (
-                8,
+                7,
                 p.problem_code = 'ARRIVAL_CHANGED' AND d.delivery_status = 'ACCEPTED',
                 'DELIVERY',
                 d.delivery_id::text,
                 'REVERT'
             ),
             (
-                9,
+                8,
                 p.problem_code = 'ARRIVAL_CHANGED' AND i.interface_code IS NOT NULL,
                 'INTERFACE',
                 i.interface_code,
                 'UNDO_LOAD'
             ),
             (
-                10,
+                9,
                 p.problem_code = 'DELIVERY_REFUSED' AND p.object_kind = 'DELIVERY',
                 'ARRIVAL',
                 n.arrival_id::text,
                 CASE WHEN n.arrival_id IS NOT NULL THEN 'FORGET_ARRIVAL' END
             ),
-            (11, p.object_kind = 'ARRIVAL', NULL, NULL, 'FORGET_ARRIVAL'),
-            (12, p.problem_code = 'SCHEDULE_PROBLEM', NULL, NULL, 'FIRE_SCHEDULE')
+            (10, p.object_kind = 'ARRIVAL', NULL, NULL, 'FORGET_ARRIVAL'),
+            -- What it has lost is over, and the next occurrence comes by itself.
+            (
+                11,
+                p.problem_code = 'SCHEDULE_PROBLEM',
+                NULL,
+                NULL,
+                CASE WHEN c.next_time <= statement_timestamp() THEN 'FIRE_SCHEDULE' END
+            )
         ) AS a (place, is_it, object_kind, key, action_code)
         WHERE a.is_it
         ORDER BY a.place
@@ -170,10 +179,20 @@ SELECT
         END,
         c.set_by_user
     ) AS problem,
-    CASE c.instance_type WHEN 'BATCH' THEN 'BATCH_CLEAR_DIRECTIVE' ELSE 'CLEAR_DIRECTIVE' END
-        AS action_code
+    CASE
+        WHEN c.instance_type = 'BATCH' THEN 'BATCH_CLEAR_DIRECTIVE'
+        WHEN c.execution_status_code = 'F' THEN 'ROLL_BACK_NEXT'
+        ELSE 'CLEAR_DIRECTIVE'
+    END AS action_code
 FROM omd_report.directives AS c
-WHERE c.set_by = 'ADMINISTRATOR'
+-- The rows of a failed run have to be undone, so nobody can clear that.
+WHERE
+    c.set_by = 'ADMINISTRATOR'
+    AND NOT (
+        c.instance_type = 'MODULE'
+        AND c.execution_status_code = 'F'
+        AND c.next_run_indicator = 'R'
+    )
 UNION ALL
 SELECT
     'RECALL' AS object_kind,
@@ -182,9 +201,8 @@ SELECT
     e.executed_datetime AS since,
     concat_ws(': ', 'a person must bring it, or say that it will not come', b.problem) AS problem,
     'DROP_RETURN' AS action_code
-FROM omd_report.recall_returns AS b
+FROM omd_provenance._returns_by_hand() AS b
 INNER JOIN omd_provenance.recall AS e ON b.recall_id = e.recall_id
-WHERE b.return_status = 'BY_HAND'
 UNION ALL
 SELECT
     'RECALL' AS object_kind,

@@ -85,7 +85,9 @@ def _module(rows: Sequence[Row], work: Sequence[Row], inputs: Sequence[Row]) -> 
         "state": [_state(state) for state in work] or None,
         "what": name(row["module_description"]) if row["module_description"] else None,
         "kind": " by ".join(
-            filter(None, [row["module_kind_code"].lower(), (row["engine_code"] or "").lower()])
+            dict.fromkeys(
+                code.lower() for code in (row["module_kind_code"], row["engine_code"]) if code
+            )
         ),
         "job": el("code", row["job"]) if row["job"] else None,
         "area": ", ".join(filter(None, [row["area_code"], row["table_type_code"]])),

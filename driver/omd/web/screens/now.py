@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from omd._terminal import charts
-from omd._terminal.markup import Html, badge, el, moment, name, number
+from omd._terminal.markup import Html, badge, el, join, moment, name, number
 from omd._terminal.text import as_text
 from omd.report import sections as s
 from omd.web import linked, parts
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST = 10_000  # what a lane counts up to (W8)
 _RUNS = 1000  # of the timeline
+_FAILURES = 10
 
 _SPANS = {"1": "1 hour", "6": "6 hours", "24": "24 hours", "72": "3 days", "168": "7 days"}
 
@@ -99,10 +100,11 @@ def screen(asked: Asked) -> Screen:
         return Select(text, {"limit": limit, **values})
 
     lanes = select(_LANES, most=MOST)
+    failed = select(_FAILED, _FAILURES, span=span)
     sections = (
         Section("tiles", "Summary", (Select(_COUNTS), Select(_WORK), lanes), _tiles),
         Section("running", "Running", (select(_RUNNING),), _running),
-        Section("failed", f"Failed in the last {span}", (select(_FAILED, span=span),), _failed),
+        Section("failed", f"Failed in the last {span}", (failed,), _failed),
         Section("lag", "Lag of topics", (select(_LAG),), _lag),
         Section("deliveries", "Unfinished deliveries", (select(_DELIVERIES),), _deliveries),
         Section("queue", "Queue", (lanes,), _queue),
@@ -150,7 +152,7 @@ def _running(rows: Sequence[Row]) -> Html:
     columns = {
         **linked.of(s.running(to)),
         "for#": lambda row: linked.running_since(row["start_datetime"]),
-        "begun by?": lambda row: name(row["user_name"] or ""),
+        "begun by?": lambda row: name(row["user_name"]) if row["user_name"] else None,
     }
     return parts.table("omd_report.current_processing", rows, columns, key=_instance)
 
@@ -160,7 +162,10 @@ def _instance(row: Row) -> str:
 
 
 def _failed(rows: Sequence[Row]) -> Html:
-    return parts.table("omd_report.failures", rows, linked.of(s.failures(to)), key=_instance)
+    table = parts.table("omd_report.failures", rows, linked.of(s.failures(to)), key=_instance)
+    if len(rows) < _FAILURES:
+        return table
+    return join([table, el("p", f"Only the newest {_FAILURES} are shown.", cls="note")])
 
 
 def _lag(rows: Sequence[Row]) -> Html:
@@ -169,7 +174,7 @@ def _lag(rows: Sequence[Row]) -> Html:
         "lag?#": lambda row: as_text(row["lag"]) if row["lag"] else "",
         "state": lambda row: badge(row["state"]),
         "reason?": lambda row: row["reason"],
-        "waits for?": lambda row: name(row["blocker"] or ""),
+        "waits for?": lambda row: name(row["blocker"]) if row["blocker"] else None,
         "problem?": lambda row: row["problem"],
     }
     return parts.table("omd_report.lineage_lag", rows, columns, key="topic")

@@ -82,7 +82,7 @@ def _table(rows: Sequence[Row]) -> Html:
         "kind": lambda row: row["module_kind_code"].lower(),
         "state": lambda row: badge(row["state"]),
         "reason?": lambda row: None if row["reason"] == row["state"] else row["reason"],
-        "waits for?": lambda row: name(row["waits_for"] or ""),
+        "waits for?": lambda row: name(row["waits_for"]) if row["waits_for"] else None,
         "since": lambda row: moment(row["since"]),
         "for?#": lambda row: (
             linked.running_since(row["since"]) if row["state"] == "RUNNING" else ""
