@@ -19,7 +19,7 @@ from omd._core.conninfo import resolve_conninfo
 from omd._terminal.markup import el
 from omd._terminal.text import printable
 from omd.web import download, frame, live, parts, routes
-from omd.web.answers import form_of, is_lost, redirected, said, status_of, unavailable
+from omd.web.answers import HEADERS, form_of, is_lost, redirected, said, status_of, unavailable
 from omd.web.assets import by_path
 from omd.web.guard import Guard, Refused, networks
 from omd.web.login import DatabaseLogin, HeaderLogin, TokenLogin, missing, within
@@ -34,18 +34,6 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 _log = logging.getLogger("omd.web")
-
-# A8: every answer has these.
-HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none';"
-        " object-src 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    # Another page of this host, such as one on another port, embeds nothing of this one.
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 
 HEADER = "X-Remote-User"
 
