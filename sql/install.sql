@@ -13,6 +13,7 @@ BEGIN;
 \ir prepare/lineage_positions.sql
 \ir prepare/lineage_columns.sql
 \ir prepare/module_columns.sql
+\ir prepare/task_columns.sql
 COMMIT;
 
 BEGIN;

@@ -29,16 +29,10 @@ BEGIN
         WHEN v_old ->> (tg_table_name || '_id') = '0' THEN 'the placeholder row 0 is fixed'
         WHEN v_column IS NOT NULL THEN format('%s is read-only', v_column)
         WHEN new.next_run_indicator = old.next_run_indicator THEN NULL
-        WHEN v_is_module
-            AND new.next_run_indicator = 'P'
-            AND new.execution_status_code = 'F'
-            AND v_new ->> 'rolled_back_by_module_instance_id' IS NULL
-            THEN 'it failed and its rollback is pending; set R, which also removes a C'
-        WHEN new.next_run_indicator <> 'R' THEN NULL
-        WHEN new.execution_status_code IN ('A', 'C') AND new.reason_code IS NOT NULL
-            THEN 'it was not allowed to run, so there is nothing to roll back'
-        WHEN v_new ->> 'rolled_back_by_module_instance_id' IS NOT NULL
-            THEN 'it was rolled back already'
+        ELSE omd._indicator_problem(
+            new.next_run_indicator, new.execution_status_code, new.reason_code, v_is_module,
+            (v_new ->> 'rolled_back_by_module_instance_id')::bigint
+        )
     END;
     IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(

@@ -45,6 +45,7 @@ BEGIN
             ('claim_token', 'The number of the claim: a result counts only with it.'),
             ('cancel_requested', 'The worker is asked to end it.'),
             ('created_at', 'When it was created.'),
+            ('pending_since', 'Since when it is pending again; NULL: since created_at.'),
             ('finished_at', 'When it was done, died or was cancelled.'),
             ('outcome', 'How its last attempt ended: S, F, A or C.'),
             ('error', 'Why its last attempt failed.'),

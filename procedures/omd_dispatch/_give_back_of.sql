@@ -19,6 +19,7 @@ BEGIN
         'WITH given AS (UPDATE %s SET'
         ' status = CASE WHEN cancel_requested THEN ''CANCELLED'' ELSE ''PENDING'' END,'
         ' finished_at = CASE WHEN cancel_requested THEN clock_timestamp() END,'
+        ' pending_since = CASE WHEN NOT cancel_requested THEN clock_timestamp() END,'
         ' attempt = attempt - 1, claimed_by = NULL, claimed_at = NULL, claim_token = NULL,'
         ' cancel_requested = FALSE'
         ' WHERE status = ''CLAIMED'' AND claimed_by = $1 AND (task_id = ANY($2) OR $2 IS NULL'

@@ -44,7 +44,7 @@ DECLARE
         ended AS (
             UPDATE <table> AS t SET
                 (
-                    status, outcome, error, attempt, execution_time, finished_at,
+                    status, outcome, error, attempt, execution_time, finished_at, pending_since,
                     batch_instance_id, module_instance_id
                 ) = (
                     SELECT
@@ -64,6 +64,7 @@ DECLARE
                             ELSE clock_timestamp() + j.backoff_limit
                         END,
                         CASE WHEN j.status <> 'PENDING' THEN clock_timestamp() END,
+                        CASE WHEN j.status = 'PENDING' THEN clock_timestamp() END,
                         CASE
                             WHEN j.instance_type = 'BATCH' THEN j.instance_id
                             ELSE t.batch_instance_id

@@ -35,6 +35,7 @@ BEGIN
             claim_token bigint,
             cancel_requested boolean NOT NULL DEFAULT FALSE,
             created_at timestamptz NOT NULL,
+            pending_since timestamptz,
             finished_at timestamptz,
             outcome text CONSTRAINT ck_task_data_outcome CHECK (outcome IN ('S', 'F', 'A', 'C')),
             error text,

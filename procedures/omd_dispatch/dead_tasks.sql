@@ -30,14 +30,12 @@ AS $dead_tasks$
 DECLARE
     v_parts text;
 BEGIN
-    IF p_limit IS NULL OR p_limit < 1 THEN
+    IF p_limit IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_limit'));
+    ELSIF p_limit < 1 THEN
         PERFORM omd.raise_error(
             'OM013',
-            jsonb_build_object(
-                'argument', 'p_limit',
-                'value', coalesce(p_limit::text, 'NULL'),
-                'expected', '1 or more'
-            )
+            jsonb_build_object('argument', 'p_limit', 'value', p_limit, 'expected', '1 or more')
         );
     END IF;
     SELECT string_agg(
@@ -69,7 +67,7 @@ $dead_tasks$;
 COMMENT ON FUNCTION omd_dispatch.dead_tasks IS
 'Returns the p_limit newest dead tasks of all families, the newest first, as '
 'omd_report.dispatch_dead shows them; it reads no others. p_before_task_id: only older ones, for '
-'the next page. Errors: OM013: p_limit is below 1. Locks: none. May be NULL: error, '
-'batch_instance_id, module_instance_id.';
+'the next page. Errors: OM005: p_limit is NULL; OM013: it is below 1. Locks: none. May be NULL: '
+'error, batch_instance_id, module_instance_id.';
 REVOKE ALL ON FUNCTION omd_dispatch.dead_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.dead_tasks TO omd_reader;

@@ -30,14 +30,12 @@ DECLARE
     v_lanes CONSTANT integer := 1000;
     v_family_code text;
 BEGIN
-    IF p_most IS NULL OR p_most < 1 THEN
+    IF p_most IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_most'));
+    ELSIF p_most < 1 THEN
         PERFORM omd.raise_error(
             'OM013',
-            jsonb_build_object(
-                'argument', 'p_most',
-                'value', coalesce(p_most::text, 'NULL'),
-                'expected', '1 or more'
-            )
+            jsonb_build_object('argument', 'p_most', 'value', p_most, 'expected', '1 or more')
         );
     END IF;
     FOR v_family_code IN
@@ -163,9 +161,9 @@ END
 $queue_lanes$;
 
 COMMENT ON FUNCTION omd_dispatch.queue_lanes IS
-'Returns how many tasks of each lane are due, due later, suspended, claimed and dead, each counted '
-'no further than p_most, and since when the oldest is due. Of a family 100,000 dead and as many '
-'suspended tasks are looked at, and 1,000 lanes. Errors: OM013: p_most is below 1. Locks: none. May'
-' be NULL: oldest_due.';
+'Returns how many tasks of each lane are due, due later, suspended, claimed and dead, each '
+'counted no further than p_most, and since when the oldest is due. Of a family 100,000 dead and '
+'as many suspended tasks are looked at, and 1,000 lanes. Errors: OM005: p_most is NULL; OM013: it '
+'is below 1. Locks: none. May be NULL: oldest_due.';
 REVOKE ALL ON FUNCTION omd_dispatch.queue_lanes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.queue_lanes TO omd_reader;

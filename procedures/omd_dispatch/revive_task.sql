@@ -62,6 +62,7 @@ BEGIN
     EXECUTE format(
         'UPDATE %s SET status = ''PENDING'', attempt = 0, outcome = NULL, error = NULL,'
         ' batch_instance_id = NULL, module_instance_id = NULL, finished_at = NULL,'
+        ' pending_since = clock_timestamp(),'
         ' execution_time = coalesce($2, clock_timestamp()),'
         ' lane = omd_dispatch._lane($6, $5),'
         ' suspension_id = omd_dispatch._matching_suspension($3, $4, $5)'

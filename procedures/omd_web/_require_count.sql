@@ -1,3 +1,5 @@
+-- How many rows somebody wants is asked in more than one place.
+
 CREATE OR REPLACE FUNCTION omd_web._require_count(
     p_argument text,
     p_value integer
@@ -10,13 +12,13 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $require_count$
 BEGIN
-    IF p_value IS NULL OR p_value < 1 THEN
+    IF p_value IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', p_argument));
+    ELSIF p_value < 1 THEN
         PERFORM omd.raise_error(
             'OM013',
             jsonb_build_object(
-                'argument', p_argument,
-                'value', coalesce(p_value::text, 'NULL'),
-                'expected', '1 or more'
+                'argument', p_argument, 'value', p_value, 'expected', '1 or more'
             )
         );
     END IF;
@@ -24,6 +26,7 @@ END
 $require_count$;
 
 COMMENT ON FUNCTION omd_web._require_count IS
-'Raises OM013 when p_value, the argument p_argument, is NULL or below 1. Locks: none.';
+'Raises OM005 when p_value, the argument p_argument, is NULL, and OM013 when it is below 1. '
+'Locks: none.';
 REVOKE ALL ON FUNCTION omd_web._require_count FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._require_count TO omd_reader;

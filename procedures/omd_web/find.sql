@@ -38,67 +38,7 @@ BEGIN
         v_id := v_text::bigint;
     END IF;
     RETURN QUERY
-    WITH definition (object_kind, key, name, detail) AS (
-        SELECT
-            'MODULE',
-            m.module_code,
-            m.module_code,
-            concat_ws(
-                ', ',
-                m.module_kind_code,
-                'writes ' || m.table_code,
-                CASE m.inactive_indicator WHEN 'Y' THEN 'inactive' END
-            )
-        FROM omd.module AS m
-        UNION ALL
-        SELECT
-            'BATCH',
-            b.batch_code,
-            b.batch_code,
-            concat_ws(
-                ', ', b.batch_description, CASE b.inactive_indicator WHEN 'Y' THEN 'inactive' END
-            )
-        FROM omd.batch AS b
-        UNION ALL
-        SELECT 'TOPIC', t.topic, t.topic, t.engine
-        FROM omd_lineage.topic AS t
-        UNION ALL
-        SELECT 'TASK_TYPE', y.family_code || '/' || y.task_type, y.task_type, y.deliver_id
-        FROM omd_dispatch.task_conf_type_desc AS y
-        UNION ALL
-        SELECT 'SCHEDULE', s.schedule_code, s.schedule_code, s.family_code || '/' || s.task_type
-        FROM omd_dispatch.task_schedule AS s
-        UNION ALL
-        SELECT 'INTERFACE', i.interface_code, i.interface_code, NULL
-        FROM omd_delivery.interface AS i
-        UNION ALL
-        SELECT 'AGREEMENT', a.agreement_code, a.agreement_code, i.interface_code
-        FROM omd_delivery.agreement AS a
-        INNER JOIN omd_delivery.interface AS i ON a.interface_id = i.interface_id
-        UNION ALL
-        SELECT
-            'ENTITY',
-            i.interface_code || '/' || e.entity_code,
-            e.entity_code,
-            'of interface ' || i.interface_code
-        FROM omd_facts.entity AS e
-        INNER JOIN omd_delivery.interface AS i ON e.interface_id = i.interface_id
-        UNION ALL
-        SELECT 'STAGE', g.stage_code, g.stage_code, NULL
-        FROM omd_decision.stage AS g
-        UNION ALL
-        SELECT 'RULESET', r.ruleset_code, r.ruleset_code, NULL
-        FROM omd_decision.ruleset AS r
-        UNION ALL
-        SELECT 'LAKE_TABLE', l.table_code, l.table_code, NULL
-        FROM (
-            SELECT quote_ident(c.table_namespace) || '.' || quote_ident(c.table_name) AS table_code
-            FROM omd_lake.iceberg_tables AS c
-            WHERE c.catalog_name = 'omd' AND c.iceberg_type IS DISTINCT FROM 'VIEW'
-        ) AS l
-    ),
-
-    found AS (
+    WITH found AS (
         SELECT
             d.object_kind,
             d.key,
@@ -108,14 +48,17 @@ BEGIN
                 WHEN v_text IN (d.key, d.name) THEN 1
                 WHEN starts_with(lower(d.key), v_lower) OR starts_with(lower(d.name), v_lower)
                     THEN 2
-                WHEN strpos(lower(d.key), v_lower) > 0 THEN 3
-                WHEN d.object_kind = 'MODULE' AND strpos(lower(d.detail), v_lower) > 0 THEN 3
+                WHEN strpos(lower(d.key), v_lower) > 0 OR strpos(lower(d.also), v_lower) > 0
+                    THEN 3
             END AS rank
-        FROM definition AS d
+        FROM omd_web.definition AS d
         UNION ALL
-        SELECT o.object_kind, v_id::text, o.title, o.detail, 1
-        FROM omd_web._find_id(v_id) AS o
-        WHERE v_id IS NOT NULL
+        SELECT n.object_kind, n.id::text, n.title, n.detail, 1
+        FROM omd_web.numbered_object AS n
+        WHERE n.id = v_id
+        UNION ALL
+        SELECT 'TASK', v_id::text, t.title, t.detail, 1
+        FROM omd_web._find_task(v_id) AS t
     )
 
     SELECT f.object_kind, f.key, f.title, f.detail, f.rank
@@ -129,8 +72,8 @@ $find$;
 COMMENT ON FUNCTION omd_web.find IS
 'Returns what p_text may mean, the best first: the objects of all rooms that have this id, and the '
 'definitions with this code. rank: 1: the id, or the code to the letter; 2: the code begins with '
-'it; 3: it stands in the code, or in what a Module writes. Case counts for rank 1 only. p_limit: '
-'how many rows. Errors: OM005: p_text is NULL; OM013: p_limit is below 1. Locks: none. May be '
-'NULL: detail.';
+'it; 3: it stands in the code, or in the name of the table that a Module writes. Case counts for '
+'rank 1 only. p_limit: how many rows. Errors: OM005: an argument is NULL; OM013: p_limit is below '
+'1. Locks: none. May be NULL: detail.';
 REVOKE ALL ON FUNCTION omd_web.find FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web.find TO omd_reader;

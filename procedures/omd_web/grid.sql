@@ -47,7 +47,7 @@ BEGIN
         r.end_datetime
     FROM (
         SELECT a.batch_id, a.batch_code
-        FROM omd.batch AS a
+        FROM omd_report.batch_list AS a
         WHERE (p_like IS NULL OR a.batch_code LIKE p_like)
             AND (p_after IS NULL OR a.batch_code > p_after)
         ORDER BY a.batch_code
@@ -63,7 +63,7 @@ BEGIN
             n.end_datetime
         FROM (
             SELECT bi.*
-            FROM omd.batch_instance AS bi
+            FROM omd.followed_batch_instance AS bi
             -- Not =, with which the planner would walk the primary key past other Batches.
             WHERE bi.batch_id >= b.batch_id AND bi.batch_id <= b.batch_id
             ORDER BY bi.batch_id DESC, bi.batch_instance_id DESC
@@ -76,9 +76,10 @@ $grid$;
 
 COMMENT ON FUNCTION omd_web.grid IS
 'Returns the p_runs newest runs of each Batch, by Batch and the newest first; a Batch that never '
-'ran is a row of NULLs. p_like: only the Batches whose code is LIKE it. p_limit: how many Batches. '
-'p_after: only those behind this code, for the next page. position: 1 is the newest run. Errors: '
-'OM013: an argument is not allowed. Locks: none. May be NULL: position, batch_instance_id, '
-'execution_status_code, reason_code, start_datetime, end_datetime.';
+'ran is a row of NULLs. p_like: only the Batches whose code is LIKE it. p_limit: how many '
+'Batches. p_after: only those behind this code, for the next page. position: 1 is the newest run. '
+'Errors: OM005: p_runs or p_limit is NULL; OM013: an argument is not allowed. Locks: none. May be '
+'NULL: position, batch_instance_id, execution_status_code, reason_code, start_datetime, '
+'end_datetime.';
 REVOKE ALL ON FUNCTION omd_web.grid FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web.grid TO omd_reader;

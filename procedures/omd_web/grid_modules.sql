@@ -32,7 +32,9 @@ BEGIN
     IF p_batch_code IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_batch_code'));
     END IF;
-    SELECT b.batch_id INTO v_batch_id FROM omd.batch AS b WHERE b.batch_code = p_batch_code;
+    SELECT b.batch_id INTO v_batch_id
+    FROM omd_report.batch_list AS b
+    WHERE b.batch_code = p_batch_code;
     IF NOT FOUND THEN
         PERFORM omd.raise_error('OM001', jsonb_build_object('batch_code', p_batch_code));
     END IF;
@@ -43,7 +45,7 @@ BEGIN
             row_number() OVER (ORDER BY n.batch_instance_id DESC)::integer AS place
         FROM (
             SELECT bi.batch_instance_id
-            FROM omd.batch_instance AS bi
+            FROM omd.followed_batch_instance AS bi
             -- Not =, with which the planner would walk the primary key past other Batches.
             WHERE bi.batch_id >= v_batch_id AND bi.batch_id <= v_batch_id
             ORDER BY bi.batch_id DESC, bi.batch_instance_id DESC
@@ -52,35 +54,32 @@ BEGIN
     ),
 
     cells AS MATERIALIZED (
-        SELECT
-            r.place,
-            r.batch_instance_id,
-            c.*
+        SELECT r.place, r.batch_instance_id, c.*
         FROM runs AS r
         CROSS JOIN LATERAL (
-            SELECT DISTINCT ON (mi.module_id)
-                mi.module_id,
-                mi.module_instance_id,
-                mi.execution_status_code::text AS execution_status_code,
-                mi.reason_code,
-                mi.start_datetime,
-                mi.end_datetime
-            FROM omd.module_instance AS mi
-            WHERE mi.batch_instance_id = r.batch_instance_id AND mi.batch_instance_id <> 0
-            ORDER BY mi.module_id, mi.module_instance_id DESC
+            SELECT DISTINCT ON (l.module_code)
+                l.module_code,
+                l.module_instance_id,
+                l.execution_status_code::text AS execution_status_code,
+                l.reason_code,
+                l.start_datetime,
+                l.end_datetime
+            FROM omd_report.module_execution_log AS l
+            WHERE l.batch_instance_id = r.batch_instance_id AND l.batch_instance_id <> 0
+            ORDER BY l.module_code, l.module_instance_id DESC
         ) AS c
     ),
 
     modules AS (
-        SELECT bm.module_id, bm.sequence
-        FROM omd.batch_module AS bm
-        WHERE bm.batch_id = v_batch_id
+        SELECT o.module_code, o.sequence
+        FROM omd_report.batch_module_list AS o
+        WHERE o.batch_code = p_batch_code AND o.module_code IS NOT NULL
         UNION ALL
-        SELECT DISTINCT c.module_id, NULL::integer
+        SELECT DISTINCT c.module_code, NULL::integer
         FROM cells AS c
         WHERE NOT EXISTS (
-            SELECT FROM omd.batch_module AS bm
-            WHERE bm.batch_id = v_batch_id AND bm.module_id = c.module_id
+            SELECT FROM omd_report.batch_module_list AS o
+            WHERE o.batch_code = p_batch_code AND o.module_code = c.module_code
         )
     )
 
@@ -94,10 +93,9 @@ BEGIN
         c.reason_code,
         c.start_datetime,
         c.end_datetime
-    FROM modules AS o
-    INNER JOIN omd.module AS m ON o.module_id = m.module_id
-    LEFT JOIN cells AS c ON o.module_id = c.module_id
-    ORDER BY o.sequence NULLS LAST, m.module_code, c.place;
+    FROM modules AS m
+    LEFT JOIN cells AS c ON m.module_code = c.module_code
+    ORDER BY m.sequence NULLS LAST, m.module_code, c.place;
 END
 $grid_modules$;
 
@@ -105,7 +103,7 @@ COMMENT ON FUNCTION omd_web.grid_modules IS
 'Returns what each Module of the Batch p_batch_code did in the p_runs newest runs of it, in the '
 'order in which the Batch runs them; a Module that did not run in these is a row of NULLs. '
 'position: the run of the Batch, as in omd_web.grid. Of several runs of a Module in one run of the '
-'Batch the newest is shown. Errors: OM001, OM005: p_batch_code is NULL; OM013: p_runs is below 1. '
+'Batch the newest is shown. Errors: OM001, OM005: an argument is NULL; OM013: p_runs is below 1. '
 'Locks: none. May be NULL: position, batch_instance_id, module_instance_id, '
 'execution_status_code, reason_code, start_datetime, end_datetime.';
 REVOKE ALL ON FUNCTION omd_web.grid_modules FROM PUBLIC;

@@ -1,5 +1,4 @@
--- A reason belongs to one call: SET LOCAL forgets it at the commit. Where the procedure commits
--- itself no transaction may be around it.
+-- The page sends this text to the letter, and so may anybody.
 
 CREATE OR REPLACE FUNCTION omd_web.statement(
     p_action_code text,
@@ -23,28 +22,15 @@ DECLARE
         coalesce(p_arguments, '{}'),
         FALSE
     );
-    v_reason CONSTANT text := coalesce(
-        CASE WHEN p_reason ~ '\S' THEN p_reason END,
-        CASE WHEN v_action.needs_reason THEN 'by hand' END
-    );
 BEGIN
-    RETURN CASE
-        WHEN v_reason IS NULL THEN v_call
-        WHEN omd_web._commits(v_action.routine)
-            THEN concat_ws(
-                E'\n',
-                format('SET omd.reason = %s;', omd_web._literal(v_reason)),
-                v_call,
-                'RESET omd.reason;'
-            )
-        ELSE concat_ws(
-            E'\n',
-            'BEGIN;',
-            format('SET LOCAL omd.reason = %s;', omd_web._literal(v_reason)),
-            v_call,
-            'COMMIT;'
+    RETURN omd_web._with_reason(
+        v_action.routine,
+        v_call,
+        coalesce(
+            CASE WHEN p_reason ~ '\S' THEN p_reason END,
+            CASE WHEN v_action.needs_reason THEN 'by hand' END
         )
-    END;
+    );
 END
 $statement$;
 

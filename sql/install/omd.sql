@@ -221,6 +221,8 @@
 \ir ../../procedures/omd/target_exists.sql
 \ir ../../procedures/omd/target_column_type.sql
 \ir ../../procedures/omd/_column_is_indexed.sql
+\ir ../../procedures/omd/require_filter.sql
+\ir ../../procedures/omd/require_chunk.sql
 \ir ../../procedures/omd/write_event.sql
 \ir ../../procedures/omd/write_edit.sql
 \ir ../../procedures/omd/_notify_event.sql
@@ -468,9 +470,15 @@
 \ir ../../procedures/omd/reap_expired_instances.sql
 \ir ../../procedures/omd/log_event.sql
 \ir ../../procedures/omd/audit_column_values.sql
+\ir ../../procedures/omd/_indicator_problem.sql
 \ir ../../procedures/omd/set_next_run_indicator.sql
 \ir ../../procedures/omd/end_module_instance.sql
 \ir ../../procedures/omd/end_batch_instance.sql
+\ir ../../procedures/omd/_instances_matching.sql
+\ir ../../procedures/omd/count_instances.sql
+\ir ../../procedures/omd/_note_bulk.sql
+\ir ../../procedures/omd/set_next_run_indicators.sql
+\ir ../../procedures/omd/end_instances.sql
 \ir ../../procedures/omd/_explain_reason.sql
 \ir ../../procedures/omd/explain_begin.sql
 

@@ -63,6 +63,13 @@
 \ir ../../migrations/V103__told_deaths.sql
 \endif
 
+\set checksum '41810ad35c5fb526c121f9df98567720820339507d81e93145f49b2818e37025'
+\set migration 'V117__pending_since'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V117__pending_since.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 
@@ -128,6 +135,14 @@
 \ir ../../procedures/omd_dispatch/cancel_task.sql
 \ir ../../procedures/omd_dispatch/reschedule_task.sql
 \ir ../../procedures/omd_dispatch/revive_task.sql
+\ir ../../procedures/omd_dispatch/_filter_sql.sql
+\ir ../../procedures/omd_dispatch/count_tasks.sql
+\ir ../../procedures/omd_dispatch/_pick_tasks.sql
+\ir ../../procedures/omd_dispatch/_note_bulk.sql
+\ir ../../procedures/omd_dispatch/_take_keys.sql
+\ir ../../procedures/omd_dispatch/revive_tasks.sql
+\ir ../../procedures/omd_dispatch/cancel_tasks.sql
+\ir ../../procedures/omd_dispatch/reschedule_tasks.sql
 
 -- Backends and claims
 \ir ../../procedures/omd_dispatch/_lives.sql

@@ -26,7 +26,9 @@
 \ir ../../procedures/omd_web/_call.sql
 \ir ../../procedures/omd_web/actions.sql
 \ir ../../procedures/omd_web/_commits.sql
+\ir ../../procedures/omd_web/_with_reason.sql
 \ir ../../procedures/omd_web/statement.sql
+\ir ../../procedures/omd_web/bulk.sql
 \ir ../../procedures/omd_web/_require_right.sql
 \ir ../../procedures/omd_web/_is_out_of_time.sql
 \ir ../../procedures/omd_web/_task_warnings.sql
@@ -34,7 +36,9 @@
 
 -- What a screen looks up
 \ir ../../procedures/omd_web/_require_count.sql
-\ir ../../procedures/omd_web/_find_id.sql
+\ir ../views/omd_web/definition.sql
+\ir ../views/omd_web/numbered_object.sql
+\ir ../../procedures/omd_web/_find_task.sql
 \ir ../../procedures/omd_web/find.sql
 \ir ../../procedures/omd_web/grid.sql
 \ir ../../procedures/omd_web/grid_modules.sql

@@ -13,8 +13,8 @@ All figures are ratios of one run, taken in turns, as far as they are not those 
 are 1,000 Modules in 100 Batches with ``--runs`` runs, ``--dead`` dead tasks, and a graph of 300
 topics.
 
-Run: ``python tests/benchmarks/web_page.py [--dsn …] [--runs N] [--dead N] [--only NAME]``. Without a
-DSN it starts an embedded, durable server of its own in a temporary folder and removes it.
+Run: ``python tests/benchmarks/web_page.py [--dsn …] [--runs N] [--dead N] [--only NAME]``. Without
+a DSN it starts an embedded, durable server of its own in a temporary folder and removes it.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ MODULES = """
     FROM generate_series(1, 1000) AS n;
     INSERT INTO omd.batch (batch_code, frequency_code)
     SELECT 'batch' || n, 'Daily' FROM generate_series(1, 100) AS n;
-    INSERT INTO omd.batch_module (batch_id, module_id)
-    SELECT b.batch_id, m.module_id
+    INSERT INTO omd.batch_module (batch_id, module_id, sequence)
+    SELECT b.batch_id, m.module_id, m.module_id
     FROM omd.module AS m
     INNER JOIN omd.batch AS b
         ON b.batch_code = 'batch' || 1 + substr(m.module_code, 4)::integer % 100
@@ -281,7 +281,7 @@ def measure_preview(dsn: str) -> None:
             ("SET_PARAMETER", "run1"),
             ("REVIVE_TASK", row["task"]),
         )
-        given = {"SET_PARAMETER": '{"p_parameter_code": "p", "p_value": "v"}'}
+        given = {"SET_PARAMETER": '{"p_parameter_code": "p", "p_parameter_value": "v"}'}
         for action, key in actions:
             asked = given.get(action, "{}")
             shown = conn.execute(
@@ -321,10 +321,10 @@ def executed(dsn: str, server: str, tabs: int) -> int:
     """Return how many transactions there are while 30 runs begin and end before some tabs."""
     with psycopg.connect(server, autocommit=True, row_factory=dict_row) as watch:
         name = psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]
-        count = f"SELECT pg_stat_get_db_xact_commit(oid) AS n FROM pg_database WHERE datname = '{name}'"
+        count = "SELECT pg_stat_get_db_xact_commit(oid) AS n FROM pg_database WHERE datname = %s"
 
         def committed() -> int:
-            row = watch.execute(count.encode()).fetchone()
+            row = watch.execute(count, [name]).fetchone()
             assert row is not None
             return int(row["n"])
 

@@ -170,10 +170,10 @@ def test_what_ran_in_a_batch_and_left_it_is_shown_last(flow: Flow) -> None:
 @pytest.mark.parametrize(
     ("call", "sqlstate"),
     [
-        ("grid(p_runs => NULL)", "OM013"),
+        ("grid(p_runs => NULL)", "OM005"),
         ("grid(p_runs => 0)", "OM013"),
         ("grid(p_limit => -1)", "OM013"),
-        ("grid(p_limit => NULL)", "OM013"),
+        ("grid(p_limit => NULL)", "OM005"),
         ("grid('b' || chr(92))", "OM013"),
         ("grid_modules(NULL)", "OM005"),
         ("grid_modules('b', 0)", "OM013"),
@@ -197,6 +197,7 @@ def test_a_reader_may_look_and_others_may_not(flow: Flow) -> None:
         grid(flow)
 
 
+@pytest.mark.random
 def test_the_grid_is_what_a_plain_count_of_the_runs_gives(flow: Flow) -> None:
     """Compare with the same written in Python, over a random history."""
     luck = random.Random(39)

@@ -110,4 +110,3 @@ def test_a_screen_is_for_everybody(looked_at: Tabs, pattern: str) -> None:
     assert wide == []
     tab.context.close()
     assert looked_at.complaints == []
-

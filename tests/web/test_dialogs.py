@@ -6,14 +6,14 @@ import itertools
 import re
 import threading
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
 
 import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from web.seen import Element, read
+from web.acting import after_undo, do, done, logged, send, shown, text_of
+from web.seen import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,38 +34,6 @@ HOSTILE = [
     "\x01\x1b[31m",
     "k" * 900,
 ]
-
-
-def do(code: str, key: object, **given: str) -> str:
-    """The path of a dialog."""
-    part = quote(str(key), safe="")
-    query = {**({"key": str(key)} if key in (".", "..") else {}), **given}
-    part = "" if key in (".", "..") else part
-    return f"/do/{code}/{part}" + (f"?{urlencode(query)}" if query else "")
-
-
-def shown(page: Page, path: str, **arguments: Any) -> Element:
-    answer = page.get(path, **arguments)
-    assert answer.status == 200, answer.text
-    return read(answer.text)
-
-
-def send(page: Page, seen: Element, **typed: str) -> Answer:
-    """Fill the form of a dialog and press its button."""
-    form = seen.one("form", data_dialog=True)
-    return page.post(form.attributes["action"], {**form.fields(), **typed})
-
-
-def done(page: Page, answer: Answer) -> Element:
-    """Follow to the page that says that it is done."""
-    assert answer.status == 303, answer.text
-    seen = read(page.get(answer.headers["Location"]).text)
-    assert seen.one("", role="status", data_done=True)
-    return seen
-
-
-def text_of(seen: Element) -> str:
-    return seen.one("pre", data_sql=True).text
 
 
 _numbers = itertools.count(1)
@@ -123,39 +91,9 @@ def person(conn: Connection, dsn: str, new_page: Callable[..., Page]) -> Iterato
 
 
 @pytest.fixture
-def log(conn: Connection, dsn: str) -> Iterator[Callable[[], list[str]]]:
-    """A function that returns the statements that new connections of the page have sent.
-
-    The server writes them as it gets them: one entry per message.
-    """
-    database = sql.Identifier(conn.info.dbname)
-    conn.execute(sql.SQL("ALTER DATABASE {} SET log_statement = 'all'").format(database))
-    conn.execute(sql.SQL("ALTER DATABASE {} SET log_error_verbosity = 'terse'").format(database))
-    where = "current_setting('data_directory') || '/server.log'"
-    row = conn.execute(f"SELECT (pg_stat_file({where})).size".encode()).fetchone()
-    assert row is not None
-    begin = row["size"]
-
-    def entries() -> list[str]:
-        query = f"SELECT pg_read_binary_file({where}, %s, 100000000) AS b"
-        row = conn.execute(query.encode(), (begin,)).fetchone()
-        assert row is not None
-        text = row["b"].decode("utf-8", "replace")
-        found = re.findall(
-            r"^\d{4}-\d\d-\d\d [^\n]*?LOG:  (?:statement|execute [^:]*): (.*(?:\n\t.*)*)",
-            text,
-            re.MULTILINE,
-        )
-        return [entry.replace("\n\t", "\n") for entry in found]
-
-    yield entries
-    conn.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(database))
-
-
-def after_undo(entries: list[str], text: str) -> bool:
-    """Whether a text was sent once, right after ROLLBACK and RESET omd.reason."""
-    [at] = [number for number, entry in enumerate(entries) if entry == text]
-    return entries[at - 2 : at] == ["ROLLBACK", "RESET omd.reason"]
+def log(conn: Connection) -> Iterator[Callable[[], list[str]]]:
+    with logged(conn) as entries:
+        yield entries
 
 
 # What is shown ------------------------------------------------------------------------------------

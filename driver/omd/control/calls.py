@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         BeginWriteRow,
         BuildRollbackSqlRow,
         CreateLoadWindowAnswer,
+        EndInstancesAnswer,
         EvaluateBatchAnswer,
         EvaluateModuleAnswer,
         ExplainBeginRow,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         RollbackStepsRow,
         RunBatchAnswer,
         RunModuleAnswer,
+        SetNextRunIndicatorsAnswer,
     )
 
 __all__ = ["ControlCalls"]
@@ -364,6 +366,26 @@ class ControlCalls(Calls):
         """
         self._do(_CONFIRM_SERVER, as_, reason)
 
+    def count_instances(self, filter: Mapping[str, Any], counted_at: datetime) -> int:
+        """Returns how many instances ``filter`` describes: what set_next_run_indicators and
+        end_instances would take at most with the same two arguments.
+
+        Args:
+            filter: a JSON object with instance_type (BATCH or MODULE), which is required, and
+                codes (of Batches or Modules), batch_instance_ids (these, or what ran in them),
+                statuses (of E, S, F, A and C), since and until (from when on, and before when,
+                it began).
+            counted_at: only instances that have had their status since before; give now(), and
+                the same to the action.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            FilterNotAllowed: OM099.
+        """
+        answer: int = self._value(_COUNT_INSTANCES, filter, counted_at)
+        return answer
+
     def create_batch_instance(
         self,
         batch_code: str,
@@ -490,6 +512,47 @@ class ControlCalls(Calls):
             InstanceNotExecuting: OM101, it has succeeded, or was aborted or skipped.
         """
         self._do(_END_BATCH_INSTANCE, batch_instance_id, event_detail)
+
+    def end_instances(
+        self,
+        filter: Mapping[str, Any],
+        counted_at: datetime,
+        *,
+        limit: int | None = None,
+        after_instance_id: int | None = None,
+        event_detail: str | None = None,
+    ) -> EndInstancesAnswer:
+        """Ends up to ``limit`` (1 to 1000000) instances that execute with status F, as
+        end_batch_instance and end_module_instance do: those that ``filter`` describes and
+        ``counted_at`` lets pass, as count_instances says, in the order of their ids.
+
+        What others hold it skips. Returns ``changed``, how many it has ended; ``passed``, how many
+        it has left as they are: they had ended; ``last_instance_id``, the last instance that it has
+        looked at; ``more``: there may be more. The same filter goes on with the rest, from
+        ``last_instance_id`` on without what was passed over. One event tells of the call, and each
+        instance has its failure event.
+
+        Args:
+            after_instance_id: only those after this one.
+            event_detail: why they are ended.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            FilterNotAllowed: OM099.
+        """
+        from omd.control.rows import EndInstancesAnswer
+
+        return self._answer(
+            _END_INSTANCES,
+            EndInstancesAnswer,
+            filter,
+            counted_at,
+            limit,
+            after_instance_id,
+            event_detail,
+        )
 
     def end_module_instance(
         self, module_instance_id: int, *, event_detail: str | None = None
@@ -1582,6 +1645,48 @@ class ControlCalls(Calls):
         """
         self._do(_SET_NEXT_RUN_INDICATOR, next_run_indicator, batch_instance_id, module_instance_id)
 
+    def set_next_run_indicators(
+        self,
+        filter: Mapping[str, Any],
+        counted_at: datetime,
+        next_run_indicator: str,
+        *,
+        limit: int | None = None,
+        after_instance_id: int | None = None,
+    ) -> SetNextRunIndicatorsAnswer:
+        """Sets next_run_indicator of up to ``limit`` (1 to 1000000) instances to
+        ``next_run_indicator`` (P, R or C), as set_next_run_indicator does: of those that ``filter``
+        describes and ``counted_at`` lets pass, as count_instances says, in the order of their ids,
+        but not of those that have it already.
+
+        What others hold it skips. Returns ``changed``, how many it has changed; ``passed``, how
+        many it has left as they are: R where there is nothing to roll back, P where a rollback is
+        due; ``last_instance_id``, the last instance that it has looked at; ``more``: there may be
+        more. The same call goes on with the rest, from ``last_instance_id`` on without what was
+        passed over. One event tells of the call.
+
+        Args:
+            after_instance_id: only those after this one.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidCode: OM006.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            FilterNotAllowed: OM099.
+        """
+        from omd.control.rows import SetNextRunIndicatorsAnswer
+
+        return self._answer(
+            _SET_NEXT_RUN_INDICATORS,
+            SetNextRunIndicatorsAnswer,
+            filter,
+            counted_at,
+            next_run_indicator,
+            limit,
+            after_instance_id,
+        )
+
     def set_parameter(
         self,
         parameter_code: str,
@@ -1759,6 +1864,13 @@ _CONFIRM_ROLLBACK = Routine(
     repeat=Repeat("OM103", "processing_indicator", "P"),
 )
 _CONFIRM_SERVER = Routine("omd.confirm_server", {"p_as": "text", "p_reason": "text"}, required=1)
+_COUNT_INSTANCES = Routine(
+    "omd.count_instances",
+    {"p_filter": "jsonb", "p_counted_at": "timestamp with time zone"},
+    required=2,
+    repeat=Repeat(),
+    is_function=True,
+)
 _CREATE_BATCH_INSTANCE = Routine(
     "omd.create_batch_instance",
     {
@@ -1793,6 +1905,17 @@ _END_BATCH_INSTANCE = Routine(
     "omd.end_batch_instance",
     {"p_batch_instance_id": "bigint", "p_event_detail": "text"},
     required=1,
+)
+_END_INSTANCES = Routine(
+    "omd.end_instances",
+    {
+        "p_filter": "jsonb",
+        "p_counted_at": "timestamp with time zone",
+        "p_limit": "integer",
+        "p_after_instance_id": "bigint",
+        "p_event_detail": "text",
+    },
+    required=2,
 )
 _END_MODULE_INSTANCE = Routine(
     "omd.end_module_instance",
@@ -2111,6 +2234,17 @@ _SET_NEXT_RUN_INDICATOR = Routine(
         "p_module_instance_id": "bigint",
     },
     required=1,
+)
+_SET_NEXT_RUN_INDICATORS = Routine(
+    "omd.set_next_run_indicators",
+    {
+        "p_filter": "jsonb",
+        "p_counted_at": "timestamp with time zone",
+        "p_next_run_indicator": "text",
+        "p_limit": "integer",
+        "p_after_instance_id": "bigint",
+    },
+    required=3,
 )
 _SET_PARAMETER = Routine(
     "omd.set_parameter",

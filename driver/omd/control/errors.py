@@ -151,7 +151,7 @@ class UnknownAction(CallerError, code="OM098"):
 
 
 class FilterNotAllowed(CallerError, code="OM099"):
-    """A filter of a bulk action names something else than it may, or leaves out what is required."""
+    """A filter of a bulk action names what it may not, or leaves out what is required."""
 
 
 class InstanceNotExecuting(StateError, code="OM101"):

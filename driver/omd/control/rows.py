@@ -30,6 +30,7 @@ __all__ = [
     "DescribedModuleInstanceRow",
     "DescribedModuleRow",
     "DirectivesRow",
+    "EndInstancesAnswer",
     "EvaluateBatchAnswer",
     "EvaluateModuleAnswer",
     "EventLogRow",
@@ -72,6 +73,7 @@ __all__ = [
     "RollbackStepsRow",
     "RunBatchAnswer",
     "RunModuleAnswer",
+    "SetNextRunIndicatorsAnswer",
     "SourcePositionRow",
     "SourceWindowRow",
     "StandingReadRow",
@@ -145,6 +147,16 @@ class CreateLoadWindowAnswer:
 
     start_value: datetime | None
     start_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EndInstancesAnswer:
+    """Answer of omd.end_instances."""
+
+    changed: int
+    passed: int
+    last_instance_id: int | None
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +301,16 @@ class RunModuleAnswer:
     module_instance_id: int | None
     execution_status_code: ExecutionStatus
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetNextRunIndicatorsAnswer:
+    """Answer of omd.set_next_run_indicators."""
+
+    changed: int
+    passed: int
+    last_instance_id: int | None
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,13 +133,13 @@ def read_explanation(
         key,
         wave,
         of.definition["links"][0]["name"],
-        _in_step(of.definition),
+        in_step(of.definition),
         [row for row in rows if row.link is None],
         [row for row in rows if row.link is not None],
     )
 
 
-def _in_step(stage: Mapping[str, Any]) -> dict[str, str]:
+def in_step(stage: Mapping[str, Any]) -> dict[str, str]:
     """Return which output has a record for each record of which link, by their parameters."""
     links = {link["name"]: link.get("parameter") or link["name"] for link in stage["links"]}
     return {
@@ -429,7 +429,7 @@ def _left(explanation: Explanation) -> Iterator[str]:
 
 def as_page(explanation: Explanation) -> str:
     """Return an explanation as an HTML page (see `omd._terminal.markup`)."""
-    summary, run = tell(explanation), explanation.run
+    run = explanation.run
     title = _key(explanation.key) or f"Run {run.module_instance_id}"
     pairs: dict[str, object] = {
         "Decided": moment(run.begun_at),
@@ -439,12 +439,29 @@ def as_page(explanation: Explanation) -> str:
         "Run": f"{run.module_instance_id} ({run.engine})",
         "Fingerprint": el("span", run.content_hash[:16], title=run.content_hash),
     }
-    body = [
+    note = (
+        *(f"{line} " for line in _left(explanation)),
+        f"Times are local, in {zone()}. ",
+        "The fingerprint tells whether the rules are the same as those of another run.",
+    )
+    return page(
+        f"{title}: {tell(explanation).title}",
         el(
             "header",
             el("h1", name(title)),
             el("p", "How it was decided, by ", name(run.stage_code)),
         ),
+        *as_sections(explanation),
+        section("run", "The run", described(pairs)),
+        el("p", *note, cls="note"),
+        style=_STYLE,
+    )
+
+
+def as_sections(explanation: Explanation) -> list[Html]:
+    """Return an explanation as parts of a page."""
+    summary = tell(explanation)
+    body = [
         verdict(summary.kind, summary.title, *(el("p", line) for line in summary.why)),
         *(
             _call_section(call, explanation, at)
@@ -467,17 +484,7 @@ def as_page(explanation: Explanation) -> str:
                 "rejects", "Records that were rejected", table(explanation.rejects[:_MOST], columns)
             )
         )
-    body.append(section("run", "The run", described(pairs)))
-    body.append(
-        el(
-            "p",
-            *(f"{line} " for line in _left(explanation)),
-            f"Times are local, in {zone()}. The fingerprint tells whether the rules are "
-            "the same as those of another run.",
-            cls="note",
-        )
-    )
-    return page(f"{title}: {summary.title}", *body, style=_STYLE)
+    return body
 
 
 def _call_section(call: ExplainRow, explanation: Explanation, at: int) -> Html:

@@ -420,7 +420,20 @@ def _rule_columns(receipt: Receipt) -> dict[str, Callable[[Any], Any]]:
 
 def as_page(receipt: Receipt) -> str:
     """Return a receipt as an HTML page (see `omd._terminal.markup`)."""
-    log, explained = receipt.log, explain(receipt)
+    title = f"Receipt of delivery {receipt.log.delivery_id}"
+    note = f"Times are local, in {zone()}. This page holds counts and no row of the data."
+    return page(
+        f"{title}: {explain(receipt).title}",
+        el("header", el("h1", title), el("p", name(receipt.log.tenant_name))),
+        *as_sections(receipt),
+        el("p", note, cls="note"),
+        style=_STYLE,
+    )
+
+
+def as_sections(receipt: Receipt, rows: str = _ASK) -> list[Html]:
+    """Return a receipt as parts of a page; ``rows``: how to see the rows."""
+    log, explained = receipt.log, explain(receipt, rows)
     broken, kept = receipt.rules(broken=True), receipt.rules(broken=False)
     pairs: dict[str, object] = {
         "From": [name(log.tenant_name), f" ({log.tenant_code})"],
@@ -442,11 +455,6 @@ def as_page(receipt: Receipt) -> str:
         (entity, count, _finding(finding), finding) for entity, finding, count in receipt.findings()
     ]
     body = [
-        el(
-            "header",
-            el("h1", f"Receipt of delivery {log.delivery_id}"),
-            el("p", name(log.tenant_name)),
-        ),
         verdict(
             explained.kind,
             explained.title,
@@ -476,14 +484,7 @@ def as_page(receipt: Receipt) -> str:
                 el("details", el("summary", f"All {len(kept):,} of them"), _rules(kept, receipt)),
             )
         )
-    body.append(
-        el(
-            "p",
-            f"Times are local, in {zone()}. This page holds counts and no row of the data.",
-            cls="note",
-        )
-    )
-    return page(f"Receipt of delivery {log.delivery_id}: {explained.title}", *body, style=_STYLE)
+    return body
 
 
 def _message(message: Any) -> object:

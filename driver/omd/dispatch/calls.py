@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from omd.dispatch.rows import (
         BackendPositionRow,
+        CancelTasksAnswer,
         ClaimTasksRow,
         CompareModelsRow,
         CreateTaskAnswer,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
         QueueLanesRow,
         RegisterBackendAnswer,
         RenewBackendAnswer,
+        RescheduleTasksAnswer,
+        ReviveTasksAnswer,
         SearchTasksRow,
         SuspendAnswer,
         TaskStateRow,
@@ -81,6 +84,45 @@ class DispatchCalls(Calls):
         """
         self._do(_CANCEL_TASK, task_id, running)
 
+    def cancel_tasks(
+        self,
+        filter: Mapping[str, Any],
+        counted_at: datetime,
+        *,
+        limit: int | None = None,
+        after_task_id: int | None = None,
+        running: bool | None = None,
+    ) -> CancelTasksAnswer:
+        """Cancels up to ``limit`` (1 to 1000000) pending tasks, as cancel_task does: those that
+        ``filter`` describes and ``counted_at`` lets pass, as count_tasks says, in the order of
+        their ids.
+
+        What others hold it skips. Returns ``changed``, how many it has cancelled; ``passed``, how
+        many it has left as they are: they are dead, or run; ``last_task_id``, the last task of
+        both; ``more``: there may be more. The same filter goes on with the rest, from
+        ``last_task_id`` on without what was passed over. One event tells of the call.
+
+        Args:
+            after_task_id: only those after this one.
+            running: also those that run: their workers are asked to end them.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownFamily: OM070.
+            UnknownTaskType: OM071.
+            CriterionUnknown: OM075.
+            CriterionInvalid: OM078.
+            FilterNotAllowed: OM099.
+            WrongMigrationStep: OM173.
+        """
+        from omd.dispatch.rows import CancelTasksAnswer
+
+        return self._answer(
+            _CANCEL_TASKS, CancelTasksAnswer, filter, counted_at, limit, after_task_id, running
+        )
+
     def claim_tasks(self, backend_id: str, *, limit: int | None = None) -> list[ClaimTasksRow]:
         """Claims up to ``limit`` due tasks (1 to 1000) for the worker ``backend_id`` and returns
         them in the order in which to start them; claim_token is the fence that complete_tasks asks
@@ -126,6 +168,32 @@ class DispatchCalls(Calls):
             WrongIsolationLevel: OM014.
         """
         answer: list[int] = self._value(_COMPLETE_TASKS, backend_id, results)
+        return answer
+
+    def count_tasks(self, filter: Mapping[str, Any], counted_at: datetime) -> int:
+        """Returns how many tasks ``filter`` describes: what revive_tasks, cancel_tasks and
+        reschedule_tasks would take with the same two arguments.
+
+        Args:
+            filter: a JSON object with family_code and statuses (of PENDING, CLAIMED and DEAD; a
+                claimed task that was asked to end is left out), both required, and task_types,
+                lane, criteria ({"CODE": ["b_x", "b_y"]}), suspension_id, task_ids, error (how
+                it begins; for omd_data_reader), since and until (from when on, and before when,
+                it has its status).
+            counted_at: only tasks that have had their status since before; give now(), and the
+                same to the action.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            UnknownFamily: OM070.
+            UnknownTaskType: OM071.
+            CriterionUnknown: OM075.
+            CriterionInvalid: OM078.
+            FilterNotAllowed: OM099.
+            WrongMigrationStep: OM173.
+        """
+        answer: int = self._value(_COUNT_TASKS, filter, counted_at)
         return answer
 
     def create_task(
@@ -253,6 +321,7 @@ class DispatchCalls(Calls):
             before_task_id: only older ones, for the next page.
 
         Raises:
+            MissingArgument: OM005.
             InvalidArgument: OM013.
         """
         from omd.dispatch.rows import DeadTasksRow
@@ -383,6 +452,7 @@ class DispatchCalls(Calls):
         Of a family 100,000 dead and as many suspended tasks are looked at, and 1,000 lanes.
 
         Raises:
+            MissingArgument: OM005.
             InvalidArgument: OM013.
         """
         from omd.dispatch.rows import QueueLanesRow
@@ -661,6 +731,54 @@ class DispatchCalls(Calls):
         """
         self._do(_RESCHEDULE_TASK, task_id, execution_time, priority)
 
+    def reschedule_tasks(
+        self,
+        filter: Mapping[str, Any],
+        counted_at: datetime,
+        *,
+        limit: int | None = None,
+        after_task_id: int | None = None,
+        execution_time: datetime | None = None,
+        priority: int | None = None,
+    ) -> RescheduleTasksAnswer:
+        """Gives up to ``limit`` (1 to 1000000) pending tasks another time or priority, as
+        reschedule_task does: those that ``filter`` describes and ``counted_at`` lets pass, as
+        count_tasks says, in the order of their ids, but not those that have them already.
+
+        What others hold it skips. Returns ``changed``, how many it has changed; ``passed``, how
+        many it has left as they are: they are not pending; ``last_task_id``, the last task of both;
+        ``more``: there may be more. The same call goes on with the rest, from ``last_task_id`` on
+        without what was passed over. One event tells of the call.
+
+        Args:
+            after_task_id: only those after this one.
+            execution_time: when they are due; NULL keeps.
+            priority: 0 to 9; NULL keeps.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownFamily: OM070.
+            UnknownTaskType: OM071.
+            CriterionUnknown: OM075.
+            CriterionInvalid: OM078.
+            FilterNotAllowed: OM099.
+            WrongMigrationStep: OM173.
+        """
+        from omd.dispatch.rows import RescheduleTasksAnswer
+
+        return self._answer(
+            _RESCHEDULE_TASKS,
+            RescheduleTasksAnswer,
+            filter,
+            counted_at,
+            limit,
+            after_task_id,
+            execution_time,
+            priority,
+        )
+
     def resume(self, suspension_id: int) -> int:
         """Ends the suspension ``suspension_id``.
 
@@ -690,6 +808,43 @@ class DispatchCalls(Calls):
             WrongTaskState: OM171.
         """
         self._do(_REVIVE_TASK, task_id, execution_time)
+
+    def revive_tasks(
+        self,
+        filter: Mapping[str, Any],
+        counted_at: datetime,
+        *,
+        limit: int | None = None,
+        after_task_id: int | None = None,
+    ) -> ReviveTasksAnswer:
+        """Makes up to ``limit`` (1 to 1000000) dead tasks pending again, as revive_task does: those
+        that ``filter`` describes and ``counted_at`` lets pass, as count_tasks says, in the order of
+        their ids.
+
+        What others hold it skips. Returns ``changed``, how many it has revived; ``passed``, how
+        many it has left as they are: another task has the key, or it is not dead; ``last_task_id``,
+        the last task of both; ``more``: there may be more. The same filter goes on with the rest,
+        from ``last_task_id`` on without what was passed over. One event tells of the call.
+
+        Args:
+            after_task_id: only those after this one.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            UnknownFamily: OM070.
+            UnknownTaskType: OM071.
+            CriterionUnknown: OM075.
+            CriterionInvalid: OM078.
+            FilterNotAllowed: OM099.
+            WrongMigrationStep: OM173.
+        """
+        from omd.dispatch.rows import ReviveTasksAnswer
+
+        return self._answer(
+            _REVIVE_TASKS, ReviveTasksAnswer, filter, counted_at, limit, after_task_id
+        )
 
     def search_index(self, family_code: str, criteria: Mapping[str, Any]) -> str:
         """Returns the index that serves a search of ``family_code`` by ``criteria``: of those whose
@@ -876,6 +1031,17 @@ _BACKEND_POSITION = Routine(
 _CANCEL_TASK = Routine(
     "omd_dispatch.cancel_task", {"p_task_id": "bigint", "p_running": "boolean"}, required=1
 )
+_CANCEL_TASKS = Routine(
+    "omd_dispatch.cancel_tasks",
+    {
+        "p_filter": "jsonb",
+        "p_counted_at": "timestamp with time zone",
+        "p_limit": "integer",
+        "p_after_task_id": "bigint",
+        "p_running": "boolean",
+    },
+    required=2,
+)
 _CLAIM_TASKS = Routine(
     "omd_dispatch.claim_tasks",
     {"p_backend_id": "text", "p_limit": "integer"},
@@ -891,6 +1057,13 @@ _COMPARE_MODELS = Routine(
 )
 _COMPLETE_TASKS = Routine(
     "omd_dispatch.complete_tasks", {"p_backend_id": "text", "p_results": "jsonb"}, required=2
+)
+_COUNT_TASKS = Routine(
+    "omd_dispatch.count_tasks",
+    {"p_filter": "jsonb", "p_counted_at": "timestamp with time zone"},
+    required=2,
+    repeat=Repeat(),
+    is_function=True,
 )
 _CREATE_TASK = Routine(
     "omd_dispatch.create_task",
@@ -1040,11 +1213,33 @@ _RESCHEDULE_TASK = Routine(
     required=1,
     repeat=Repeat(),
 )
+_RESCHEDULE_TASKS = Routine(
+    "omd_dispatch.reschedule_tasks",
+    {
+        "p_filter": "jsonb",
+        "p_counted_at": "timestamp with time zone",
+        "p_limit": "integer",
+        "p_after_task_id": "bigint",
+        "p_execution_time": "timestamp with time zone",
+        "p_priority": "integer",
+    },
+    required=2,
+)
 _RESUME = Routine("omd_dispatch.resume", {"p_suspension_id": "bigint"}, required=1)
 _REVIVE_TASK = Routine(
     "omd_dispatch.revive_task",
     {"p_task_id": "bigint", "p_execution_time": "timestamp with time zone"},
     required=1,
+)
+_REVIVE_TASKS = Routine(
+    "omd_dispatch.revive_tasks",
+    {
+        "p_filter": "jsonb",
+        "p_counted_at": "timestamp with time zone",
+        "p_limit": "integer",
+        "p_after_task_id": "bigint",
+    },
+    required=2,
 )
 _SEARCH_INDEX = Routine(
     "omd_dispatch.search_index",

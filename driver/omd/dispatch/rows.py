@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 __all__ = [
     "BackendPositionRow",
+    "CancelTasksAnswer",
     "ClaimTasksRow",
     "CompareModelsRow",
     "CreateTaskAnswer",
@@ -32,6 +33,8 @@ __all__ = [
     "QueueLanesRow",
     "RegisterBackendAnswer",
     "RenewBackendAnswer",
+    "RescheduleTasksAnswer",
+    "ReviveTasksAnswer",
     "SearchTasksRow",
     "SuspendAnswer",
     "TaskStateRow",
@@ -44,6 +47,16 @@ class BackendPositionRow:
 
     position: int
     members: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTasksAnswer:
+    """Answer of omd_dispatch.cancel_tasks."""
+
+    changed: int
+    passed: int
+    last_task_id: int | None
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +210,26 @@ class RenewBackendAnswer:
     position: int
     members: int
     cancel: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class RescheduleTasksAnswer:
+    """Answer of omd_dispatch.reschedule_tasks."""
+
+    changed: int
+    passed: int
+    last_task_id: int | None
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReviveTasksAnswer:
+    """Answer of omd_dispatch.revive_tasks."""
+
+    changed: int
+    passed: int
+    last_task_id: int | None
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from omd._terminal.markup import (
     zone,
 )
 from omd._terminal.text import as_text, printable, short
+from omd.report.sections import To, nowhere
 from omd.report.way import STYLE, Stop, picture
 
 if TYPE_CHECKING:
@@ -67,16 +68,27 @@ def print_steps(steps: Sequence[ExplainRow]) -> None:
 
 def as_page(steps: Sequence[ExplainRow]) -> str:
     """Return an explanation as an HTML page (see `omd._terminal.markup`)."""
-    first, second = steps[:2]
+    first = steps[0]
     column, of = first.detail["column"], first.detail["table_code"]
-    run = next(step for step in steps if step.step == "RUN")
-    stands = run.detail.get("stands", True)
-    body = [
+    return page(
+        f"{column} in {of}: {short(first.text)}",
         el(
             "header",
             el("h1", name(column), " in ", name(of)),
             el("p", name(_key(first.detail["key"]))),
         ),
+        *as_sections(steps),
+        el("p", f"Times are local, in {zone()}; in sentences, of the session.", cls="note"),
+        style=f"{FINDING}{STYLE}{_STYLE}",
+    )
+
+
+def as_sections(steps: Sequence[ExplainRow], to: To = nowhere) -> list[Html]:
+    """Return an explanation as parts of a page; ``to`` leads to runs and deliveries."""
+    first, second = steps[:2]
+    run = next(step for step in steps if step.step == "RUN")
+    stands = run.detail.get("stands", True)
+    body = [
         verdict(
             "S" if stands else "A",
             name(first.text),
@@ -86,23 +98,21 @@ def as_page(steps: Sequence[ExplainRow]) -> str:
     ]
     stops = [*_stops(steps)]
     if stops:
-        end = f"{column} = {'empty' if first.value is None else first.value}"
+        end = f"{first.detail['column']} = {'empty' if first.value is None else first.value}"
         way = picture(stops, "From where the value comes", end)
         body.append(section("way", "The way that it came", way))
     for title, kinds in _PARTS.items():
         rows = [step for step in steps if step.step in kinds]
         if rows:
             columns: dict[str, Callable[[Any], object]] = {
-                "what": lambda step: el("span", _TITLES[step.step], cls="nowrap"),
+                "what": lambda step: el("span", _what(step, to), cls="nowrap"),
                 "in words": lambda step: name(step.text),
             }
             body.append(section(f"part-{kinds[0].lower()}", title, table(rows, columns)))
     history = [step for step in steps if step.step == "HISTORY"]
     if history:
-        body.append(section("history", "Its history", _history(history)))
-    body.append(el("p", f"Times are local, in {zone()}; in sentences, of the session.", cls="note"))
-    title = f"{column} in {of}: {short(first.text)}"
-    return page(title, *body, style=f"{FINDING}{STYLE}{_STYLE}")
+        body.append(section("values", "Its history", _history(history, to)))
+    return body
 
 
 def _key(key: Mapping[str, Any]) -> str:
@@ -145,15 +155,24 @@ def _note(detail: Mapping[str, Any], delivery: int | None) -> str:
     return ", ".join(parts) or str(detail["table_code"])
 
 
-def _history(steps: Sequence[ExplainRow]) -> Html:
+def _what(step: ExplainRow, to: To) -> Html:
+    title = _TITLES[step.step]
+    if step.step == "DELIVERY" and step.delivery_id is not None:
+        return to("DELIVERY", step.delivery_id, title)
+    if step.module_instance_id is not None:
+        return to("MODULE_INSTANCE", step.module_instance_id, title)
+    return name(title)
+
+
+def _history(steps: Sequence[ExplainRow], to: To) -> Html:
     columns: dict[str, Callable[[Any], object]] = {
         "from": lambda step: moment(step.valid_from),
         "until": lambda step: _until(step.valid_until),
         "value": lambda step: _value(step),
         "by": lambda step: (
-            f"delivery {step.delivery_id}"
+            to("DELIVERY", step.delivery_id, f"delivery {step.delivery_id}")
             if step.delivery_id is not None
-            else f"run {step.module_instance_id}"
+            else to("MODULE_INSTANCE", step.module_instance_id, f"run {step.module_instance_id}")
         ),
     }
     return table(steps, columns)
@@ -171,6 +190,6 @@ def _value(step: ExplainRow) -> Html:
 
 _STYLE = """
 .soft { color: var(--soft); }
-#history td:last-child { width: auto; white-space: nowrap; }
-#history td:nth-child(3) { width: 100%; }
+#values td:last-child { width: auto; white-space: nowrap; }
+#values td:nth-child(3) { width: 100%; }
 """

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import re
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -17,15 +19,15 @@ from omd._core.conninfo import resolve_conninfo
 from omd._terminal.markup import el
 from omd._terminal.text import printable
 from omd.web import download, frame, live, parts, routes
-from omd.web.answers import form_of, is_lost, said, status_of, unavailable
+from omd.web.answers import form_of, is_lost, redirected, said, status_of, unavailable
 from omd.web.assets import by_path
 from omd.web.guard import Guard, Refused, networks
-from omd.web.login import DatabaseLogin, HeaderLogin, TokenLogin, missing
+from omd.web.login import DatabaseLogin, HeaderLogin, TokenLogin, missing, within
 from omd.web.opening import NotLetInError
 from omd.web.person import Person
 from omd.web.section import NotThere
 from omd.web.sessions import COOKIE, IDLE, Session
-from omd.web.site import Call, Login, Site
+from omd.web.site import Call, Login, Site, no_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,19 +143,22 @@ class Application:
             return said(400, "No name in the database holds the character NUL")
         if request.method == "POST" and self.site.is_read_only and pieces[0] not in _LOGINS:
             return said(403, "This page only shows", el("p", "It was started with --read-only."))
-        return await self._known(request, pieces, query)
+        return await self._known(request, raw, pieces, query)
 
-    async def _known(self, request: Request, pieces: list[str], query: dict[str, str]) -> Response:
+    async def _known(
+        self, request: Request, raw: bytes, pieces: list[str], query: dict[str, str]
+    ) -> Response:
         """Answer a request once it is known who asks."""
         site = self.site
         site.tidy()
-        is_again = query.pop(AGAIN, None) is not None
+        again = query.pop(AGAIN, None)
+        clean = urlencode([(k, v) for k, v in request.query_params.multi_items() if k != AGAIN])
         cookie = request.cookies.get(COOKIE)
         session = site.sessions.of(cookie, looks=pieces != ["live"])
         is_foreign = request.headers.get("sec-fetch-site") in ("cross-site", "same-site")
-        is_asked_again = is_again or "token" in query or request.method == "POST"
-        if session is None and is_foreign and not is_asked_again:
-            return _asking_again(pieces[0] in _ACTING, query)
+        is_asked = _is_recent(again) or "token" in query or request.method == "POST"
+        if session is None and is_foreign and not is_asked:
+            return _asking_again(pieces[0] in _ACTING, clean)
         comes = await site.login.comes(site, request, session)
         if isinstance(comes, Response):
             return comes
@@ -165,7 +170,13 @@ class Application:
             session = Session.of(new)
         assert session is not None  # noqa: S101 - comes() has an answer where there is none
         request.scope["omd.user"] = session.person.user
-        answer = await self._judged(request, session, pieces, query, is_again)
+        if again is not None and request.method == "GET" and pieces[0] not in _ACTING:
+            # The address is one that can be sent to a colleague.
+            path = raw.decode("ascii", "replace")
+            wanted = f"{path}?{clean}" if clean else path
+            answer: Response = redirected(within(site.prefix, wanted))
+        else:
+            answer = await self._judged(request, session, pieces, query, again is not None)
         if new is not None and answer.status_code < 400:
             return site.let_in(answer, new, session)
         return answer
@@ -218,8 +229,12 @@ class Application:
             screen = await site.screen(function, person, keys, query)
         except NotThere as error:
             return said(404, str(error))
+        if screen.leads_to is not None:
+            return redirected(screen.leads_to)
         if wanted is not None:
             for section in screen.sections:
+                if section.id == wanted and section.is_data and not person.is_data_reader:
+                    return said(403, "You may not see these rows", frame.problem(no_data(person)))
                 if section.id == wanted:
                     return await download.csv_of(site, person, screen, section)
             return said(404, "This screen has no such table")
@@ -298,10 +313,17 @@ def app(
     return Application(site)
 
 
-def _asking_again(waits: bool, query: Mapping[str, str]) -> Response:
+def _is_recent(again: str | None) -> bool:
+    """Return whether the page has asked again just now, and not in a link that was kept."""
+    if again is None or not re.fullmatch("[0-9]{1,12}", again):
+        return False
+    return abs(time.time() - int(again)) < 60
+
+
+def _asking_again(waits: bool, query: str) -> Response:
     """Return the page for who comes from another site, and so without the cookie."""
     # An address that begins with ? stays on this host and path, whatever they are.
-    address = f"?{urlencode({**query, AGAIN: '1'})}"
+    address = f"?{query}{'&' if query else ''}{AGAIN}={int(time.time())}"
     text = "A link from elsewhere has led you here."
     go_on = el("p", el("a", "Go on", href=address))
     refresh = None if waits else address

@@ -51,7 +51,7 @@ class Wish:
     def of(cls, code: str, key: str, given: Mapping[str, str]) -> Wish:
         """Return the wish that a URL or a form holds: ``p_…`` and ``reason``."""
         typed = {
-            name: _as_field(value)
+            name: as_field(value)
             for name, value in given.items()
             if (name.startswith("p_") and value) or (name == "reason" and value.strip())
         }
@@ -63,7 +63,7 @@ class Wish:
         return {**self.arguments, **({"reason": self.reason} if self.reason else {})}
 
 
-def _as_field(value: str) -> str:
+def as_field(value: str) -> str:
     """Return a text as a field of a form gives it back: HTML holds no other control characters."""
     lines = value.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in lines)

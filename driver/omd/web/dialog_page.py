@@ -95,7 +95,7 @@ async def _shown(
         text = dialog.text if dialog.is_whole else None
         shown = Shown(dialog.wish, text, title, back, bool(dialog.offer["is_careful"]))
         token = call.session.form_token(_path(dialog.wish), shown)
-    inside = drawn(dialog, who=_who(call), token=token, back=back, alert=alert)
+    inside = drawn(dialog, who=who_line(call), token=token, back=back, alert=alert)
     return call.page("do", title, inside, status=status)
 
 
@@ -161,7 +161,8 @@ def _object_path(pattern: str, key: str) -> str:
     return parts.path(pattern, {parameter: key}) if parameter else parts.path(pattern, key=key)
 
 
-def _who(call: Call) -> Html:
+def who_line(call: Call) -> Html:
+    """Return who would do it."""
     roles = ", ".join(call.person.roles) or "no role of OMD"
     return el(
         "p", "You are ", el("b", name(call.person.user)), f" ({roles}), in the database ",
@@ -197,8 +198,8 @@ def drawn(dialog: Dialog, *, who: Html, token: str | None, back: str, alert: Htm
         alert,
         who,
         el("p", why_not, cls="why-not", data_why_not="") if why_not else None,
-        *(_field(n, ask, wish.arguments.get(n, ""), token) for n, ask in dialog.asks.items()),
-        _reason(wish.reason) if token else None,
+        *(field_of(n, ask, wish.arguments.get(n, ""), token) for n, ask in dialog.asks.items()),
+        reason_field(wish.reason) if token else None,
         el(
             "div",
             frame.problem(dialog.problem) if dialog.problem is not None else None,
@@ -240,7 +241,7 @@ def drawn(dialog: Dialog, *, who: Html, token: str | None, back: str, alert: Htm
     )
 
 
-def _field(parameter: str, ask: Mapping[str, Any], value: str, token: str | None) -> Html:
+def field_of(parameter: str, ask: Mapping[str, Any], value: str, token: str | None) -> Html:
     """Return the field of what is asked."""
     label = el("span", ask["ask"], " (required)" if ask.get("required") else None)
     common: dict[str, Any] = {
@@ -265,7 +266,8 @@ def _field(parameter: str, ask: Mapping[str, Any], value: str, token: str | None
     return el("label", label, field)
 
 
-def _reason(reason: str | None) -> Html:
+def reason_field(reason: str | None) -> Html:
+    """Return the field of the reason."""
     # A browser leaves out the first line end of a text field.
     field = el("textarea", "\n", reason or "", name="reason", rows=2, maxlength=2000)
     return el("label", el("span", "Reason (it stands in the event log)"), field)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from anyio.to_thread import run_sync
 from starlette.responses import HTMLResponse
 
-from omd._terminal.markup import Html, el, moment, name, number
+from omd._terminal.markup import Html, badge, el, moment, name, number
 from omd.web import frame, parts
 from omd.web.answers import redirected, said
 from omd.web.dialog_page import answered
@@ -83,7 +83,7 @@ def progress(work: Work) -> Html:
         since = el("time", f"{work.since.astimezone():%H:%M:%S}",
                    datetime=work.since.isoformat(timespec="seconds"))  # fmt: skip
         inside = [
-            el("p", parts.badge("EXECUTING"), " since ", since,
+            el("p", badge("E", "at work"), " since ", since,
                ". You may leave this page: it goes on.", role="status"),
             _bar(work),
         ]  # fmt: skip
@@ -115,7 +115,7 @@ def _done(work: Work) -> Html:
     ended = moment(work.ended)
     text = f" {work.progress}" if work.progress else ""
     return el(
-        "p", parts.badge("DONE"), " ", ended, text, role="status",
+        "p", badge("S", "done"), " ", ended, text, role="status",
         data_done="" if work.done is None else work.done, cls="done",
     )  # fmt: skip
 

@@ -134,7 +134,7 @@ def section(
         query: the parameters of the URL, for the link to the CSV.
     """
     if isinstance(tables, psycopg.Error):
-        inside = unread(tables, is_data=section.is_data)
+        inside = unread(tables)
     else:
         with parts.inside(section.id):
             inside = section.render(*tables)
@@ -143,12 +143,10 @@ def section(
     return el("section", title, inside, id=section.id)
 
 
-def unread(error: psycopg.Error, *, is_data: bool = False) -> Html:
+def unread(error: psycopg.Error) -> Html:
     """Return what a section says that could not be read."""
     if isinstance(error, psycopg.errors.QueryCanceled):
         text = "This took longer than 5 s and was ended. The SQL below reads it without that limit."
-    elif isinstance(error, psycopg.errors.InsufficientPrivilege) and is_data:
-        text = "These are business rows; who has the role omd_data_reader sees them."
     else:
         return problem(error)
     return el("p", text, role="alert", data_sqlstate=error.sqlstate, cls="unread")

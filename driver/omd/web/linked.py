@@ -36,12 +36,17 @@ PATHS = {
 # What is named beside them; it has a screen, and nobody acts on it.
 _MORE = {
     "STAGE": "/stage/{key}",
-    **dict.fromkeys(("TABLE", "LAKE_TABLE", "VIEW"), "/graph?of={key}"),
+    "AGREEMENT": "/deliveries?agreement={key}",
+    "LAKE_TABLE": "/lake?table={key}",
+    **dict.fromkeys(("TABLE", "VIEW"), "/graph?of={key}"),
 }
 
 
 def path_of(kind: str, key: object) -> str | None:
     """Return where an object is shown; None: nowhere."""
+    if kind == "ENTITY" and key is not None:
+        interface, _, entity = str(key).partition("/")
+        return parts.path("/facts/{interface}/{entity}", interface=interface, entity=entity)
     pattern = PATHS.get(kind) or _MORE.get(kind)
     if pattern is None or key is None:
         return None
@@ -137,8 +142,8 @@ def act(kind: str, key: object, action: Mapping[str, object]) -> Html:
 # Forms ------------------------------------------------------------------------------------------
 
 
-def form(path: str, *fields: Html) -> Html:
-    """Return the filters of a screen."""
+def form(path: str | None, *fields: Html) -> Html:
+    """Return the filters of a screen; without a path, of the one that has the form."""
     return el(
         "form", *fields, el("button", "Show", type="submit"), cls="filters", method="get",
         action=path,

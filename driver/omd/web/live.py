@@ -207,7 +207,7 @@ class _Tab:
 
     def __init__(self, watches: Watches, parts: Sequence[Part]) -> None:
         self._watches = watches
-        self._loop = asyncio.get_running_loop()
+        self._bell = watches.bell()
         self._news = asyncio.Event()
         self._is_live = watches.is_live
         self._said_live: bool | None = None
@@ -223,11 +223,11 @@ class _Tab:
         """Wake up when the picture is another one than this tab has."""
         del watch
         if self._changed():
-            self._wake()
+            self._bell.ring(self._news)
 
     def be_live(self, is_live: bool) -> None:
         self._is_live = is_live
-        self._wake()
+        self._bell.ring(self._news)
 
     def close(self) -> None:
         for watch, _ in self._shown:
@@ -272,10 +272,6 @@ class _Tab:
             if picture and picture.number >= first and picture.digest != self._sent[position]:
                 changed.append((position, picture.digest, picture.html))
         return changed
-
-    def _wake(self) -> None:
-        with suppress(RuntimeError):  # the loop has ended, and the tab with it
-            self._loop.call_soon_threadsafe(self._news.set)
 
 
 def _event(name: str) -> str:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
+from psycopg.abc import AdaptContext, Buffer
+from psycopg.abc import Loader as LoaderProtocol
+from psycopg.adapt import Loader
+from psycopg.pq import Format
 from psycopg.rows import DictRow, dict_row
 
 from omd._core.adapters import adapt
@@ -35,7 +39,29 @@ def opened(dsn: str, **settings: Any) -> Connection:
         **{**_SETTINGS, **settings},
     )
     adapt(connection)
+    for name in ("date", "timestamp", "timestamptz", "interval"):
+        _as_text_if_too_large(connection, name)
     return connection
+
+
+def _as_text_if_too_large(connection: Connection, name: str) -> None:
+    """Let a value of a type that Python can't hold, such as a day before Christ, come as a text."""
+    found = connection.adapters.get_loader(connection.adapters.types[name].oid, Format.TEXT)
+    assert found is not None  # noqa: S101 - psycopg has one for each of them
+    known: type[LoaderProtocol] = found
+
+    class Lenient(Loader):
+        def __init__(self, oid: int, context: AdaptContext | None = None) -> None:
+            super().__init__(oid, context)
+            self._known = known(oid, context)
+
+        def load(self, data: Buffer) -> Any:
+            try:
+                return self._known.load(data)
+            except psycopg.DataError:
+                return bytes(data).decode()
+
+    connection.adapters.register_loader(name, Lenient)
 
 
 class NotLetInError(psycopg.OperationalError):

@@ -10,6 +10,17 @@ SCREENS = {
     "/": "now",
     "/todo": "todo",
     "/work": "work",
+    "/queue": "queue",
+    "/task/{id}": "task",
+    "/deliveries": "deliveries",
+    "/delivery/{id}": "delivery",
+    "/facts/{interface}/{entity}": "facts",
+    "/stage/{code}": "stage",
+    "/decisions/{run}": "decisions",
+    "/recall/{id}": "recall",
+    "/lake": "lake",
+    "/log": "log",
+    "/find": "find",
     "/grid": "grid",
     "/module/{code}": "module",
     "/batch/{code}": "batch",
@@ -27,6 +38,7 @@ HANDLERS = {
     "/logout": "login:leave",
     "/do/{action_code}/{key}": "dialog_page:answer",
     "/doing/{number}": "doing_page:answer",
+    "/bulk/{action_code}": "bulk_page:answer",
 }
 
 

@@ -48,12 +48,14 @@ class Screen:
         title: its heading.
         sections: from top to bottom.
         form: its filters, a form of GET.
+        leads_to: the address of another screen, which is shown in place of this one.
     """
 
     name: str
     title: str
     sections: tuple[Section, ...]
     form: Html | None = None
+    leads_to: str | None = None
 
 
 @dataclass(frozen=True)

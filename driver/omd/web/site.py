@@ -84,8 +84,8 @@ class Site:
         self.is_https = is_https
         self.reader = Reader(dsn)
         self.sessions = Sessions(idle)
-        self.watches = Watches(self.reader.opened)
         self.at_work = AtWork()
+        self.watches = Watches(self.reader.opened)
         self.database_name = read_conninfo(dsn).get("dbname") or ""
         self.at_end: list[Callable[[], None]] = [self.watches.end]
         self._people: dict[str, Person] = {}
@@ -174,6 +174,8 @@ class Site:
         Raises:
             psycopg.OperationalError: there is no database.
         """
+        if section.is_data and not person.is_data_reader:
+            return no_data(person)
         read = person.read if section.is_data else self.reader.read
 
         def all_rows() -> list[list[Row]]:
@@ -226,6 +228,18 @@ class Site:
             person.personal.end_all()
         self.watches.close()
         self.reader.close()
+
+
+def no_data(person: Person) -> psycopg.Error:
+    """Return the error of a person who may not see business rows.
+
+    The database itself is not asked: some of its functions answer such a person with NULLs.
+    """
+    error = psycopg.errors.InsufficientPrivilege(
+        "This shows business rows or whole texts of errors, for which one needs omd_data_reader."
+    )
+    error.hint = f'GRANT omd_data_reader TO "{person.user}";'  # type: ignore[attr-defined]
+    return error
 
 
 @dataclass(frozen=True)

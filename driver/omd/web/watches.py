@@ -9,6 +9,7 @@ connection. Without viewers there is no statement, and after a minute no connect
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import threading
@@ -21,6 +22,7 @@ from typing import Any, Protocol
 import psycopg
 
 from omd._terminal.markup import Html
+from omd.web.bell import Bell
 
 REST = 0.25  # seconds between two computations of a watch, at least
 SHARE = 9  # and so many times as long as the last one took
@@ -103,6 +105,7 @@ class Watches:
         self._connections: dict[str, Connection] = {}
         self._threads: list[threading.Thread] = []
         self._closing = threading.Event()
+        self._bell: Bell | None = None
 
     @property
     def is_live(self) -> bool:
@@ -113,6 +116,13 @@ class Watches:
     def is_closed(self) -> bool:
         """Whether the page ends."""
         return self._closing.is_set()
+
+    def bell(self) -> Bell:
+        """Return what wakes the viewers of the loop that runs."""
+        loop = asyncio.get_running_loop()
+        if self._bell is None or self._bell.loop is not loop:
+            self._bell = Bell(loop)
+        return self._bell
 
     def show(
         self, key: Hashable, compute: Callable[[Connection], Html], viewer: Viewer

@@ -102,7 +102,7 @@ VALUES
     'SELECT object_kind, action_code FROM omd_web.action ORDER BY 1, 2; lists them.'
 ),
 (
-    -- A filter of a bulk action names something else than it may, or leaves out what is required.
+    -- A filter of a bulk action names what it may not, or leaves out what is required.
     'OM099', 'FilterNotAllowed', 'the filter {problem}',
     'Name only these, and those that are required: {allowed}.'
 ),

@@ -20,7 +20,7 @@ def play(dsn: str, folder: Path, screen: Screen, lake: Path, *, master: str | No
 
     The lake table, and the folder in which deliveries arrive, stay in the folder ``lake``.
     """
-    with _Story.open(NAME, dsn, folder, screen, lake, master=master) as story:
+    with PlatformStory.open(NAME, dsn, folder, screen, lake, master=master) as story:
         for act in (
             story.begin,
             story.first,
@@ -34,7 +34,9 @@ def play(dsn: str, folder: Path, screen: Screen, lake: Path, *, master: str | No
         return story.prove()
 
 
-class _Story(Night):
+class PlatformStory(Night):
+    """The acts of the night; ``omd demo web`` plays some of them beside an open page."""
+
     def begin(self) -> None:
         """Switch the flow on, and start two workers."""
         self.screen.title("In the evening: two workers, and we go home")
@@ -86,7 +88,7 @@ class _Story(Night):
         self.arrive(4, self.supplier.wrong(4))
         self.await_flow(4)
         self.say("  The delays of United are 60 times too long, and five flights were not flown.")
-        self._tell_departures()
+        self.tell_departures()
         load = self.one(
             "SELECT max(module_instance_id) AS id FROM omd_report.facts_loads"
             " WHERE interface_code = 'nyc_night'"
@@ -95,11 +97,11 @@ class _Story(Night):
         self.say(f"  $ omd facts undo {self.name} {load} --revert '{reason}'")
         self.call("facts", "undo", self.name, str(load), "--revert", reason)
         self.await_quiet("the undo", "has reached the mart", "facts", "mart")
-        self._tell_departures()
+        self.tell_departures()
         self.say("  The tenant corrects the folder, so the delivery has the same time as before:")
         self.arrive(4)
         self.await_flow(4)
-        self._tell_departures()
+        self.tell_departures()
 
     def killed_step(self) -> None:
         """Kill the worker that takes a step on Spark, while it writes."""
@@ -147,7 +149,8 @@ class _Story(Night):
             " it.",
         )
 
-    def _tell_departures(self) -> None:
+    def tell_departures(self) -> None:
+        """Show the flights of January 4."""
         self.sql(
             "SELECT count(*) AS flights, max(delay) FILTER (WHERE carrier = 'UA') AS longest_delay"
             " FROM mart_nyc_night.departure WHERE day = '2013-01-04'"

@@ -22,7 +22,7 @@
     let asking = null;
     let timer = 0;
 
-    // Ask what the typed text means; true when the form shows it now.
+    // Ask what the typed text means; true when the form shows it now, null when it was asked anew.
     const show = async () => {
       clearTimeout(timer);
       if (asking) asking.abort();
@@ -32,7 +32,9 @@
       // A reason changes the text only; nothing has to be tried again.
       if (ofCall(fields) === ofCall(shown)) query.set("part", "statement");
       try {
-        const answer = await fetch(`${form.action}?${query}`, { signal: asking.signal });
+        const asked = new URL(form.action);
+        for (const [name, value] of query) asked.searchParams.append(name, value);
+        const answer = await fetch(asked, { signal: asking.signal });
         if (!answer.ok) return false;
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         const fresh = page.querySelector("form[data-dialog]");
@@ -68,7 +70,9 @@
         event.preventDefault(); // a second click
       } else if (typed().toString() !== shown.toString()) {
         event.preventDefault();
-        if (await show()) {
+        const isShown = await show();
+        if (isShown === null) return; // something newer asks
+        if (isShown) {
           // The new text is on the screen before it is sent.
           requestAnimationFrame(() => form.requestSubmit(form.querySelector("button[type=submit]")));
         } else {
