@@ -110,10 +110,10 @@ def _grid(
 
 
 def _grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
-    found = defaultdict(list)
+    groups = defaultdict(list)
     for row in rows:
-        found[row[column]].append(row)
-    return found
+        groups[row[column]].append(row)
+    return groups
 
 
 def _positions(rows: Sequence[Row]) -> int:
@@ -145,6 +145,7 @@ def _line(what: Html, key: str, rows: Sequence[Row], most: int, kind: str) -> Ht
             data_t="took",
         ),
         data_key=key,
+        id=parts.id_of(key),
         cls=depth,
     )
 
