@@ -280,37 +280,37 @@ def _careful(key: str) -> Html:
 
 def _tried(dialog: Dialog, token: str | None) -> Sequence[Html]:
     """Return what came of the try."""
-    found = dialog.preview
-    if found is None:
+    preview = dialog.preview
+    if preview is None:
         if token is None or not dialog.is_whole:
             return []
         return [el("div", el("p", "It was not tried yet.", cls="none"), data_tried="")]
-    outcome = found["outcome"]
+    outcome = preview["outcome"]
     words = {
         "DONE": "It was tried and undone: it would be done.",
         "REFUSED": "It was tried: it would be refused.",
         "UNKNOWN": "Nobody knows before it is done.",
     }
     inside: list[Html | None] = [el("p", words[outcome], cls="outcome")]
-    if found["message"]:
+    if preview["message"]:
         inside.append(
             el(
                 "div",
-                el("p", found["message"], cls="message"),
-                el("p", found["hint"], cls="hint") if found["hint"] else None,
-                el("p", "SQLSTATE ", el("code", found["sqlstate_code"]))
-                if found["sqlstate_code"]
+                el("p", preview["message"], cls="message"),
+                el("p", preview["hint"], cls="hint") if preview["hint"] else None,
+                el("p", "SQLSTATE ", el("code", preview["sqlstate_code"]))
+                if preview["sqlstate_code"]
                 else None,
                 cls="refused",
-                data_code=found["sqlstate_code"],
+                data_code=preview["sqlstate_code"],
             )
         )
-    inside += [el("p", warning, cls="warning") for warning in found["warnings"] or []]
-    if found["answer"]:
-        inside += [el("h3", "It answers"), answered(found["answer"])]
-    if found["before"] is not None and found["after"] is not None:
-        inside += [el("h3", "Before and after"), _compared(found["before"], found["after"])]
-    elif found["before"] is not None and outcome == "DONE" and found["after"] is None:
+    inside += [el("p", warning, cls="warning") for warning in preview["warnings"] or []]
+    if preview["answer"]:
+        inside += [el("h3", "It answers"), answered(preview["answer"])]
+    if preview["before"] is not None and preview["after"] is not None:
+        inside += [el("h3", "Before and after"), _compared(preview["before"], preview["after"])]
+    elif preview["before"] is not None and outcome == "DONE" and preview["after"] is None:
         inside.append(el("p", "After it, the object is no longer there."))
     return [
         el(
