@@ -119,7 +119,7 @@ async def _sent(call: Call, code: str, key: str) -> Response:
     if wish != shown.wish:
         text = "Nothing was done yet: what you typed has changed the statement. It is shown now."
         notice = el("p", text, role="status", cls="notice")
-        return await _shown(call, wish, tries=True, alert=notice)
+        return await _shown(call, wish, tries=True, status=409, alert=notice)
     if shown.is_careful and form.get("key") != key:
         notice = el("p", "Nothing was done: type the key exactly as it is.", role="alert",
                     cls="alert")  # fmt: skip
@@ -333,7 +333,14 @@ def answered(value: Any) -> Html:
         table = el("table", el("thead", head), el("tbody", *body))
         return el("div", table, cls="scroll", tabindex=0)
     if isinstance(value, dict):
-        return described({term: _cell(v) for term, v in value.items()})
+        return described(
+            {
+                term: parts.link(parts.path("/task/{id}", id=v), v)
+                if term == "p_task_id" and v is not None
+                else _cell(v)
+                for term, v in value.items()
+            }
+        )
     return el("pre", as_text(value))
 
 
@@ -372,4 +379,6 @@ def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> Html:
 
 
 def _cell(value: Any) -> Html:
-    return el("bdi", "\N{EN DASH}" if value is None else as_text(value))
+    if value is None:
+        return el("bdi", "\N{EN DASH}")
+    return el("bdi", str(value).lower() if isinstance(value, bool) else as_text(value))
