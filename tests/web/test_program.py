@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import http.client
 import queue
+import re
 import signal
 import socket
 import ssl
@@ -142,6 +144,28 @@ def test_sigterm_ends_what_is_at_work_in_time(
     conn.execute("ROLLBACK")
     asking.join(20)
     assert web("--port", "0").ends(signal.SIGINT)[0] == 0
+
+
+def test_sigterm_is_heard_with_a_hundred_tabs(
+    web: Callable[..., Program], conn: Connection
+) -> None:
+    program = web("--port", "0")
+    link = urlsplit(program.url)
+    cookie = get(program.url).headers["Set-Cookie"].split(";")[0]
+    text = get(f"{program.url.partition('?')[0]}", cookie).read().decode()
+    stream = html.unescape(re.findall(r'hx-sse:connect="([^"]*)"', text)[0])
+    with contextlib.ExitStack() as stack:
+        for _ in range(100):
+            tab = stack.enter_context(
+                contextlib.closing(http.client.HTTPConnection(link.hostname, link.port, timeout=20))
+            )
+            tab.request("GET", stream, headers={"Cookie": cookie})
+            answer = stack.enter_context(tab.getresponse())
+            assert answer.readline() == b"event: on\n"
+        conn.execute("CALL omd.register_batch('b', p_frequency_code => 'Adhoc')")
+        conn.execute("CALL omd.begin_batch('b')")  # each of them is told
+        code, seconds, _ = program.ends()
+        assert (code, seconds < 5) == (0, True)
 
 
 def test_a_socket_is_for_its_owner_and_group(

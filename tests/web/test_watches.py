@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 import time
@@ -12,6 +13,7 @@ import pytest
 
 from omd._terminal.markup import Html
 from omd.web import watches
+from omd.web.bell import Bell
 from omd.web.watches import Watch, Watches
 
 if TYPE_CHECKING:
@@ -318,3 +320,30 @@ def test_closing_cancels_what_is_computed(page: Watches, dsn: str) -> None:
         assert time.monotonic() - begun < 3
         while conn.execute(asks + " AND state = 'active'").fetchone() != (0,):
             assert time.monotonic() < deadline
+
+
+def test_a_loop_that_is_busy_is_woken_once_for_all_tabs() -> None:
+    woken = []
+
+    async def busy() -> int:
+        bell, events = Bell(asyncio.get_running_loop()), [asyncio.Event() for _ in range(1000)]
+        call = bell.loop.call_soon_threadsafe
+
+        def counted(callback: Callable[[], object], *arguments: object) -> asyncio.Handle:
+            woken.append(callback)
+            return call(callback, *arguments)
+
+        bell.loop.call_soon_threadsafe = counted  # type: ignore[method-assign,assignment]
+        ringing = threading.Thread(target=lambda: [bell.ring(event) for event in events])
+        ringing.start()
+        ringing.join()
+        for event in events:
+            await asyncio.wait_for(event.wait(), PATIENCE)
+        bell.ring(events[0])
+        return len(woken)
+
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(asyncio.run(busy())))
+    thread.start()
+    thread.join()
+    assert found == [2]

@@ -63,16 +63,22 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle signals in the loop; uvicorn itself would raise them again at the end."""
+        """Handle signals; uvicorn itself would raise them again at the end.
+
+        Not through the loop, which loses them when threads have much to say to it.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.handle_exit, number, None)
+        numbers = (signal.SIGTERM, signal.SIGINT)
+        before = [signal.signal(number, self.handle_exit) for number in numbers]
         if self._entered is not None:
-            _read_terminal(loop, self._entered)
-        yield
+            _read_terminal(asyncio.get_running_loop(), self._entered)
+        try:
+            yield
+        finally:
+            for number, handler in zip(numbers, before, strict=True):
+                signal.signal(number, handler)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End; streams, which would go on for ever, end at once."""
