@@ -28,6 +28,7 @@ DECLARE
     v_kind text := 'Module';
     v_definition_id integer;
     v_platform_code text;
+    v_executing bigint[];
     v_dead bigint[];
     v_is_answered boolean := FALSE;
     v_sqlstate text;
@@ -62,6 +63,12 @@ BEGIN
         -- The end of the block releases it with everything else.
         PERFORM set_config('lock_timeout', '1s', TRUE);
         IF v_kind = 'Batch' THEN
+            -- Of all failures of the Batch only these may be new.
+            v_executing := ARRAY(
+                SELECT bi.batch_instance_id
+                FROM omd.batch_instance AS bi
+                WHERE bi.batch_id = v_definition_id AND bi.execution_status_code = 'E'
+            );
             INSERT INTO omd.batch_instance (
                 batch_instance_id, batch_id, parent_batch_instance_id, start_datetime,
                 execution_status_code, processing_indicator, next_run_indicator
@@ -72,7 +79,7 @@ BEGIN
             v_dead := ARRAY(
                 SELECT bi.batch_instance_id
                 FROM omd.batch_instance AS bi
-                WHERE bi.batch_id = v_definition_id
+                WHERE bi.batch_instance_id = ANY(v_executing)
                     AND bi.execution_status_code = 'F'
                     AND bi.end_datetime >= v_now
             );

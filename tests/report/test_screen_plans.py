@@ -110,6 +110,7 @@ def history(
         "omd.explain_begin(p_module_code => 'm2')",
         "omd.explain_begin(p_module_code => 'm7')",
         "omd.explain_begin(p_batch_code => 'b2')",
+        "omd.explain_begin(p_batch_code => 'b7')",
         "omd_report.module_execution_log ORDER BY module_instance_id DESC LIMIT 100",
         "omd_report.module_execution_log WHERE batch_instance_id = 9 AND batch_instance_id <> 0",
         NEWEST.format(kind="module"),
@@ -142,6 +143,14 @@ def test_the_history_is_long_enough_to_be_missed(history: Flow) -> None:
     before = read(history)
     history.rows("SELECT count(*) FROM omd_report.module_execution_log")
     assert read(history)["module_instance"] - before["module_instance"] >= RUNS
+
+
+def write_history(flow: Flow, statements: str) -> None:
+    """Fill tables of rooms with what fits nowhere else, and tell the planner."""
+    flow.conn.execute("SET session_replication_role = replica")
+    flow.conn.execute(statements.encode())
+    flow.conn.execute("RESET session_replication_role")
+    flow.conn.execute("VACUUM ANALYZE")
 
 
 def read(flow: Flow) -> dict[str, int]:

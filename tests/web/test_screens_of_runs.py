@@ -188,8 +188,9 @@ def test_the_same_rows_give_the_same_markup(page: Page, dsn: str) -> None:
     ids = fill(dsn, "m_x")
     for path in ("/todo", "/work", "/grid?open=m_x", "/module/m_x", f"/run/module/{ids['again']}"):
         first, second = (
-            re.sub(r'name="form" value="[^"]*"', "", page.get(path).text) for _ in range(2)
+            re.findall("<section.*?</section>", page.get(path).text, re.DOTALL) for _ in range(2)
         )
+        assert first
         assert first == second, path
 
 

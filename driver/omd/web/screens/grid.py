@@ -145,6 +145,7 @@ def _line(what: Html, key: str, rows: Sequence[Row], most: int, kind: str) -> Ht
             data_t="took",
         ),
         data_key=key,
+        id=parts.id_of(key),
         cls=depth,
     )
 

@@ -43,10 +43,10 @@ FROM omd_provenance.trace(%(run)s)
 LIMIT %(limit)s"""
 
 WHY = {
-    "P": "It was told to proceed",
-    "R": "It was told to roll back first, and then to proceed",
-    "C": "It was told to skip",
-    "A": "It was not evaluated, or was told to end",
+    "P": "The answer was to proceed",
+    "R": "The answer was to roll back first, and then to proceed",
+    "C": "The answer was to skip",
+    "A": "There is no answer yet, or it was to end",
 }
 
 

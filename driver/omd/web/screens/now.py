@@ -73,21 +73,32 @@ WHERE delivery_status <> 'ACCEPTED'
 ORDER BY delivery_id
 LIMIT %(limit)s"""
 
+# The newest are found before they are joined, so that the joins are few.
 _MODULES = """\
-SELECT module_instance_id, module_code, batch_code, execution_status_code, reason_code,
-    start_datetime, end_datetime, rows_inserted
-FROM omd_report.module_execution_log
-WHERE start_datetime >= now() - %(span)s::interval
-ORDER BY start_datetime DESC
-LIMIT %(limit)s"""
+SELECT l.module_instance_id, l.module_code, l.batch_code, l.execution_status_code, l.reason_code,
+    l.start_datetime, l.end_datetime, l.rows_inserted
+FROM (
+    SELECT i.module_instance_id
+    FROM omd.module_instance AS i
+    WHERE i.start_datetime >= now() - %(span)s::interval
+    ORDER BY i.start_datetime DESC
+    LIMIT %(limit)s
+) AS n
+INNER JOIN omd_report.module_execution_log AS l ON n.module_instance_id = l.module_instance_id
+ORDER BY l.module_instance_id DESC"""
 
 _BATCHES = """\
-SELECT batch_instance_id, batch_code, parent_batch_instance_id, execution_status_code,
-    reason_code, start_datetime, end_datetime
-FROM omd_report.batch_execution_log
-WHERE start_datetime >= now() - %(span)s::interval
-ORDER BY start_datetime DESC
-LIMIT %(limit)s"""
+SELECT l.batch_instance_id, l.batch_code, l.parent_batch_instance_id, l.execution_status_code,
+    l.reason_code, l.start_datetime, l.end_datetime
+FROM (
+    SELECT i.batch_instance_id
+    FROM omd.batch_instance AS i
+    WHERE i.start_datetime >= now() - %(span)s::interval
+    ORDER BY i.start_datetime DESC
+    LIMIT %(limit)s
+) AS n
+INNER JOIN omd_report.batch_execution_log AS l ON n.batch_instance_id = l.batch_instance_id
+ORDER BY l.batch_instance_id DESC"""
 
 
 def screen(asked: Asked) -> Screen:
