@@ -322,8 +322,13 @@ def _tried(dialog: Dialog, token: str | None) -> Sequence[Html]:
     ]
 
 
-def answered(value: Any) -> Html:
-    """Return what a call answered: the values of one row, or rows."""
+def answered(value: Any, *, is_done: bool = False) -> Html:
+    """Return what a call answered: the values of one row, or rows.
+
+    Args:
+        value: what it answered.
+        is_done: whether it was done, so that a new task is there.
+    """
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         columns = list(dict.fromkeys(column for row in value for column in row))
         head = el("tr", *(el("th", column, scope="col") for column in columns))
@@ -336,7 +341,7 @@ def answered(value: Any) -> Html:
         return described(
             {
                 term: parts.link(parts.path("/task/{id}", id=v), v)
-                if term == "p_task_id" and v is not None
+                if is_done and term == "p_task_id" and v is not None
                 else _cell(v)
                 for term, v in value.items()
             }

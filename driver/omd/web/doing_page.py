@@ -135,7 +135,10 @@ def _answers(work: Work) -> list[Html]:
     drawn: list[Html] = []
     rows = [dict(row) for row in work.answers[-200:]]
     if rows:
-        drawn += [el("h2", "What it answered"), answered(rows[0] if len(rows) == 1 else rows)]
+        drawn += [
+            el("h2", "What it answered"),
+            answered(rows[0] if len(rows) == 1 else rows, is_done=True),
+        ]
     if work.problems:
         items = (el("li", name(key), ": ", frame.problem(error)) for key, error in work.problems)
         drawn += [el("h2", "What was refused"), el("ul", *items)]
