@@ -49,8 +49,8 @@ def screen(asked: Asked) -> Screen:
     """Return the screen."""
     run = instance(asked.path["id"])
     log = Select(_RUN, {"run": run})
-    found = asked.read(log)
-    if not found:
+    known = asked.read(log)
+    if not known:
         raise NotThere(f"There is no run {run} of a Batch")
     its = {"run": run, "limit": 500}
     sections = (
@@ -66,7 +66,7 @@ def screen(asked: Asked) -> Screen:
             lambda rows: context([r["execution_context"] for r in rows]),
         ),
     )
-    return Screen("run", f"Run {run} of {found[0]['batch_code']}", sections)
+    return Screen("run", f"Run {run} of {known[0]['batch_code']}", sections)
 
 
 def _run(rows: Sequence[Row]) -> Html:

@@ -110,10 +110,10 @@ def _grid(
 
 
 def _grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
-    found = defaultdict(list)
+    groups = defaultdict(list)
     for row in rows:
-        found[row[column]].append(row)
-    return found
+        groups[row[column]].append(row)
+    return groups
 
 
 def _positions(rows: Sequence[Row]) -> int:

@@ -54,11 +54,11 @@ def screen(asked: Asked) -> Screen:
     """Return the screen."""
     run = instance(asked.path["id"])
     trace = Select(_RUN, {"run": run})
-    found = asked.read(trace)
-    if not found:
+    known = asked.read(trace)
+    if not known:
         raise NotThere(f"There is no run {run} of a Module")
     its = {"run": run, "limit": 200}
-    is_over = found[0]["end_datetime"] is not None
+    is_over = known[0]["end_datetime"] is not None
     sections = (
         Section("run", "The run", (trace,), _run),
         linked.actions(asked, "MODULE_INSTANCE", run),
@@ -74,7 +74,7 @@ def screen(asked: Asked) -> Screen:
         Section("events", "Events", (trace,), _events),
         Section("context", "Context", (trace,), _context),
     )
-    return Screen("run", f"Run {run} of {found[0]['module_code']}", sections)
+    return Screen("run", f"Run {run} of {known[0]['module_code']}", sections)
 
 
 def instance(text: str) -> int:
@@ -121,10 +121,10 @@ def _run(rows: Sequence[Row]) -> Html:
     )  # fmt: skip
 
 
-def parents(found: Sequence[Mapping[str, Any]]) -> list[object] | None:
+def parents(above: Sequence[Mapping[str, Any]]) -> list[object] | None:
     """Return the runs of Batches above a run, the nearest first."""
     pieces: list[object] = []
-    for number_, parent in enumerate(found):
+    for number_, parent in enumerate(above):
         of = f"{parent['batch_code']} {parent['batch_instance_id']}"
         pieces += [
             " under " if number_ else "",
@@ -241,7 +241,7 @@ def _events(rows: Sequence[Row]) -> Html:
     return events([event for row in rows for event in row["events"] or []])
 
 
-def events(found: Sequence[Row]) -> Html:
+def events(rows: Sequence[Row]) -> Html:
     """Return the events of a run."""
     columns = {
         "at": lambda event: moment(datetime.fromisoformat(event["event_datetime"])),
@@ -250,14 +250,14 @@ def events(found: Sequence[Row]) -> Html:
         if event["event_return_code_details"] else None,
         "detail": lambda event: message(event["event_detail"]) if event["event_detail"] else None,
     }  # fmt: skip
-    return parts.table("omd_report.trace", found, columns, key="event_id")
+    return parts.table("omd_report.trace", rows, columns, key="event_id")
 
 
 def _context(rows: Sequence[Row]) -> Html:
     return context([row["execution_context"] for row in rows])
 
 
-def context(found: Sequence[Mapping[str, Any] | None]) -> Html:
+def context(contexts: Sequence[Mapping[str, Any] | None]) -> Html:
     """Return where and by what a run was performed."""
-    pairs = {key: as_text(value) for each in found for key, value in (each or {}).items()}
+    pairs = {key: as_text(value) for each in contexts for key, value in (each or {}).items()}
     return described(pairs) if pairs else el("p", "None", cls="none")
