@@ -175,7 +175,7 @@ def test_a_reason_that_was_not_shown_is_shown_first(
     batch("b")
     first = shown(page, do("BATCH_DEACTIVATE", "b"))
     again = send(page, first, reason="ticket 4711")
-    assert again.status == 200
+    assert again.status == 409
     seen = read(again.text)
     assert not any("ticket" in entry for entry in log() if entry.startswith("BEGIN;\n"))
     assert "ticket 4711" in text_of(seen)
