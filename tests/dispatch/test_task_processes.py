@@ -12,7 +12,7 @@ import pytest
 from dispatch.conftest import Room
 from support.workers import Process, until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.kill]
 
 JOB = """
 import os
