@@ -29,6 +29,7 @@ def looked_at(text: str) -> Element:
         assert element.tag != "script" or re.match(r"/[^/]", names["src"])
         for name in _LOADING & names.keys():
             assert re.match(r"[/?#](?!/)", names[name]), names
+    assert all(head.text for head in root.all("th")), "a column without a title"
     ids = [element.attributes["id"] for element in root.all(id=True)]
     assert len(ids) == len({*ids}), sorted(i for i in ids if ids.count(i) > 1)
     return root

@@ -113,7 +113,7 @@ LIMIT %(limit)s""",
             "call#": lambda r: r["invocation_no"],
             "came out": lambda r: cells.pairs(r["outputs"]),
             "answered": lambda r: cells.document(r["result"]),
-            "": decision,
+            "why": decision,
         },
         is_data=True,
     )  # fmt: skip

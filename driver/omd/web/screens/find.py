@@ -53,7 +53,7 @@ def _table(rows: Sequence[Row]) -> Html:
             "key": lambda r: linked.to(r["object_kind"], r["key"]),
             "what": lambda r: cells.text(r["title"]) if r["title"] != r["key"] else None,
             "more": lambda r: cells.words(r["detail"]),
-            "": lambda r: _RANKS.get(r["rank"]),
+            "how well": lambda r: _RANKS.get(r["rank"]),
         },
         key=lambda r: f"{r['object_kind']}/{r['key']}",
     )

@@ -177,7 +177,7 @@ LIMIT %(limit)s""",
         "dead#": lambda r: number(r["dead"]) + ("" if r["is_all"] else "+"),
         "since": lambda r: moment(r["since"]),
         "one of them#": lambda r: cells.task(r["first_task_id"]),
-        "": lambda r: cells.bulk(asked, "REVIVE_TASK", of_type(r), "Revive all of the type"),
+        "actions": lambda r: cells.bulk(asked, "REVIVE_TASK", of_type(r), "Revive all of the type"),
     }
     return lists.listing(
         "dead-groups", "Dead tasks by type and error", "omd_dispatch.dead_groups", select, columns,
@@ -211,7 +211,7 @@ LIMIT %(limit)s""",
             "run#": lambda r: (
                 cells.run(r["module_instance_id"]) or cells.batch_run(r["batch_instance_id"])
             ),
-            "": lambda r: cells.action(asked, "REVIVE_TASK", r["task_id"], "Revive"),
+            "actions": lambda r: cells.action(asked, "REVIVE_TASK", r["task_id"], "Revive"),
         }
         table = parts.table("omd_dispatch.dead_tasks", rows, columns, key="task_id")
         if may_pick:
@@ -296,7 +296,7 @@ LIMIT %(limit)s""",
             "attempt#": lambda r: r["attempt"],
             "worker": lambda r: cells.text(r["claimed_by"]),
             "since": lambda r: linked.running_since(r["claimed_at"]),
-            "": lambda r: cells.state("A", "is to end") if r["cancel_requested"] else None,
+            "asked": lambda r: cells.state("A", "is to end") if r["cancel_requested"] else None,
         },
         key="task_id",
     )  # fmt: skip
@@ -324,7 +324,7 @@ LIMIT %(limit)s""",
             "by": lambda r: cells.text(r["suspended_by"]),
             "resumed": lambda r: moment(r["resumed_at"]),
             "reason": lambda r: cells.words(r["reason"]),
-            "": lambda r: (
+            "actions": lambda r: (
                 None
                 if r["resumed_at"]
                 else cells.action(asked, "RESUME", r["suspension_id"], "Resume")
@@ -382,7 +382,7 @@ LIMIT %(limit)s""",
             "attempts#": lambda r: r["max_attempts"],
             "may take": lambda r: as_text(r["timeout"]),
             "pause after an error": lambda r: as_text(r["backoff"]),
-            "": lambda r: cells.actions(
+            "actions": lambda r: cells.actions(
                 asked,
                 ("SET_LIMIT", _type(r), "Set limit"), ("SUSPEND", _type(r), "Suspend")
             ),
@@ -421,7 +421,7 @@ LIMIT %(limit)s""",
             "created#": lambda r: number(r["created_count"]),
             "lost#": lambda r: number(r["lost_count"]),
             "problem": lambda r: cells.words(r["problem"]),
-            "": lambda r: cells.actions(
+            "actions": lambda r: cells.actions(
                 asked,
                 ("RESUME_SCHEDULE", r["schedule_code"], "Resume")
                 if r["inactive_indicator"] == "Y"

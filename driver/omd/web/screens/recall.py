@@ -169,7 +169,7 @@ LIMIT %(limit)s""",
             "data of": lambda r: moment(r["snapshot_datetime"]),
             "comes as": _coming,
             "problem": lambda r: cells.words(r["problem"]),
-            "": lambda r: (
+            "actions": lambda r: (
                 None
                 if r["return_status"] in ("DONE", "DROPPED", "RUNNING")
                 else cells.action(

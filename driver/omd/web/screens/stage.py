@@ -119,7 +119,7 @@ def _runs(asked: Asked, code: str) -> Section:
             "read#": lambda r: number(r["rows_input"]),
             "written#": lambda r: number(r["rows_inserted"]),
             "rejected#": lambda r: number(r["rows_rejected"]),
-            "": lambda r: cells.decisions(r["module_instance_id"], "decisions"),
+            "decisions": lambda r: cells.decisions(r["module_instance_id"], "show"),
         },
         key="module_instance_id",
         paged=lists.Paged(asked, "before", "module_instance_id"),
@@ -190,7 +190,7 @@ LIMIT %(limit)s""",
             "defined": lambda r: moment(r["defined_at"]),
             "by": lambda r: cells.text(r["defined_by"]),
             "fingerprint": lambda r: el("code", r["content_hash"][:8], title=r["content_hash"]),
-            "": lambda r: cells.actions(
+            "actions": lambda r: cells.actions(
                 asked,
                 ("ACTIVATE_RULESET", r["ruleset_code"], "Activate", {"p_version": r["version"]})
                 if r["state"] != "ACTIVE"
