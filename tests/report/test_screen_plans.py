@@ -26,7 +26,7 @@ MODULES = 7
 EVENTS = 2 * RUNS
 # A span of time is read by ranges of blocks, of which the log has a few.
 MOST = {"batch_instance": 600, "module_instance": 1200, "event_log": 16_000}
-SPAN = ">= now() - interval '2 hours'"
+SPAN = ">= now() - interval '1 day'"
 # The newest of a span come first, and then what the view says of them.
 NEWEST = (
     "(SELECT i.{kind}_instance_id FROM omd.{kind}_instance AS i WHERE i.start_datetime "
@@ -53,7 +53,7 @@ def history(
             flow.module(f"m{n}", table_code="dwh.m")
             flow.batch(f"b{n}", f"m{n}", frequency_code="Daily")
         code = f"CASE WHEN n <= {10 * MODULES} THEN 1 + n %% {MODULES} ELSE {MODULES} END"
-        times = "now() - (%s - n) * interval '1 minute'"
+        times = "now() - (%s - n) * interval '10 minutes'"
         # Each fifth run has failed, and the next one has undone it.
         status = "CASE WHEN n %% 5 = 0 THEN 'F' ELSE 'S' END"
         for kind, more, values in (
