@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 PATIENCE = 20_000  # milliseconds; as long as a loaded machine may take for one step
 
@@ -45,3 +46,20 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=program, **options)
         yield browser
         browser.close()
+
+
+def violations(tab: Page, scheme: Any, options: str = "{}") -> list[str]:
+    """Return what axe-core finds on a page in a scheme, light or dark."""
+    import axe_playwright_python
+
+    if not tab.evaluate("typeof axe === 'object'"):
+        program = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+        tab.evaluate(program.read_text(encoding="utf-8"))
+    tab.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    result = tab.evaluate(f"() => axe.run({options})")
+    assert result["passes"]
+    return [
+        f"{scheme}: {violation['id']}: {node['html'][:200]}: {node['failureSummary']}"
+        for violation in result["violations"]
+        for node in violation["nodes"][:3]
+    ]

@@ -7,15 +7,14 @@ looked at all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import axe_playwright_python
 import psycopg
 import pytest
 from psycopg.rows import dict_row
 
 from omd.web import app, routes
+from support.browser import violations
 from support.flow import Flow
 from web.conftest import Page, Tabs
 from web.world import Keys, build
@@ -24,11 +23,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from playwright.sync_api import Browser
-    from playwright.sync_api import Page as Tab
 
 HOSTILE = "dwh.<img src=x onerror=alert(1)>/\"'&%2F é \N{RIGHT-TO-LEFT OVERRIDE}" + "w" * 60
-
-AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
 # Of which kind the key of a path is.
 KINDS = {
@@ -92,17 +88,6 @@ def looked_at(
         page.close()
 
 
-def violations(tab: Tab, scheme: Any, options: str = "{}") -> list[str]:
-    tab.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    result = tab.evaluate(f"() => axe.run({options})")
-    assert result["passes"]
-    return [
-        f"{scheme}: {violation['id']}: {node['html'][:200]}: {node['failureSummary']}"
-        for violation in result["violations"]
-        for node in violation["nodes"][:3]
-    ]
-
-
 def path_of(pattern: str, keys: Keys) -> str:
     given = dict.fromkeys((part[1:-1] for part in pattern.split("/")), "REVIVE_TASK")
     if pattern in KINDS:
@@ -116,7 +101,6 @@ def test_a_screen_is_for_everybody(looked_at: tuple[Tabs, Keys], pattern: str) -
     tab = tabs(path_of(pattern, keys), viewport={"width": 1280, "height": 800})
     status = "performance.getEntriesByType('navigation')[0].responseStatus"
     assert tab.evaluate(status) == (404 if pattern in MISSING else 200)
-    tab.evaluate(AXE)
     # What is not about colours is the same in both schemes.
     found = violations(tab, "light") + violations(tab, "dark", "{runOnly: ['color-contrast']}")
     assert found == []

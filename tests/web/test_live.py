@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from omd import embedded
+from support.browser import violations
 from support.crashes import VERSION
 from web.tried import show_tried, tried
 
@@ -303,6 +304,7 @@ def test_keys(browser: Tabs, tried: Callable[..., float]) -> None:
     live(tab)
     tab.keyboard.press("?")
     tab.wait_for_selector("dialog#keys[open]")
+    assert violations(tab, "light") == []
     tab.keyboard.press("Escape")
     tab.wait_for_selector("dialog#keys:not([open])", state="attached")
     tab.keyboard.press("j")

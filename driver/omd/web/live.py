@@ -113,16 +113,16 @@ def _computing(
     section: Section, query: Mapping[str, str], prefix: str
 ) -> Callable[[Connection], Html]:
     def compute(connection: Connection) -> Html:
-        found: list[list[Row]] | psycopg.Error
+        rows: list[list[Row]] | psycopg.Error
         try:
-            found = [rows_of(connection, select) for select in section.selects]
+            rows = [rows_of(connection, select) for select in section.selects]
         except psycopg.Error as error:
             if is_lost(error) or connection.closed:
                 raise
-            found = error
+            rows = error
         with parts.under(prefix):
             try:
-                return frame.section(section, found, query)
+                return frame.section(section, rows, query)
             except Exception:  # noqa: BLE001 - one section stops no other
                 _log.exception("the section %s could not be drawn", section.id)
                 text = "This part could not be drawn; the log of the page says why."
