@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION omd_web._evaluate(
 )
 RETURNS jsonb
 LANGUAGE plpgsql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp

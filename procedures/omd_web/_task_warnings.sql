@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION omd_web._task_warnings(
 )
 RETURNS text[]
 LANGUAGE plpgsql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp

@@ -16,7 +16,7 @@ RETURNS TABLE (
     statement text
 )
 LANGUAGE plpgsql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp

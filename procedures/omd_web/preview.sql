@@ -108,15 +108,15 @@ END
 $preview$;
 
 COMMENT ON FUNCTION omd_web.preview IS
-'Performs p_action_code on the object p_key, with p_arguments as omd_web.statement takes them, and '
-'undoes it. outcome: DONE: it would be done. REFUSED: it would be refused, as sqlstate_code, '
-'message, detail and hint say. UNKNOWN: it can''t be tried, somebody else holds what it needs (it '
-'waits for at most a second for each lock), or statement_timeout is over, which the caller should '
-'set first. answer: what the procedure returns, or the rows of its plan. before, after: the row of '
-'the object. warnings: what keeps its task from being run; what the procedure itself warns of '
-'comes as messages of the session. Only sequences go on. Errors: OM005: p_action_code or p_key is '
-'NULL; OM098: there is no such action or object. May be NULL: answer, after, sqlstate_code, '
-'message, detail, hint. Locks: those of the call, for at most a second each; they are released '
-'before it returns.';
+'Performs p_action_code on the object p_key, with p_arguments as omd_web.statement takes them, '
+'and undoes it. outcome: DONE: it would be done. REFUSED: it would be refused, as sqlstate_code, '
+'message, detail and hint say; so are arguments that are missing (OM005) or not asked (OM013). '
+'UNKNOWN: it can''t be tried, somebody else holds what it needs (it waits for at most a second '
+'for each lock), or statement_timeout is over, which the caller should set first. answer: what '
+'the procedure returns, or the rows of its plan. before, after: the row of the object. warnings: '
+'what keeps its task from being run; what the procedure itself warns of comes as messages of the '
+'session. Only sequences go on. Errors: OM005: p_action_code or p_key is NULL; OM098: there is no '
+'such action or object. May be NULL: answer, after, sqlstate_code, message, detail, hint. Locks: '
+'those of the call, for at most a second each; they are released before it returns.';
 REVOKE ALL ON FUNCTION omd_web.preview FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web.preview TO omd_reader;

@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION omd_web.statement(
 )
 RETURNS text
 LANGUAGE plpgsql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp

@@ -229,6 +229,8 @@ OTHERS = {
     **dict.fromkeys(["OM290", "OM291"], "decision"),
     **dict.fromkeys(["OM095", "OM195", "OM295", "OM296"], "event"),
     "OM096": "integrations",
+    "OM098": "web",
+    "OM099": "dispatch",
 }
 
 

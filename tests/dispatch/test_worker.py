@@ -108,6 +108,7 @@ def test_each_handler_ends_its_task_as_it_went(
     room.type("LOAD", family_code="CALL", handler="SQL", target='App."Load it"', **WAITS)
     room.type("LOST", family_code="CALL", handler="SQL", target="app.lost", **WAITS)
     for handler in ("BATCH", "MODULE"):
+        room.type(handler, family_code="RUN", handler=handler, target=None, **WAITS)
         target = f"{MODULE}:job_of_{handler.lower()}"
         room.type(f"JOB_{handler}", family_code="RUN", handler=handler, target=target, **WAITS)
 

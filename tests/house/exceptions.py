@@ -231,6 +231,7 @@ NULL_IS_AN_ANSWER = {
 CHANGES_NOTHING = {
     "omd_facts.as_of": "it sets a setting of the session",
     "omd.explain_begin": "it asks what a begin asks, in a subtransaction that always rolls back",
+    "omd_web.preview": "it makes a call with the rights of its caller, and always rolls it back",
 }
 
 # Errors of a callee that a caller can't cause: errors, reason, caller > callee.
@@ -244,6 +245,16 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM006",
         "its direction and depth are its own",
         ["omd_provenance._run_steps > omd_provenance._trace"],
+    ),
+    (
+        "OM013",
+        "it gives no argument",
+        ["omd_web.actions > omd_web._call"],
+    ),
+    (
+        "OM072",
+        "the task has just been written",
+        ["omd_web.preview > omd_web._task_warnings"],
     ),
     (
         "OM102",
@@ -908,6 +919,8 @@ KNOWS = {
         "omd_report",
     },
 }
+# A setting that has the name of a table.
+SETTINGS = {"omd.reason"}
 
 # The rights of omd_admin on tables, as in sql/grants: on all rows, or UPDATE of columns.
 ADMIN_ROWS = {

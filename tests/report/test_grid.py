@@ -228,7 +228,7 @@ def test_the_grid_is_what_a_plain_count_of_the_runs_gives(flow: Flow) -> None:
             below: list[tuple[Any, ...]] = []
             for name in own:
                 if name.startswith(code):
-                    found = [
+                    found: list[tuple[Any, ...]] = [
                         (name, n, cells[name, run])
                         for n, (run, _) in enumerate(newest, 1)
                         if (name, run) in cells

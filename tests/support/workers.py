@@ -61,7 +61,7 @@ class Process:
             return next((line for line in self.told if re.search(pattern, line)), None)
 
         with self._more:
-            self._more.wait_for(lambda: found() or "" in self.told, timeout=60)
+            self._more.wait_for(lambda: found() or "" in self.told, timeout=180)
         line = found()
         assert line is not None, f"{pattern} was not told:\n{''.join(self.told)}"
         return line
@@ -71,7 +71,7 @@ class Process:
 
     def ends(self, code: int = 0) -> str:
         """Wait for its end with this exit code; return what it has told."""
-        ended = self.process.wait(timeout=60)
+        ended = self.process.wait(timeout=180)
         self._reader.join(timeout=10)
         assert ended == code, "".join(self.told)
         return "".join(self.told)
@@ -91,7 +91,7 @@ def start(dsn: str) -> Iterator[Callable[..., Process]]:
         yield run
 
 
-def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
+def until(condition: Callable[[], Any], seconds: float = 180) -> Any:
     """Wait for the database, so long at most."""
     end = time.monotonic() + seconds
     while not (found := condition()):

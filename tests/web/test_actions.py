@@ -133,43 +133,6 @@ def row_of(conn: Connection, kind: str, key: str) -> dict[str, Any] | None:
     return row
 
 
-def test_what_is_not_offered_is_refused_or_changes_nothing(
-    keys: Keys, person: Callable[..., Connection]
-) -> None:
-    conn = person()
-    seen = set()
-    for kind, states in keys.items():
-        if kind == "LOAD":
-            continue
-        for state, key in states.items():
-            for code, action in actions(conn, kind, key).items():
-                seen.add((code, action["is_offered"]))
-                if action["is_offered"]:
-                    assert action["why_not"] is None
-                    continue
-                assert action["why_not"], code
-                before = row_of(conn, kind, key)
-                sqlstate = None
-                with conn.transaction(force_rollback=True):
-                    try:
-                        conn.execute(action_text(conn, keys, action, key))
-                    except psycopg.Error as error:
-                        sqlstate = error.sqlstate
-                    else:
-                        assert row_of(conn, kind, key) == before, (code, state)
-                assert sqlstate is None or sqlstate.startswith("OM"), (code, state, sqlstate)
-    # Each condition was met and was not met, and each action was offered.
-    listed = {row["action_code"] for row in conn.execute("SELECT action_code FROM omd_web.action")}
-    assert {code for code, offered in seen if offered} == listed
-    conditional = {
-        row["action_code"]
-        for row in conn.execute(
-            "SELECT action_code FROM omd_web.action WHERE offered_when <> 'TRUE'"
-        )
-    }
-    assert {code for code, offered in seen if not offered} == conditional
-
-
 def action_text(conn: Connection, keys: Keys, action: dict[str, Any], key: str) -> bytes:
     """Return the call without the transaction of a reason."""
     text = statement(conn, action["action_code"], key, asked(keys, action))
@@ -177,31 +140,58 @@ def action_text(conn: Connection, keys: Keys, action: dict[str, Any], key: str) 
     return call.encode()
 
 
-def test_a_preview_says_what_happens(keys: Keys, person: Callable[..., Connection]) -> None:
-    """It is DONE or REFUSED just as the call, and the world is as it was before."""
+def attempt(conn: Connection, keys: Keys, action: dict[str, Any], kind: str, key: str) -> Any:
+    """Make the call and undo it; return the SQLSTATE of its error, and the row after it."""
+    with conn.transaction(force_rollback=True):
+        try:
+            conn.execute(action_text(conn, keys, action, key))
+        except psycopg.Error as error:
+            return error.sqlstate, None
+        return None, row_of(conn, kind, key)
+
+
+def test_what_is_offered_and_what_is_tried_agree_with_the_call(
+    keys: Keys, person: Callable[..., Connection]
+) -> None:
+    """In each state: what is not offered is refused by a code of OMD, or changes nothing.
+
+    A preview says just what the call says, and the object is as it was before.
+    """
     conn = person()
-    for kind, states in keys.items():
-        if kind == "LOAD":
-            continue
-        for state, key in states.items():
-            for code, action in actions(conn, kind, key).items():
-                before = row_of(conn, kind, key)
-                answer = conn.execute(
-                    "SELECT * FROM omd_web.preview(%s, %s, %s)", [code, key, asked(keys, action)]
-                ).fetchone()
-                assert answer
-                assert row_of(conn, kind, key) == before, (code, state)
-                if answer["outcome"] == "UNKNOWN":
-                    continue
-                sqlstate = None
-                with conn.transaction(force_rollback=True):
-                    try:
-                        conn.execute(action_text(conn, keys, action, key))
-                    except psycopg.Error as error:
-                        sqlstate = error.sqlstate
+    seen = set()
+    states = [
+        (kind, state, key)
+        for kind, of in keys.items()
+        if kind != "LOAD"
+        for state, key in of.items()
+    ]
+    for kind, state, key in states:
+        for code, action in actions(conn, kind, key).items():
+            seen.add((code, action["is_offered"]))
+            before = row_of(conn, kind, key)
+            answer = conn.execute(
+                "SELECT * FROM omd_web.preview(%s, %s, %s)", [code, key, asked(keys, action)]
+            ).fetchone()
+            assert answer
+            assert row_of(conn, kind, key) == before, (code, state)
+            assert (action["why_not"] is None) == action["is_offered"], (code, state)
+            if action["is_offered"] and answer["outcome"] == "UNKNOWN":
+                continue
+            sqlstate, after = attempt(conn, keys, action, kind, key)
+            if answer["outcome"] != "UNKNOWN":
                 assert answer["sqlstate_code"] == sqlstate, (code, state, answer)
                 assert answer["outcome"] == ("DONE" if sqlstate is None else "REFUSED")
                 assert (answer["hint"] is None) == (sqlstate is None), (code, state)
+            if not action["is_offered"]:
+                assert (sqlstate or "OM").startswith("OM"), (code, state, sqlstate)
+                assert sqlstate or after == before, (code, state)
+    # Each action was offered, and each condition was not met once.
+    listed = conn.execute("SELECT action_code, offered_when <> 'TRUE' AS c FROM omd_web.action")
+    conditional = {row["action_code"]: row["c"] for row in listed}
+    assert {code for code, offered in seen if offered} == conditional.keys()
+    assert {code for code, offered in seen if not offered} == {
+        code for code, is_conditional in conditional.items() if is_conditional
+    }
 
 
 def test_each_action_is_done_and_leaves_an_event(

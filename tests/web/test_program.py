@@ -136,8 +136,7 @@ def test_sigterm_ends_what_is_at_work_in_time(
     asking = threading.Thread(target=ask_in_vain, args=[page, cookie])
     asking.start()
     waits = (
-        "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'omd web'"
-        " AND datname = current_database() AND wait_event_type = 'Lock'"
+        "SELECT count(*) AS n FROM pg_locks WHERE NOT granted AND relation = 'omd.module'::regclass"
     )
     until(lambda: conn.execute(waits).fetchone()["n"])
     code, seconds, _ = program.ends()

@@ -86,6 +86,21 @@ def test_every_answer_has_the_headers(page: Page, once: None) -> None:
         assert "Server" not in answer.headers
 
 
+def test_what_is_no_http_gets_the_headers_too(page: Page) -> None:
+    for wrong in (
+        b"GET /\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"\0\0\r\n\r\n",
+    ):
+        with socket.create_connection(("127.0.0.1", page.port), timeout=20) as client:
+            client.sendall(wrong)
+            with client.makefile("rb") as answer:
+                text = answer.read().decode()
+        assert text.startswith("HTTP/1.1 400 ")
+        assert f"Content-Security-Policy: {POLICY}\r\n" in text
+        assert "Cache-Control: no-store\r\n" in text
+
+
 def test_a_host_of_others_is_refused_whatever_it_asks(page: Page) -> None:
     page.sign_in()
     css = assets()["page.css"].path

@@ -17,6 +17,7 @@ import pytest
 from omd._terminal.markup import Html, el
 from omd.web import parts, reading, routes
 from omd.web.section import Asked, Screen, Section, Select
+from support.workers import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,3 +223,31 @@ def test_many_look_at_once_over_few_connections(
         " WHERE application_name = 'omd web' AND datname = current_database()"
     )
     assert row["n"] <= 4
+
+
+def test_one_person_takes_neither_all_connections_nor_all_csvs(
+    page: Page, screen: Callable[..., None], conn: Connection
+) -> None:
+    conn.execute("CREATE TABLE dwh.held (value int); GRANT USAGE ON SCHEMA dwh TO omd_reader")
+    conn.execute("GRANT SELECT ON dwh.held TO omd_reader")
+    screen(*(section(f"s{n}", "SELECT value FROM dwh.held") for n in range(6)))
+    page.sign_in()
+    waits = (
+        "SELECT count(*) AS n FROM pg_locks WHERE NOT granted AND relation = 'dwh.held'::regclass"
+    )
+    statuses: list[int] = []
+    paths = ["/work", "/work", "/work?csv=s1", "/work?csv=s2", "/work?csv=s3"]
+    threads = [
+        threading.Thread(target=lambda path: statuses.append(page.get(path).status), args=[path])
+        for path in paths
+    ]
+    with conn.transaction():
+        conn.execute("LOCK TABLE dwh.held")
+        for thread in threads:
+            thread.start()
+        until(lambda: conn.execute(waits).fetchone()["n"] == 3 + 2)  # type: ignore[index]
+        until(lambda: statuses)  # the third CSV
+        assert page.ask("GET", "/readyz").status == 200  # there is one left for others
+    for thread in threads:
+        thread.join(30)
+    assert sorted(statuses) == [200] * 4 + [503]

@@ -14,6 +14,8 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
+from omd.web.sessions import COOKIE, Session
+from web.roles import roles
 from web.tried import tried
 
 if TYPE_CHECKING:
@@ -122,6 +124,27 @@ def test_a_tab_that_comes_back_gets_what_it_missed_and_no_more(
     third = stream(**{"Last-Event-ID": has})
     found = third.until(lambda event: "id" in event)
     assert 'data-key="3"' in found["data"]
+
+
+def test_who_may_see_and_do_the_same_shares_a_watch(
+    page: Page, tried: Callable[..., float], conn: Connection
+) -> None:
+    tried(1)
+    made = {
+        "web_one": "IN ROLE omd_reader",
+        "web_two": "IN ROLE omd_reader",
+        "web_runs": "IN ROLE omd_reader, omd_runner",
+        "web_data": "IN ROLE omd_data_reader, omd_reader",
+    }
+    watched = []
+    with roles(conn, **made), contextlib.ExitStack() as stack:
+        for user in made:
+            person = page.site.person(user, page.site.reader.opened)
+            page.cookie = f"{COOKIE}={page.site.sessions.begin(Session.of(person))}"
+            stream = stack.enter_context(contextlib.closing(Stream(page, address(page))))
+            assert stream.next()["event"] == "on"
+            watched.append(len(page.site.watches._watches))
+    assert watched == [2, 2, 4, 6]  # two sections are live
 
 
 @pytest.mark.parametrize("of", ["", "/none", "/tried/more", "http://other/tried", "/%FF"])

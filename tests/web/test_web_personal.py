@@ -78,6 +78,9 @@ def test_a_connection_is_used_again_and_a_transaction_left_open_is_undone(
         first.execute("CREATE TABLE public.left_open ()")
     with ada.connection() as second:
         assert second.info.backend_pid == pid
+        # A statement whose page was killed ends.
+        [row] = second.execute("SHOW client_connection_check_interval").fetchall()
+        assert row == {"client_connection_check_interval": "10s"}
     assert conn.execute("SELECT to_regclass('public.left_open') AS t").fetchone()["t"] is None
     assert len(conn.execute(OPEN).fetchall()) == 1
 

@@ -65,6 +65,14 @@ class Engine(Protocol):
         """
         self._refuse("has no session")
 
+    def renew(self) -> bool:
+        """Put a new session in the place of the present one, before other work begins.
+
+        Returns:
+            Whether there is a session of this process that can go on.
+        """
+        return False
+
     def context(self, session: Any) -> dict[str, Any]:
         """Return what the execution context says about a session."""
         return {}
@@ -209,9 +217,16 @@ class Engines:
 
     def active_session(self) -> Any | None:
         """Return the session that this thread uses already, of an engine that is imported."""
-        sessions = (
-            self[name].active()
-            for name, (_, library) in self._table.items()
-            if library in sys.modules
-        )
+        sessions = (engine.active() for engine in self._imported())
         return next((session for session in sessions if session is not None), None)
+
+    def renew(self) -> bool:
+        """Put new sessions in the place of those of this process, before other work begins.
+
+        Returns:
+            Whether there is one that can go on.
+        """
+        return any(engine.renew() for engine in self._imported())
+
+    def _imported(self) -> Iterator[Engine]:
+        return (self[name] for name, (_, library) in self._table.items() if library in sys.modules)

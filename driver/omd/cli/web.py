@@ -197,9 +197,10 @@ def web(
         read_only=read_only,
         is_https=tls_cert is not None,
     )
-    application.site.reader.check()
-    _log_to_stderr()
     with contextlib.ExitStack() as stack:
+        stack.enter_context(serving.ending_quietly())
+        application.site.reader.check()
+        _log_to_stderr()
         try:
             if file is not None:
                 listening = stack.enter_context(serving.bound_file(file))

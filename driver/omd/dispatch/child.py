@@ -1,8 +1,10 @@
-"""A task in a process of its own: the side of the worker, and that of the process.
+"""Tasks in a process of their own: the side of the worker, and that of the process.
 
-The process gets its task on its standard input and reports the ending over a pipe. The worker also
-writes to the input, again and again, that it lives: the process ends itself when the worker is
-gone, or is silent for so long that others may have the task.
+The process gets a task on its standard input and reports over a pipe that it has it, and its
+ending. The worker also writes to the input, again and again, that it lives: the process ends itself
+when the worker is gone, or is silent for so long that others may have the task.
+
+A process that has started Spark waits for the next task, because that takes seconds.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ import contextlib
 import ctypes
 import json
 import os
+import queue
 import select
 import signal
 import sys
 import threading
 import time
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from omd._core import signals
@@ -32,34 +36,35 @@ _GRACE = 10.0  # so long the process may take to end when its worker is gone
 
 
 class TaskProcess:
-    """The process of a task, as the worker has it.
+    """A process for tasks, one after the other, as the worker has it.
 
     Args:
-        kind: its type.
+        name: of the first task, for messages.
         dsn: the database; empty where libpq's own settings name it.
         ttl: seconds of silence of the worker after which the process ends itself.
     """
 
-    def __init__(self, task: Task, kind: TaskType, dsn: str, ttl: float) -> None:
-        self._task = task
-        self._kind = kind
+    def __init__(self, name: str, dsn: str, ttl: float) -> None:
+        self.may_go_on = False  # whether it waits for another task
+        self._has_run = False
+        self.idle_since = 0.0  # since when it does, in seconds of `time.monotonic`
+        self._ttl = ttl
         self._lock = threading.Lock()
         stdin, self._feed = os.pipe()
-        self._heard, tell = os.pipe()
+        heard, self._tell = os.pipe()
+        self._reports = os.fdopen(heard, "rb")
         try:
             self._child = Child(
-                str(task),
+                name,
                 _COMMAND,
                 {**os.environ, **({"OMD_DSN": dsn} if dsn else {})},
                 sys.stderr.fileno(),  # the output of a task is no data of the worker
                 stdin=stdin,
-                keeps=[tell],
+                keeps=[self._tell],
             )
         finally:
             os.close(stdin)
-            os.close(tell)
-        with self._lock:
-            self._write(_task_line(task, kind, tell, ttl))
+            os.close(self._tell)
 
     def beat(self) -> None:
         """Tell the process that its worker lives."""
@@ -69,27 +74,38 @@ class TaskProcess:
             finally:
                 self._lock.release()
 
-    def wait(self) -> Ending:
-        """Wait for the end of the process; return how its task went."""
-        self._child.wait()
+    def run(self, task: Task, kind: TaskType) -> Ending | None:
+        """Let it run a task, and wait for its end; return how the task went.
+
+        None: it had waited for a task, and was gone before it had this one.
+        """
+        is_new, self._has_run, self.may_go_on = not self._has_run, True, False
         with self._lock:
-            os.close(self._feed)
-            self._feed = -1
-        os.set_blocking(self._heard, False)
-        with os.fdopen(self._heard, "rb") as pipe:
-            report = pipe.read() or b""
-        because = self._task.ended_because
+            self._write(self._line(task, kind))
+        has_it = bool(self._reports.readline())
+        report = self._reports.readline() if has_it else b""
+        because = task.ended_because
         if report:
-            ending = Ending(*json.loads(report))
+            said = json.loads(report)
+            ending = Ending(*said["ending"])
+            self.idle_since = time.monotonic()
+            self.may_go_on = said["may_go_on"] and because is None
+            if not self.may_go_on:
+                self.close()
+                self._child.wait()
             if because is not None and ending.error is not None:
-                return self._kind.failure(ending.error.partition("\n")[0], because)
+                return kind.failure(ending.error.partition("\n")[0], because)
             return ending
+        self._child.wait()
+        self.close()
+        if not (has_it or is_new) and because is None:
+            return None
         end = (
             f"was ended by {self._child.killer}"
             if self._child.killer
             else f"ended with exit code {self._child.code}"
         )
-        return self._kind.failure(f"its process {end} and reported no outcome", because)
+        return kind.failure(f"its process {end} and reported no outcome", because)
 
     def stop(self) -> str:
         """Send SIGTERM."""
@@ -99,58 +115,108 @@ class TaskProcess:
         """Send SIGKILL."""
         return self._child.kill()
 
+    def close(self) -> None:
+        """Give it no more tasks: it ends when it has none."""
+        with self._lock:
+            if self._feed >= 0:
+                os.close(self._feed)
+            self._feed = -1
+
     def _write(self, data: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):
             while self._feed >= 0 and data:
                 data = data[os.write(self._feed, data) :]
 
-
-def _task_line(task: Task, kind: TaskType, tell: int, ttl: float) -> bytes:
-    line = {
-        "claim": task._claim._asdict(),
-        "handler": kind.handler,
-        "target": kind.target,
-        "master": task.master,
-        "tell": tell,
-        "ttl": ttl,
-        "parent": os.getpid(),
-        "path": sys.path,
-    }
-    return json.dumps(line, default=datetime.isoformat).encode() + b"\n"
+    def _line(self, task: Task, kind: TaskType) -> bytes:
+        line = {
+            "claim": task._claim._asdict(),
+            "handler": kind.handler,
+            "target": kind.target,
+            "master": task.master,
+            "tell": self._tell,
+            "ttl": self._ttl,
+            "parent": os.getpid(),
+            "path": sys.path,
+        }
+        return json.dumps(line, default=datetime.isoformat).encode() + b"\n"
 
 
 # In the process ---------------------------------------------------------------------------------
 
 
 def main() -> None:
-    """Run the task that standard input names, and report how it went."""
+    """Run the tasks that standard input names, and report how each went."""
     feed = os.dup(0)  # the handler must not read what the worker writes
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    line = json.loads(_first_line(feed))
-    os.set_inheritable(line["tell"], False)
+    line = _first_line(feed)
+    tell = line["tell"]
+    os.set_inheritable(tell, False)
     sys.path[:] = line["path"]
-    _end_with(line["parent"], feed, line["ttl"])
-    claim = line["claim"]
-    claim["execution_time"] = datetime.fromisoformat(claim["execution_time"])
-    task = Task._of(Claim(**claim), line["master"])
-    task.opens(_connected)
-    kind = TaskType(task.family_code, task.task_type, line["handler"], line["target"], "", None)
+    tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    _end_with(line["parent"], feed, line["ttl"], tasks)
+    # Who brings new code expects that the next task has it; the worker starts another process then.
+    while line is not None and not any(map(_has_changed, list(sys.modules.values()))):
+        _report(tell, {"has": "it"})
+        claim = line["claim"]
+        claim["execution_time"] = datetime.fromisoformat(claim["execution_time"])
+        task = Task._of(Claim(**claim), line["master"])
+        task.opens(_connected)
+        kind = TaskType(task.family_code, task.task_type, line["handler"], line["target"], "", None)
+        with _at_work, signals.raised():  # so a run records its failure
+            ending = run_in_python(task, kind)
+        may_go_on = kind.may_share_process and _may_go_on(task, ending)
+        _report(tell, {"ending": ending, "may_go_on": may_go_on})
+        line = tasks.get() if may_go_on else None
 
-    with signals.raised():  # so a run records its failure
-        ending = run_in_python(task, kind)
-    os.write(line["tell"], json.dumps(ending).encode())
+
+_at_work = threading.Lock()  # it is held while a task runs
 
 
-def _first_line(descriptor: int) -> bytes:
+def _may_go_on(task: Task, ending: Ending) -> bool:
+    """Return whether this process waits for another task, and prepare it for that.
+
+    It does when it has started Spark and nothing has failed.
+    """
+    if ending.error is not None or not task.has_control:
+        return False
+    try:
+        may_go_on = task.control.engines.renew()
+        task.control.close()
+    except Exception:  # noqa: BLE001 - whatever it is, the next task begins anew
+        return False
+    return may_go_on
+
+
+def _has_changed(module: Any) -> bool:
+    """Return whether the file of a module has changed since this process began."""
+    file = getattr(module, "__file__", None)
+    if not file:
+        return False
+    try:
+        return Path(file).stat().st_mtime > _BEGAN
+    except NotADirectoryError:
+        return False  # it stands in an archive
+    except OSError:
+        return True
+
+
+_BEGAN = time.time()
+
+
+def _report(tell: int, said: dict[str, Any]) -> None:
+    os.write(tell, json.dumps(said).encode() + b"\n")
+
+
+def _first_line(descriptor: int) -> Any:
     line = b""
     while b"\n" not in line:
         more = os.read(descriptor, 65536)
         if not more:
             sys.exit("the worker is gone")
         line += more
-    return line
+    return json.loads(line)
 
 
 def _connected(task: Task) -> Connection:
@@ -161,15 +227,22 @@ def _connected(task: Task) -> Connection:
     return control
 
 
-def _end_with(parent: int, feed: int, ttl: float) -> None:
-    """End this process when its worker ends, or is silent for too long."""
+def _end_with(
+    parent: int, feed: int, ttl: float, tasks: queue.SimpleQueue[dict[str, Any] | None]
+) -> None:
+    """Hand on what the worker writes; end with it, also when it is silent for too long."""
 
     def watch() -> None:
+        rest = b""
         # What others do with the task begins when the claim has expired, so this ends before.
-        while select.select([feed], [], [], ttl * 0.9)[0] and os.read(feed, 4096):
-            pass
-        print("the worker is gone: its task ends", file=sys.stderr, flush=True)
-        os.kill(os.getpid(), signal.SIGTERM)
+        while select.select([feed], [], [], ttl * 0.9)[0] and (more := os.read(feed, 65536)):
+            *lines, rest = (rest + more).split(b"\n")
+            for line in filter(None, lines):
+                tasks.put(json.loads(line))
+        tasks.put(None)
+        if _at_work.locked():
+            print("the worker is gone: its task ends", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(_GRACE)
         os._exit(128 + signal.SIGTERM)
 

@@ -68,6 +68,11 @@ class TaskType:
         return self.handler != "SQL" and self.target is not None
 
     @property
+    def may_share_process(self) -> bool:
+        """Whether its process may run other such tasks: what they leave behind is known."""
+        return self.handler != "PYTHON" or self.target == "omd.work:perform"
+
+    @property
     def follows_instance(self) -> bool:
         """Whether the outcome of its tasks is that of the instance which they have begun."""
         return self.handler in ("BATCH", "MODULE")

@@ -6,6 +6,7 @@ the worker when it finds nothing more to do, or when the worker has not looked f
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -20,6 +21,7 @@ from omd.dispatch.child import TaskProcess
 from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python, session_of
 from omd.dispatch.task import Claim, Task
 
+_IDLE = 60.0  # seconds after which a process that waits for a task is ended
 REST = 0.05  # seconds after which a worker is woken for endings, although there is more to do
 
 
@@ -74,6 +76,8 @@ class Slots:
         self.ttl = ttl
         self.links = links
         self.connect = connect
+        # Processes that wait for a task. Only who takes one out gives it one.
+        self._waiting: list[TaskProcess] = []
         self._taken_at = 0.0
         self._idle = 0
         self._changed = threading.Condition()
@@ -114,6 +118,7 @@ class Slots:
         self._closed.set()
         with self._changed:
             self._changed.notify_all()
+        self._end_waiting(math.inf)
 
     def next_task(self) -> Claimed | None:
         """Return the next task, once there is one that may start; None: there will be none."""
@@ -137,6 +142,29 @@ class Slots:
             for slot in self.slots:
                 if (process := slot.process) is not None:
                     process.beat()
+            for process in list(self._waiting):
+                process.beat()
+            self._end_waiting(time.monotonic() - _IDLE)
+
+    def take_waiting(self) -> TaskProcess | None:
+        """Return the process that has waited for the shortest time, if there is one."""
+        with suppress(IndexError):
+            return self._waiting.pop()
+        return None
+
+    def keep(self, process: TaskProcess) -> None:
+        """Let a process wait for the next task."""
+        self._waiting.append(process)
+        if self._closed.is_set():
+            self._end_waiting(math.inf)
+
+    def _end_waiting(self, since: float) -> None:
+        """End the processes that wait since before an instant of `time.monotonic`."""
+        for process in list(self._waiting):
+            if process.idle_since < since:
+                with suppress(ValueError):  # a slot has taken it meanwhile
+                    self._waiting.remove(process)
+                    process.close()
 
     def end(self, ended: Ended, now: float) -> None:
         """Hand over what is over; wake the worker if it is time."""
@@ -239,13 +267,21 @@ class Slot:
                 self._reset()
 
     def _run_in_process(self, task: Task, kind: TaskType) -> Ending:
-        process = self.process = TaskProcess(task, kind, self._slots.dsn, self._slots.ttl)
-        try:
-            if task.cancelled:  # that was noticed before there was a process
-                process.stop()
-            return process.wait()
-        finally:
-            self.process = None
+        while True:
+            process = self._slots.take_waiting() if kind.may_share_process else None
+            if process is None:
+                process = TaskProcess(str(task), self._slots.dsn, self._slots.ttl)
+            self.process = process
+            try:
+                if task.cancelled:  # that was noticed before there was a process
+                    process.stop()
+                ending = process.run(task, kind)
+            finally:
+                self.process = None
+            if process.may_go_on:
+                self._slots.keep(process)
+            if ending is not None:
+                return ending
 
     def _run_in_database(self, task: Task, kind: TaskType) -> Ending | None:
         link = self._link = self._slots.links.take()

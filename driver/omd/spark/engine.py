@@ -105,6 +105,8 @@ class SparkEngine(Engine):
 
         return (quiet_session if quiet else session)(master, SHORT_LIFE if is_brief else None)
 
+    renew = forwarded("omd.spark.sessions.renew")
+
     # The rows of a run
     snapshot = forwarded("omd.spark.snapshots.HeldSnapshot")  # a connection to PostgreSQL
     read = forwarded("omd.spark.job.read")

@@ -131,6 +131,30 @@ def _exists() -> bool:
     return True
 
 
+def renew() -> bool:
+    """Put a new session in the place of the present one, for a program that begins other work.
+
+    The new one has the Spark context of the former, and no settings, views or cached rows of its
+    work.
+
+    Returns:
+        Whether there is a session of this process whose context still runs.
+    """
+    if not _exists():
+        return False
+    former = SparkSession.active()
+    context = getattr(former, "sparkContext", None)
+    if context is None or context._jsc is None or context._jsc.sc().isStopped():
+        return False
+    former.catalog.clearCache()
+    session = former.newSession()
+    SparkSession._instantiatedSession = SparkSession._activeSession = session
+    sessions = SparkSession._get_j_spark_session_class(session._jvm)
+    sessions.setDefaultSession(session._jsparkSession)
+    sessions.setActiveSession(session._jsparkSession)
+    return True
+
+
 def _submitted() -> dict[str, str]:
     """Return the settings of spark-submit and spark-defaults.conf; {} without spark-submit."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:

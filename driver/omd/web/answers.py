@@ -13,6 +13,18 @@ from omd._terminal.markup import el
 from omd.web import frame
 from omd.web.opening import NotLetInError
 
+# A8: every answer has these.
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none';"
+        " object-src 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    # Another page of this host, such as one on another port, embeds nothing of this one.
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
 MOST = 1 << 20  # bytes of a form
 
 

@@ -19,12 +19,11 @@ from omd._core.conninfo import resolve_conninfo
 from omd._terminal.markup import el
 from omd._terminal.text import printable
 from omd.web import download, frame, live, parts, routes
-from omd.web.answers import form_of, is_lost, redirected, said, status_of, unavailable
+from omd.web.answers import HEADERS, form_of, is_lost, redirected, said, status_of, unavailable
 from omd.web.assets import by_path
 from omd.web.guard import Guard, Refused, networks
 from omd.web.login import DatabaseLogin, HeaderLogin, TokenLogin, missing, within
 from omd.web.opening import NotLetInError
-from omd.web.person import Person
 from omd.web.section import NotThere
 from omd.web.sessions import COOKIE, IDLE, Session
 from omd.web.site import Call, Login, Site, no_data
@@ -35,18 +34,6 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 _log = logging.getLogger("omd.web")
-
-# A8: every answer has these.
-HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none';"
-        " object-src 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    # Another page of this host, such as one on another port, embeds nothing of this one.
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 
 HEADER = "X-Remote-User"
 
@@ -162,12 +149,12 @@ class Application:
         comes = await site.login.comes(site, request, session)
         if isinstance(comes, Response):
             return comes
-        new: Person | None = None
+        new: str | None = None
         if comes is not None:
-            new = comes
-            if session is not None and cookie is not None:
+            if cookie is not None:
                 site.end(cookie)
-            session = Session.of(new)
+            session = Session.of(comes)
+            new = site.sessions.begin(session)
         assert session is not None  # noqa: S101 - comes() has an answer where there is none
         request.scope["omd.user"] = session.person.user
         if again is not None and request.method == "GET" and pieces[0] not in _ACTING:
@@ -178,7 +165,9 @@ class Application:
         else:
             answer = await self._judged(request, session, pieces, query, again is not None)
         if new is not None and answer.status_code < 400:
-            return site.let_in(answer, new, session)
+            return site.with_cookie(answer, new)
+        if new is not None:
+            site.end(new)
         return answer
 
     async def _judged(

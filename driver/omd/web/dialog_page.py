@@ -119,7 +119,7 @@ async def _sent(call: Call, code: str, key: str) -> Response:
     if wish != shown.wish:
         text = "Nothing was done yet: what you typed has changed the statement. It is shown now."
         notice = el("p", text, role="status", cls="notice")
-        return await _shown(call, wish, tries=True, alert=notice)
+        return await _shown(call, wish, tries=True, status=409, alert=notice)
     if shown.is_careful and form.get("key") != key:
         notice = el("p", "Nothing was done: type the key exactly as it is.", role="alert",
                     cls="alert")  # fmt: skip
@@ -280,37 +280,37 @@ def _careful(key: str) -> Html:
 
 def _tried(dialog: Dialog, token: str | None) -> Sequence[Html]:
     """Return what came of the try."""
-    found = dialog.preview
-    if found is None:
+    preview = dialog.preview
+    if preview is None:
         if token is None or not dialog.is_whole:
             return []
         return [el("div", el("p", "It was not tried yet.", cls="none"), data_tried="")]
-    outcome = found["outcome"]
+    outcome = preview["outcome"]
     words = {
         "DONE": "It was tried and undone: it would be done.",
         "REFUSED": "It was tried: it would be refused.",
         "UNKNOWN": "Nobody knows before it is done.",
     }
     inside: list[Html | None] = [el("p", words[outcome], cls="outcome")]
-    if found["message"]:
+    if preview["message"]:
         inside.append(
             el(
                 "div",
-                el("p", found["message"], cls="message"),
-                el("p", found["hint"], cls="hint") if found["hint"] else None,
-                el("p", "SQLSTATE ", el("code", found["sqlstate_code"]))
-                if found["sqlstate_code"]
+                el("p", preview["message"], cls="message"),
+                el("p", preview["hint"], cls="hint") if preview["hint"] else None,
+                el("p", "SQLSTATE ", el("code", preview["sqlstate_code"]))
+                if preview["sqlstate_code"]
                 else None,
                 cls="refused",
-                data_code=found["sqlstate_code"],
+                data_code=preview["sqlstate_code"],
             )
         )
-    inside += [el("p", warning, cls="warning") for warning in found["warnings"] or []]
-    if found["answer"]:
-        inside += [el("h3", "It answers"), answered(found["answer"])]
-    if found["before"] is not None and found["after"] is not None:
-        inside += [el("h3", "Before and after"), _compared(found["before"], found["after"])]
-    elif found["before"] is not None and outcome == "DONE" and found["after"] is None:
+    inside += [el("p", warning, cls="warning") for warning in preview["warnings"] or []]
+    if preview["answer"]:
+        inside += [el("h3", "It answers"), answered(preview["answer"])]
+    if preview["before"] is not None and preview["after"] is not None:
+        inside += [el("h3", "Before and after"), _compared(preview["before"], preview["after"])]
+    elif preview["before"] is not None and outcome == "DONE" and preview["after"] is None:
         inside.append(el("p", "After it, the object is no longer there."))
     return [
         el(
@@ -322,8 +322,13 @@ def _tried(dialog: Dialog, token: str | None) -> Sequence[Html]:
     ]
 
 
-def answered(value: Any) -> Html:
-    """Return what a call answered: the values of one row, or rows."""
+def answered(value: Any, *, is_done: bool = False) -> Html:
+    """Return what a call answered: the values of one row, or rows.
+
+    Args:
+        value: what it answered.
+        is_done: whether it was done, so that a new task is there.
+    """
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         columns = list(dict.fromkeys(column for row in value for column in row))
         head = el("tr", *(el("th", column, scope="col") for column in columns))
@@ -333,7 +338,14 @@ def answered(value: Any) -> Html:
         table = el("table", el("thead", head), el("tbody", *body))
         return el("div", table, cls="scroll", tabindex=0)
     if isinstance(value, dict):
-        return described({term: _cell(v) for term, v in value.items()})
+        return described(
+            {
+                term: parts.link(parts.path("/task/{id}", id=v), v)
+                if is_done and term == "p_task_id" and v is not None
+                else _cell(v)
+                for term, v in value.items()
+            }
+        )
     return el("pre", as_text(value))
 
 
@@ -372,4 +384,6 @@ def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> Html:
 
 
 def _cell(value: Any) -> Html:
-    return el("bdi", "\N{EN DASH}" if value is None else as_text(value))
+    if value is None:
+        return el("bdi", "\N{EN DASH}")
+    return el("bdi", str(value).lower() if isinstance(value, bool) else as_text(value))

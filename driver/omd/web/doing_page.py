@@ -132,11 +132,14 @@ def _bar(work: Work) -> Html:
 
 
 def _answers(work: Work) -> list[Html]:
-    found: list[Html] = []
+    drawn: list[Html] = []
     rows = [dict(row) for row in work.answers[-200:]]
     if rows:
-        found += [el("h2", "What it answered"), answered(rows[0] if len(rows) == 1 else rows)]
+        drawn += [
+            el("h2", "What it answered"),
+            answered(rows[0] if len(rows) == 1 else rows, is_done=True),
+        ]
     if work.problems:
         items = (el("li", name(key), ": ", frame.problem(error)) for key, error in work.problems)
-        found += [el("h2", "What was refused"), el("ul", *items)]
-    return found
+        drawn += [el("h2", "What was refused"), el("ul", *items)]
+    return drawn

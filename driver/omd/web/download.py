@@ -27,6 +27,7 @@ from omd.web.section import MOST_ROWS, Screen, Section
 from omd.web.site import Site
 
 AT_ONCE = 4
+PER_PERSON = 2
 LONGEST = 300.0  # seconds
 _ROWS = 2000  # in one chunk
 
@@ -94,9 +95,10 @@ class Download:
 
 async def csv_of(site: Site, person: Person, screen: Screen, section: Section) -> Response:
     """Return the answer that streams the table of a section."""
-    if not _free.acquire(blocking=False):
-        text = "Others are fetching tables; there is room again soon."
+    if person.fetches >= PER_PERSON or not _free.acquire(blocking=False):
+        text = "Too many tables are fetched at once; there is room again soon."
         return said(503, "Please wait", el("p", text), Retry_After="10")
+    person.fetches += 1
     download: Download | None = None
     try:
         download = await run_sync(Download, site, person, section)
@@ -104,21 +106,24 @@ async def csv_of(site: Site, person: Person, screen: Screen, section: Section) -
     except BaseException as error:
         if download is not None:
             await _closed(download)
-        _free.release()
+        _given_back(person)
         if isinstance(error, psycopg.Error) and not is_lost(error) and error.sqlstate:
             return said(status_of(error), "This table can't be read", frame.problem(error))
         raise
     name = f"omd-{screen.name}-{section.id}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return _Stream(_chunks(download, head), download, headers=headers)
+    return _Stream(_chunks(download, head), download, person, headers)
 
 
 class _Stream(StreamingResponse):
     """A stream that gives its connection back, also when nobody reads it to its end."""
 
-    def __init__(self, content: Any, download: Download, headers: dict[str, str]) -> None:
+    def __init__(
+        self, content: Any, download: Download, person: Person, headers: dict[str, str]
+    ) -> None:
         super().__init__(content, media_type="text/csv; charset=utf-8", headers=headers)
         self._download = download
+        self._person = person
 
     async def __call__(self, *arguments: Any) -> None:
         try:
@@ -130,7 +135,7 @@ class _Stream(StreamingResponse):
             _log.warning("a CSV broke off: %s", one_line(error))
         finally:
             await _closed(self._download)
-            _free.release()
+            _given_back(self._person)
 
 
 async def _chunks(download: Download, head: str) -> AsyncIterator[str]:
@@ -143,6 +148,11 @@ async def _chunks(download: Download, head: str) -> AsyncIterator[str]:
 async def _closed(download: Download) -> None:
     with anyio.CancelScope(shield=True):
         await run_sync(download.close)
+
+
+def _given_back(person: Person) -> None:
+    person.fetches -= 1
+    _free.release()
 
 
 def _lines(rows: Any) -> str:

@@ -179,7 +179,8 @@ def _head(person: Person, head: Head) -> Html:
         el(
             "form",
             el("input", type="hidden", name="form", value=head.logout),
-            el("button", "Log out", type="submit"),
+            # Without a type it sends too; the button of a dialog is the only one that says so.
+            el("button", "Log out"),
             action=parts.path("/logout"),
             method="post",
         )

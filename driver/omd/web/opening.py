@@ -46,9 +46,9 @@ def opened(dsn: str, **settings: Any) -> Connection:
 
 def _as_text_if_too_large(connection: Connection, name: str) -> None:
     """Let a value of a type that Python can't hold, such as a day before Christ, come as a text."""
-    found = connection.adapters.get_loader(connection.adapters.types[name].oid, Format.TEXT)
-    assert found is not None  # noqa: S101 - psycopg has one for each of them
-    known: type[LoaderProtocol] = found
+    registered = connection.adapters.get_loader(connection.adapters.types[name].oid, Format.TEXT)
+    assert registered is not None  # noqa: S101 - psycopg has one for each of them
+    known: type[LoaderProtocol] = registered
 
     class Lenient(Loader):
         def __init__(self, oid: int, context: AdaptContext | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from psycopg import sql
 
@@ -131,6 +132,8 @@ class Person:
         self.rights = Rights()
         self.judged_at = float("-inf")  # time.monotonic() when the rights were looked at
         self.personal = Personal(open_)
+        self.share: Any = None  # of the connections that read for all; it belongs to the loop
+        self.fetches = 0  # tables that are sent as CSV now
 
     @property
     def roles(self) -> tuple[str, ...]:

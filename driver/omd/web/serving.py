@@ -16,7 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from omd.web.answers import HEADERS
 
 if TYPE_CHECKING:
     from omd.web.site import Site
@@ -24,6 +28,25 @@ if TYPE_CHECKING:
 GRACE = 3  # seconds that requests have to end after SIGTERM
 LAST = 4.5  # seconds after which the process ends, whatever its threads do
 SOCKET_MODE = 0o660
+
+
+class Protocol(H11Protocol):
+    """Answers what is no HTTP with the headers of every answer, too."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that the request can't be read."""
+        kept = {"Content-Type": "text/plain; charset=utf-8", "Connection": "close"}
+        headers = [
+            (name.encode(), value.encode())
+            for name, value in {**HEADERS, "Cache-Control": "no-store", **kept}.items()
+        ]
+        for event in (
+            h11.Response(status_code=400, headers=headers),
+            h11.Data(data=msg.encode("ascii", "replace")),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event))
+        self.transport.close()
 
 
 class Server(uvicorn.Server):
@@ -62,6 +85,22 @@ class Server(uvicorn.Server):
         for end in site_of(self.config.app).at_end:
             end()
         await super().shutdown(sockets)
+
+
+@contextmanager
+def ending_quietly() -> Iterator[None]:
+    """Let SIGTERM and Ctrl-C end the program well before it answers, too."""
+
+    def end(_number: int, _frame: object) -> None:
+        raise SystemExit(0)
+
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -116,7 +155,7 @@ def configured(application: Any, **tls: Any) -> uvicorn.Config:
     logging.getLogger("uvicorn.access").disabled = True
     return uvicorn.Config(
         application,
-        http="h11",
+        http=Protocol,
         lifespan="off",
         log_config=None,
         access_log=False,

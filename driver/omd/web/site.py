@@ -106,11 +106,15 @@ class Site:
         person.personal.renew(open_)
         return person
 
-    def let_in(self, answer: Response, person: Person, session: Session | None = None) -> Response:
+    def let_in(self, answer: Response, person: Person) -> Response:
         """Begin a session; its cookie comes with an answer."""
+        return self.with_cookie(answer, self.sessions.begin(Session.of(person)))
+
+    def with_cookie(self, answer: Response, cookie: str) -> Response:
+        """Let an answer bring the cookie of a session."""
         answer.set_cookie(
             COOKIE,
-            self.sessions.begin(session or Session.of(person)),
+            cookie,
             path=self.prefix or "/",
             httponly=True,
             samesite="strict",
@@ -157,6 +161,13 @@ class Site:
             self._reading = anyio.CapacityLimiter(AT_ONCE)
         return await run_sync(call, limiter=self._reading)
 
+    def _share_of(self, person: Person) -> anyio.CapacityLimiter:
+        """Return what leaves one connection to others, however much a person looks at."""
+        share: anyio.CapacityLimiter | None = person.share
+        if share is None:
+            share = person.share = anyio.CapacityLimiter(AT_ONCE - 1)
+        return share
+
     async def screen(
         self,
         function: Callable[[Asked], Screen],
@@ -166,7 +177,8 @@ class Site:
     ) -> Screen:
         """Return what a screen shows; its function is called in a thread that may read."""
         asked = Asked(keys, query, person, self.reader.read)
-        return await self.in_reading(functools.partial(function, asked))
+        async with self._share_of(person):
+            return await self.in_reading(functools.partial(function, asked))
 
     async def rows(self, section: Section, person: Person) -> list[list[Row]] | psycopg.Error:
         """Return the rows of a section's queries, or the error with which one has ended.
@@ -182,7 +194,10 @@ class Site:
             return [read(select) for select in section.selects]
 
         try:
-            return await (run_sync(all_rows) if section.is_data else self.in_reading(all_rows))
+            if section.is_data:
+                return await run_sync(all_rows)
+            async with self._share_of(person):
+                return await self.in_reading(all_rows)
         except psycopg.Error as error:
             if is_lost(error):
                 raise

@@ -62,8 +62,9 @@ def screen(asked: Asked) -> Screen:
 
 
 def status(value: str) -> Html:
-    """Return the status of a delivery in words and colour."""
-    return cells.state(_STATUSES.get(value, "S"), value.replace("_", " ").lower())
+    """Return the status of a delivery in words and colour; how good it was, its verdict says."""
+    word = value.removesuffix(" WITH VIOLATED CONSTRAINTS")
+    return cells.state(_STATUSES.get(word, "C"), word.lower())
 
 
 def verdict(value: str | None) -> Html | None:

@@ -179,7 +179,7 @@ WHERE delivery_id = %(delivery_id)s::bigint
 LIMIT %(limit)s""",
     )
     return lists.listing(
-        "export", "Handed out as files", "omd_report.facts_exports", select,
+        "export", "Exported as files", "omd_report.facts_exports", select,
         {
             "status": lambda r: deliveries.status(r["delivery_status"]),
             "mode": lambda r: r["export_mode"].lower(),

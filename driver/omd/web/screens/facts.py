@@ -47,7 +47,7 @@ class Entity:
         self.asked = asked
         self.interface, self.entity = asked.path["interface"], asked.path["entity"]
         self.at = asked.query.get("at") or None
-        found = asked.read(
+        columns = asked.read(
             Select(
                 _COLUMNS,
                 {
@@ -57,10 +57,10 @@ class Entity:
                 },
             )
         )
-        self.columns = [row["name"] for row in found]
-        self.numbers = {row["name"] for row in found if row["is_number"]}
-        self.attributes = {row["name"] for row in found if row["is_attribute"]}
-        keys = [row for row in found if row["key_position"] is not None]
+        self.columns = [row["name"] for row in columns]
+        self.numbers = {row["name"] for row in columns if row["is_number"]}
+        self.attributes = {row["name"] for row in columns if row["is_attribute"]}
+        keys = [row for row in columns if row["key_position"] is not None]
         self.keys = [row["name"] for row in sorted(keys, key=lambda row: row["key_position"])]
         self.key, self.problem = self._key()
 

@@ -30,8 +30,8 @@ ORDER BY rank, object_kind, key
 LIMIT %(limit)s""",
         {"text": text, "limit": lists.MOST},
     )
-    found = Section("found", "Found", (select,), _table)
-    return Screen("find", f"Search: {text}", (found,), form=form, leads_to=_only(asked, select))
+    hits = Section("found", "Found", (select,), _table)
+    return Screen("find", f"Search: {text}", (hits,), form=form, leads_to=_only(asked, select))
 
 
 def _only(asked: Asked, select: Select) -> str | None:

@@ -113,7 +113,7 @@ LIMIT %(limit)s""",
                 _FOLDERS.get(r["folder_state"], "C"), r["folder_state"].lower()
             ),
             "announced": lambda r: moment(r["announced_datetime"]),
-            "folder": lambda r: cells.text(r["folder"]),
+            "folder": lambda r: cells.file(r["folder"]),
         },
         key=("module_instance_id", "write_number", "table_code"),
     )  # fmt: skip

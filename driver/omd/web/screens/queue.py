@@ -22,7 +22,7 @@ def screen(asked: Asked) -> Screen:
         if key := asked.query.get(parameter):
             first += [linked.actions(asked, kind, key), _OF_KIND[kind](asked)]
     if asked.query.get("family"):
-        first.append(_found(asked))
+        first.append(_search(asked))
     rest = [
         _lanes(), _dead_groups(asked), _dead(asked), _running(), _suspensions(asked), _workers(),
         _limits(asked), _schedules(asked), _sources(),
@@ -67,7 +67,7 @@ def _form(asked: Asked) -> Html:
     )
 
 
-def _found(asked: Asked) -> Section:
+def _search(asked: Asked) -> Section:
     given = {
         name.removeprefix(_CRITERION): value
         for name, value in asked.query.items()
@@ -177,14 +177,7 @@ LIMIT %(limit)s""",
         "dead#": lambda r: number(r["dead"]) + ("" if r["is_all"] else "+"),
         "since": lambda r: moment(r["since"]),
         "one of them#": lambda r: cells.task(r["first_task_id"]),
-        "": lambda r: join(
-            lists.spaced(
-                [
-                    cells.bulk(asked, "REVIVE_TASK", of_type(r), "Revive all of the type"),
-                    cells.bulk(asked, "CANCEL_TASK", of_type(r), "Cancel all of the type"),
-                ]
-            )
-        ),
+        "": lambda r: cells.bulk(asked, "REVIVE_TASK", of_type(r), "Revive all of the type"),
     }
     return lists.listing(
         "dead-groups", "Dead tasks by type and error", "omd_dispatch.dead_groups", select, columns,
@@ -232,7 +225,8 @@ LIMIT %(limit)s""",
 # What can be done with tasks that are picked: the code, its title, and the statuses that it is for.
 _BULK = {
     "REVIVE_TASK": ("Revive the picked ones", ("DEAD",)),
-    "CANCEL_TASK": ("Cancel the picked ones", ("PENDING", "DEAD")),
+    "CANCEL_TASK": ("Cancel the picked ones", ("PENDING",)),
+    "CANCEL_RUNNING_TASK": ("End the picked ones", ("CLAIMED",)),
     "RESCHEDULE_TASK": ("Reschedule the picked ones", ("PENDING",)),
 }
 
