@@ -120,6 +120,7 @@ class Page:
         self._process = subprocess.Popen(
             [*command, "--dsn", dsn, "--port", "0", "--no-open"],
             stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
         )
         assert self._process.stdout is not None
@@ -141,11 +142,12 @@ class Page:
         with closing(self._asked(path, {"Cookie": self.cookie})) as answer:
             return answer.read().decode()
 
-    def stream(self, path: str) -> http.client.HTTPResponse:
-        """Open the stream of a page, as a tab does."""
+    def streams(self, path: str, tabs: int) -> Iterator[http.client.HTTPResponse]:
+        """Open the stream of a page, as so many tabs do."""
         found = re.search(r'hx-sse:connect="([^"]*)"', self.get(path))
         assert found
-        return self._asked(unescape(found[1]), {"Cookie": self.cookie})
+        for _ in range(tabs):
+            yield self._asked(unescape(found[1]), {"Cookie": self.cookie})
 
     def close(self) -> None:
         """End it."""
@@ -312,8 +314,8 @@ def measure_preview(dsn: str) -> None:
 @contextmanager
 def opened(page: Page, tabs: int) -> Iterator[None]:
     with ExitStack() as stack:
-        for _ in range(tabs):
-            stack.enter_context(closing(page.stream("/")))
+        for stream in page.streams("/", tabs):
+            stack.enter_context(closing(stream))
         yield
 
 

@@ -101,7 +101,7 @@ def rested(page: Watches, tab: Tab) -> None:
     """Wait until the first picture is there, the listener listens, and all have rested."""
     tab.wait(lambda: len(tab.pictures) >= 1)
     deadline = time.monotonic() + PATIENCE
-    while any(w.is_asked or w.rested > time.monotonic() for w in page._watches.values()):
+    while any(w.asked is not None or w.rested > time.monotonic() for w in page._watches.values()):
         assert time.monotonic() < deadline
         threading.Event().wait(0.005)
 

@@ -72,7 +72,7 @@ class Watch:
         self.viewers: set[Viewer] = set()
         self.picture: Picture | None = None
         self.number = 0  # of the computation that began last
-        self.is_asked = True  # whether there is a reason to look since then
+        self.asked: float | None = None  # when there was a reason to look, since then
         self.is_at_work = False
         self.begun = self.ended = float("-inf")
         self.took = 0.0
@@ -85,7 +85,17 @@ class Watch:
     @property
     def due(self) -> float:
         """When it is to be computed again."""
-        return self.rested if self.is_asked else max(self.rested, self.begun + INTERVAL)
+        return max(self.rested, self.begun + INTERVAL if self.asked is None else self.asked)
+
+    @property
+    def turn(self) -> float:
+        """Whose is smaller goes first: of those that are due at once, the shorter one."""
+        return self.due + 2 * self.took
+
+    def ask(self) -> None:
+        """Take notice of a reason to look."""
+        if self.asked is None:
+            self.asked = time.monotonic()
 
 
 class Watches:
@@ -138,7 +148,7 @@ class Watches:
                 watch = self._watches[key] = Watch(key, compute)
             watch.viewers.add(viewer)
             self._viewers[viewer] = self._viewers.get(viewer, 0) + 1
-            watch.is_asked = True
+            watch.ask()
             self._changed.notify_all()
             return watch, watch.number + 1
 
@@ -235,7 +245,7 @@ class Watches:
     def _ask_all(self) -> None:
         with self._changed:
             for watch in self._watches.values():
-                watch.is_asked = True
+                watch.ask()
             self._changed.notify_all()
 
     def _compute(self, name: str, connection: Connection) -> None:
@@ -257,14 +267,15 @@ class Watches:
                     for watch in self._watches.values()
                     if watch.viewers and not watch.is_at_work and (watch.took > LONG) == is_long
                 ]
-                watch = min(mine, key=lambda each: each.due, default=None)
-                if watch is not None and watch.due <= now:
-                    watch.is_at_work, watch.is_asked = True, False
+                due = [watch for watch in mine if watch.due <= now]
+                if due:
+                    watch = min(due, key=lambda each: each.turn)
+                    watch.is_at_work, watch.asked = True, None
                     watch.number += 1
                     watch.begun = now
                     return watch
-                if watch is not None:
-                    self._changed.wait(watch.due - now)
+                if mine:
+                    self._changed.wait(min(watch.due for watch in mine) - now)
                 else:
                     self._changed.wait(None if self._viewers else self._left + IDLE - now)
         return None
@@ -275,7 +286,7 @@ class Watches:
             watch.ended = time.monotonic()
             watch.took = watch.ended - watch.begun
             if html is None:
-                watch.is_asked = True
+                watch.ask()
             else:
                 watch.picture = Picture(watch.number, html, digest(html))
             viewers = list(watch.viewers)
