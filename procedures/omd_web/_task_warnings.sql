@@ -12,11 +12,10 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $task_warnings$
 DECLARE
-    v_task_id bigint;
+    v_task_id CONSTANT bigint := coalesce(p_row ->> 'p_task_id', p_row ->> 'task_id')::bigint;
 BEGIN
-    v_task_id := coalesce(p_row -> 'p_task_id', p_row -> 'task_id');
     IF v_task_id IS NULL THEN
-        RETURN '{}';
+        RETURN '{}'::text[];
     END IF;
     RETURN ARRAY(
         SELECT e.detail

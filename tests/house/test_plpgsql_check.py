@@ -15,6 +15,7 @@ EXECUTE_REGISTERED_SQL = {
     "omd.preview_rollback(bigint)",
     "omd.rollback_module(bigint)",
     "omd_lineage._process_block(text,bigint,bigint)",
+    "omd_web.preview(text,text,jsonb)",
 }
 
 # These compose statements over tables that users name; each name goes through quote_table or %I.
@@ -73,6 +74,8 @@ COMPOSE_SQL = {
         "timestamp with time zone[],bigint[],jsonb)"
     ),
     "omd_provenance._versions(text,jsonb,text,timestamp with time zone)",
+    # It composes texts of the installation, and the key is a literal.
+    "omd_web._evaluate(text,text,text)",
 }
 
 # It only raises, and must not do so while a statement is planned.
@@ -96,6 +99,9 @@ SHARE_PARAMETERS = {
     "omd.next_run(text,timestamp with time zone,bigint)",
     "omd_decision.end_run(bigint,text,boolean)",
 }
+
+# Its answer is that of any procedure.
+ANSWERS_WITH_ANY_ROW = {"omd_web.preview(text,text,jsonb)"}
 
 # These exist to execute a COMMIT that the server may refuse.
 TRY_TO_COMMIT = {
@@ -164,6 +170,8 @@ def test_no_routine_has_a_warning(checker):
             if row["sqlstate"] == "42883" and routine["name"] in OF_A_VERSION:
                 continue
             if "composite OUT" in row["message"] and routine["name"] in ANSWER_POSITIONS:
+                continue
+            if "dynamic SQL" in row["message"] and routine["name"] in ANSWERS_WITH_ANY_ROW:
                 continue
             if "unused parameter" in row["message"] and routine["name"] in SHARE_PARAMETERS:
                 continue
