@@ -97,6 +97,7 @@ def table(
         if not title.rstrip("#").endswith("?") or any(each not in (None, "") for each in its)
     }
     titles = [(title.rstrip("#?"), "num" if title.endswith("#") else None) for title in shown]
+    # A column without a title, such as of links to actions, has no heading either.
     head = (el("th", title, scope="col", cls=kind) if title else el("td") for title, kind in titles)
 
     def key_of(row: Row) -> object:
