@@ -16,7 +16,7 @@ from support.server import VERSION
 FUNCTION = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql AS 'SELECT {}';\n"
 MIGRATION = "migrations/V001__process_control.sql"
 REPEATABLE = "procedures/omd/begin_module.sql"
-VIEW = "sql/views/omd/directives.sql"
+VIEW = "sql/views/omd/throughput_per_day.sql"
 GRANTS = tuple(
     f"sql/grants/{r}.sql"
     for r in (
@@ -161,7 +161,7 @@ def test_a_server_with_few_locks_is_left_as_it_was_and_the_hint_says_what_to_set
 
 def test_an_older_release_is_upgraded_to_the_same_as_a_new_installation(empty, tree, dsn, dump):
     tree.add_repeatable(ADDED, FUNCTION.format(1))
-    line = "\\ir ../views/omd/directives.sql\n"
+    line = "\\ir ../views/omd/throughput_per_day.sql\n"
     assert line in tree.first_room.read_text()
     tree.first_room.write_text(tree.first_room.read_text().replace(line, ""))
     install.install(empty, tree.root)
