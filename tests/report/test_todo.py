@@ -39,6 +39,13 @@ def todo(flow: Flow) -> list[dict[str, Any]]:
         assert row["problem"]
         assert row["action_code"]
         assert row["key"]
+    offered = flow.rows(
+        "SELECT t.object_kind, t.key, t.action_code, a.is_offered, a.why_not"
+        " FROM omd_report.todo AS t LEFT JOIN LATERAL omd_web.actions(t.object_kind, t.key) AS a"
+        " ON t.action_code = a.action_code"
+    )
+    assert len(offered) == len(rows)
+    assert all(row["is_offered"] for row in offered), offered
     return rows
 
 
