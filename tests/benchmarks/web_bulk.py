@@ -4,7 +4,8 @@
   Bounds: 2.5 times one UPDATE by their owner; the longest part 0.05 of it.
 * ``cancel``, ``reschedule``: the same tasks, pending, are rescheduled and then cancelled. No bound.
 
-The tasks lie in two partitions. Each round has a database of its own, and its own UPDATE.
+The tasks lie in two partitions. With ``--key`` they have keys, and the UPDATE has an INSERT of the
+keys beside it. Each round has a database of its own, and its own UPDATE.
 
 Run: ``python tests/benchmarks/web_bulk.py [--dsn …] [--tasks N] [--rounds N] [--key]``. Without a
 DSN it starts an embedded, durable server of its own in a temporary folder and removes it.
@@ -16,6 +17,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -32,6 +34,13 @@ REVIVE = (
     " error = NULL, batch_instance_id = NULL, module_instance_id = NULL, finished_at = NULL,"
     " pending_since = clock_timestamp(), execution_time = clock_timestamp(), lane = 'GF',"
     " suspension_id = NULL WHERE status = 'DEAD'"
+)
+
+# What a task with a key takes besides.
+KEYS = (
+    "INSERT INTO omd_dispatch.mutex (key_hash, family_code, task_type, key_text, task_id)"
+    " SELECT key_hash, 'F', 'T', jsonb_build_array('F', 'T', func_code)::text, task_id"
+    " FROM omd_dispatch.task_data_f ON CONFLICT (key_hash) DO NOTHING"
 )
 
 
@@ -81,7 +90,8 @@ def in_parts(conn: Connection, call: str, given: Any, tasks: int) -> list[float]
 
 def measure(server: str, number: int, tasks: int, keyed: bool) -> tuple[float, float]:
     with psycopg.connect(prepare(server, "bulk_one", tasks, keyed), autocommit=True) as conn:
-        one = seconds(lambda: conn.execute(REVIVE.encode()))
+        statements = (REVIVE, KEYS) if keyed else (REVIVE,)
+        one = sum(seconds(partial(conn.execute, s.encode())) for s in statements)
     with psycopg.connect(prepare(server, "bulk_parts", tasks, keyed), autocommit=True) as conn:
         start = time.perf_counter()
         parts = in_parts(conn, "CALL omd_dispatch.revive_tasks(%s, %s, %s, %s)", DEAD, tasks)
