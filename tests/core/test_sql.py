@@ -117,7 +117,7 @@ def outer(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str | None:
 
 def whole(node: ast.Constant | ast.JoinedStr) -> str | None:
     if isinstance(node, ast.Constant):
-        value = node.value.decode() if isinstance(node.value, bytes) else node.value
+        value = node.value.decode(errors="replace") if isinstance(node.value, bytes) else node.value
         return value if isinstance(value, str) else None
     return "".join(
         part.value if isinstance(part, ast.Constant) else "{}"  # type: ignore[misc]

@@ -133,6 +133,7 @@ WRITING = {
     *(f"recall {verb}" for verb in ("redeliver", "run", "stale")),
     "erase",
     "openlineage",
+    "web",
     *(f"event {verb}" for verb in ("again", "configure", "continue-as", "publish", "purge")),
     *(f"event {verb}" for verb in ("register", "remove")),
     *(f"decision {verb}" for verb in ("activate", "deactivate", "define", "purge", "run", "test")),
