@@ -286,6 +286,25 @@ def test_lost_connections_are_replaced_and_who_looks_is_told(
     tab.wait(lambda: tab.pictures[-1] == "1")
 
 
+def test_a_connection_that_has_nothing_to_compute_any_more_is_no_loss(
+    page: Watches, dsn: str
+) -> None:
+    tab, section = Tab(), Section("SELECT count(*) FROM noted, pg_sleep(0.15)")
+    page.show("count", section, tab)
+    tab.wait(lambda: len(section.times) >= 2)  # the second time by the connection for long ones
+    section.query = "SELECT count(*) FROM noted"
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'watches of a test'"
+        )
+        # It finds its connection lost, and what it computed is short from now on.
+        tab.wait(lambda: tab.states[-1:] == [True] and len(section.times) >= 4)
+        conn.execute("INSERT INTO noted VALUES (1)")
+    tab.wait(lambda: tab.pictures[-1] == "1")
+    assert page.is_live
+
+
 def test_what_was_committed_while_nobody_listened_is_seen_at_once(
     page: Watches, note: Callable[..., float], dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

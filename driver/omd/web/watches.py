@@ -249,13 +249,13 @@ class Watches:
             self._changed.notify_all()
 
     def _compute(self, name: str, connection: Connection) -> None:
+        self._be_well(name, is_well=True)
         while (watch := self._take(is_long=name == "long")) is not None:
             html = None
             try:
                 html = watch.compute(connection)
             finally:
                 self._put(watch, html)
-            self._be_well(name, is_well=True)
 
     def _take(self, *, is_long: bool) -> Watch | None:
         """Return the watch whose turn it is, or None when the connection is no longer needed."""
