@@ -17,6 +17,10 @@ APPLICATION = "omd web"
 
 Connection = psycopg.Connection[DictRow]
 
+# What the page reads is shown without the schemas of PostgreSQL's own names; so nobody's function
+# that fits better may be called instead.
+PINNED = "SET search_path = pg_catalog, pg_temp"
+
 # A server that has vanished is noticed within a minute.
 _SETTINGS = {
     "connect_timeout": "10",

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
+from omd.web.opening import PINNED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -110,6 +112,7 @@ class Personal:
             if held.connection is None:
                 held.connection = self._open()
                 _end_with_the_client(held.connection)
+            held.connection.execute(PINNED)
         except BaseException:
             self._drop(held)
             raise

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 from omd._core.errors import ConfigurationError, NotInstalled
-from omd.web.opening import Connection, opened
+from omd.web.opening import PINNED, Connection, opened
 from omd.web.selects import Row, Select
 
 AT_ONCE = 4
@@ -21,6 +21,7 @@ PATIENCE = "5s"
 
 # A login of the page that may do more reads no more than every omd_reader does.
 _BEGIN = f"""\
+{PINNED};
 SET statement_timeout = '{PATIENCE}'; SET jit = off; SET default_transaction_read_only = on;
 DO $$BEGIN SET ROLE omd_reader; EXCEPTION
     WHEN insufficient_privilege OR undefined_object OR invalid_parameter_value THEN NULL;

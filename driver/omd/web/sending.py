@@ -35,8 +35,11 @@ def parts(text: str) -> list[str]:
 
 
 def send(work: Work, connection: Connection, text: str) -> None:
-    """Send what was shown, after what an earlier action may have left was undone."""
-    for before in ("ROLLBACK", "RESET omd.reason"):
+    """Send what was shown, after what an earlier action may have left was undone.
+
+    It means what it would mean in psql: names of users are found by the path of their login.
+    """
+    for before in ("RESET search_path", "ROLLBACK", "RESET omd.reason"):
         connection.execute(before.encode())
     for line in parts(text):
         work.answers.extend(_rows(connection, line))
