@@ -5,7 +5,9 @@ Every text goes through `el`, which escapes it, so a hostile name can't become m
 
 from __future__ import annotations
 
+import functools
 import html
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -23,10 +25,10 @@ class Html(str):
 def text(value: object) -> str:
     """Return a value as escaped text; characters that HTML can't hold are replaced."""
     content = as_text(value) if not isinstance(value, str) else value
-    kept = "".join(c if c >= " " or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in content)
-    return html.escape(kept)
+    return html.escape(_UNHELD.sub("\N{REPLACEMENT CHARACTER}", content))
 
 
+_UNHELD = re.compile(r"[\x00-\x08\x0b-\x1f]")  # characters that HTML can't hold
 _VOID = ("br", "hr", "img", "input", "link", "meta", "wbr")  # elements without an end
 
 
@@ -37,12 +39,17 @@ def el(tag: str, /, *children: object, **attributes: object) -> Html:
     """
     inside = "".join(c if isinstance(c, Html) else text(c) for c in children if c is not None)
     written = "".join(
-        f' {"class" if key == "cls" else key.rstrip("_").replace("_", "-")}="{text(value)}"'
+        f' {_attribute(key)}="{text(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
     end = "" if tag in _VOID else f"</{tag}>"
     return Html(f"<{tag}{written}>{inside}{end}")
+
+
+@functools.cache
+def _attribute(key: str) -> str:
+    return "class" if key == "cls" else key.rstrip("_").replace("_", "-")
 
 
 def join(parts: Iterable[Html]) -> Html:
