@@ -44,8 +44,8 @@ BEGIN
     FROM omd.json_items(p_filter -> 'batch_instance_ids') AS i;
     SELECT array_agg(i.item #>> '{}') INTO v_statuses
     FROM omd.json_items(p_filter -> 'statuses') AS i;
-    v_since := p_filter ->> 'since';
-    v_until := p_filter ->> 'until';
+    v_since := (p_filter ->> 'since')::timestamptz;
+    v_until := (p_filter ->> 'until')::timestamptz;
     v_executes := coalesce(v_statuses <@ '{E}', FALSE);
     IF p_filter ->> 'instance_type' = 'MODULE' THEN
         RETURN QUERY

@@ -18,7 +18,6 @@ AS $require_filter$
 DECLARE
     v_problem text;
     v_given record;
-    v_time timestamptz;
 BEGIN
     IF jsonb_typeof(p_filter) IS DISTINCT FROM 'object' THEN
         v_problem := 'is no JSON object';
@@ -83,7 +82,7 @@ BEGIN
             WHERE s.value ->> 'kind' = 'time' AND p_filter ? s.key
         LOOP
             BEGIN
-                v_time := v_given.value::timestamptz;
+                PERFORM v_given.value::timestamptz;
             EXCEPTION
                 WHEN data_exception THEN
                     v_problem := format('has %s that is no time', v_given.key);

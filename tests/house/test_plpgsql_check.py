@@ -76,6 +76,7 @@ COMPOSE_SQL = {
     "omd_provenance._versions(text,jsonb,text,timestamp with time zone)",
     # It composes texts of the installation, and the key is a literal.
     "omd_web._evaluate(text,text,text)",
+    "omd_web.bulk(text,jsonb,timestamp with time zone,jsonb,text,integer,bigint)",
 }
 
 # It only raises, and must not do so while a statement is planned.
