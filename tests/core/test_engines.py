@@ -25,7 +25,7 @@ PROMISED = {
 # The database performs these; without a session there are no jobs to mark or to cancel.
 IN_THE_DATABASE = {"decide", "snapshot", "step", "window"}
 WITHOUT_JOBS = {
-    *("active", "attach", "cancel", "context", "hand_on", "interrupted", "release"),
+    *("active", "attach", "cancel", "context", "hand_on", "interrupted", "release", "renew"),
 }
 
 

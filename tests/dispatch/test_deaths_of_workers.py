@@ -135,8 +135,10 @@ class Scene:
 
     def strike(self, number: signal.Signals, most: int) -> None:
         """Kill or stop the first worker with all its processes, until the other has so much."""
-        family = [self.first.process.pid, *children(self.first.process.pid)]
+        family = [*children(self.first.process.pid), self.first.process.pid]
         self.at = time.monotonic()
+        # Else one of them learns of the death of another, and still says that it ends.
+        self.first.signal(signal.SIGSTOP)
         for pid in family:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
