@@ -36,7 +36,7 @@ def looked_at(text: str) -> Element:
 
 
 def look(page: Page, path: str) -> Element:
-    """Return a screen as a browser has it, with the marks of section 8."""
+    """Return a screen as a browser has it, with its marks for programs."""
     answer = page.get(path)
     assert answer.status == 200, (path, answer.text)
     root = looked_at(answer.text)

@@ -89,7 +89,7 @@ def test_a_row_is_painted_soon_after_its_commit(browser: Tabs, tried: Callable[.
         painted = tab.wait_for_function("(n) => window.painted[n]", arg=n).json_value()
         took.append(painted - committed)
         tab.wait_for_timeout(260)  # a watch has its rest
-    # The figures of section 10 are the benchmark's; what is not notified comes after two seconds.
+    # The exact figures are those of the benchmark; what is not notified comes after two seconds.
     assert statistics.median(took) < 1
 
 

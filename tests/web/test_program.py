@@ -1,4 +1,4 @@
-"""The command ``omd web``: its options, its output, and how it ends (section 9)."""
+"""The command ``omd web``: its options, its output, and how it ends."""
 
 from __future__ import annotations
 

@@ -136,12 +136,14 @@ class _Story(PlatformStory):
             self._last_suspension(),
         )
         self.arrive(5)
+        self.await_arrival(5, "DONE")
         self.wait_for_row(
             "work to wait",
-            "SELECT FROM omd_dispatch.task_data_work WHERE status = 'PENDING'",
+            "SELECT FROM omd_report.work WHERE state = 'PAUSED' AND code = %s",
+            [f"facts.{self.name}"],
         )
         self.say("  Its rows wait, and the page says for what:")
-        self._look("What waits, and why", "/queue")
+        self._look("What waits, and why", "/work")
         suspension = self._last_suspension()
         self._click(
             "Resume",
