@@ -7,7 +7,7 @@ SELECT
     t.processor,
     t.engine,
     t.inactive_indicator,
-    o.state,
+    omd_lineage._shown_state(o.attempts, o.state) AS state,
     nullif(o.hostid, '') AS hostid,
     o.attempts,
     (o.last).pos AS last_pos,
@@ -27,7 +27,8 @@ COMMENT ON COLUMN omd_web.topic.processor IS
 'How it is made: STEP, RELOAD or a procedure; NULL: it is a source.';
 COMMENT ON COLUMN omd_web.topic.engine IS 'POSTGRES or SPARK.';
 COMMENT ON COLUMN omd_web.topic.inactive_indicator IS 'Y when each step is skipped, else N.';
-COMMENT ON COLUMN omd_web.topic.state IS 'What its last step came to.';
+COMMENT ON COLUMN omd_web.topic.state IS
+'What its last step came to, without a value of a row.';
 COMMENT ON COLUMN omd_web.topic.hostid IS 'Who holds it; NULL: nobody does.';
 COMMENT ON COLUMN omd_web.topic.attempts IS 'How often the step has been tried in vain.';
 COMMENT ON COLUMN omd_web.topic.last_pos IS 'Up to where it has read; NULL: it has read nothing.';
