@@ -164,7 +164,7 @@ def test_a_name_without_schema_is_seen(text: str, names: list[str]) -> None:
 
 def test_the_statements_of_the_driver_are_seen() -> None:
     seen = {f.relative_to(PACKAGE).parts[0] for f in FILES for _ in texts(f)}
-    assert seen >= {"_core", "cli", "dispatch", "install.py", "spark", "embedded.py"}
+    assert seen >= {"_core", "cli", "dispatch", "install", "spark", "embedded.py"}
 
 
 def test_the_driver_springs_no_trap(dsn: str) -> None:

@@ -1,0 +1,56 @@
+"""Install, upgrade and remove the database side of OMD.
+
+``sql/install.sql`` is the only list of what is installed, and of the order. psql runs it as it is;
+this module reads it and does the same in one transaction, but only what is needed: it applies a
+migration once, a repeatable file (routine, view, trigger, reference rows) whenever it has changed,
+and the grants whenever any file has changed.
+A transaction before it and one after it are there for the calls that execute meanwhile.
+"""
+
+from __future__ import annotations
+
+from omd.install.applying import install
+from omd.install.manifest import (
+    MANIFEST,
+    ROLES,
+    UNINSTALL,
+    Entry,
+    InstallError,
+    Kind,
+    product_version,
+    read_manifest,
+    sql_root,
+)
+from omd.install.planning import (
+    Action,
+    Refused,
+    Step,
+    installed_version,
+    is_installed,
+    needs_install,
+    plan,
+)
+from omd.install.removing import uninstall
+from omd.install.running import pinned
+
+__all__ = [
+    "MANIFEST",
+    "ROLES",
+    "UNINSTALL",
+    "Action",
+    "Entry",
+    "InstallError",
+    "Kind",
+    "Refused",
+    "Step",
+    "install",
+    "installed_version",
+    "is_installed",
+    "needs_install",
+    "pinned",
+    "plan",
+    "product_version",
+    "read_manifest",
+    "sql_root",
+    "uninstall",
+]

@@ -1,0 +1,161 @@
+"""What the installer would do with each file, and whether it may do anything at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.rows import tuple_row
+
+from omd._core.errors import MigrationChanged, NewerInstalled
+from omd.install.manifest import (
+    NEW_MIGRATION,
+    Entry,
+    InstallError,
+    Kind,
+    product_version,
+    read_manifest,
+)
+
+_UPGRADE = "The database is newer than the package: upgrade omd."
+
+
+class Refused(InstallError, NewerInstalled):  # noqa: N818 - named like the other errors of OMD
+    """The database is newer than this package."""
+
+
+class Action(str, Enum):
+    """The action of the installer for a file."""
+
+    RUN = "run"
+    APPLY = "apply"
+    REAPPLY = "re-apply"
+    KEEP = "keep"
+    FORGET = "forget"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The action for one file, and its reason. ``entry`` is None for a file that is forgotten."""
+
+    action: Action
+    path: str
+    kind: Kind
+    reason: str
+    entry: Entry | None = None
+
+
+def is_installed(conn: psycopg.Connection[Any]) -> bool:
+    """Return whether OMD is in this database, in any version."""
+    with conn.cursor(row_factory=tuple_row) as cur:
+        # to_regclass would be refused to a role that may not look into the schema.
+        tables = cur.execute(
+            "SELECT FROM pg_catalog.pg_tables AS t WHERE t.schemaname OPERATOR(pg_catalog.=) 'omd'"
+            " AND t.tablename OPERATOR(pg_catalog.=) 'installed_file'"
+        )
+        return tables.fetchone() is not None
+
+
+def installed_version(conn: psycopg.Connection[Any]) -> str | None:
+    """Return the version of OMD that changed this database last; None if it is not installed."""
+    if not is_installed(conn):
+        return None
+    with conn.cursor(row_factory=tuple_row) as cur:
+        row = cur.execute(
+            "SELECT product_version FROM omd.installed_file ORDER BY applied_at DESC, path LIMIT 1"
+        ).fetchone()
+    return row[0] if row else None
+
+
+def _refuse_older(conn: psycopg.Connection[Any], allow_downgrade: bool) -> None:
+    """Refuse to put older routines back; sql/setup/version.psql is the same for psql.
+
+    Within a minor version the migrations are the same, so that a downgrade may be allowed.
+    """
+    if not is_installed(conn):
+        return
+    with conn.cursor(row_factory=tuple_row) as cur:
+        rows = cur.execute("SELECT DISTINCT f.product_version FROM omd.installed_file AS f")
+        versions = [version for (version,) in rows if version is not None]
+    mine = product_version()
+    newest = max(versions, key=_ordered, default=mine)
+    if _ordered(newest) <= _ordered(mine):
+        return
+    if not (allow_downgrade and _ordered(newest)[0][:2] == _ordered(mine)[0][:2]):
+        raise Refused(f"This database has omd {newest}, and this is omd {mine}.", hint=_UPGRADE)
+
+
+def _ordered(version: str) -> tuple[list[int], bool]:
+    """Return the numbers of a version, and whether it is none before a release."""
+    numbers = re.match(r"[0-9]+(?:[.][0-9]+)*", version)
+    parts = [int(part) for part in numbers.group().split(".")] if numbers else []
+    return parts, re.fullmatch(r"[0-9.]+", version) is not None
+
+
+def needs_install(conn: psycopg.Connection[Any], root: Path | None = None) -> bool:
+    """Return whether ``install`` would change this database."""
+    return any(step.action not in (Action.RUN, Action.KEEP) for step in plan(conn, root))
+
+
+def plan(
+    conn: psycopg.Connection[Any], root: Path | None = None, *, allow_downgrade: bool = False
+) -> list[Step]:
+    """Return what ``install`` would do, in order, without changing anything."""
+    return plan_of(conn, read_manifest(root), allow_downgrade)
+
+
+def plan_of(
+    conn: psycopg.Connection[Any], entries: list[Entry], allow_downgrade: bool
+) -> list[Step]:
+    """Return what would be done with these entries; a newer database is refused."""
+    _refuse_older(conn, allow_downgrade)
+    return list(_plan(_recorded(conn), entries))
+
+
+def _recorded(conn: psycopg.Connection[Any]) -> dict[str, str]:
+    if not is_installed(conn):
+        return {}
+    with conn.cursor(row_factory=tuple_row) as cur:
+        return dict(cur.execute("SELECT path, checksum FROM omd.installed_file").fetchall())
+
+
+def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
+    changed = False
+    migrated = any(e.kind is Kind.MIGRATION and e.path not in recorded for e in entries)
+    for entry in entries:
+        known = recorded.get(entry.path)
+        action, reason = Action.KEEP, "unchanged"
+        if entry.kind in (Kind.PREPARE, Kind.SETUP, Kind.CLEANUP):
+            action, reason = Action.RUN, "always"
+        elif known is None:
+            action, reason = Action.APPLY, "new"
+        elif entry.kind is Kind.MIGRATION:
+            if known != entry.checksum:
+                raise MigrationChanged(
+                    f"{entry.path} was changed after it was applied to this database: its checksum "
+                    f"is {entry.checksum}, the one applied had {known}.",
+                    hint=NEW_MIGRATION,
+                )
+        elif known != entry.checksum:
+            action, reason = Action.REAPPLY, "changed"
+        elif migrated:
+            action, reason = Action.REAPPLY, "the tables changed"
+        elif changed and entry.path.startswith("sql/grants/"):
+            # GRANT ... ON ALL TABLES reaches only the tables of that moment, no later view.
+            action, reason = Action.REAPPLY, "other files changed"
+        changed |= action in (Action.APPLY, Action.REAPPLY)
+        yield Step(action, entry.path, entry.kind, reason, entry)
+
+    listed = {entry.path for entry in entries}
+    for path in sorted(recorded.keys() - listed):
+        if path.startswith("migrations/"):
+            raise Refused(
+                f"This database has {path}, which omd {product_version()} does not know.",
+                hint=_UPGRADE,
+            )
+        yield Step(Action.FORGET, path, Kind.REPEATABLE, "no longer listed")
