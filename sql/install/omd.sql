@@ -646,6 +646,7 @@
 \ir ../views/omd/readiness.sql
 \ir ../views/omd/expired_lease.sql
 \ir ../views/omd/overdue_batch.sql
+\ir ../views/omd/failed_batch.sql
 \ir ../views/omd/exceptions.sql
 \ir ../views/omd/problem_list.sql
 \ir ../views/omd/pending_rollbacks.sql

@@ -221,6 +221,7 @@
 \ir ../../procedures/omd_dispatch/search_index.sql
 \ir ../../procedures/omd_dispatch/search_tasks.sql
 \ir ../../procedures/omd_dispatch/_tasks_of_status.sql
+\ir ../../procedures/omd_dispatch/_some_dead.sql
 \ir ../../procedures/omd_dispatch/_dead_types.sql
 \ir ../../procedures/omd_dispatch/_unserved_types.sql
 \ir ../../procedures/omd_dispatch/_queue.sql

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from omd._terminal.markup import Html, el, moment
-from omd.web import parts, routes
+from omd.web import linked, parts, routes
 from omd.web.section import Asked, Screen, Section, Select
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _rows(rows: list[dict[str, Any]]) -> Html:
         "Text": lambda row: el("input", name="text", aria_label=f"Text {row['n']}"),
         "More": lambda row: el("details", el("summary", "More"), el("p", row["word"])),
         "At": lambda row: moment(row["at"]),
-        "For": lambda row: parts.lasting(row["at"]),
+        "For": lambda row: linked.running_since(row["at"]),
         "Act": lambda row: el("a", "Do", href=parts.path("/tried"), data_action="TRY"),
     }
     return parts.table("public.tried", rows, columns, key="n")

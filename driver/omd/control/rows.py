@@ -37,6 +37,7 @@ __all__ = [
     "ExceptionsRow",
     "ExpiredLeaseRow",
     "ExplainBeginRow",
+    "FailedBatchRow",
     "FailureEventRow",
     "FailuresRow",
     "FollowedBatchInstanceRow",
@@ -822,6 +823,23 @@ class ExpiredLeaseRow:
     instance_id: int
     since_datetime: datetime
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailedBatchRow:
+    """The Batches whose last real run has failed.
+
+    Attributes:
+        batch_code: The Batch.
+        batch_instance_id: That run.
+        end_datetime: When it ended.
+    """
+
+    view: ClassVar[str] = "omd.failed_batch"
+
+    batch_code: str
+    batch_instance_id: int
+    end_datetime: datetime
 
 
 @dataclass(frozen=True, slots=True)

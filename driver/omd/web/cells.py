@@ -66,15 +66,14 @@ def action(
     if code not in asked.person.rights.actions:
         return None
     href = parts.path("/do/{action_code}/{key}", arguments, action_code=code, key=key)
-    return parts.link(href, Html(el("span", title)), data_action=code, cls="action")
+    return parts.deed(href, code, title)
 
 
 def bulk(asked: Asked, code: str, filter_: Mapping[str, object], title: str) -> Html | None:
     """Return what can be done with all that a filter finds; None: the person may not."""
     if code not in asked.person.rights.actions:
         return None
-    href = parts.path("/bulk/{action_code}", filter_, action_code=code)
-    return parts.link(href, Html(el("span", title)), data_action=code, cls="action")
+    return parts.deed(parts.path("/bulk/{action_code}", filter_, action_code=code), code, title)
 
 
 def actions(asked: Asked, *which: tuple[Any, ...]) -> Html | None:

@@ -130,10 +130,11 @@ def actions(asked: Asked, kind: str, key: object) -> Section:
 
 def act(kind: str, key: object, action: Mapping[str, object]) -> Html:
     """Return the link to the dialog of an action."""
-    return parts.link(
-        parts.path("/do/{action_code}/{key}", action_code=action["action_code"], key=key),
-        Html(el("span", action["title"])),
-        data_action=action["action_code"],
+    code = str(action["action_code"])
+    return parts.deed(
+        parts.path("/do/{action_code}/{key}", action_code=code, key=key),
+        code,
+        action["title"],
         data_kind=kind,
         cls="action careful" if action.get("is_careful") else "action",
     )

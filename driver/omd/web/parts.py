@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import datetime
 from urllib.parse import urlencode
 
 from omd._terminal.markup import Html, badge, el, name
@@ -53,17 +52,9 @@ def link(href: str, text: object, **attributes: object) -> Html:
     return el("a", text if isinstance(text, Html) else name(text), href=href, **attributes)
 
 
-def lasting(since: datetime | None) -> Html:
-    """Return how long something has lasted; page.js counts, and without it one reads since when."""
-    if since is None:
-        return Html("")
-    local = since.astimezone()
-    return el(
-        "time",
-        f"{local:%Y-%m-%d %H:%M:%S}",
-        datetime=local.isoformat(timespec="seconds"),
-        data_since=local.isoformat(timespec="milliseconds"),
-    )
+def deed(href: str, code: str, title: object, **attributes: object) -> Html:
+    """Return a link to the dialog of an action, as programs and page.js find it."""
+    return link(href, Html(el("span", title)), data_action=code, **{"cls": "action", **attributes})
 
 
 # Tables ----------------------------------------------------------------------------------------

@@ -1,14 +1,13 @@
 -- Each branch reads indexes per Batch, per Module or per executing instance, so the cost does not
 -- grow with history. Two bounds stand where = would let the planner walk a primary key backwards,
--- past the newer instances of others, and a LIMIT keeps a status out of the look for the last run,
--- with which the planner would read all failures.
+-- past the newer instances of others.
 
 CREATE OR REPLACE VIEW omd_report.exceptions AS
 -- The last real run has failed.
 SELECT
     'LAST_RUN_FAILED'::text AS exception_code,
     'BATCH'::text AS instance_type,
-    b.batch_code AS code,
+    bi.batch_code AS code,
     bi.batch_instance_id AS instance_id,
     bi.end_datetime AS since_datetime,
     (
@@ -27,19 +26,7 @@ SELECT
         ORDER BY e.event_id
         LIMIT 1
     ) AS detail
-FROM omd.batch AS b
-CROSS JOIN
-    LATERAL (
-        SELECT
-            n.batch_instance_id,
-            n.execution_status_code,
-            n.end_datetime
-        FROM omd.batch_instance AS n
-        WHERE n.batch_instance_id = omd._last_real_batch_run(b.batch_id)
-        ORDER BY n.batch_instance_id
-        LIMIT 1
-    ) AS bi
-WHERE bi.execution_status_code = 'F'
+FROM omd.failed_batch AS bi
 UNION ALL
 SELECT
     'LAST_RUN_FAILED' AS exception_code,

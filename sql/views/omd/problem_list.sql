@@ -37,30 +37,17 @@ SELECT
     'ERROR' AS severity,
     'control' AS room,
     'BATCH' AS object_kind,
-    b.batch_code AS object_key,
-    'Batch ' || b.batch_code AS subject,
+    bi.batch_code AS object_key,
+    'Batch ' || bi.batch_code AS subject,
     bi.end_datetime AS since,
     format('Its last run, Batch Instance %s, failed.', bi.batch_instance_id) AS text,
-    'omd run batch ' || omd.shell_argument(b.batch_code) AS way_out
-FROM omd.batch AS b
-CROSS JOIN
-    LATERAL (
-        -- LIMIT keeps the status out of it, with which the planner would read all failures.
-        SELECT
-            n.batch_instance_id,
-            n.execution_status_code,
-            n.end_datetime
-        FROM omd.batch_instance AS n
-        WHERE n.batch_instance_id = omd._last_real_batch_run(b.batch_id)
-        ORDER BY n.batch_instance_id
-        LIMIT 1
-    ) AS bi
+    'omd run batch ' || omd.shell_argument(bi.batch_code) AS way_out
+FROM omd.failed_batch AS bi
 WHERE
-    bi.execution_status_code = 'F'
-    AND NOT EXISTS (
+    NOT EXISTS (
         SELECT FROM omd.module AS m
         INNER JOIN omd.module_kind AS k ON m.module_kind_code = k.module_kind_code
-        WHERE m.module_code = b.batch_code AND k.is_batch
+        WHERE m.module_code = bi.batch_code AND k.is_batch
     )
 UNION ALL
 SELECT

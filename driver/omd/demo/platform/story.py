@@ -93,15 +93,18 @@ class PlatformStory(Night):
             "SELECT max(module_instance_id) AS id FROM omd_report.facts_loads"
             " WHERE interface_code = 'nyc_night'"
         )["id"]
-        reason = "hours for minutes"
-        self.say(f"  $ omd facts undo {self.name} {load} --revert '{reason}'")
-        self.call("facts", "undo", self.name, str(load), "--revert", reason)
+        self.undo(load, "hours for minutes")
         self.await_quiet("the undo", "has reached the mart", "facts", "mart")
         self.tell_departures()
         self.say("  The tenant corrects the folder, so the delivery has the same time as before:")
         self.arrive(4)
         self.await_flow(4)
         self.tell_departures()
+
+    def undo(self, load: int, reason: str) -> None:
+        """Undo a load of the facts, and revert its delivery, as at a terminal."""
+        self.say(f"  $ omd facts undo {self.name} {load} --revert '{reason}'")
+        self.call("facts", "undo", self.name, str(load), "--revert", reason)
 
     def killed_step(self) -> None:
         """Kill the worker that takes a step on Spark, while it writes."""

@@ -95,33 +95,18 @@ class _Story(PlatformStory):
         super().first()
         self._look("What feeds what, and how far it is", f"/graph?of={quote(self.name)}")
 
-    def reverted(self) -> None:
-        """Let somebody take a delivery back that was wrong."""
-        self.screen.title("A folder that was accepted, and is wrong")
-        self.arrive(4, self.supplier.wrong(4))
-        self.await_flow(4)
-        self.say("  The delays of United are 60 times too long, and five flights were not flown.")
-        self.tell_departures()
-        load = self.one(
-            "SELECT max(module_instance_id) AS id FROM omd_report.facts_loads"
-            " WHERE interface_code = 'nyc_night'"
-        )["id"]
+    def undo(self, load: int, reason: str) -> None:
+        """Let somebody undo a load."""
         self._click(
             "Undo the load",
             "UNDO_LOAD",
             self.name,
-            {"p_module_instance_id": str(load), "p_revert_reason": "hours for minutes"},
+            {"p_module_instance_id": str(load), "p_revert_reason": reason},
             "the tenant has said so",
             "SELECT FROM omd_report.facts_loads"
             " WHERE module_instance_id = %s AND undone_by IS NOT NULL",
             load,
         )
-        self.await_quiet("the undo", "has reached the mart", "facts", "mart")
-        self.tell_departures()
-        self.say("  The tenant corrects the folder, so the delivery has the same time as before:")
-        self.arrive(4)
-        self.await_flow(4)
-        self.tell_departures()
 
     def suspended(self) -> None:
         """Let somebody suspend the work of the database, and let it go on."""

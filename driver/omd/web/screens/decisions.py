@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from omd._terminal.markup import Html, badge, described, join, moment, number
@@ -137,18 +137,20 @@ LIMIT %(limit)s""",
         wave="wave",
     )
     return lists.listing(
-        "rejects", "Records that it rejected", "omd_decision.reject", select,
-        {
-            "wave": lambda r: cells.text(r["wave"]),
-            "link": lambda r: cells.text(r["link"]),
-            "record#": lambda r: r["arrival"],
-            "code": lambda r: r["code"],
-            "because": lambda r: cells.words(r["text"]),
-            "key": lambda r: cells.pairs(r["key"]),
-            "what it says": lambda r: cells.document(r["record"]),
-        },
+        "rejects", "Records that it rejected", "omd_decision.reject", select, REJECT,
         is_data=True,
     )  # fmt: skip
+
+
+REJECT: dict[str, Callable[[Row], object]] = {
+    "wave": lambda r: cells.text(r["wave"]),
+    "link": lambda r: cells.text(r["link"]),
+    "record#": lambda r: r["arrival"],
+    "code": lambda r: r["code"],
+    "because": lambda r: cells.words(r["text"]),
+    "key": lambda r: cells.pairs(r["key"]),
+    "what it says": lambda r: cells.document(r["record"]),
+}  # the columns of a record that a run rejected
 
 
 # One decision -----------------------------------------------------------------------------------

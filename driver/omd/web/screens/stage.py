@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from omd._terminal.markup import Html, badge, described, el, join, moment, number
 from omd.web import cells, lists
+from omd.web.screens import decisions
 from omd.web.section import Asked, Row, Screen, Section, Select
 
 _STATES = {"ACTIVE": "S", "DRAFT": "A", "INACTIVE": "C"}
@@ -146,13 +147,7 @@ LIMIT %(limit)s""",
         "rejects", "Records that its last run rejected", "omd_report.decision_reject_log", select,
         {
             "run#": lambda r: cells.decisions(r["module_instance_id"]),
-            "wave": lambda r: cells.text(r["wave"]),
-            "link": lambda r: cells.text(r["link"]),
-            "record#": lambda r: r["arrival"],
-            "code": lambda r: r["code"],
-            "because": lambda r: cells.words(r["text"]),
-            "key": lambda r: cells.pairs(r["key"]),
-            "what it says": lambda r: cells.document(r["record"]),
+            **decisions.REJECT,
         },
         is_data=True,
     )  # fmt: skip
