@@ -82,4 +82,3 @@ def footprint(dsn: str, output: str) -> None:
         rows = control.report(FootprintRow)
     columns = "schema_name AS schema, table_name AS table, row_estimate AS rows, table_bytes,"
     show(rows, titled(f"{columns} index_bytes"), output)
-
