@@ -37,14 +37,13 @@ def changes(flow: Flow) -> list[tuple[Any, ...]]:
 
 def is_known(flow: Flow) -> bool:
     known: bool = flow.one("SELECT is_known FROM omd_report.server")
-    try:
+    if known:
         flow.conn.execute("SELECT omd.require_known_server()")
-    except psycopg.Error as error:
-        assert error.sqlstate == "OM109"
-        assert "omd server confirm" in str(error.diag.message_hint)
-        assert not known
     else:
-        assert known
+        with pytest.raises(psycopg.Error) as caught:
+            flow.conn.execute("SELECT omd.require_known_server()")
+        assert caught.value.sqlstate == "OM109"
+        assert "omd server confirm" in str(caught.value.diag.message_hint)
     return known
 
 
@@ -60,7 +59,7 @@ def scene(dsn: str, flow: Flow) -> Flow:
     return flow
 
 
-# A database that is found elsewhere -----------------------------------------------------------------
+# A database that is found elsewhere -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("change", [COPIED, MOVED])
@@ -142,7 +141,7 @@ def test_of_two_confirmations_one_waits_and_none_fails(
     ]
 
 
-# Real copies ----------------------------------------------------------------------------------------
+# Real copies ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -230,7 +229,7 @@ def test_a_confirmation_passes_over_the_ids_too(
     assert restored.run_module() == given + MILLION
 
 
-# A copy ---------------------------------------------------------------------------------------------
+# A copy ---------------------------------------------------------------------------------------
 
 
 def test_a_copy_gets_its_own_identity_and_begins_nothing_by_itself(
@@ -333,7 +332,7 @@ def test_a_move_closes_nothing(scene: Flow) -> None:
     assert not scene.one("SELECT is_copy FROM omd_report.server")
 
 
-# Commands -------------------------------------------------------------------------------------------
+# Commands -------------------------------------------------------------------------------------
 
 
 def test_the_commands_show_and_confirm(
@@ -378,15 +377,14 @@ def test_the_commands_show_and_confirm(
     assert {"schema_name", "table_name", "row_estimate", "table_bytes", "index_bytes"} == set(
         footprint[0]
     )
-    rows = list(
-        csv.DictReader(io.StringIO(omd_here("footprint", "--output", "csv", dsn=dsn).stdout))
-    )
+    table = omd_here("footprint", "--output", "csv", dsn=dsn)
+    rows = list(csv.DictReader(io.StringIO(table.stdout)))
     assert len(rows) == len(footprint)
     sizes = [r["table_bytes"] + r["index_bytes"] for r in footprint]
     assert sizes == sorted(sizes, reverse=True)
 
 
-# The installation -----------------------------------------------------------------------------------
+# The installation -----------------------------------------------------------------------------
 
 
 def test_an_installation_knows_its_server_from_the_start(
