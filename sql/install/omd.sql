@@ -615,6 +615,7 @@
 \ir ../views/omd/followed_module_instance.sql
 \ir ../../procedures/omd/installation_id.sql
 \ir ../../procedures/omd/_present_server.sql
+\ir ../../procedures/omd/_primary.sql
 \ir ../../procedures/omd/server_is_known.sql
 \ir ../../procedures/omd/require_known_server.sql
 \ir ../../procedures/omd/know_server.sql
