@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]
 
 DATABASE = embedded.DATABASE
-PORT = embedded._PORT
 SETTINGS = {
     "autovacuum": "off",
     "fsync": "off",  # the operating system survives
@@ -165,6 +164,15 @@ class Server:
         query = "SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn AS it"
         return bool(self.execute(query, position, database="postgres")[0]["it"])
 
+    def archive_all(self) -> None:
+        """Wait until all that is written is in the archive."""
+        self.execute("SELECT pg_logical_emit_message(true, '', 'now')", database="postgres")
+        [row] = self.execute(
+            "SELECT pg_walfile_name(pg_current_wal_insert_lsn()) AS name, pg_switch_wal()",
+            database="postgres",
+        )
+        wait((self.archive / row["name"]).exists, f"{row['name']} is in the archive")
+
     def follow(self, primary: Server) -> None:
         """Wait until this standby has what its primary has now."""
         # Who writes nothing flushes its log after seconds only.
@@ -198,11 +206,15 @@ class Servers:
     def remove(self, server: Server) -> None:
         """Stop a server and remove its data."""
         server.die()
+        if server.data.is_dir():
+            shutil.rmtree(embedded._socket_folder(server.data), ignore_errors=True)
         shutil.rmtree(server.home, ignore_errors=True)
 
     def _place(self, version: int) -> Server:
         number = len(self.all) + 1
-        home = self.folder / f"s{number}"
+        # Such a long name makes the embedded server put its socket elsewhere: pg_rewind fetches
+        # each file in the data folder, and a socket can't be read.
+        home = self.folder / f"s{number}-{'-' * 80}"
         home.mkdir(mode=0o755)
         archive = home / "archive"
         archive.mkdir()
@@ -241,9 +253,8 @@ class Servers:
             *("--pgdata", server.data, "--dbname", _for_replication(primary)),
             *("--checkpoint", "fast", "--wal-method", "stream", "--no-sync", "--write-recovery-conf"),
         )
-        # They belong to the other server, whose socket is in its data folder.
-        for name in ("standby.signal", f".s.PGSQL.{PORT}.lock", "server.log"):
-            (server.data / name).unlink()
+        (server.data / "standby.signal").unlink()
+        _forget_other(server)
         server.configure(archive_command=_archiving(server.archive).strip("'"))
         return server
 
@@ -268,6 +279,31 @@ class Servers:
         backup.start()
         wait(lambda: not backup.is_standby(), "the recovery has ended")
         return backup
+
+    def rewound(self, former: Server, primary: Server) -> Server:
+        """What was the primary before follows the one that was promoted in its place."""
+        server = former
+        server.run(
+            "pg_rewind",
+            *("--target-pgdata", server.data, "--source-server", primary.dsn("postgres")),
+            *("--write-recovery-conf", "--no-sync"),
+        )
+        _forget_other(server)
+        # The files of the other server came along, with its settings.
+        server.configure(archive_command=_archiving(server.archive).strip("'"))
+        return server.start()
+
+    def files_of(self, server: Server) -> Path:
+        """Copy the files of a server that is stopped."""
+        number = len(list(self.folder.glob("kept-*")))
+        kept = self.folder / f"kept-{number}"
+        _copy(server.data, kept)
+        return kept
+
+    def put_back(self, server: Server, kept: Path) -> None:
+        """Put files back that were copied before."""
+        shutil.rmtree(server.data)
+        kept.rename(server.data)
 
     def upgraded(self, old: Server, version: int) -> Server:
         """The server of another version that pg_upgrade makes of one, which is stopped."""
@@ -335,6 +371,16 @@ def wait(until: Callable[[], bool], what: str, seconds: float = 60) -> None:
                 return
         assert time.monotonic() < deadline, f"{what} within {seconds} s"
         time.sleep(0.05)
+
+
+def _forget_other(server: Server) -> None:
+    """Remove what belongs to the server that files came from."""
+    for name in ("server.log", "postmaster.pid"):
+        (server.data / name).unlink(missing_ok=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    subprocess.run(["cp", "-a", str(source), str(target)], check=True)
 
 
 def _archiving(archive: Path) -> str:
