@@ -314,6 +314,9 @@ class Servers:
         old.stop()
         # 18 is the first to have checksums by default, and both must agree.
         checksums = ["--no-data-checksums"] if version >= 18 else []
+        sockets = self.folder / f"u{len(self.all)}"  # its path must be short
+        sockets.mkdir(mode=0o700)
+        os.chown(sockets, owner.st_uid, owner.st_gid)
         server.run(
             "initdb",
             *("-D", server.data, "-U", embedded.SUPERUSER, "-A", "trust", "-E", "UTF8"),
@@ -323,7 +326,7 @@ class Servers:
             "pg_upgrade",
             *("-U", embedded.SUPERUSER, "-d", old.data, "-D", server.data),
             *("-b", embedded.binaries(old.version), "-B", embedded.binaries(version)),
-            *("--socketdir", server.home, "--copy", *(["--no-sync"] if version >= 15 else [])),
+            *("--socketdir", sockets, "--copy", *(["--no-sync"] if version >= 15 else [])),
         )
         settings = {
             **embedded._SETTINGS,
@@ -385,7 +388,8 @@ def _copy(source: Path, target: Path) -> None:
 
 def _archiving(archive: Path) -> str:
     folder = shlex.quote(str(archive))
-    return f"'test -f {folder}/%f || cp %p {folder}/%f'"
+    # A file is there at once and as a whole, for whoever restores at this moment.
+    return f"'test -f {folder}/%f || (cp %p {folder}/%f.part && mv {folder}/%f.part {folder}/%f)'"
 
 
 def _for_replication(server: Server) -> str:
