@@ -16,6 +16,7 @@ from omd._terminal.text import row_dict, short
 from omd.cli.common import add_call, add_view, dsn_option, open_control, resolve_dsn
 from omd.control.calls import ControlCalls
 from omd.control.logs import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
+from omd.control.server_cli import footprint, server
 
 if TYPE_CHECKING:
     from omd.doors import Control
@@ -705,4 +706,6 @@ commands: list[click.Command] = [
     reap,
     preview_rollback,
     purge,
+    server,
+    footprint,
 ]
