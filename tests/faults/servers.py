@@ -117,7 +117,15 @@ class Session(threading.Thread):
                     while not self.over.is_set():
                         self.turn(conn)
             except psycopg.OperationalError as error:
-                if error.sqlstate not in (None, "57P01", "57P02", "57P03", "08006", "3D000", "55000"):
+                if error.sqlstate not in (
+                    None,
+                    "57P01",
+                    "57P02",
+                    "57P03",
+                    "08006",
+                    "3D000",
+                    "55000",
+                ):
                     self.attack.complain(f"{self.name}: {error.sqlstate} {error}")
                 time.sleep(0.05)
             except Exception as error:  # noqa: BLE001 - the thread tells it
@@ -428,12 +436,13 @@ class Attack:
         return f"to {position}"
 
     def dump(self) -> str:
+        version = self.primary.version
         dump = self.servers.dump(self.primary, 18)
         self.load_for(self.rng.uniform(0.1, 1.0))
         self.primary.die()
         self.change(self.servers.restored(self.primary, 18, dump))
         self.confirm_later("MOVED")
-        return f"a dump of {self.primary.version} on 18"
+        return f"from {version} to 18"
 
     def upgrade(self) -> str | None:
         if self.primary.version >= 18:
@@ -500,10 +509,7 @@ class Attack:
 
     def load_aside(self, place: Place, *kinds: str) -> None:
         """Let others load into another database for a while."""
-        aside = [
-            Session(self, f"{kind}_{self.kinds.index(kind)}", kind, place)
-            for kind in kinds
-        ]
+        aside = [Session(self, f"{kind}_{self.kinds.index(kind)}", kind, place) for kind in kinds]
         for session in aside:
             session.start()
         self.load_for(self.rng.uniform(0.3, 1.0))
@@ -727,9 +733,7 @@ def main() -> int:
     parser.add_argument("--events", nargs="+", choices=EVENTS, default=list(EVENTS))
     given = parser.parse_args()
     print(f"seed {given.seed}", flush=True)
-    with Attack(
-        given.seed, first=given.first, tell=lambda text: print(text, flush=True)
-    ) as attack:
+    with Attack(given.seed, first=given.first, tell=lambda text: print(text, flush=True)) as attack:
         attack.play(given.seconds, tuple(given.events))
         print(f"{len(attack.given):,} IDs in {attack.epochs} installations of production")
         for what, count in sorted(attack.counted.items()):

@@ -17,3 +17,10 @@ def place() -> Iterator[Servers]:
     """A place for the servers that all tests of a file share."""
     with Servers() as servers:
         yield servers
+
+
+@pytest.fixture
+def servers() -> Iterator[Servers]:
+    """A place for the servers of one test."""
+    with Servers() as servers:
+        yield servers

@@ -1,8 +1,8 @@
 """Several servers at once, of any version: standbys, backups, archives, and moves between them.
 
-`Servers` is a place where they are made and removed; a test asks for the fixture ``servers``, a
-program uses it as a context manager. Each server writes its log for replication (also logical), and
-puts it into an archive beside its data, so it can be copied, followed, rewound and upgraded.
+`Servers` is a place where they are made and removed; it is a context manager. Each server writes
+its log for replication (also logical), and puts it into an archive beside its data, so it can be
+copied, followed, rewound and upgraded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 
@@ -27,7 +26,7 @@ import omd.install
 from omd import embedded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     Connection = psycopg.Connection[dict[str, Any]]
 
@@ -124,9 +123,7 @@ class Server:
         wait(lambda: not self.is_standby(), "the standby is a primary")
 
     def is_standby(self) -> bool:
-        return bool(
-            self.execute("SELECT pg_is_in_recovery() AS it", database="postgres")[0]["it"]
-        )
+        return bool(self.execute("SELECT pg_is_in_recovery() AS it", database="postgres")[0]["it"])
 
     # Programs of PostgreSQL
 
@@ -251,7 +248,14 @@ class Servers:
         server.run(
             "pg_basebackup",
             *("--pgdata", server.data, "--dbname", _for_replication(primary)),
-            *("--checkpoint", "fast", "--wal-method", "stream", "--no-sync", "--write-recovery-conf"),
+            *(
+                "--checkpoint",
+                "fast",
+                "--wal-method",
+                "stream",
+                "--no-sync",
+                "--write-recovery-conf",
+            ),
         )
         (server.data / "standby.signal").unlink()
         _forget_other(server)
@@ -278,6 +282,8 @@ class Servers:
         self._signal(backup, "recovery.signal")
         backup.start()
         wait(lambda: not backup.is_standby(), "the recovery has ended")
+        # A backup of this server would stop there too.
+        backup.configure(restore_command="", **{f"recovery_target_{name}": "" for name in target})
         return backup
 
     def rewound(self, former: Server, primary: Server) -> Server:
@@ -403,10 +409,3 @@ def _user_of(path: Path) -> dict[str, Any]:
         return {}
     owner = path.stat()
     return {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []}
-
-
-@pytest.fixture
-def servers() -> Iterator[Servers]:
-    """A place for several servers."""
-    with Servers() as place:
-        yield place
