@@ -287,6 +287,7 @@
 \ir ../../procedures/omd/_missing_columns.sql
 \ir ../../procedures/omd/_takes_delete.sql
 \ir ../../procedures/omd/_module_problems.sql
+\ir ../../procedures/omd/_targets_without_identity.sql
 
 -- Registration and parameters
 \ir ../../procedures/omd/register_area.sql

@@ -3,9 +3,9 @@
     python tests/faults/servers.py --seconds 600 --seed 7
 
 Twenty sessions load: into tables of the database, into a lake (folders named by run, as those of
-Iceberg tables are), through Batches, as a worker, and as deliveries. Each writes every ID that it is
-given into a ledger of its own, a file outside of the database that is flushed to the disk before the
-ID is used. Half of the sessions commit asynchronously. Meanwhile a random one of these happens:
+Iceberg tables are), through Batches, as a worker, and as deliveries. Each writes every ID that it
+is given into a ledger of its own, a file outside of the database that is flushed to the disk before
+the ID is used. Half of the sessions commit asynchronously. Meanwhile one of these happens:
 
 restart   the server ends at once, as after a crash, and recovers
 failover  a standby that is behind is promoted
@@ -351,7 +351,7 @@ class Attack:
     def new_world(self) -> None:
         """Make a first server, with what the sessions need."""
         self.epochs += 1
-        self.primary = self.servers.with_omd(self.first, wal_log_hints="on")
+        self.primary = self.servers.with_omd(self.first)
         with contextlib.closing(self.primary.connect()) as conn:
             prepare(conn, self.kinds)
         self.open()

@@ -44,6 +44,7 @@ SETTINGS = {
     "max_wal_senders": "10",
     "max_replication_slots": "10",
     "wal_keep_size": "256MB",
+    "wal_log_hints": "on",  # for pg_rewind; 18 has checksums, which do as well
     "wal_receiver_status_interval": "1s",
     "wal_retrieve_retry_interval": "200ms",
     "hot_standby_feedback": "on",  # long reports on a replica are not cancelled
@@ -353,11 +354,11 @@ class Servers:
         server.run("pg_restore", "--dbname", server.dsn(), "--exit-on-error", dump)
         return server
 
-    def dump(self, server: Server, version: int | None = None) -> Path:
+    def dump(self, server: Server, version: int | None = None, *options: str) -> Path:
         """A dump of the database, and beside it one of the roles."""
         file = server.archive / f"dump-{time.monotonic_ns()}.dump"
         arguments = ("--format=custom", "--file", file, "--dbname", server.dsn())
-        server.run("pg_dump", *arguments, version=version)
+        server.run("pg_dump", *arguments, *options, version=version)
         roles = server.run("pg_dumpall", "--roles-only", "--dbname", server.dsn(), version=version)
         lines = [line for line in roles.splitlines() if not line.startswith("\\")]
         file.with_suffix(".roles").write_text("\n".join(lines) + "\n", encoding="utf-8")
