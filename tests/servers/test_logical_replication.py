@@ -30,7 +30,8 @@ def content(server: Server, tables: list[str]) -> dict[str, Any]:
         conn.execute("SET TIME ZONE 'UTC'")
         return {
             table: conn.execute(
-                f"SELECT count(*) AS n, sum(hashtextextended(t::text, 0)) AS h FROM {table} AS t".encode()
+                "SELECT count(*) AS n, sum(hashtextextended(t::text, 0)) AS h"
+                f" FROM {table} AS t".encode()
             ).fetchone()
             for table in tables
         }

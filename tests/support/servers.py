@@ -220,6 +220,23 @@ class Servers:
         self.all.append(server)
         return server
 
+    def place_for(self, other: Server, version: int | None = None) -> Server:
+        """A server without data, of the same version; its user is that of another one."""
+        server = self._place(version or other.version)
+        owner = other.data.stat()
+        for path in (server.home, server.archive):
+            os.chown(path, owner.st_uid, owner.st_gid)
+        return server
+
+    def forget_other(self, server: Server) -> None:
+        """Let data that came from another server be those of this one."""
+        _forget_other(server)
+        server.configure(archive_command=_archiving(server.archive).strip("'"))
+
+    def await_primary(self, server: Server) -> None:
+        """Wait until the recovery of a server has ended."""
+        wait(lambda: not server.is_standby(), "the recovery has ended")
+
     def new(self, version: int, **settings: str) -> Server:
         """A server of its own; its database `omd` is empty."""
         server = self._place(version)
@@ -242,10 +259,7 @@ class Servers:
 
     def backup(self, primary: Server) -> Server:
         """A base backup, which is not started."""
-        server = self._place(primary.version)
-        owner = primary.data.stat()
-        for path in (server.home, server.archive):
-            os.chown(path, owner.st_uid, owner.st_gid)
+        server = self.place_for(primary)
         server.run(
             "pg_basebackup",
             *("--pgdata", server.data, "--dbname", _for_replication(primary)),
@@ -259,8 +273,7 @@ class Servers:
             ),
         )
         (server.data / "standby.signal").unlink()
-        _forget_other(server)
-        server.configure(archive_command=_archiving(server.archive).strip("'"))
+        self.forget_other(server)
         return server
 
     def standby(self, primary: Server, **settings: str) -> Server:
@@ -282,7 +295,7 @@ class Servers:
         )
         self._signal(backup, "recovery.signal")
         backup.start()
-        wait(lambda: not backup.is_standby(), "the recovery has ended")
+        self.await_primary(backup)
         # A backup of this server would stop there too.
         backup.configure(restore_command="", **{f"recovery_target_{name}": "" for name in target})
         return backup
@@ -295,9 +308,7 @@ class Servers:
             *("--target-pgdata", server.data, "--source-server", primary.dsn("postgres")),
             *("--write-recovery-conf", "--no-sync"),
         )
-        _forget_other(server)
-        # The files of the other server came along, with its settings.
-        server.configure(archive_command=_archiving(server.archive).strip("'"))
+        self.forget_other(server)  # its files came along, with its settings
         return server.start()
 
     def files_of(self, server: Server) -> Path:
@@ -314,10 +325,8 @@ class Servers:
 
     def upgraded(self, old: Server, version: int) -> Server:
         """The server of another version that pg_upgrade makes of one, which is stopped."""
-        server = self._place(version)
+        server = self.place_for(old, version)
         owner = old.data.stat()
-        for path in (server.home, server.archive):
-            os.chown(path, owner.st_uid, owner.st_gid)
         old.stop()
         # 18 is the first to have checksums by default, and both must agree.
         checksums = ["--no-data-checksums"] if version >= 18 else []
@@ -387,6 +396,9 @@ def _forget_other(server: Server) -> None:
     """Remove what belongs to the server that files came from."""
     for name in ("server.log", "postmaster.pid"):
         (server.data / name).unlink(missing_ok=True)
+    owner = server.data.stat()
+    for file in server.data.glob("*.signal"):
+        os.chown(file, owner.st_uid, owner.st_gid)
 
 
 def _copy(source: Path, target: Path) -> None:
