@@ -2,8 +2,8 @@
 
 Such a page has blocks ``console servers``. They are like ``console`` of the other pages (see
 tests/docs/test_examples.py), but with connection strings and folders of servers as variables, and
-what reads or writes the folder of a server runs as the user of that. A comment ``<!-- test: … -->`` stands where a test does what a page leaves to
-the reader: it starts or stops a server.
+what reads or writes the folder of a server runs as the user of that. A comment beginning with
+``test:`` stands where a test does what a page leaves to the reader: it starts or stops a server.
 """
 
 from __future__ import annotations
