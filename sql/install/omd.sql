@@ -489,6 +489,7 @@
 \ir ../../procedures/omd/set_next_run_indicators.sql
 \ir ../../procedures/omd/end_instances.sql
 \ir ../../procedures/omd/_explain_reason.sql
+\ir ../../procedures/omd/_foresee_begin.sql
 \ir ../../procedures/omd/explain_begin.sql
 
 -- Retention

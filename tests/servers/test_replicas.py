@@ -57,6 +57,10 @@ COLUMNS = """
         AND format_type(a.atttypid, NULL) IN ('text', 'bigint', 'integer')
     ORDER BY a.attname, c.relname"""
 
+BATCH_INSTANCES = """
+    SELECT DISTINCT ON (execution_status_code) batch_instance_id FROM omd.batch_instance
+    WHERE batch_instance_id > 0 ORDER BY execution_status_code, batch_instance_id"""
+
 # They perform something and take it back, which only the primary can; the hint leads there.
 TRIED = {"facts sql"}
 # What it answers depends on what is wrong, which the world has plenty of.
@@ -161,6 +165,10 @@ def test_each_function_that_only_reads_answers_as_on_the_primary(
     assert given > 50
 
 
+def address(server: Server) -> str:
+    return f"{psycopg.conninfo.conninfo_to_dict(server.dsn())['host']} port 5432"
+
+
 def run(dsn: str, omd_here: Command, command: str, *given: str) -> tuple[int, str]:
     done = omd_here(*command.split(), *given, *OPTIONS.get(command, ()), dsn=dsn)
     return done.returncode, f"{done.stdout[-300:]}{done.stderr[-600:]}"
@@ -208,7 +216,7 @@ def test_a_command_that_writes_names_the_primary(
     code, told = run(standby.dsn(), omd_here, command)
     assert code == ExitCode.FAILURE, told
     assert "SQLSTATE: 25006" in told
-    assert f"Hint: Connect to the primary: {primary.data} port 5432" in told
+    assert f"Hint: Connect to the primary: {address(primary)}" in told
 
 
 def test_whoever_may_only_write_learns_where(primary: Server, standby: Server) -> None:
@@ -220,7 +228,7 @@ def test_whoever_may_only_write_learns_where(primary: Server, standby: Server) -
     ):
         control.begin_module("m_s")
     assert caught.value.sqlstate == "25006"
-    assert caught.value.hint == f"Connect to the primary: {primary.data} port 5432"
+    assert caught.value.hint == f"Connect to the primary: {address(primary)}"
     assert isinstance(caught.value, psycopg.errors.ReadOnlySqlTransaction)
     assert "cannot execute" in caught.value.message
 
@@ -246,7 +254,7 @@ def test_the_page_is_alive_on_a_standby(
         known = values(both[0])
         paths = [
             "/", "/todo", "/work", "/queue", "/deliveries", "/lake", "/log", "/grid", "/graph",
-            "/find?q=m_s", "/module/m_s", "/module/m_active", "/batch/b_s", "/run/module/3",
+            "/find?q=m_", "/module/m_s", "/module/m_active", "/batch/b_s", "/run/module/3",
             f"/delivery/{known['delivery_id']}", "/facts/shop/person",
         ]  # fmt: skip
         assert {path.split("/")[1].split("?")[0] for path in paths} <= {
@@ -281,3 +289,51 @@ def test_the_page_is_alive_on_a_standby(
             watches.leave(watch, viewer)
     finally:
         page.close()
+
+
+def test_what_a_begin_would_answer_is_foreseen_as_it_is_tried_on_the_primary(
+    primary: Server, standby: Server
+) -> None:
+    with (
+        contextlib.closing(primary.connect()) as one,
+        contextlib.closing(standby.connect(role="omd_reader")) as other,
+    ):
+        standby.follow(primary)
+        calls = [
+            f"omd.explain_begin(p_{kind}_code => %s, p_batch_instance_id => %s)"
+            for kind in ("module", "batch")
+        ]
+        instances = [0, *(r["batch_instance_id"] for r in one.execute(BATCH_INSTANCES))]
+        wrong = []
+        answers = set()
+        for kind, call in zip(("module", "batch"), calls, strict=True):
+            codes = [
+                row["code"] for row in one.execute(f"SELECT {kind}_code AS code FROM omd.{kind}")
+            ]
+            for code in codes:
+                for instance in instances:
+                    found = [
+                        conn.execute(f"SELECT * FROM {call}".encode(), [code, instance]).fetchall()
+                        for conn in (one, other)
+                    ]
+                    answers.add((kind, found[0][0]["processing_indicator"], found[0][0]["reason"]))
+                    # It would fail: only who tries it knows.
+                    if found[0][0]["processing_indicator"] is None:
+                        continue
+                    if kind == "batch":
+                        for rows in found:
+                            rows[0]["instance_array"] = None
+                    if found[0] != found[1]:
+                        wrong.append((f"{kind} {code} in {instance}", f"{found}"))
+        assert_none(wrong)
+        assert len(answers) > 9, answers
+
+
+def test_a_run_in_the_database_of_the_primary_is_alive_on_the_standby(
+    primary: Server, standby: Server
+) -> None:
+    """Its session is not seen there, and no report says that it is dead."""
+    query = """
+        SELECT omd._cause_of_death(NULL, TRUE, %s, statement_timestamp(), 'P', 0) AS it"""
+    assert standby.execute(query, 1) == [{"it": None}]
+    assert primary.execute(query, 1) == [{"it": "the statement that ran it has ended"}]

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import psycopg
-from psycopg.rows import tuple_row
 
 from omd._terminal.markup import Html
 from omd.web.bell import Bell
+from omd.web.opening import is_standby
 
 REST = 0.25  # seconds between two computations of a watch, at least
 SHARE = 9  # and so many times as long as the last one took
@@ -35,12 +35,6 @@ CHANNELS = ("omd_event", "omd_dispatch", "omd_delivery", "omd_lineage", "omd_pub
 _log = logging.getLogger("omd.web")
 
 Connection = psycopg.Connection[Any]
-
-
-def _is_standby(connection: Connection) -> bool:
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        [[is_standby]] = cursor.execute("SELECT pg_catalog.pg_is_in_recovery()").fetchall()
-    return bool(is_standby)
 
 
 def digest(html: str) -> str:
@@ -240,9 +234,9 @@ class Watches:
             viewer.be_live(is_well)
 
     def _listen(self, name: str, connection: Connection) -> None:
-        if _is_standby(connection):  # it sends nothing; each watch looks at its interval
+        if is_standby(connection):  # it sends nothing; each watch looks at its interval
             self._be_well(name, is_well=True)
-            while self._is_needed() and _is_standby(connection):
+            while self._is_needed() and is_standby(connection):
                 self._closing.wait(INTERVAL)
             if not self._is_needed():
                 return
