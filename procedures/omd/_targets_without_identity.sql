@@ -37,23 +37,23 @@ BEGIN ATOMIC
         m.module_code,
         m.table_code,
         p.publication_name,
-        format('ALTER TABLE %s REPLICA IDENTITY FULL;', p.leaf::regclass)
+        format('ALTER TABLE %s REPLICA IDENTITY FULL;', p.leaf::regclass) AS command
     FROM omd.module AS m
     CROSS JOIN LATERAL omd.target_relation(m.table_code) AS r (relation)
     INNER JOIN published AS p ON r.relation = p.of_table
     INNER JOIN pg_class AS c ON p.leaf = c.oid
     WHERE m.platform_code = 'POSTGRES'
-        AND CASE c.relreplident
-            WHEN 'f' THEN FALSE
-            WHEN 'i' THEN NOT EXISTS (
-                SELECT FROM pg_index AS i WHERE i.indrelid = c.oid AND i.indisreplident
-            )
-            WHEN 'd' THEN NOT EXISTS (
-                SELECT FROM pg_index AS i WHERE i.indrelid = c.oid AND i.indisprimary
-            )
-            ELSE TRUE
-        END
-    ORDER BY m.module_code, p.publication_name, 4;
+        AND c.relreplident <> 'f'
+        AND NOT EXISTS (
+            SELECT FROM pg_index AS i
+            WHERE
+                i.indrelid = c.oid
+                AND (
+                    (c.relreplident = 'd' AND i.indisprimary)
+                    OR (c.relreplident = 'i' AND i.indisreplident)
+                )
+        )
+    ORDER BY m.module_code, p.publication_name, command;
 END;
 
 COMMENT ON FUNCTION omd._targets_without_identity IS
