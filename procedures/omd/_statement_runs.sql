@@ -16,6 +16,10 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $statement_runs$
 BEGIN
+    -- What runs on the primary is not seen here, and nobody is declared dead by a report.
+    IF pg_is_in_recovery() THEN
+        RETURN p_backend_pid IS NOT NULL;
+    END IF;
     IF p_backend_pid = pg_backend_pid() AND p_statement_start IS NOT NULL THEN
         RETURN p_statement_start = statement_timestamp();
     END IF;
@@ -36,5 +40,6 @@ $statement_runs$;
 COMMENT ON FUNCTION omd._statement_runs IS
 'Returns whether the backend p_backend_pid still executes the statement that began at '
 'p_statement_start (its statement_timestamp()). When p_statement_start is NULL, or the caller has '
-'no right to see it, it returns whether the backend exists. Locks: none.';
+'no right to see it, it returns whether the backend exists; on a standby, that of a run on the '
+'primary counts as alive. Locks: none.';
 REVOKE ALL ON FUNCTION omd._statement_runs FROM PUBLIC;

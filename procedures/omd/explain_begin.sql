@@ -59,66 +59,73 @@ BEGIN
     END IF;
     PERFORM omd.require_read_committed();
 
-    BEGIN
-        -- The end of the block releases it with everything else.
-        PERFORM set_config('lock_timeout', '1s', TRUE);
-        IF v_kind = 'Batch' THEN
-            -- Of all failures of the Batch only these may be new.
-            v_executing := ARRAY(
-                SELECT bi.batch_instance_id
-                FROM omd.batch_instance AS bi
-                WHERE bi.batch_id = v_definition_id AND bi.execution_status_code = 'E'
-            );
-            INSERT INTO omd.batch_instance (
-                batch_instance_id, batch_id, parent_batch_instance_id, start_datetime,
-                execution_status_code, processing_indicator, next_run_indicator
-            )
-            OVERRIDING SYSTEM VALUE
-            VALUES (v_id, v_definition_id, coalesce(p_batch_instance_id, 0), v_now, 'E', 'A', 'P');
-            CALL omd.evaluate_batch(v_id, processing_indicator, reason);
-            v_dead := ARRAY(
-                SELECT bi.batch_instance_id
-                FROM omd.batch_instance AS bi
-                WHERE bi.batch_instance_id = ANY(v_executing)
-                    AND bi.execution_status_code = 'F'
-                    AND bi.end_datetime >= v_now
-            );
-        ELSE
-            INSERT INTO omd.module_instance (
-                module_instance_id, module_id, batch_instance_id, start_datetime,
-                execution_status_code, processing_indicator, next_run_indicator
-            )
-            OVERRIDING SYSTEM VALUE
-            VALUES (v_id, v_definition_id, coalesce(p_batch_instance_id, 0), v_now, 'E', 'A', 'P');
-            SELECT a.p_processing_indicator, a.p_instance_array, a.p_reason, a.p_platform_code
-            INTO processing_indicator, instance_array, reason, v_platform_code
-            FROM omd._answer_module(v_id) AS a;
-            IF processing_indicator = 'R' THEN
-                -- A begin also builds the rollback. Where the target is in this database the
-                -- evaluation executes it, and the answer is P.
-                PERFORM omd.rollback_steps(v_id);
-                processing_indicator := CASE v_platform_code WHEN 'POSTGRES' THEN 'P' ELSE 'R' END;
-            END IF;
-            v_dead := ARRAY(
-                SELECT mi.module_instance_id
-                FROM omd.module_instance AS mi
-                WHERE mi.module_id = v_definition_id
-                    AND mi.module_instance_id = ANY(instance_array)
-                    AND mi.end_datetime >= v_now
-            );
-        END IF;
+    IF pg_is_in_recovery() THEN
+        SELECT f.p_processing_indicator, f.p_reason, f.p_instance_array, f.p_dead
+        INTO processing_indicator, reason, instance_array, v_dead
+        FROM omd._foresee_begin(v_kind, v_definition_id, coalesce(p_batch_instance_id, 0)) AS f;
         v_is_answered := TRUE;
-        RAISE EXCEPTION USING ERRCODE = 'transaction_rollback', MESSAGE = 'nothing may change';
-    EXCEPTION
-        WHEN OTHERS THEN
-            GET STACKED DIAGNOSTICS
-                v_sqlstate = RETURNED_SQLSTATE,
-                v_message = MESSAGE_TEXT,
-                v_detail = PG_EXCEPTION_DETAIL;
-            IF NOT v_is_answered AND v_sqlstate !~ '^(OM[0-2]|55P03$|40P01$)' THEN
-                RAISE;
+    ELSE
+        BEGIN
+            -- The end of the block releases it with everything else.
+            PERFORM set_config('lock_timeout', '1s', TRUE);
+            IF v_kind = 'Batch' THEN
+                -- Of all failures of the Batch only these may be new.
+                v_executing := ARRAY(
+                    SELECT bi.batch_instance_id
+                    FROM omd.batch_instance AS bi
+                    WHERE bi.batch_id = v_definition_id AND bi.execution_status_code = 'E'
+                );
+                INSERT INTO omd.batch_instance (
+                    batch_instance_id, batch_id, parent_batch_instance_id, start_datetime,
+                    execution_status_code, processing_indicator, next_run_indicator
+                )
+                OVERRIDING SYSTEM VALUE
+                VALUES (v_id, v_definition_id, coalesce(p_batch_instance_id, 0), v_now, 'E', 'A', 'P');
+                CALL omd.evaluate_batch(v_id, processing_indicator, reason);
+                v_dead := ARRAY(
+                    SELECT bi.batch_instance_id
+                    FROM omd.batch_instance AS bi
+                    WHERE bi.batch_instance_id = ANY(v_executing)
+                        AND bi.execution_status_code = 'F'
+                        AND bi.end_datetime >= v_now
+                );
+            ELSE
+                INSERT INTO omd.module_instance (
+                    module_instance_id, module_id, batch_instance_id, start_datetime,
+                    execution_status_code, processing_indicator, next_run_indicator
+                )
+                OVERRIDING SYSTEM VALUE
+                VALUES (v_id, v_definition_id, coalesce(p_batch_instance_id, 0), v_now, 'E', 'A', 'P');
+                SELECT a.p_processing_indicator, a.p_instance_array, a.p_reason, a.p_platform_code
+                INTO processing_indicator, instance_array, reason, v_platform_code
+                FROM omd._answer_module(v_id) AS a;
+                IF processing_indicator = 'R' THEN
+                    -- A begin also builds the rollback. Where the target is in this database the
+                    -- evaluation executes it, and the answer is P.
+                    PERFORM omd.rollback_steps(v_id);
+                    processing_indicator := CASE v_platform_code WHEN 'POSTGRES' THEN 'P' ELSE 'R' END;
+                END IF;
+                v_dead := ARRAY(
+                    SELECT mi.module_instance_id
+                    FROM omd.module_instance AS mi
+                    WHERE mi.module_id = v_definition_id
+                        AND mi.module_instance_id = ANY(instance_array)
+                        AND mi.end_datetime >= v_now
+                );
             END IF;
-    END;
+            v_is_answered := TRUE;
+            RAISE EXCEPTION USING ERRCODE = 'transaction_rollback', MESSAGE = 'nothing may change';
+        EXCEPTION
+            WHEN OTHERS THEN
+                GET STACKED DIAGNOSTICS
+                    v_sqlstate = RETURNED_SQLSTATE,
+                    v_message = MESSAGE_TEXT,
+                    v_detail = PG_EXCEPTION_DETAIL;
+                IF NOT v_is_answered AND v_sqlstate !~ '^(OM[0-2]|55P03$|40P01$)' THEN
+                    RAISE;
+                END IF;
+        END;
+    END IF;
 
     IF NOT v_is_answered THEN
         processing_indicator := NULL;
@@ -166,7 +173,8 @@ COMMENT ON FUNCTION omd.explain_begin IS
 'executes and since when (RUNNING), the last run and its frequency (FREQUENCY), the marked '
 'instances (DIRECTIVE, ALREADY_SUCCEEDED), and declared_dead (runs that a begin would declare '
 'dead first). processing_indicator is NULL when a begin would fail, or would wait for another '
-'session; rule says which. The rollback itself and p_force are not tried. May be NULL: '
+'session; rule says which. The rollback itself and p_force are not tried, and on a standby '
+'nothing is: there the answer is foreseen from what is there. May be NULL: '
 'processing_indicator, reason, instance_array. Errors: OM001, OM002, OM003, OM005, OM013, OM014. '
 'Locks: those of a begin, for at most a second each; they are released before it returns.';
 REVOKE ALL ON FUNCTION omd.explain_begin FROM PUBLIC;

@@ -287,6 +287,7 @@
 \ir ../../procedures/omd/_missing_columns.sql
 \ir ../../procedures/omd/_takes_delete.sql
 \ir ../../procedures/omd/_module_problems.sql
+\ir ../../procedures/omd/_targets_without_identity.sql
 
 -- Registration and parameters
 \ir ../../procedures/omd/register_area.sql
@@ -488,6 +489,7 @@
 \ir ../../procedures/omd/set_next_run_indicators.sql
 \ir ../../procedures/omd/end_instances.sql
 \ir ../../procedures/omd/_explain_reason.sql
+\ir ../../procedures/omd/_foresee_begin.sql
 \ir ../../procedures/omd/explain_begin.sql
 
 -- Retention
@@ -622,6 +624,7 @@
 \ir ../views/omd/followed_batch_instance.sql
 \ir ../views/omd/followed_module_instance.sql
 \ir ../../procedures/omd/installation_id.sql
+\ir ../../procedures/omd/_primary.sql
 \ir ../../procedures/omd/_server_now.sql
 \ir ../views/omd/open_server_change.sql
 \ir ../../procedures/omd/server_is_known.sql

@@ -9,6 +9,8 @@ import pytest
 
 from house.catalog import SCHEMAS
 from omd import install
+from support.flow import Flow
+from web.world import build
 
 if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]
@@ -84,3 +86,54 @@ def test_an_installation_gives_an_identity_to_what_an_older_one_made(
     ]
     install.install(generated)
     assert generated.execute(WITHOUT_IDENTITY).fetchall() == []
+
+
+def test_no_room_makes_a_table_without_an_identity(conn: Connection) -> None:
+    """Objects of each kind, in each state, with all tables that they make."""
+    build(conn)
+    assert conn.execute(WITHOUT_IDENTITY).fetchall() == []
+    conn.execute("CREATE PUBLICATION everything FOR ALL TABLES")
+    tables = [row["name"] for row in conn.execute(TABLES)]
+    assert {"lvl", "wrk", "stg"} <= {name.split("_")[0] for name in tables}
+    conn.execute("SET session_replication_role = replica")
+    for table in tables:
+        conn.execute(f"DELETE FROM {table} WHERE false".encode())
+
+
+def test_a_table_of_a_module_that_a_publication_has_without_an_identity_is_named(
+    conn: Connection,
+) -> None:
+    flow = Flow(conn)
+    conn.execute("CREATE SCHEMA dwh")
+    for code in ("bare", "keyed", "full", "nothing", "partitioned", "inserts"):
+        flow.module(code)
+    conn.execute("DROP TABLE dwh.partitioned")
+    conn.execute(
+        """
+        ALTER TABLE dwh.keyed ADD PRIMARY KEY (v);
+        ALTER TABLE dwh.full REPLICA IDENTITY FULL;
+        ALTER TABLE dwh.nothing ADD PRIMARY KEY (v), REPLICA IDENTITY NOTHING;
+        CREATE TABLE dwh.partitioned (v text, omd_insert_module_instance_id bigint)
+            PARTITION BY LIST (v);
+        CREATE TABLE dwh.part_1 PARTITION OF dwh.partitioned FOR VALUES IN ('1');
+        CREATE TABLE dwh.part_2 PARTITION OF dwh.partitioned FOR VALUES IN ('2');
+        ALTER TABLE dwh.part_2 REPLICA IDENTITY FULL;
+        CREATE PUBLICATION inserts FOR TABLE dwh.inserts WITH (publish = 'insert')
+        """
+    )
+    query = "SELECT module_code, publication_name, command FROM omd._targets_without_identity()"
+    flow.conn.execute("SET ROLE omd_reader")
+    assert flow.rows(query) == []
+    flow.conn.execute("RESET ROLE")
+    for how in ("", " WITH (publish_via_partition_root = true)"):
+        conn.execute(f"CREATE PUBLICATION everything FOR ALL TABLES{how}".encode())
+        found = flow.rows(query)
+        assert [(row["module_code"], row["publication_name"]) for row in found] == [
+            (code, "everything") for code in ("bare", "inserts", "nothing", "partitioned")
+        ]
+        assert found[3]["command"] == "ALTER TABLE dwh.part_1 REPLICA IDENTITY FULL;"
+        conn.execute("DROP PUBLICATION everything")
+    conn.execute("CREATE PUBLICATION everything FOR ALL TABLES")
+    for row in flow.rows(query):
+        conn.execute(row["command"].encode())
+    assert flow.rows(query) == []

@@ -625,7 +625,8 @@ class ControlCalls(Calls):
         (RUNNING), the last run and its frequency (FREQUENCY), the marked instances (DIRECTIVE,
         ALREADY_SUCCEEDED), and declared_dead (runs that a begin would declare dead first).
         processing_indicator is NULL when a begin would fail, or would wait for another session;
-        rule says which. The rollback itself and ``force`` are not tried.
+        rule says which. The rollback itself and ``force`` are not tried, and on a standby nothing
+        is: there the answer is foreseen from what is there.
 
         Args:
             module_code: exactly one of the two.

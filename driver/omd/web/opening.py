@@ -9,7 +9,7 @@ from psycopg.abc import AdaptContext, Buffer
 from psycopg.abc import Loader as LoaderProtocol
 from psycopg.adapt import Loader
 from psycopg.pq import Format
-from psycopg.rows import DictRow, dict_row
+from psycopg.rows import DictRow, dict_row, tuple_row
 
 from omd._core.adapters import adapt
 
@@ -46,6 +46,13 @@ def opened(dsn: str, **settings: Any) -> Connection:
     for name in ("date", "timestamp", "timestamptz", "interval"):
         _as_text_if_too_large(connection, name)
     return connection
+
+
+def is_standby(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether the server only reads, and follows another one."""
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        [[is_in_recovery]] = cursor.execute("SELECT pg_catalog.pg_is_in_recovery()").fetchall()
+    return bool(is_in_recovery)
 
 
 def _as_text_if_too_large(connection: Connection, name: str) -> None:

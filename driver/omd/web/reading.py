@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 from omd._core.errors import ConfigurationError, NotInstalled
-from omd.web.opening import PINNED, Connection, opened
+from omd.web.opening import PINNED, Connection, is_standby, opened
 from omd.web.selects import Row, Select
 
 AT_ONCE = 4
@@ -110,7 +110,8 @@ class Reader:
 
 def rows_of(connection: psycopg.Connection[Any], select: Select) -> list[Row]:
     """Return the rows of a query, whose text is sent as it is shown."""
-    if select.is_trial:
+    # On a standby nothing can be tried; what is asked there foresees it.
+    if select.is_trial and not is_standby(connection):
         with connection.transaction(force_rollback=True):
             connection.execute("SET TRANSACTION READ WRITE")
             return connection.execute(select.sent.encode()).fetchall()

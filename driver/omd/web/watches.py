@@ -23,6 +23,7 @@ import psycopg
 
 from omd._terminal.markup import Html
 from omd.web.bell import Bell
+from omd.web.opening import is_standby
 
 REST = 0.25  # seconds between two computations of a watch, at least
 SHARE = 9  # and so many times as long as the last one took
@@ -233,6 +234,12 @@ class Watches:
             viewer.be_live(is_well)
 
     def _listen(self, name: str, connection: Connection) -> None:
+        if is_standby(connection):  # it sends nothing; each watch looks at its interval
+            self._be_well(name, is_well=True)
+            while self._is_needed() and is_standby(connection):
+                self._closing.wait(INTERVAL)
+            if not self._is_needed():
+                return
         connection.execute("; ".join(f"LISTEN {channel}" for channel in CHANNELS))
         self._be_well(name, is_well=True)
         self._ask_all()
