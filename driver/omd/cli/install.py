@@ -10,6 +10,7 @@ from omd._terminal.options import output_option
 from omd._terminal.tables import render
 from omd.cli.common import connect, dsn_option
 from omd.cli.doctor import doctor
+from omd.cli.health import health
 
 if TYPE_CHECKING:
     from psycopg.errors import Diagnostic
@@ -106,4 +107,4 @@ def _tell_warning(notice: Diagnostic) -> None:
         click.echo(f"{notice.message_primary}\nHint: {notice.message_hint}", err=True)
 
 
-commands = [install, uninstall, doctor]
+commands = [install, uninstall, doctor, health]
