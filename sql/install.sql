@@ -48,3 +48,7 @@ BEGIN;
 \ir cleanup/drop_retired.sql
 \ir cleanup/replica_identity.sql
 COMMIT;
+
+BEGIN;
+\ir cleanup/server.sql
+COMMIT;

@@ -112,10 +112,12 @@ TYPES = {
     "integer": "int",
     "interval": "timedelta",
     "numeric": "Decimal",
+    "oid": "int",
     "real": "float",
     "smallint": "int",
     "text": "str",
     "timestamp with time zone": "datetime",
+    "uuid": "UUID",
 }
 IMPORTS = {
     "Any": "typing",
@@ -123,6 +125,7 @@ IMPORTS = {
     "Decimal": "decimal",
     "Mapping": "collections.abc",
     "Sequence": "collections.abc",
+    "UUID": "uuid",
     "date": "datetime",
     "datetime": "datetime",
     "timedelta": "datetime",

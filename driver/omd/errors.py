@@ -16,6 +16,7 @@ from omd._core.errors import (
     NewerInstalled,
     NotInstalled,
     OmdError,
+    ServerIsStandby,
     StateError,
 )
 from omd.control.errors import (
@@ -42,6 +43,7 @@ from omd.control.errors import (
     MembersFailed,
     ModuleAborted,
     ModuleSkipped,
+    NamespaceClosed,
     NeedsWorker,
     NegativeRowCount,
     NoRollbackExecutor,
@@ -335,6 +337,7 @@ __all__ = [
     "ModelLosesRows",
     "ModuleAborted",
     "ModuleSkipped",
+    "NamespaceClosed",
     "NeedsWorker",
     "NegativeRowCount",
     "NewerInstalled",
@@ -377,6 +380,7 @@ __all__ = [
     "SchemaNotCreated",
     "SchemaTaken",
     "SearchNotAllowed",
+    "ServerIsStandby",
     "ServerNotConfirmed",
     "SinkNotHeld",
     "StateError",

@@ -20,6 +20,9 @@ DECLARE
     v_batch_instance_id bigint;
 BEGIN
     PERFORM omd.require_read_committed();
+    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+        PERFORM omd.get_ready_for_id();
+    END IF;
 
     SELECT b.batch_id INTO v_batch_id
     FROM omd.batch AS b

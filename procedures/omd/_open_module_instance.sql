@@ -28,6 +28,7 @@ DECLARE
     v_decision record;
     v_is_sent boolean;
     v_is_unsettled boolean;
+    v_is_unready boolean;
 BEGIN
     -- The test here saves most runs a call.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -37,13 +38,17 @@ BEGIN
         m.module_id,
         m.inactive_indicator,
         m.platform_code,
-        (SELECT TRUE FROM omd.undone_run AS u WHERE u.undone_upto IS NULL LIMIT 1)
-    INTO v_module_id, v_inactive_indicator, p_platform_code, v_is_unsettled
+        (SELECT TRUE FROM omd.undone_run AS u WHERE u.undone_upto IS NULL LIMIT 1),
+        (SELECT r.is_unready FROM omd.unready_for_id AS r)
+    INTO v_module_id, v_inactive_indicator, p_platform_code, v_is_unsettled, v_is_unready
     FROM omd.module AS m
     WHERE m.module_code = p_module_code
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         PERFORM omd._require_module(p_module_code);
+    END IF;
+    IF v_is_unready THEN
+        PERFORM omd.get_ready_for_id();
     END IF;
     -- The id is drawn below, so this run has not read what was undone before.
     IF v_is_unsettled THEN

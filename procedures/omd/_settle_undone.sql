@@ -22,7 +22,7 @@ BEGIN
     FROM (
         SELECT r.module_instance_id
         FROM omd.undone_run AS r
-        WHERE r.undone_upto IS NULL AND r.transaction_id <> pg_current_xact_id()
+        WHERE r.undone_upto IS NULL AND r.transaction_id IS DISTINCT FROM pg_current_xact_id()
         FOR UPDATE SKIP LOCKED
     ) AS u;
     UPDATE omd.undone_run AS u

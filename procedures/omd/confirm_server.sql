@@ -11,9 +11,6 @@ SET search_path = pg_catalog, pg_temp
 AS $confirm_server$
 DECLARE
     v_as CONSTANT text := upper(p_as);
-    v_installation omd.installation;
-    v_present record;
-    v_kind text;
     v_is_open boolean;
     v_routine omd.server_routine;
 BEGIN
@@ -25,39 +22,29 @@ BEGIN
             jsonb_build_object('argument', 'p_as', 'value', p_as, 'expected', 'MOVED or COPY')
         );
     END IF;
-    SELECT i.* INTO STRICT v_installation FROM omd.installation AS i FOR UPDATE;
-    SELECT s.system_identifier, s.database_oid INTO STRICT v_present
-    FROM omd._present_server() AS s;
-    v_kind := CASE
-        WHEN v_installation.system_identifier <> v_present.system_identifier THEN 'MOVED'
-        WHEN v_installation.database_oid <> v_present.database_oid THEN 'COPIED'
-    END;
-    v_is_open := EXISTS (SELECT FROM omd.server_change AS c WHERE c.confirmed_as IS NULL);
-    IF v_as = 'MOVED' AND v_kind IS NULL AND NOT v_is_open THEN
+    PERFORM FROM omd.installation AS i FOR UPDATE;
+    PERFORM omd._settle_server();
+    v_is_open := EXISTS (SELECT FROM omd.open_server_change);
+    IF v_as = 'MOVED' AND NOT v_is_open THEN
         RETURN;
     END IF;
 
     IF NOT v_is_open THEN
-        INSERT INTO omd.server_change (kind, system_identifier)
-        VALUES (coalesce(v_kind, 'COPIED'), v_present.system_identifier);
+        INSERT INTO omd.server_change (kind, system_identifier, timeline_id)
+        SELECT 'COPIED', i.system_identifier, i.timeline_id FROM omd.installation AS i;
     END IF;
-    UPDATE omd.server_change AS c SET
+    UPDATE omd.open_server_change AS c SET
         confirmed_as = v_as,
         confirmed_at = clock_timestamp(),
         confirmed_by = omd.editor(),
-        reason = p_reason
-    WHERE c.confirmed_as IS NULL;
+        reason = p_reason;
     -- The rooms finish first what belongs to the former identity.
     FOR v_routine IN SELECT r.* FROM omd.server_routine AS r ORDER BY r.schema_name LOOP
         EXECUTE format('SELECT %I.%I($1)', v_routine.schema_name, v_routine.routine) USING v_as;
     END LOOP;
-    UPDATE omd.installation AS i SET
-        installation_id = CASE v_as WHEN 'COPY' THEN gen_random_uuid() ELSE i.installation_id END,
-        is_copy = i.is_copy OR v_as = 'COPY',
-        system_identifier = CASE
-            WHEN i.system_identifier IS NOT NULL THEN v_present.system_identifier
-        END,
-        database_oid = CASE WHEN i.system_identifier IS NOT NULL THEN v_present.database_oid END;
+    IF v_as = 'COPY' THEN
+        UPDATE omd.installation AS i SET installation_id = gen_random_uuid(), is_copy = TRUE;
+    END IF;
     PERFORM omd.write_event(
         0, 0, 4, 'SERVER',
         format(

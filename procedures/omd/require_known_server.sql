@@ -1,4 +1,5 @@
--- A room that sends or performs something outside asks it; one that only keeps its books does not.
+-- Who sends or performs something outside asks it: workers, schedulers, loaders, senders of events. A
+-- begin by hand does not.
 
 CREATE OR REPLACE FUNCTION omd.require_known_server()
 RETURNS void
@@ -18,10 +19,14 @@ BEGIN
                         'system_identifier', s.system_identifier,
                         'database_oid', s.database_oid,
                         'known_system_identifier', i.system_identifier,
-                        'known_database_oid', i.database_oid
+                        'known_database_oid', i.database_oid,
+                        'changes', (
+                            SELECT jsonb_agg(c.kind ORDER BY c.server_change_id)
+                            FROM omd.open_server_change AS c
+                        )
                     )
                 FROM omd.installation AS i
-                CROSS JOIN omd._present_server() AS s
+                CROSS JOIN omd._server_now() AS s
             )
         );
     END IF;
@@ -29,6 +34,8 @@ END
 $require_known_server$;
 
 COMMENT ON FUNCTION omd.require_known_server IS
-'For rooms: Refuses to go on where the installation stands on another server, or under another '
-'OID, than it is known on, and nobody has confirmed it. Errors: OM109. Locks: none.';
+'Raises an error where the installation stands on another server, or under another OID, than it is '
+'known on, and nobody has confirmed it; workers, schedulers and loaders call it before they start. '
+'Errors: OM109. Locks: none.';
 REVOKE ALL ON FUNCTION omd.require_known_server FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.require_known_server TO omd_reader;

@@ -1,4 +1,5 @@
--- This is the only place that decides whether the server is known; omd doctor asks it too.
+-- This is the only place that decides whether the server is known; omd doctor asks it too. It
+-- compares too, so that it says the right thing before anybody has settled, and on a standby.
 
 CREATE OR REPLACE FUNCTION omd.server_is_known()
 RETURNS boolean
@@ -12,9 +13,13 @@ BEGIN ATOMIC
         coalesce(
             i.system_identifier = s.system_identifier AND i.database_oid = s.database_oid, TRUE
         )
-        AND NOT EXISTS (SELECT FROM omd.server_change AS c WHERE c.confirmed_as IS NULL)
+        AND (
+            i.on_failover = 'GO_ON'
+            OR coalesce(i.timeline_id = s.timeline_id AND i.table_oid = s.table_oid, TRUE)
+        )
+        AND NOT EXISTS (SELECT FROM omd.open_server_change)
     FROM omd.installation AS i
-    CROSS JOIN omd._present_server() AS s;
+    CROSS JOIN omd._server_now() AS s;
 END;
 
 COMMENT ON FUNCTION omd.server_is_known IS

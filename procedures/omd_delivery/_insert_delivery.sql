@@ -16,6 +16,9 @@ AS $insert_delivery$
 DECLARE
     v_delivery_id bigint;
 BEGIN
+    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+        PERFORM omd.get_ready_for_id();
+    END IF;
     INSERT INTO omd_delivery.delivery (
         agreement_id, interface_id, layer_code, snapshot_datetime, delivery_status, options,
         context

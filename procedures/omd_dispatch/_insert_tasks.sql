@@ -34,6 +34,9 @@ DECLARE
     v_too_long jsonb;
     v_holder bigint;
 BEGIN
+    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+        PERFORM omd.get_ready_for_id();
+    END IF;
     -- What is read after this call, the lane too, stays until the tasks are committed.
     PERFORM omd.require_read_committed(), omd_dispatch._hold_model(p_family_code);
     -- A join instead of a call of _migration_status, which takes some 10 microseconds for each

@@ -396,6 +396,9 @@ BEGIN
                 $take$
                 #variable_conflict use_column
                 BEGIN
+                    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+                        PERFORM omd.get_ready_for_id();
+                    END IF;
                     PERFORM omd.require_read_committed(), omd_dispatch._hold_model(<family>);
                     RETURN QUERY
                     UPDATE <table> AS t SET

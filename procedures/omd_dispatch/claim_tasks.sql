@@ -49,6 +49,9 @@ DECLARE
     v_marked integer := 0;
 BEGIN
     PERFORM omd.require_read_committed();
+    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+        PERFORM omd.get_ready_for_id();
+    END IF;
     IF p_limit IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_limit'));
     ELSIF p_limit NOT BETWEEN 1 AND 1000 THEN

@@ -27,6 +27,8 @@ BEGIN
             )
         );
     END IF;
+    PERFORM omd.get_ready_for_id();
+    PERFORM omd.require_known_server();
     PERFORM omd_dispatch._settle_claims(p_backend_id, NULL);
     INSERT INTO omd_dispatch.backend_registration AS b (
         backend_type, backend_id, registration_time, ttl, first_token
@@ -49,6 +51,8 @@ COMMENT ON PROCEDURE omd_dispatch.register_backend IS
 'Registers the worker p_backend_id in the group p_backend_type, and returns p_position, its place '
 'from 0, and p_members, how many backends the group has. p_ttl: how long it lives without a renewal'
 ' (30 seconds). Errors: OM005: type or id is NULL; OM013: an argument is not allowed; OM014: the '
-'isolation level is not read committed. Locks: the backend. Call again when the answer was lost.';
+'isolation level is not read committed; OM109: nobody has confirmed this server. Locks: the '
+'backend; where the server has changed, the row of omd.installation. Call again when the answer '
+'was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_backend TO omd_runner;

@@ -43,6 +43,9 @@ BEGIN
     IF p_published = 0 THEN
         RETURN;
     END IF;
+    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+        PERFORM omd.get_ready_for_id();
+    END IF;
     SELECT s.* INTO v_setting FROM omd_event.setting AS s FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         SELECT s.event_number INTO p_event_number FROM omd_event.setting AS s;

@@ -36,7 +36,7 @@ BEGIN
             )
         );
     END IF;
-    PERFORM omd.know_server();
+    PERFORM omd.get_ready_for_id();
     SELECT s.* INTO v_sink
     FROM omd_event.sink AS s
     WHERE s.sink_code = p_sink_code

@@ -19,6 +19,9 @@ AS $begin_change$
 DECLARE
     v_change_id bigint;
 BEGIN
+    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+        PERFORM omd.get_ready_for_id();
+    END IF;
     IF NOT EXISTS (
         SELECT FROM omd_facts.entity AS e
         WHERE e.interface_id = p_interface_id AND e.keeps_changes

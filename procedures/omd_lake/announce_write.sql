@@ -29,6 +29,7 @@ BEGIN
     END IF;
     PERFORM omd.require_name('p_folder', p_folder);
     PERFORM omd_lake._location(v_table_code);
+    PERFORM omd_lake._require_open(ARRAY[v_table_code]);
     IF omd.instance_lives(p_module_instance_id) IS NOT TRUE THEN
         CALL omd.fence(p_module_instance_id);
     END IF;
@@ -68,7 +69,7 @@ COMMENT ON PROCEDURE omd_lake.announce_write IS
 'p_table_code; call it before the first of them. p_write_number: from omd.next_write_number. '
 'p_folder: where they go, <table>/data/omd/<p_module_instance_id>/<p_write_number>, where <table> '
 'is omd_lake.table_location. If the run ends without committing them, the folder is removed. '
-'Errors: OM004, OM005, OM009, OM013, OM101, OM102, OM107, OM220. Locks: none of a run that lives. '
-'Call again when the answer was lost.';
+'Errors: OM004, OM005, OM009, OM013, OM101, OM102, OM107, OM110, OM220. Locks: none of a run that '
+'lives. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lake.announce_write FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.announce_write TO omd_runner;

@@ -30,6 +30,7 @@ BEGIN
     SELECT f.table_code, f.location, f.metadata_location
     INTO table_code, location, metadata_location
     FROM omd_lake.find_table(p_table_code, p_table_format_code) AS f;
+    PERFORM omd_lake._require_open(ARRAY[begin_write.table_code]);
     SELECT w.write_number, w.insert_datetime INTO write_number, insert_datetime
     FROM omd.begin_write(p_module_instance_id) AS w;
     v_location := coalesce(omd_lake._location_of(metadata_location), location);
@@ -45,8 +46,8 @@ COMMENT ON FUNCTION omd_lake.begin_write IS
 'One row: what the Module Instance p_module_instance_id needs for one write into the table '
 'p_table_code of the format p_table_format_code: what find_table answers, what omd.begin_write '
 'answers, and the folder for its files, which is announced as by announce_write; of a table of '
-'another catalogue, neither location nor folder. Errors: OM004, OM005, OM006, OM009, OM013, OM101,'
-' OM102, OM107, OM220. Locks: none of a run that lives. May be NULL: location, metadata_location, '
-'folder. Call again when the answer was lost.';
+'another catalogue, neither location nor folder. Errors: OM004, OM005, OM006, OM009, OM013, OM101, '
+'OM102, OM107, OM110: the table is that of another installation, OM220. Locks: none of a run that '
+'lives. May be NULL: location, metadata_location, folder. Call again when the answer was lost.';
 REVOKE ALL ON FUNCTION omd_lake.begin_write FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.begin_write TO omd_runner;

@@ -20,6 +20,9 @@ DECLARE
     v_is_first boolean;
 BEGIN
     PERFORM omd.require_read_committed();
+    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+        PERFORM omd.get_ready_for_id();
+    END IF;
     PERFORM omd_lake._require_commits(p_commits, p_module_instance_id IS NOT NULL);
     p_commit_ids := '{}';
     IF p_module_instance_id IS NULL THEN
@@ -28,6 +31,12 @@ BEGIN
         CALL omd.fence(p_module_instance_id);
     END IF;
 
+    PERFORM omd_lake._require_open(
+        ARRAY(
+            SELECT omd.spell_table(c.item ->> 'table')
+            FROM jsonb_array_elements(p_commits) AS c (item)
+        )
+    );
     PERFORM omd_lake._lock_names(
         ARRAY(
             SELECT omd.spell_table(c.item ->> 'table')
@@ -177,10 +186,10 @@ COMMENT ON PROCEDURE omd_lake.commit_tables IS
 'version), snapshot_id, operation (APPEND, OVERWRITE, HISTORY, UNDO, COMPACT, EXPIRE or SCHEMA), '
 'writes (an array of objects with write_number and rows) and counts (an object of added_files, '
 'added_rows, removed_files, removed_rows, total_files and total_rows). Returns p_commit_ids, in '
-'their order. When the writes are committed already, it changes nothing and returns their commits.'
-' Call module_success or commit_step after it in the same transaction, and confirm_rollback before'
-' it. Errors: OM004, OM005, OM014, OM022: it is no such array, a table was not opened, or only '
-'some writes are committed, OM101, OM102, OM107, OM120: from is not current any more. Locks: the '
+'their order. When the writes are committed already, it changes nothing and returns their commits. '
+'Call module_success or commit_step after it in the same transaction, and confirm_rollback before '
+'it. Errors: OM004, OM005, OM014, OM022: it is no such array, a table was not opened, or only some '
+'writes are committed, OM101, OM102, OM107, OM110, OM120: from is not current any more. Locks: the '
 'instance row FOR SHARE; the rows of the tables, or, outside of this catalogue, their names; last '
 'their positions.';
 REVOKE ALL ON PROCEDURE omd_lake.commit_tables FROM PUBLIC;

@@ -28,6 +28,7 @@ BEGIN
     ELSIF omd.instance_lives(p_module_instance_id) IS NOT TRUE THEN
         CALL omd.fence(p_module_instance_id);
     END IF;
+    PERFORM omd_lake._require_open(ARRAY[v_table_code]);
     IF p_metadata_location IS NOT NULL THEN
         IF omd_lake._lies_within(v_location, v_given) AND omd_lake._lies_within(v_given, v_location)
         THEN
@@ -107,8 +108,8 @@ COMMENT ON PROCEDURE omd_lake.create_table IS
 'p_table_code: the table. p_metadata_location: its metadata file, in the folder that its namespace '
 'has for the table; NULL: the table is of Delta or of another catalogue, and this only tells '
 'whether it may be made. Returns p_is_new: FALSE, a table of this name is there and stays as it '
-'is; NULL, nothing was entered. Errors: OM004, OM005, OM009, OM013, OM101, OM102, OM107, OM122: '
-'runs that stand have written to such a table, and it is gone or renamed, OM220. Locks: the row of '
-'the table. May be NULL: p_is_new.';
+'is; NULL, nothing was entered. Errors: OM004, OM005, OM009, OM013, OM101, OM102, OM107, OM110, '
+'OM122: runs that stand have written to such a table, and it is gone or renamed, OM220. Locks: the '
+'row of the table. May be NULL: p_is_new.';
 REVOKE ALL ON PROCEDURE omd_lake.create_table FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.create_table TO omd_runner;

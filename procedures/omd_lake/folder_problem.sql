@@ -32,6 +32,10 @@ BEGIN
         p_problem := 'it is no such location';
         RETURN;
     END IF;
+    IF omd_lake._is_closed(v_folder) THEN
+        p_problem := 'it lies in the lake of the installation that this one is a copy of';
+        RETURN;
+    END IF;
     SELECT w.table_code INTO v_other
     FROM omd_lake.write_folder AS w
     WHERE w.module_instance_id = p_module_instance_id

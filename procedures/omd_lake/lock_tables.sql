@@ -14,6 +14,9 @@ BEGIN
     IF p_tables IS NULL OR array_position(p_tables, NULL) IS NOT NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_tables'));
     END IF;
+    PERFORM omd_lake._require_open(
+        ARRAY(SELECT omd_lake._spell_table(t.name) FROM unnest(p_tables) AS t (name))
+    );
     PERFORM omd_lake._lock_names(
         ARRAY(SELECT omd_lake._spell_table(t.name) FROM unnest(p_tables) AS t (name))
     );
@@ -24,7 +27,8 @@ COMMENT ON PROCEDURE omd_lake.lock_tables IS
 'Lets nobody else commit the tables p_tables, which are Delta tables or lie in another catalogue, '
 'until the transaction ends; call it before the commit there, and commit_tables after it in the '
 'same transaction. So the commits of a table are recorded in the order of their versions. '
-'p_tables: all tables that the transaction will commit. Errors: OM005, OM009, OM013, OM014. Locks:'
-' the names of the tables, in their order; it waits for other commits of them. No instance.';
+'p_tables: all tables that the transaction will commit. Errors: OM005, OM009, OM013, OM014, OM110. '
+'Locks: the names of the tables, in their order; it waits for other commits of them. No '
+'instance.';
 REVOKE ALL ON PROCEDURE omd_lake.lock_tables FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.lock_tables TO omd_runner, omd_admin;

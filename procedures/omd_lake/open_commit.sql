@@ -30,6 +30,7 @@ BEGIN
     END IF;
     SELECT coalesce(array_agg(omd_lake._spell_table(t.name) ORDER BY t.n), '{}') INTO v_tables
     FROM unnest(p_tables) WITH ORDINALITY AS t (name, n);
+    PERFORM omd_lake._require_open(v_tables);
     IF v_opened IS NOT NULL AND NOT v_tables <@ v_opened THEN
         PERFORM omd.raise_error(
             'OM022',
@@ -80,7 +81,8 @@ COMMENT ON PROCEDURE omd_lake.open_commit IS
 'p_tables: all tables that the transaction will commit; a second call takes only tables of the '
 'first. Call commit_tables in the same transaction. Tables of another format or catalogue are not '
 'opened. Errors: OM004, OM005, OM009, OM013, OM014, OM020: a table is not in the catalogue, OM022:'
-' another call has opened other tables, OM101, OM102, OM107. Locks: the rows of the tables in the '
+' another call has opened other tables, OM101, OM102, OM107, OM110: a table is '
+'that of another installation. Locks: the rows of the tables in the '
 'order of their names; it waits for other commits of them. No instance.';
 REVOKE ALL ON PROCEDURE omd_lake.open_commit FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.open_commit TO omd_runner, omd_admin;

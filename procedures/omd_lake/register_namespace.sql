@@ -53,7 +53,12 @@ BEGIN
         WHEN length(v_location) > 1000 THEN 'a location of at most 1000 characters'
         WHEN v_other IS NOT NULL
             THEN format('a folder that shares nothing with that of the namespace %I', v_other)
-        WHEN v_present IS NOT NULL AND omd_lake._has_tables(v_name)
+        WHEN omd_lake._is_closed(v_location)
+            THEN 'a folder outside of the lake of the installation that this one is a copy of'
+        WHEN
+            v_present IS NOT NULL
+            AND omd_lake._has_tables(v_name)
+            AND NOT omd_lake._is_closed(v_present)
             THEN format('%s as before, since the namespace has tables', v_present)
     END;
     IF v_expected IS NOT NULL THEN
@@ -75,11 +80,12 @@ END
 $register_namespace$;
 
 COMMENT ON PROCEDURE omd_lake.register_namespace IS
-'Registers the namespace p_namespace of lake tables, which lie in p_location/<table>. p_namespace:'
-' one name. p_location: an absolute path, or a URI such as s3a://bucket/lake; while the namespace '
-'has no table, another call moves it; another spelling of the same folder changes nothing. Errors: '
-'OM005, OM013: it is no such name or location, lies in that of another namespace or around it, or '
-'the namespace has tables elsewhere. Locks: the namespaces, until the transaction ends. Call again '
+'Registers the namespace p_namespace of lake tables, which lie in p_location/<table>. p_namespace: '
+'one name. p_location: an absolute path, or a URI such as s3a://bucket/lake; while the namespace '
+'has no table, or this is a copy and the location that of the original, another call moves it; '
+'another spelling of the same folder changes nothing. Errors: OM005, OM013: it is no such name or '
+'location, lies in that of another namespace or around it, or the namespace has tables elsewhere. '
+'Locks: the namespaces, until the transaction ends. Call again '
 'when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lake.register_namespace FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.register_namespace TO omd_admin;

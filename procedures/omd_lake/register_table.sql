@@ -42,12 +42,24 @@ BEGIN
         );
     END IF;
     PERFORM omd_lake._location(v_table_code);
+    IF omd_lake._is_closed(omd_lake._location_of(p_metadata_location)) THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_metadata_location', 'value', left(p_metadata_location, 60),
+                'expected', 'outside of the lake of the installation that this one is a copy of'
+            )
+        );
+    END IF;
 
     INSERT INTO omd_lake.iceberg_tables (
         catalog_name, table_namespace, table_name, metadata_location, iceberg_type
     )
     VALUES ('omd', v_name.p_namespace, v_name.p_name, p_metadata_location, 'TABLE')
-    ON CONFLICT DO NOTHING;
+    ON CONFLICT (catalog_name, table_namespace, table_name) DO UPDATE SET
+        metadata_location = excluded.metadata_location,
+        previous_metadata_location = NULL
+    WHERE omd_lake._is_closed(omd_lake._location_of(iceberg_tables.metadata_location::text));
     p_is_new := FOUND;
 END
 $register_table$;
@@ -55,7 +67,8 @@ $register_table$;
 COMMENT ON PROCEDURE omd_lake.register_table IS
 'Enters the Iceberg table p_table_code, which may exist elsewhere already, into the catalogue. '
 'p_metadata_location: its metadata file, which exists. Returns p_is_new: FALSE, a table of this '
-'name is there and stays as it is. Errors: OM005, OM009, OM013, OM220. Locks: the row of the '
+'name is there and stays as it is, unless it is that of the installation that this one is a copy '
+'of. Errors: OM005, OM009, OM013, OM220. Locks: the row of the '
 'table.';
 REVOKE ALL ON PROCEDURE omd_lake.register_table FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.register_table TO omd_admin;

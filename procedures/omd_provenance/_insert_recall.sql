@@ -15,6 +15,9 @@ AS $insert_recall$
 DECLARE
     v_recall_id bigint;
 BEGIN
+    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+        PERFORM omd.get_ready_for_id();
+    END IF;
     PERFORM omd_provenance._register_recall();
     INSERT INTO omd_provenance.recall AS r (target, reason, awaits_correction, planned_by)
     VALUES (p_target, p_reason, p_awaits_correction, omd.editor())

@@ -194,6 +194,13 @@
 \ir ../../migrations/V118__reasons.sql
 \endif
 
+\set checksum '6ae1d5dc83920de6fa7d2a5f0263f5e33c833c9ea6cd308dace9c2f5202dced2'
+\set migration 'V119__server'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V119__server.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
@@ -201,6 +208,7 @@
 \ir ../reference/omd/maintenance.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
+\ir ../reference/omd/server.sql
 
 -- Helpers
 \ir ../../procedures/omd/_fill_template.sql
@@ -614,10 +622,21 @@
 \ir ../views/omd/followed_batch_instance.sql
 \ir ../views/omd/followed_module_instance.sql
 \ir ../../procedures/omd/installation_id.sql
-\ir ../../procedures/omd/_present_server.sql
+\ir ../../procedures/omd/_primary.sql
+\ir ../../procedures/omd/_server_now.sql
+\ir ../views/omd/open_server_change.sql
 \ir ../../procedures/omd/server_is_known.sql
 \ir ../../procedures/omd/require_known_server.sql
-\ir ../../procedures/omd/know_server.sql
+\ir ../../procedures/omd/_change_of_server.sql
+\ir ../views/omd/unready_for_id.sql
+\ir ../../procedures/omd/_skip_numbers.sql
+\ir ../../procedures/omd/_skip_counters.sql
+\ir ../../procedures/omd/_clear_server_bound.sql
+\ir ../../procedures/omd/_settle_server.sql
+\ir ../../procedures/omd/settle_server.sql
+\ir ../../procedures/omd/get_ready_for_id.sql
+\ir ../../procedures/omd/skip_ids.sql
+\ir ../../procedures/omd/version.sql
 \ir ../../procedures/omd/confirm_server.sql
 
 -- Erasure
@@ -656,6 +675,9 @@
 \ir ../views/omd/audit_columns.sql
 \ir ../views/omd/trace.sql
 \ir ../views/omd/write_log.sql
+\ir ../views/omd/server.sql
+\ir ../views/omd/server_changes.sql
+\ir ../views/omd/footprint.sql
 
 -- Grants
 \ir ../grants/omd.sql

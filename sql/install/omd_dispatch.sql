@@ -72,6 +72,7 @@
 
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
+\ir ../reference/omd_dispatch/server.sql
 
 -- Helpers
 \ir ../../procedures/omd_dispatch/_partition_code.sql
@@ -166,6 +167,7 @@
 \ir ../../procedures/omd_dispatch/leave_backend.sql
 \ir ../../procedures/omd_dispatch/_give_up_runs.sql
 \ir ../../procedures/omd_dispatch/_settle_claims.sql
+\ir ../../procedures/omd_dispatch/_hear_server.sql
 \ir ../../procedures/omd_dispatch/register_backend.sql
 
 -- Suspensions

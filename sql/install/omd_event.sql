@@ -35,6 +35,7 @@
 
 -- Reference rows
 \ir ../reference/omd_event/error_catalogue.sql
+\ir ../reference/omd_event/server.sql
 \ir ../reference/omd_event/event_types.sql
 \ir ../reference/omd_event/metrics.sql
 
@@ -126,6 +127,7 @@
 -- Copies and purges
 \ir ../../procedures/omd_event/_end_leases.sql
 \ir ../../procedures/omd_event/_hear_server.sql
+\ir ../../procedures/omd_event/_skip_event_numbers.sql
 \ir ../../procedures/omd_event/continue_as.sql
 \ir ../../procedures/omd_event/_before_purge.sql
 \ir ../../procedures/omd_event/_needed_instances.sql

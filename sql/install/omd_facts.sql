@@ -63,6 +63,7 @@
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql
+\ir ../reference/omd_facts/server.sql
 \ir ../reference/omd_facts/module_kinds.sql
 \ir ../reference/omd_facts/delivery_statuses.sql
 \ir ../reference/omd_facts/read_bounds.sql

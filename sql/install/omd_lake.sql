@@ -13,8 +13,16 @@
 \ir ../../migrations/V049__others_in_the_lake.sql
 \endif
 
+\set checksum '303b331f494c7b43fdb857cc39c838c3ab08cd8aa669245bfa72119e20159a5f'
+\set migration 'V120__copies_of_lakes'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V120__copies_of_lakes.sql
+\endif
+
 -- Reference rows
 \ir ../reference/omd_lake/error_catalogue.sql
+\ir ../reference/omd_lake/server.sql
 
 -- Helpers
 \ir ../../procedures/omd_lake/_spell_table.sql
@@ -26,6 +34,9 @@
 \ir ../../procedures/omd_lake/_default_location.sql
 \ir ../../procedures/omd_lake/_location.sql
 \ir ../../procedures/omd_lake/_location_of.sql
+\ir ../../procedures/omd_lake/_is_closed.sql
+\ir ../../procedures/omd_lake/_require_open.sql
+\ir ../../procedures/omd_lake/_hear_server.sql
 \ir ../../procedures/omd_lake/table_location.sql
 \ir ../../procedures/omd_lake/_has_tables.sql
 \ir ../../procedures/omd_lake/_is_catalogued.sql

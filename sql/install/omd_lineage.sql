@@ -128,6 +128,7 @@
 
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
+\ir ../reference/omd_lineage/server.sql
 \ir ../reference/omd_lineage/module_kinds.sql
 \ir ../reference/omd_lineage/maintenance.sql
 \ir ../reference/omd_lineage/listeners.sql

@@ -134,17 +134,6 @@ def test_a_physical_copy_is_confirmed_before_it_is_opened(flow: Flow) -> None:
     assert take(flow) == []
 
 
-def test_a_database_without_sinks_may_be_copied_as_one_likes(flow: Flow) -> None:
-    """The fixtures of these tests do it."""
-    (row,) = flow.rows("SELECT system_identifier, database_oid FROM omd.installation")
-    assert set(row.values()) == {None}
-    flow.call("omd_event.register_sink", sink_code="s", sink_kind="PULL")
-    assert flow.rows("SELECT system_identifier, database_oid FROM omd.installation") == flow.rows(
-        "SELECT s.system_identifier, d.oid AS database_oid FROM pg_control_system() AS s,"
-        " pg_database AS d WHERE d.datname = current_database()"
-    )
-
-
 def test_wrong_words_are_refused(flow: Flow) -> None:
     for wrong in ("same", "OTHER", ""):
         flow.refused("OM013", "omd_event.continue_as", identity=wrong)

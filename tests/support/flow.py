@@ -50,8 +50,11 @@ EMPTY = """
         DELETE FROM omd.batch_instance WHERE batch_instance_id > 0;
         DELETE FROM omd.event_log;
         DELETE FROM omd.server_change;
-        UPDATE omd.installation SET
-            system_identifier = NULL, database_oid = NULL, is_copy = FALSE;
+        UPDATE omd.installation AS i SET
+            system_identifier = s.system_identifier, database_oid = s.database_oid,
+            timeline_id = s.timeline_id, server_start = s.server_start, table_oid = s.table_oid,
+            on_failover = 'GO_ON', is_copy = FALSE
+        FROM omd._server_now() AS s;
         DELETE FROM omd.source_control;
         DELETE FROM omd.window_return;
         DELETE FROM omd.pending_recall;

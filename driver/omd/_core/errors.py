@@ -120,6 +120,13 @@ class AnswerLost(ConnectionFailed):
     """
 
 
+class ServerIsStandby(OmdError, psycopg.errors.ReadOnlySqlTransaction):
+    """The call writes, and the server is a standby; the hint names its primary.
+
+    Its `sqlstate` is PostgreSQL's, 25006.
+    """
+
+
 class NotInstalled(OmdError):
     """The database has no OMD, or an older version: ``omd install`` repairs that."""
 

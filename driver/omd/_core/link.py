@@ -17,6 +17,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 
+from omd._core import standby
 from omd._core.adapters import adapt
 from omd._core.conninfo import read_conninfo
 from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
@@ -205,6 +206,10 @@ class Link:
                             f"the database lacks this version of OMD: {error.diag.message_primary}",
                             hint="Run: omd install",
                         ) from error
+                    raise
+                except psycopg.errors.ReadOnlySqlTransaction as error:
+                    if (refusal := standby.refused(self._conninfo, error)) is not None:
+                        raise refusal from error
                     raise
 
     @contextmanager

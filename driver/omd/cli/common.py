@@ -7,6 +7,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -56,7 +57,12 @@ def _checked_dsn(_ctx: click.Context, _parameter: click.Parameter, value: str | 
         read_conninfo(dsn)
     except ConnectionFailed as error:
         raise click.UsageError(str(error)) from None
+    _asked.set(dsn)
     return dsn
+
+
+# The database of the command, for what is told about its failure.
+_asked: ContextVar[str | None] = ContextVar("omd_dsn", default=None)
 
 
 def add_call(
@@ -249,6 +255,8 @@ def report_error(error: Exception) -> ExitCode:
     if isinstance(error, errors.NotStarted):
         click.echo(str(error), err=True)
         return ExitCode.ABORTED if error.verdict == "aborted" else ExitCode.SKIPPED
+    if isinstance(error, psycopg.Error) and error.sqlstate == "25006":
+        error = _of_standby(error)
     if not isinstance(error, psycopg.Error):
         _complain(f"{type(error).__name__}: {error}", "omd --debug shows where it was raised.")
         return ExitCode.FAILURE
@@ -264,6 +272,17 @@ def report_error(error: Exception) -> ExitCode:
         return ExitCode.NO_CONNECTION
     _complain(message, hint, error.sqlstate)
     return ExitCode.FAILURE
+
+
+def _of_standby(error: psycopg.Error) -> psycopg.Error:
+    """Return the error that names the primary, if the server is a standby."""
+    from omd import errors
+    from omd._core import standby
+
+    dsn = _asked.get()
+    if isinstance(error, errors.ServerIsStandby) or dsn is None:
+        return error
+    return standby.refused(dsn, error) or error
 
 
 def _complain(message: str, hint: str | None = None, sqlstate: str | None = None) -> None:

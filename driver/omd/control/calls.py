@@ -1435,6 +1435,16 @@ class ControlCalls(Calls):
         """
         self._do(_RENAME_MODULE, module_code, new_module_code)
 
+    def require_known_server(self) -> None:
+        """Raises an error where the installation stands on another server, or under another OID,
+        than it is known on, and nobody has confirmed it; workers, schedulers and loaders call it
+        before they start.
+
+        Raises:
+            ServerNotConfirmed: OM109.
+        """
+        self._do(_REQUIRE_KNOWN_SERVER)
+
     def retire_batch(self, batch_code: str) -> None:
         """Retires the Batch ``batch_code``: it becomes inactive and is removed from all its
         parents; its history, its members and its code stay. register_batch (``inactive_indicator``
@@ -1708,6 +1718,30 @@ class ControlCalls(Calls):
         """
         self._do(_SET_PARAMETER, parameter_code, parameter_value, batch_code, module_code)
 
+    def settle_server(self) -> str | None:
+        """Compares the server with the one that is noted, and settles what has changed, as each
+        call does that gives an ID.
+
+        Where rows may be missing, each sequence passes over a million numbers, so that no ID is
+        given twice. Call it in a transaction of its own: others wait until it ends.
+        """
+        answer: str | None = self._value(_SETTLE_SERVER)
+        return answer
+
+    def skip_ids(self, *, count: int | None = None) -> int:
+        """Passes over ``count`` (1 to 1000000000000) numbers of each sequence, and returns
+        ``next_module_instance_id``, which the next Module Instance gets.
+
+        Call it after an older backup or a snapshot of a disk was restored, which nobody can tell
+        from a restart, and before anything is begun. A rollback does not take it back.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        answer: int = self._value(_SKIP_IDS, count)
+        return answer
+
     def stamp_datetime(self, module_instance_id: int) -> datetime:
         """Returns the time that rows which the Module Instance ``module_instance_id`` writes from
         now on bear in omd_insert_datetime: now, and never before its start.
@@ -1753,6 +1787,11 @@ class ControlCalls(Calls):
             rows_discarded,
             rows_rejected,
         )
+
+    def version(self) -> str:
+        """Returns the version of OMD in this database."""
+        answer: str = self._value(_VERSION)
+        return answer
 
 
 _ADD_BATCH_TO_PARENT_BATCH = Routine(
@@ -2188,6 +2227,7 @@ _RENAME_BATCH = Routine(
 _RENAME_MODULE = Routine(
     "omd.rename_module", {"p_module_code": "text", "p_new_module_code": "text"}, required=2
 )
+_REQUIRE_KNOWN_SERVER = Routine("omd.require_known_server", repeat=Repeat(), is_function=True)
 _RETIRE_BATCH = Routine("omd.retire_batch", {"p_batch_code": "text"}, required=1)
 _RETIRE_MODULE = Routine("omd.retire_module", {"p_module_code": "text"}, required=1)
 _RETRY = Routine("omd.retry", {"p_module_code": "text"}, required=1, repeat=Repeat())
@@ -2257,6 +2297,8 @@ _SET_PARAMETER = Routine(
     required=2,
     repeat=Repeat(),
 )
+_SETTLE_SERVER = Routine("omd.settle_server", repeat=Repeat())
+_SKIP_IDS = Routine("omd.skip_ids", {"p_count": "bigint"})
 _STAMP_DATETIME = Routine(
     "omd.stamp_datetime",
     {"p_module_instance_id": "bigint"},
@@ -2279,3 +2321,4 @@ _TELL_ROW_COUNTS = Routine(
     },
     is_function=True,
 )
+_VERSION = Routine("omd.version", repeat=Repeat(), is_function=True)

@@ -58,6 +58,7 @@ __all__ = [
     "MissingArgument",
     "ModuleAborted",
     "ModuleSkipped",
+    "NamespaceClosed",
     "NeedsWorker",
     "NegativeRowCount",
     "NewerInstalled",
@@ -184,6 +185,10 @@ class LeaseExpired(StateError, code="OM107"):
 
 class ServerNotConfirmed(StateError, code="OM109"):
     """The database stands on another server, or under another OID, than it is known on."""
+
+
+class NamespaceClosed(StateError, code="OM110"):
+    """After the database was confirmed as a copy, its lake is still that of the original."""
 
 
 class TargetInUse(StateError, code="OM111"):

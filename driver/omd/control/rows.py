@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
+from uuid import UUID
 
 from omd.control.codes import ExecutionStatus, NextRunIndicator, ProcessingIndicator
 
@@ -42,6 +43,7 @@ __all__ = [
     "FailuresRow",
     "FollowedBatchInstanceRow",
     "FollowedModuleInstanceRow",
+    "FootprintRow",
     "LedgerBatchRow",
     "LedgerDeclarationRow",
     "LedgerInputRow",
@@ -58,6 +60,7 @@ __all__ = [
     "ModulePauseRow",
     "ModuleTargetRow",
     "OpenInstanceRow",
+    "OpenServerChangeRow",
     "OpenWindowRow",
     "OverdueBatchRow",
     "ParameterListRow",
@@ -74,6 +77,8 @@ __all__ = [
     "RollbackStepsRow",
     "RunBatchAnswer",
     "RunModuleAnswer",
+    "ServerChangesRow",
+    "ServerRow",
     "SetNextRunIndicatorsAnswer",
     "SourcePositionRow",
     "SourceWindowRow",
@@ -81,6 +86,7 @@ __all__ = [
     "ThroughputPerDayRow",
     "TraceRow",
     "UnknownInputsRow",
+    "UnreadyForIdRow",
     "WriteLogRow",
 ]
 
@@ -980,6 +986,27 @@ class FollowedModuleInstanceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class FootprintRow:
+    """How much room each table of OMD takes, the largest first.
+
+    Attributes:
+        schema_name: The schema.
+        table_name: The table, or the part of one.
+        row_estimate: How many rows it has, as of the last VACUUM or ANALYZE.
+        table_bytes: Bytes of its rows.
+        index_bytes: Bytes of its indexes.
+    """
+
+    view: ClassVar[str] = "omd_report.footprint"
+
+    schema_name: str
+    table_name: str
+    row_estimate: int
+    table_bytes: int
+    index_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerBatchRow:
     """For rooms: the Batches, as who names their runs needs them.
 
@@ -1418,6 +1445,31 @@ class OpenInstanceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenServerChangeRow:
+    """The changes of the server that nobody has confirmed, and for which workers wait.
+
+    Attributes:
+        server_change_id: Surrogate key.
+        noticed_at: When it was noticed.
+        kind: FAILOVER, MOVED or COPIED.
+        confirmed_as: NULL: nobody has said.
+        confirmed_at: NULL.
+        confirmed_by: NULL.
+        reason: NULL.
+    """
+
+    view: ClassVar[str] = "omd.open_server_change"
+
+    server_change_id: int
+    noticed_at: datetime
+    kind: str
+    confirmed_as: str | None
+    confirmed_at: datetime | None
+    confirmed_by: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class OpenWindowRow:
     """For rooms: the load windows that a recall took back and that are still to be taken again.
 
@@ -1592,6 +1644,85 @@ class ReturnWorkRow:
     recall_id: int
     since: datetime
     upstream: list[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRow:
+    """The server that this installation is known on, and the one on which it stands now: one row.
+
+    Attributes:
+        installation_id: The identity of the installation; a copy that is confirmed gets another
+            one.
+        installed_at: When it got its identity.
+        product_version: The version of OMD in this database.
+        is_copy: TRUE: an administrator has confirmed that this is a copy of another
+            installation.
+        on_failover: GO_ON: after a failover all go on. ASK: workers wait until an administrator
+            has confirmed it.
+        system_identifier: The identifier of the known server.
+        database_oid: The OID of the database there.
+        timeline_id: The timeline that is known.
+        server_start: The start of the server that is known.
+        present_system_identifier: The identifier of the present server.
+        present_database_oid: The OID of this database.
+        present_timeline_id: The present timeline; NULL: this is a standby.
+        present_server_start: When the server was started.
+        is_known: TRUE: workers, schedulers and loaders start. FALSE: they wait for
+            omd.confirm_server.
+        is_standby: TRUE: the server is a standby.
+    """
+
+    view: ClassVar[str] = "omd_report.server"
+
+    installation_id: UUID
+    installed_at: datetime
+    product_version: str
+    is_copy: bool
+    on_failover: str
+    system_identifier: int
+    database_oid: int
+    timeline_id: int
+    server_start: datetime
+    present_system_identifier: int
+    present_database_oid: int
+    present_timeline_id: int | None
+    present_server_start: datetime
+    is_known: bool
+    is_standby: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ServerChangesRow:
+    """The changes of the server under the installation, the newest first, and what an administrator
+    said.
+
+    Attributes:
+        server_change_id: Surrogate key.
+        noticed_at: When it was noticed.
+        kind: FAILOVER: another timeline, or a dump that was restored over this database. MOVED:
+            another server. COPIED: another OID of the database.
+        system_identifier: The identifier of the server then.
+        timeline_id: Its timeline then.
+        ids_skipped: So many numbers of each sequence were passed over; NULL: none.
+        confirmed_as: MOVED: this is the installation now. COPY: the other one goes on. NULL:
+            nobody has said.
+        confirmed_at: When somebody said it.
+        confirmed_by: Who said it.
+        reason: Why.
+    """
+
+    view: ClassVar[str] = "omd_report.server_changes"
+
+    server_change_id: int
+    noticed_at: datetime
+    kind: str
+    system_identifier: int
+    timeline_id: int
+    ids_skipped: int | None
+    confirmed_as: str | None
+    confirmed_at: datetime
+    confirmed_by: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -1824,6 +1955,19 @@ class UnknownInputsRow:
     table_code: str
     problem: str | None
     proposed: list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadyForIdRow:
+    """For rooms: one row where omd.get_ready_for_id must be called before an ID is given.
+
+    Attributes:
+        is_unready: TRUE.
+    """
+
+    view: ClassVar[str] = "omd.unready_for_id"
+
+    is_unready: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -472,6 +472,7 @@ class DispatchCalls(Calls):
             MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
+            ServerNotConfirmed: OM109.
         """
         from omd.dispatch.rows import RegisterBackendAnswer
 

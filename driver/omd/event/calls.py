@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import timedelta
     from typing import Any
+    from uuid import UUID
 
     from omd.event.rows import (
         EventsAfterRow,
@@ -250,6 +251,21 @@ class EventCalls(Calls):
         """
         self._do(_REMOVE_SINK, sink_code)
 
+    def run_id(self, subject_type: str, instance_id: int) -> UUID:
+        """Returns the id that the run has outside OMD, a UUID of version 7 that is the same for
+        ever; NULL where there is no such instance.
+
+        Args:
+            subject_type: MODULE or BATCH.
+            instance_id: the Module Instance or Batch Instance.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        answer: UUID = self._value(_RUN_ID, subject_type, instance_id)
+        return answer
+
     def save_view_columns(self, view_code: str, view_text: str, fields: Mapping[str, Any]) -> None:
         """Keeps from which columns those of a transform view come, as omd openlineage columns has
         found it.
@@ -421,6 +437,13 @@ _REGISTER_SINK = Routine(
     required=1,
 )
 _REMOVE_SINK = Routine("omd_event.remove_sink", {"p_sink_code": "text"}, required=1)
+_RUN_ID = Routine(
+    "omd_event.run_id",
+    {"p_subject_type": "text", "p_instance_id": "bigint"},
+    required=2,
+    repeat=Repeat(),
+    is_function=True,
+)
 _SAVE_VIEW_COLUMNS = Routine(
     "omd_event.save_view_columns",
     {"p_view_code": "text", "p_view_text": "text", "p_fields": "jsonb"},

@@ -135,7 +135,8 @@ class EventsRow:
     on there: a row gets its number after it is visible.
 
     Attributes:
-        event_number: Its place in the order, without gaps.
+        event_number: Its place in the order; numbers are passed over only where the server has
+            changed.
         event_type: What has happened (omd_event.event_type has the list).
         subject_type: What subject_id is an id of: MODULE and BATCH (their instances), DELIVERY,
             TASK, LAKE_COMMIT; 0 of SCHEDULE and PROBLEM.

@@ -48,6 +48,7 @@ class LakeCalls(Calls):
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             LeaseExpired: OM107.
+            NamespaceClosed: OM110.
             UnknownNamespace: OM220.
         """
         self._do(_ANNOUNCE_WRITE, module_instance_id, write_number, table_code, folder)
@@ -69,6 +70,7 @@ class LakeCalls(Calls):
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             LeaseExpired: OM107.
+            NamespaceClosed: OM110.
             UnknownNamespace: OM220.
         """
         from omd.lake.rows import BeginWriteRow
@@ -119,6 +121,7 @@ class LakeCalls(Calls):
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             LeaseExpired: OM107.
+            NamespaceClosed: OM110.
             LakeConflict: OM120.
         """
         answer: list[int] = self._value(_COMMIT_TABLES, module_instance_id, commits)
@@ -177,6 +180,7 @@ class LakeCalls(Calls):
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             LeaseExpired: OM107.
+            NamespaceClosed: OM110.
             LakeTableGone: OM122.
             UnknownNamespace: OM220.
         """
@@ -285,6 +289,7 @@ class LakeCalls(Calls):
             InvalidTableCode: OM009.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
+            NamespaceClosed: OM110.
         """
         self._do(_LOCK_TABLES, tables)
 
@@ -356,6 +361,7 @@ class LakeCalls(Calls):
             InstanceNotExecuting: OM101.
             NotProceeding: OM102.
             LeaseExpired: OM107.
+            NamespaceClosed: OM110.
         """
         answer: list[str] = self._value(_OPEN_COMMIT, module_instance_id, tables)
         return answer
@@ -404,8 +410,8 @@ class LakeCalls(Calls):
         Args:
             namespace: one name.
             location: an absolute path, or a URI such as s3a://bucket/lake; while the namespace
-                has no table, another call moves it; another spelling of the same folder changes
-                nothing.
+                has no table, or this is a copy and the location that of the original, another
+                call moves it; another spelling of the same folder changes nothing.
 
         Raises:
             MissingArgument: OM005.
@@ -424,7 +430,8 @@ class LakeCalls(Calls):
         """Enters the Iceberg table ``table_code``, which may exist elsewhere already, into the
         catalogue.
 
-        Returns ``is_new``: FALSE, a table of this name is there and stays as it is.
+        Returns ``is_new``: FALSE, a table of this name is there and stays as it is, unless it is
+        that of the installation that this one is a copy of.
 
         Args:
             metadata_location: its metadata file, which exists.

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import psycopg
+from psycopg.rows import tuple_row
 
 from omd._terminal.markup import Html
 from omd.web.bell import Bell
@@ -34,6 +35,12 @@ CHANNELS = ("omd_event", "omd_dispatch", "omd_delivery", "omd_lineage", "omd_pub
 _log = logging.getLogger("omd.web")
 
 Connection = psycopg.Connection[Any]
+
+
+def _is_standby(connection: Connection) -> bool:
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        [[is_standby]] = cursor.execute("SELECT pg_catalog.pg_is_in_recovery()").fetchall()
+    return bool(is_standby)
 
 
 def digest(html: str) -> str:
@@ -233,6 +240,12 @@ class Watches:
             viewer.be_live(is_well)
 
     def _listen(self, name: str, connection: Connection) -> None:
+        if _is_standby(connection):  # it sends nothing; each watch looks at its interval
+            self._be_well(name, is_well=True)
+            while self._is_needed() and _is_standby(connection):
+                self._closing.wait(INTERVAL)
+            if not self._is_needed():
+                return
         connection.execute("; ".join(f"LISTEN {channel}" for channel in CHANNELS))
         self._be_well(name, is_well=True)
         self._ask_all()

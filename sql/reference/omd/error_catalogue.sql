@@ -166,6 +166,13 @@ VALUES
     'CALL omd.confirm_server(''MOVED'', ''why''); or, if the other one goes on, (''COPY'', ''why'')'
 ),
 (
+    -- After the database was confirmed as a copy, its lake is still that of the original.
+    'OM110', 'NamespaceClosed',
+    'the files of {table_code} belong to the installation that this one is a copy of',
+    'Give the namespace another location: CALL omd_lake.register_namespace({namespace_literal}, '
+    '''…''); a table that it had goes on in a copy of its files: omd_lake.register_table.'
+),
+(
     -- A Module was to get another target or way of undoing while a run waits for its rollback.
     'OM111', 'TargetInUse',
     'Module "{module_code}" can''t be given another {what}: rows of its Module Instances '

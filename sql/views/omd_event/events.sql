@@ -16,7 +16,8 @@ FROM omd_event.event AS e;
 COMMENT ON VIEW omd_report.events IS
 'What was committed, in one order. Who has read up to an event_number misses nothing by going on '
 'there: a row gets its number after it is visible.';
-COMMENT ON COLUMN omd_report.events.event_number IS 'Its place in the order, without gaps.';
+COMMENT ON COLUMN omd_report.events.event_number IS
+'Its place in the order; numbers are passed over only where the server has changed.';
 COMMENT ON COLUMN omd_report.events.event_type IS
 'What has happened (omd_event.event_type has the list).';
 COMMENT ON COLUMN omd_report.events.subject_type IS

@@ -1,0 +1,29 @@
+-- What is counted in a table and not by a sequence is set back by a rollback, so it is done again.
+
+CREATE OR REPLACE FUNCTION omd._skip_counters(
+    p_count bigint
+)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $skip_counters$
+DECLARE
+    v_room omd.server_routine;
+BEGIN
+    FOR v_room IN
+        SELECT r.* FROM omd.server_routine AS r
+        WHERE r.skip_routine IS NOT NULL
+        ORDER BY r.schema_name
+    LOOP
+        EXECUTE format('SELECT %I.%I($1)', v_room.schema_name, v_room.skip_routine) USING p_count;
+    END LOOP;
+END
+$skip_counters$;
+
+COMMENT ON FUNCTION omd._skip_counters IS
+'Lets each room pass over p_count of the numbers that it counts in a table. Locks: those of the '
+'rooms.';
+REVOKE ALL ON FUNCTION omd._skip_counters FROM PUBLIC;
