@@ -117,7 +117,15 @@ class Session(threading.Thread):
                     while not self.over.is_set():
                         self.turn(conn)
             except psycopg.OperationalError as error:
-                if error.sqlstate not in (None, "57P01", "57P02", "57P03", "08006", "3D000", "55000"):
+                if error.sqlstate not in (
+                    None,
+                    "57P01",
+                    "57P02",
+                    "57P03",
+                    "08006",
+                    "3D000",
+                    "55000",
+                ):
                     self.attack.complain(f"{self.name}: {error.sqlstate} {error}")
                 time.sleep(0.05)
             except Exception as error:  # noqa: BLE001 - the thread tells it
@@ -726,9 +734,7 @@ def main() -> int:
     parser.add_argument("--events", nargs="+", choices=EVENTS, default=list(EVENTS))
     given = parser.parse_args()
     print(f"seed {given.seed}", flush=True)
-    with Attack(
-        given.seed, first=given.first, tell=lambda text: print(text, flush=True)
-    ) as attack:
+    with Attack(given.seed, first=given.first, tell=lambda text: print(text, flush=True)) as attack:
         attack.play(given.seconds, tuple(given.events))
         print(f"{len(attack.given):,} IDs in {attack.epochs} installations of production")
         for what, count in sorted(attack.counted.items()):

@@ -140,7 +140,10 @@ def test_each_function_that_only_reads_answers_as_on_the_primary(
         names += [""] * (len(reader["types"]) - len(names))
         of = list(zip(names, reader["types"], strict=False))
         for arguments in (
-            [known.get(name) if kind in ("text", "bigint", "integer") else None for name, kind in of],
+            [
+                known.get(name) if kind in ("text", "bigint", "integer") else None
+                for name, kind in of
+            ],
             [None] * len(of),
         ):
             given += any(argument is not None for argument in arguments)
@@ -175,7 +178,9 @@ def test_each_command_that_only_reads_works(
         found: list[list[str]] = [[]]
         if query is not None:
             rows = primary.execute(query)
-            found = [[str(value) for value in row.values()] for row in rows if None not in row.values()]
+            found = [
+                [str(value) for value in row.values()] for row in rows if None not in row.values()
+            ]
         for given in found[:5]:
             code, told = run(standby.dsn(), omd_here, command, *given)
             ran += 1

@@ -124,9 +124,7 @@ class Server:
         wait(lambda: not self.is_standby(), "the standby is a primary")
 
     def is_standby(self) -> bool:
-        return bool(
-            self.execute("SELECT pg_is_in_recovery() AS it", database="postgres")[0]["it"]
-        )
+        return bool(self.execute("SELECT pg_is_in_recovery() AS it", database="postgres")[0]["it"])
 
     # Programs of PostgreSQL
 
@@ -251,7 +249,14 @@ class Servers:
         server.run(
             "pg_basebackup",
             *("--pgdata", server.data, "--dbname", _for_replication(primary)),
-            *("--checkpoint", "fast", "--wal-method", "stream", "--no-sync", "--write-recovery-conf"),
+            *(
+                "--checkpoint",
+                "fast",
+                "--wal-method",
+                "stream",
+                "--no-sync",
+                "--write-recovery-conf",
+            ),
         )
         (server.data / "standby.signal").unlink()
         _forget_other(server)

@@ -28,7 +28,9 @@ _PATIENCE = 30.0  # seconds for which a removal waits for what was killed a mome
 _LAST = "omd_owner"  # with its rights the others are given back
 
 _OUTSIDE = {
-    "schema": "SELECT n.nspname FROM pg_namespace AS n WHERE n.nspname ~ '^(omd(_.*)?|trust_demo)$'",
+    "schema": (
+        "SELECT n.nspname FROM pg_namespace AS n WHERE n.nspname ~ '^(omd(_.*)?|trust_demo)$'"
+    ),
     "role": "SELECT r.rolname FROM pg_roles AS r WHERE r.rolname ~ '^omd_'",
     "database": "SELECT d.datname FROM pg_database AS d WHERE d.datname = 'trust_demo'",
     "grant on the database": (
