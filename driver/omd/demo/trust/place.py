@@ -264,7 +264,8 @@ def _remove(conn: psycopg.Connection[Any], place: Place) -> None:
         if now.names - place.before.names:
             # Roles that were there before belong to somebody, even where no database uses them.
             had_roles = ("role", "omd_owner") in place.before.names
-            install.uninstall(conn, **({"keep_roles": True} if had_roles else {}))
+            options: dict[str, Any] = {"keep_roles": True} if had_roles else {}
+            install.uninstall(conn, **options)
     _restore(conn, place.before)
 
 
@@ -273,9 +274,9 @@ def _restore(conn: psycopg.Connection[Any], before: Footprint) -> None:
     now = footprint(conn)
     for kind, name in sorted(now.names - before.names):
         if kind == "grant on the database":
-            role, _, privilege = name.partition(" ")
+            grantee, _, privilege = name.partition(" ")
             revoke = sql.SQL("REVOKE {} ON DATABASE {} FROM {}").format(
-                sql.SQL(privilege), sql.Identifier(conn.info.dbname), sql.Identifier(role)
+                sql.SQL(privilege), sql.Identifier(conn.info.dbname), sql.Identifier(grantee)
             )
             conn.execute(revoke)
     has_options = conn.info.server_version >= _HAS_OPTIONS

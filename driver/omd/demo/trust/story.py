@@ -161,7 +161,7 @@ class _Story:
 
     def _begin(self, way: str) -> subprocess.Popen[str]:
         """Start the loader; while OMD believes that the one before lives, it is aborted."""
-        until, is_told = time.monotonic() + _PATIENCE, False
+        until, is_said = time.monotonic() + _PATIENCE, False
         while True:
             process = self._start(way)
             line = self._read(process, "begun", "aborted")
@@ -170,8 +170,8 @@ class _Story:
                 return process
             if process.wait(_PATIENCE) != ExitCode.ABORTED or time.monotonic() > until:
                 raise omd.OmdError("The demo has waited for a begin, in vain.")
-            if not is_told:
-                is_told = True
+            if not is_said:
+                is_said = True
                 self.screen.say(
                     f"  Started at once, it is {line}: the run before may be alive, until its lease"
                     f" of {loader.LEASE.seconds} s is over. It is tried again."
@@ -201,11 +201,11 @@ class _Story:
         """Show which run wrote which row, and compare the table with what was to be loaded."""
         self.screen.title("The proof")
         self.screen.table(self._all(_RUNS_AND_ROWS))
-        [found] = self._all(_CONTENTS)
+        [there] = self._all(_CONTENTS)
         cents = sum(loader.amount(order_id) for order_id in range(self.rows))
         wanted = {"rows": self.rows, "orders": self.rows, "cents": cents, "of_no_success": 0}
-        self.screen.table([{"": "wanted", **wanted}, {"": "found", **found}])
-        holds = wanted == found
+        self.screen.table([{"": "wanted", **wanted}, {"": "there", **there}])
+        holds = wanted == there
         self.screen.say(
             "  ✓ Each row is there exactly once, and is of the run that succeeded."
             if holds
