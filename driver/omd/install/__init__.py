@@ -32,6 +32,7 @@ from omd.install.planning import (
 )
 from omd.install.removing import uninstall
 from omd.install.running import pinned
+from omd.install.transactions import Part, Statement, Transaction, transactions_of
 
 __all__ = [
     "MANIFEST",
@@ -41,8 +42,11 @@ __all__ = [
     "Entry",
     "InstallError",
     "Kind",
+    "Part",
     "Refused",
+    "Statement",
     "Step",
+    "Transaction",
     "install",
     "installed_version",
     "is_installed",
@@ -52,5 +56,6 @@ __all__ = [
     "product_version",
     "read_manifest",
     "sql_root",
+    "transactions_of",
     "uninstall",
 ]
