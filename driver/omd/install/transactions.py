@@ -12,14 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from omd.install.manifest import ROLES, Entry, Kind, product_version
-from omd.install.planning import Action, Step
-
-
-class Part(str, Enum):
-    """A part of the installation that can be done by itself."""
-
-    ROLES = "roles"
-    OBJECTS = "objects"
+from omd.install.planning import Action, Part, Step
 
 
 class Mode(str, Enum):
@@ -106,7 +99,7 @@ def _told(only: Part | None, installer: str | None) -> Iterator[Statement]:
     if installer is not None:
         yield Statement(f"SET LOCAL omd_install.installer = {quoted(installer)}", ROLES)
     if only is not None:
-        yield Statement(f"SET LOCAL omd_install.only = {quoted(only.value)}", ROLES)
+        yield Statement(f"SET LOCAL omd_install.part = {quoted(only.value)}", ROLES)
 
 
 def _install(
@@ -118,7 +111,8 @@ def _install(
     # The setup comes first and takes the lock; what is recorded is read only after that.
     for entry in entries:
         if entry.path == ROLES:
-            yield from _roles(entries, only, installer)
+            if only is not Part.OBJECTS:
+                yield from _roles(entries, only, installer)
         elif entry.kind is Kind.SETUP:
             yield _file(entry)
     for step in planned():
