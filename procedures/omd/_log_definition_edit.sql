@@ -47,6 +47,7 @@ BEGIN
                 WHERE p.parameter_id = (v_row ->> 'parameter_id')::int
             )
         ),
+        CASE WHEN tg_table_name = 'installation' THEN 'this one' END,
         'template ' || (v_row ->> 'rollback_template_id'),
         CASE
             WHEN tg_table_name IN ('area', 'table_type', 'event_type', 'frequency')

@@ -23,6 +23,7 @@ from omd._core.conninfo import read_conninfo
 from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
 from omd._core.rows import rows_of
 from omd._core.session import Session
+from omd._core.settling import settle
 
 T = TypeVar("T")
 
@@ -280,6 +281,7 @@ class Link:
         adapt(connection)
         for name, value in self._settings.items():
             connection.execute(_set(name, value))
+        settle(connection)
         return Session(connection)
 
 

@@ -120,6 +120,7 @@ class Worker:
 
         Raises:
             ConnectionFailed: the first connection can't be made.
+            ServerNotConfirmed: the database was moved or copied, and nobody has said what it is.
         """
         loop = self._loop
         with self._connect_to_control("omd-dispatch", timedelta(0)) as control:

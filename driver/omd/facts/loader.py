@@ -51,6 +51,7 @@ class Loader:
 
         Raises:
             ConnectionFailed: the first connection can't be made.
+            ServerNotConfirmed: the database was moved or copied, and nobody has said what it is.
         """
         loop = self._loop = Loop(_tell)
         try:
@@ -62,6 +63,7 @@ class Loader:
     @contextmanager
     def _connect(self) -> Iterator[tuple[Facts, Listener]]:
         with self.connect() as control, Facts(control).listen() as news:
+            control.require_known_server()
             if self._links is None:
                 self._links = Links(lambda: control.new_link(name="-load", patience=_PATIENCE))
                 _tell(f"looking every {self.poll:g} s; SIGTERM or Ctrl-C stops it")

@@ -67,6 +67,7 @@ class Scheduler:
 
         Raises:
             ConnectionFailed: the first connection can't be made.
+            ServerNotConfirmed: the database was moved or copied, and nobody has said what it is.
         """
         loop = self._loop
         try:
@@ -90,6 +91,7 @@ class Scheduler:
             Publisher(lambda: control.new_link(name="-publish", patience=timedelta(0)), _tell),
             Lineage(control).listen() as news,
         ):
+            control.require_known_server()
             if self._links is None:
                 self._links = Links(lambda: control.new_link(name="-step", patience=_PATIENCE))
                 if not (self.once or self.until_quiet):

@@ -163,7 +163,8 @@ VALUES
 (
     -- The database stands on another server, or under another OID, than it is known on.
     'OM109', 'ServerNotConfirmed', 'nobody has confirmed the server of this installation',
-    'CALL omd.confirm_server(''MOVED'', ''why''); or, if the other one goes on, (''COPY'', ''why'')'
+    'omd server confirm moved --reason ''why''; or, if the other one goes on, copy; in SQL: '
+    'CALL omd.confirm_server(''MOVED'', ''why'')'
 ),
 (
     -- After the database was confirmed as a copy, its lake is still that of the original.

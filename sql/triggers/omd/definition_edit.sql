@@ -8,6 +8,7 @@ DECLARE
 BEGIN
     FOR v_events, v_table IN
         VALUES
+        ('UPDATE OF on_failover', 'installation'),
         ('UPDATE OR DELETE', 'batch'),
         ('UPDATE OR DELETE', 'module'),
         ('UPDATE OR DELETE', 'batch_module'),
