@@ -110,6 +110,23 @@ def test_what_others_do_with_omd_is_not_touched(with_omd, place):  # noqa: F811
     assert (everything(place), databases(place)) == before
 
 
+def test_roles_that_nobody_uses_stay(administrator, place):  # noqa: F811
+    """As omd uninstall --keep-roles leaves them: they are somebody's, with what they may do."""
+    with psycopg.connect(administrator, autocommit=True) as conn:
+        install.install(conn)
+        install.uninstall(conn, keep_roles=True)
+    try:
+        before = everything(place), databases(place)
+        with played(administrator) as process:
+            shown = process.communicate(timeout=120)[0]
+        assert process.returncode == 0, shown
+        assert (everything(place), databases(place)) == before
+    finally:
+        with psycopg.connect(administrator, autocommit=True) as conn:
+            install.install(conn)
+            install.uninstall(conn)
+
+
 @pytest.mark.parametrize(
     ("fixture", "number"),
     [

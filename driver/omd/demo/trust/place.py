@@ -264,8 +264,7 @@ def _remove(conn: psycopg.Connection[Any], place: Place) -> None:
         if now.names - place.before.names:
             # Roles that were there before belong to somebody, even where no database uses them.
             had_roles = ("role", "omd_owner") in place.before.names
-            options: dict[str, Any] = {"keep_roles": True} if had_roles else {}
-            install.uninstall(conn, **options)
+            install.uninstall(conn, keep_roles=had_roles)
     _restore(conn, place.before)
 
 
