@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pwd
 import shutil
 import socket
@@ -174,6 +175,7 @@ def pooled(dsn: str) -> Iterator[str]:
     """The same database through a PgBouncer in transaction mode."""
     program = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin")
     if program is None:
+        assert not os.environ.get("OMD_REQUIRE_PGBOUNCER")
         pytest.skip("there is no pgbouncer")
     given = conninfo_to_dict(dsn)
     with tempfile.TemporaryDirectory() as name, socket.socket() as free:

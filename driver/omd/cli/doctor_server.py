@@ -232,10 +232,10 @@ def _replica_identity(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
 
 
 _STEPS = """
-SELECT u.version, u.step_code, u.phase, u.started_at, u.error
+SELECT u.version, u.step_code, u.phase, u.error
   FROM omd_report.upgrade AS u
- WHERE u.ended_at IS NULL OR u.error IS NOT NULL
- ORDER BY u.started_at NULLS LAST, u.step_code
+ WHERE u.ended_at IS NULL
+ ORDER BY u.started_at, u.step_code
  LIMIT 1
 """
 _INVALID = """
@@ -257,9 +257,9 @@ def _upgrade(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     """Whether an upgrade was left in the middle."""
     is_done = True
     if _exists(conn, "relation", "omd_report.upgrade"):
-        for version, step, phase, started, error in conn.execute(_STEPS.encode()).fetchall():
+        for version, step, phase, error in conn.execute(_STEPS.encode()).fetchall():
             is_done = False
-            what = f"has failed: {error}" if error else "has begun" if started else "waits"
+            what = f"has failed: {error}" if error else "has begun"
             text = f"the upgrade to {version} is not at its end: {step} ({phase}) {what}"
             yield Finding("upgrade", Verdict.WARNING, text, "omd install")
     for (index,) in conn.execute(_INVALID.encode(), [_SHOWN]).fetchall():
