@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -16,6 +17,9 @@ from omd.cli.health import misfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+CERTIFICATE = Path(__file__).parents[1] / "web/loopback.pem"
 
 
 @pytest.fixture
@@ -102,6 +106,20 @@ def test_a_program_that_listens_is_asked(dsn, omd_here, name):
         with started([OMD, *command], environment(manager, dsn)):
             manager.hears("READY=1")
             done = omd_here("health", "--port", port, dsn="host=/nowhere")
+            assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.kill
+def test_a_page_that_speaks_tls_is_asked(dsn, omd_here):
+    """Its certificate is for the name that browsers use, so the probe does not look at it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    tls = ["--tls-cert", str(CERTIFICATE), "--tls-key", str(CERTIFICATE), "--login", "database"]
+    for manager in opened("path"):
+        with started([OMD, "web", "--no-open", "--port", port, *tls], environment(manager, dsn)):
+            manager.hears("READY=1")
+            done = omd_here("health", "--port", port)
             assert (done.returncode, done.stderr) == (0, "")
 
 

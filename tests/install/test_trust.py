@@ -22,6 +22,7 @@ from omd.demo.trust import loader, story
 from omd.demo.trust import place as places
 from omd.errors import OmdError
 from support.programs import BIN
+from support.wheel import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,6 +108,20 @@ def test_what_others_do_with_omd_is_not_touched(with_omd, place):  # noqa: F811
     assert process.returncode == 0, told
     assert "OMD is there already" in told
     assert "Each row is there exactly once" in told
+    assert (everything(place), databases(place)) == before
+
+
+def test_it_needs_nothing_but_what_the_wheel_requires(wheel_environment, administrator, place):  # noqa: F811
+    before = everything(place), databases(place)
+    shown = run(
+        wheel_environment / "bin/omd",
+        "demo",
+        "trust",
+        "--yes",
+        cwd=wheel_environment,
+        OMD_DSN=administrator,
+    )
+    assert "Each row is there exactly once" in shown
     assert (everything(place), databases(place)) == before
 
 
