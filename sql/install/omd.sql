@@ -214,6 +214,7 @@
 \ir ../../procedures/omd/_fill_template.sql
 \ir ../../procedures/omd/raise_error.sql
 \ir ../../procedures/omd/_statement_runs.sql
+\ir ../../procedures/omd/_lease_of_statement.sql
 \ir ../../procedures/omd/_cause_of_death.sql
 \ir ../../procedures/omd/session_lives.sql
 \ir ../../procedures/omd/editor.sql

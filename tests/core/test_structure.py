@@ -91,10 +91,12 @@ def test_a_room_knows_only_the_rooms_below_it_and_no_engine():
     )
 
 
-# These are not in the rooms: the installer, the embedded server, the doctor, the demos, and the
+# These are not in the rooms: the installer, the embedded server, doctor and health, the demos, the
 # files for programs that read metrics by SQL; and the page, which shows the statement of each table
 # and sends what it shows.
-OUTSIDE = re.compile(r"omd\.(spark|demo|install|embedded|cli\.doctor|report\.metric_files|web)\b")
+OUTSIDE = re.compile(
+    r"omd\.(spark|demo|install|embedded|cli\.(doctor|doctor_server|health)|report\.metric_files|web)\b"
+)
 STATEMENT = re.compile(r"\s*(SELECT\s|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CALL \w)")
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 READING: dict[str, str | None] = {
     "doctor": None,
+    "health": None,
     "metrics": None,
     "metrics grafana": None,
     "metrics rules": None,

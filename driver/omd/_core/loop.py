@@ -18,6 +18,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from omd._core.errors import ConnectionFailed
+from omd._core.service import Service
 
 if TYPE_CHECKING:
     from omd._core.link import Link
@@ -63,6 +64,7 @@ class Loop:
         self.stop = 0  # how many signals have asked the program to stop
         self.tell = tell  # prints one line for people
         self.stuck = _STUCK
+        self.service = Service()  # the loop of the main thread has that of the environment
         self._waits_until = time.monotonic()
         self._woken, self._waker = socket.socketpair()
         self._woken.setblocking(False)
@@ -72,14 +74,17 @@ class Loop:
     def signals(self) -> Iterator[None]:
         """Count SIGTERM and Ctrl-C; they, and the end of a process, end a wait.
 
-        Python handles signals in its main thread only, so elsewhere nothing is counted.
+        Meanwhile a service manager hears how the program is. Python handles signals in its main
+        thread only, so elsewhere nothing is counted, and nothing said.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
+        self.service = Service.of_environment()
 
         def count(_signal: int, _frame: object) -> None:
             self.stop += 1
+            self.service.stopping()
 
         before = {
             number: signal.signal(number, handler)
@@ -109,12 +114,18 @@ class Loop:
 
     def wait(self, seconds: float, news: HasDescriptor | None = None) -> bool:
         """Wait for any of it, at most so long; returns whether there is a notification."""
-        self._waits_until = time.monotonic() + max(seconds, 0)
+        until = self._waits_until = time.monotonic() + max(seconds, 0)
         poll = select.poll()
         poll.register(self._woken, select.POLLIN)
         if news is not None:
             poll.register(news.fileno(), select.POLLIN)
-        readable = {descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)}
+        while True:
+            self.service.beat()
+            left = max(until - time.monotonic(), 0)
+            pause = min(left, self.service.pause)
+            readable = {descriptor for descriptor, _ in poll.poll(pause * 1000)}
+            if readable or pause == left:
+                break
         self._waits_until = time.monotonic()
         if self._woken.fileno() in readable:
             self._woken.recv(4096)
@@ -168,6 +179,7 @@ class Loop:
                 with connect() as session:
                     if was_connected:
                         self.tell("the connection is back")
+                        self.service.status()
                     was_connected, pause = True, 0.5
                     serve(session)
                     return
@@ -176,6 +188,7 @@ class Loop:
                     raise
                 wait = pause * (0.5 + random.random())  # noqa: S311 - no secret
                 self.tell(f"there is no connection, trying again in {wait:.1f} s: {error.message}")
+                self.service.status(f"there is no connection: {error.message}")
                 until = time.monotonic() + wait
                 while not self.stop and (left := until - time.monotonic()) > 0:
                     self.wait(left)
@@ -201,7 +214,9 @@ class Loop:
         """
         if not works():
             return
-        self.tell(f"waiting for {', '.join(sorted(work.name for work in works()))}")
+        waits = f"waiting for {', '.join(sorted(work.name for work in works()))}"
+        self.tell(waits)
+        self.service.status(waits)
         self._wait_for_all(works, grace, 1, pending)
         for number, end in ((2, "stop"), (3, "kill")):
             for work in works():

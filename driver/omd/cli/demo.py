@@ -19,6 +19,7 @@ import click
 from omd._core import signals
 from omd._terminal.commands import ExitCode, Group
 from omd._terminal.tables import render
+from omd.cli.common import dsn_option
 
 
 class _Step:
@@ -108,6 +109,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
             "web": on_spark | {"quick": quick},
             "recall": on_spark,
             "doors": {"dsn": dsn},
+            "trust": {"dsn": dsn},
         }
         return ExitCode.OK  # the subcommand plays its own demo
 
@@ -327,6 +329,39 @@ def doors(dsn: str | None) -> int:
     takes less than a minute, and needs the extra demo (pip install 'pgomd[demo]'), but no Java.
     """
     return _play("doors", dsn)
+
+
+@demo.command()
+@dsn_option
+@click.option("--yes", is_flag=True, help="Do not ask before anything is made.")
+def trust(dsn: str, yes: bool) -> int:
+    """Try OMD on your own server: kill a load, see it repaired, and find the server as it was.
+
+    It installs OMD where there is none, loads 100,000 rows by a program that is killed by SIGKILL
+    in the middle, starts it again, and proves that each row is there once. It shows WAL and bytes,
+    and removes all that it has made, also after Ctrl-C. Where others work with OMD in the database,
+    it makes a database of its own for it.
+
+    It needs no superuser: what omd install needs is enough, and CREATEDB where OMD is there
+    already. It needs no Java and no extra, and takes less than a minute. On a terminal it asks
+    before it makes anything.
+    """
+    from omd.demo.trust import place, story
+
+    start = time.monotonic()
+    where = place.look(dsn)
+    for line in where.plan():
+        click.echo(line, err=True)
+    if not yes and sys.stdin is not None and sys.stdin.isatty():
+        click.confirm("Go on?", abort=True, err=True)
+    with signals.raised():
+        holds = story.play(where, _Terminal())
+    click.echo(f"\n{time.monotonic() - start:.0f} seconds. Now try:")
+    click.echo(
+        "  omd install --plan                  what an installation would do, change nothing"
+    )
+    click.echo("  omd doctor                          what is wrong here, and how to mend it")
+    return ExitCode.OK if holds else ExitCode.FAILURE
 
 
 def _play(name: str, dsn: str | None, is_short: bool | None = None, **given: Any) -> int:

@@ -7,9 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,10 @@ from omd._terminal.commands import ExitCode
 from omd._terminal.options import output_option
 from omd._terminal.tables import render
 from omd._terminal.text import row_dict, short
+from omd.cli import doctor_server
 from omd.cli.common import connect, dsn_option
+from omd.cli.findings import Finding, Verdict
+from omd.cli.health import misfit
 
 if TYPE_CHECKING:
     import psycopg
@@ -34,25 +35,6 @@ _ROLES = (
 )
 
 
-class Verdict(str, Enum):
-    """What the doctor says about one thing."""
-
-    OK = "ok"
-    MISSING = "missing"  # needed by an optional part only
-    WARNING = "warning"  # it works, and somebody should know
-    BAD = "bad"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing the doctor looked at, and how to mend it."""
-
-    check: str
-    verdict: Verdict
-    found: str
-    mend: str = ""
-
-
 @click.command()
 @dsn_option
 @output_option
@@ -64,7 +46,8 @@ def doctor(dsn: str, output: str) -> int:
                 6 no connection, 1 something else is bad. A warning, and what is only missing, do
                 no harm.
     """
-    findings = [*_database(dsn), _package(), _command(), *_packages(), _java()]
+    around = [_package(), _command(), *_packages(), *doctor_server.of_embedded(), _java()]
+    findings = [*_database(dsn), *around]
     if output == "table":
         _tell(findings)
     else:
@@ -115,8 +98,12 @@ def _database(dsn: str) -> Iterator[Finding]:
             yield Finding(
                 "server version", Verdict.BAD, f"PostgreSQL {major}", "Use PostgreSQL 15 to 18."
             )
+        with pinned(conn):
+            yield from list(doctor_server.of_server(conn))
         installation = _installation(conn)
         yield installation
+        if installation.found != _NONE:
+            yield from doctor_server.of_installation(conn)
         with pinned(conn):
             yield from _roles(conn)
         if installation.verdict is Verdict.OK:
@@ -136,18 +123,30 @@ def _database(dsn: str) -> Iterator[Finding]:
                     yield from _sinks(conn)
 
 
+_NONE = "none in this database"
+
+
 def _installation(conn: psycopg.Connection[Any]) -> Finding:
     import psycopg
 
     from omd import install as installer
+    from omd._version import __version__
     from omd.errors import OmdError
 
     try:
         with installer.pinned(conn):
             if not installer.is_installed(conn):
-                return Finding("installation", Verdict.BAD, "none in this database", "omd install")
+                return Finding("installation", Verdict.BAD, _NONE, "omd install")
             version = installer.installed_version(conn) or "by psql"
-            if installer.needs_install(conn):
+            try:
+                is_behind = installer.needs_install(conn)
+            except installer.Refused:
+                if misfit(__version__, version) is not None:
+                    raise
+                # The database is upgraded first, and then the programs.
+                text = f"omd {version}, newer than this package"
+                return Finding("installation", Verdict.OK, text)
+            if is_behind:
                 return Finding(
                     "installation",
                     Verdict.BAD,
@@ -321,15 +320,7 @@ def _openlineage(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
 
 
 def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
-    """Whether events are sent, and by which of several copies of a database."""
-    (is_known,) = conn.execute("SELECT omd.server_is_known()").fetchall()[0]
-    if not is_known:
-        yield Finding(
-            "copy",
-            Verdict.WARNING,
-            "the database was copied, restored or moved, so it sends no events",
-            "CALL omd_event.continue_as('SAME'); or, if the other one goes on, ('NEW')",
-        )
+    """Whether events are sent."""
     rows = conn.execute(
         "SELECT sink_code, problem, purged_unsent, pg_catalog.count(*) OVER ()"
         " FROM omd_report.event_sinks"

@@ -299,6 +299,7 @@ class Worker:
         link = self._new_link("-listen")
         with Listener(link, "omd_dispatch") as news:
             self._hear_of_sources(news)
+            self._loop.service.ready(f"{self.backend_id} serves {self.group}")
             yield news
 
     def _hear_of_sources(self, news: Listener) -> None:

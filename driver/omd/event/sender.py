@@ -118,6 +118,7 @@ class Sender:
         tell: prints one line for people.
         limit: so many events are taken at once.
         lease: for how long others leave the sink alone; at least twelve times what a send may take.
+        begun: is called each time it has connected, in its thread.
     """
 
     def __init__(
@@ -129,6 +130,7 @@ class Sender:
         tell: Callable[[str], None],
         limit: int = 100,
         lease: timedelta = timedelta(minutes=1),
+        begun: Callable[[], None] = lambda: None,
     ) -> None:
         self._connect = connect
         self._sink_code = sink_code
@@ -139,6 +141,8 @@ class Sender:
         self._lease = max(lease, timedelta(seconds=4 * self._longest))
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4()}"
         self._problem: str | None = None
+        self.has_begun = False  # it has been connected; any thread may ask
+        self._begun = begun
         self._pause_until = 0.0
         self._loop = Loop(lambda text: tell(f"{sink_code}: {text}"))
         self._loop.stuck += _TRIES * transport.timeout
@@ -171,6 +175,8 @@ class Sender:
             self._connect() as control,
             Listener(control.new_link(name="-listen"), "omd_published") as news,
         ):
+            self.has_begun = True
+            self._begun()
             yield Event(control), news
 
     def _serve(self, event: Event, news: Listener, until_quiet: bool) -> None:
@@ -302,7 +308,7 @@ def serve(
     errors: list[BaseException] = []
     ended: list[Sender] = []
     senders = [
-        Sender(connect, code, transport, tell=tell, **settings)
+        Sender(connect, code, transport, tell=tell, begun=loop.wake, **settings)
         for code, transport in transports.items()
     ]
 
@@ -333,11 +339,15 @@ def serve(
         Publisher(lambda: control.new_link(name="-publish"), tell),
         around(turns) if around else nullcontext(),
     ):
+        loop.service.turns = turns
         for thread in threads:
             thread.start()
         while len(ended) < len(senders):
             loop.wait(_POLL)
             fatal = next((e for e in errors if not isinstance(e, UnknownSink)), None)
+            # One whose sink is not there ends alone; the others are ready without it.
+            if fatal is None and all(s.has_begun or s in ended for s in senders):
+                loop.service.ready(f"sending to {', '.join(transports)}")
             if loop.stop or fatal is not None:
                 for sender in senders:
                     sender.stop()

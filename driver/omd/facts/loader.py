@@ -86,6 +86,7 @@ class Loader:
                     _tell(f"the interfaces can't be read, trying again: {one_line(error)}")
                 else:
                     has_looked = True
+                    self._loop.service.ready(f"looking every {self.poll:g} s")
                     self._open = {row.interface_code for row in states if not row.is_paused}
                 # A run that is to be undone is not in the queue, so every interface is due.
                 self._due |= dict.fromkeys(sorted(self._open))

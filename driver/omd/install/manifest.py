@@ -33,6 +33,7 @@ class Kind(str, Enum):
     REPEATABLE = "repeatable"
     PREPARE = "prepare"
     CLEANUP = "cleanup"
+    OUTSIDE = "outside"  # no file: what the roles need outside the schemas
 
 
 @dataclass(frozen=True, slots=True)

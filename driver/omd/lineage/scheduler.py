@@ -116,6 +116,7 @@ class Scheduler:
                         look, has_looked, self._progressed = False, True, False
                         self._moved.clear()
                         queue = self._chosen(lineage.ready_list(only_ready=True))
+                        self._loop.service.ready(f"polling every {self.poll:g} s")
                         rest_until = time.monotonic() + _REST * (time.monotonic() - began)
                     elif self._moved and not self.once:
                         near = self._chosen(self._near(lineage))

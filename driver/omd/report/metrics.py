@@ -131,6 +131,7 @@ def metrics(
 
     loop = Loop(lambda line: click.echo(line, err=True))
     with loop.signals(), listening(listen, dsn, lambda: loop.turns, no_codes=no_codes):
+        loop.service.ready("answering /metrics, /healthz and /readyz")
         while not loop.stop:
             loop.wait(10)
 

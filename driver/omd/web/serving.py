@@ -14,12 +14,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from omd._core.service import Service
 from omd.web.answers import HEADERS
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, entered: Callable[[], None] | None = None) -> None:
         super().__init__(config)
         self._entered = entered
+        self._service = Service()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -70,6 +73,7 @@ class Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
+        self._service = Service.of_environment()
         numbers = (signal.SIGTERM, signal.SIGINT)
         before = [signal.signal(number, self.handle_exit) for number in numbers]
         if self._entered is not None:
@@ -79,6 +83,21 @@ class Server(uvicorn.Server):
         finally:
             for number, handler in zip(numbers, before, strict=True):
                 signal.signal(number, handler)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer from now on."""
+        await super().startup(sockets)
+        self._service.ready("answering")
+
+    async def on_tick(self, counter: int) -> bool:
+        """Let the service manager know that the loop turns; it does ten times a second."""
+        self._service.beat()
+        return await super().on_tick(counter)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End, and say so."""
+        self._service.stopping()
+        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End; streams, which would go on for ever, end at once."""

@@ -1,0 +1,142 @@
+"""``omd health``: one answer for who looks after a container: it is well, or it is not."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from omd._terminal.commands import ExitCode
+from omd.cli.common import dsn_option
+
+if TYPE_CHECKING:
+    import http.client
+
+    import psycopg
+
+_LONGEST = 1000  # characters of an answer that are shown
+
+
+@click.command()
+@dsn_option
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="Ask GET /readyz there, on this host, and not the database: the port of --listen, or of"
+    " omd web.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True, max=3600),
+    default=5.0,
+    show_default=True,
+    help="Seconds after which it is not well.",
+)
+def health(dsn: str, port: int | None, timeout: float) -> int:
+    """Say whether the database answers and has a version of OMD that fits, or whether a program is.
+
+    Without --port it connects and asks; with it, it asks the program that listens. It is made for
+    HEALTHCHECK of an image, so there are two exit codes only: 0 it is well, 1 it is not, whatever
+    the reason, which stderr names.
+
+    \b
+    Examples:
+      omd health                  the database of OMD_DSN
+      omd health --port 9464      the worker that was started with --listen 9464
+    """
+    why = _why_not(dsn, timeout) if port is None else _why_no_answer(port, timeout)
+    if why is not None:
+        click.echo(why, err=True)
+        return ExitCode.FAILURE
+    return ExitCode.OK
+
+
+def _why_not(dsn: str, timeout: float) -> str | None:
+    """Return why the database is not well."""
+    import psycopg
+
+    milliseconds = max(int(timeout * 1000), 1)
+    try:
+        with psycopg.connect(
+            dsn,
+            autocommit=True,
+            application_name="omd health",
+            connect_timeout=max(int(timeout), 2),  # libpq knows no less
+            tcp_user_timeout=milliseconds,
+            prepare_threshold=None,
+        ) as conn:
+            return _misfit(conn, milliseconds)
+    except psycopg.Error as error:
+        return _first_line(error)
+
+
+def _misfit(conn: psycopg.Connection[Any], milliseconds: int) -> str | None:
+    from omd import install as installer
+    from omd._version import __version__
+
+    with conn.transaction():
+        conn.execute(
+            "SELECT pg_catalog.set_config('statement_timeout', %s, true)", [str(milliseconds)]
+        )
+        if not installer.is_installed(conn):
+            return "the database has no OMD: omd install"
+        [(version,)] = conn.execute(
+            "SELECT m.labels OPERATOR(pg_catalog.->>) 'version' FROM omd_report.metrics AS m"
+            " WHERE m.metric_name OPERATOR(pg_catalog.=) 'omd_info'"
+        ).fetchall()
+    return misfit(__version__, version)
+
+
+def misfit(client: str, database: str | None) -> str | None:
+    """Return why a client does not fit a database; None: it does, or nobody knows."""
+    ours, theirs = _numbers(client), _numbers(database)
+    if ours is None or theirs is None or (ours[0] == theirs[0] and ours[1] <= theirs[1] + 1):
+        return None
+    return f"the database has omd {database}, and this is omd {client}"
+
+
+def _numbers(version: str | None) -> tuple[int, int] | None:
+    match = re.match(r"(\d+)\.(\d+)", version or "")
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
+def _why_no_answer(port: int, timeout: float) -> str | None:
+    """Return what the program that listens on this host says, unless it is ready."""
+    import http.client
+    import ssl
+
+    try:
+        answer = _asked(http.client.HTTPConnection("127.0.0.1", port, timeout=timeout))
+        if answer is None:  # it may speak TLS, and its certificate is for another name
+            context = ssl.create_default_context()
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            answer = _asked(
+                http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=context)
+            )
+    except OSError as error:
+        return f"port {port}: {error.strerror or error}"
+    if answer is None:
+        return f"port {port}: its answer is no HTTP"
+    status, text = answer
+    return None if status == 200 else f"port {port}: {status} {text}".rstrip()
+
+
+def _asked(connection: http.client.HTTPConnection) -> tuple[int, str] | None:
+    """Return the answer; None: it is none of HTTP."""
+    import http.client
+
+    try:
+        connection.request("GET", "/readyz")
+        response = connection.getresponse()
+        return response.status, response.read(_LONGEST).decode(errors="replace").strip()
+    except (http.client.HTTPException, ConnectionResetError):
+        return None
+    finally:
+        connection.close()
+
+
+def _first_line(error: psycopg.Error) -> str:
+    return (error.diag.message_primary or str(error).strip() or type(error).__name__).splitlines()[
+        0
+    ]
