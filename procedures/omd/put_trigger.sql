@@ -21,12 +21,18 @@ BEGIN
     FROM pg_trigger AS t
     WHERE t.tgrelid = p_table::regclass AND t.tgname = p_trigger;
     IF v_present IS NOT NULL THEN
-        EXECUTE format('CREATE TABLE %s (LIKE %s)', v_copy, p_table);
-        EXECUTE format(v_statement, p_trigger, replace(p_definition, '{table}', v_copy));
-        SELECT pg_get_triggerdef(t.oid) INTO v_wanted
-        FROM pg_trigger AS t
-        WHERE t.tgrelid = v_copy::regclass AND t.tgname = p_trigger;
-        EXECUTE format('DROP TABLE %s', v_copy);
+        BEGIN
+            EXECUTE format('CREATE TABLE %s (LIKE %s)', v_copy, p_table);
+            EXECUTE format(v_statement, p_trigger, replace(p_definition, '{table}', v_copy));
+            SELECT pg_get_triggerdef(t.oid) INTO v_wanted
+            FROM pg_trigger AS t
+            WHERE t.tgrelid = v_copy::regclass AND t.tgname = p_trigger;
+            -- What is undone keeps no lock.
+            RAISE EXCEPTION USING ERRCODE = 'savepoint_exception';
+        EXCEPTION
+            WHEN savepoint_exception THEN
+                NULL;
+        END;
         IF replace(v_wanted, v_copy, p_table::regclass::text) = v_present THEN
             RETURN;
         END IF;

@@ -14,30 +14,36 @@ DECLARE
     v_definitions text[];
 BEGIN
     IF to_regclass(p_view) IS NOT NULL THEN
-        EXECUTE format(E'CREATE VIEW %s%s AS\n%s', v_copy, p_options, p_query);
-        SELECT array_agg(d.definition) INTO v_definitions
-        FROM (
-            SELECT
-                concat_ws(
-                    E'\n',
-                    pg_get_viewdef(c.oid),
-                    c.reloptions,
-                    (
-                        SELECT
-                            string_agg(
-                                concat_ws(
-                                    ' ', a.attname, a.atttypid, a.atttypmod, a.attcollation
-                                ),
-                                ',' ORDER BY a.attnum
-                            )
-                        FROM pg_attribute AS a
-                        WHERE a.attrelid = c.oid AND a.attnum > 0
-                    )
-                ) AS definition
-            FROM pg_class AS c
-            WHERE c.oid IN (p_view::regclass, v_copy::regclass)
-        ) AS d;
-        EXECUTE format('DROP VIEW %s', v_copy);
+        BEGIN
+            EXECUTE format(E'CREATE VIEW %s%s AS\n%s', v_copy, p_options, p_query);
+            SELECT array_agg(d.definition) INTO v_definitions
+            FROM (
+                SELECT
+                    concat_ws(
+                        E'\n',
+                        pg_get_viewdef(c.oid),
+                        c.reloptions,
+                        (
+                            SELECT
+                                string_agg(
+                                    concat_ws(
+                                        ' ', a.attname, a.atttypid, a.atttypmod, a.attcollation
+                                    ),
+                                    ',' ORDER BY a.attnum
+                                )
+                            FROM pg_attribute AS a
+                            WHERE a.attrelid = c.oid AND a.attnum > 0
+                        )
+                    ) AS definition
+                FROM pg_class AS c
+                WHERE c.oid IN (p_view::regclass, v_copy::regclass)
+            ) AS d;
+            -- What is undone keeps no lock.
+            RAISE EXCEPTION USING ERRCODE = 'savepoint_exception';
+        EXCEPTION
+            WHEN savepoint_exception THEN
+                NULL;
+        END;
         IF v_definitions[1] = v_definitions[2] THEN
             RETURN;
         END IF;
