@@ -1,6 +1,9 @@
 -- The roles of OMD. None of them can log in: they are granted to the roles that do. Each
 -- installation runs this file; it changes nothing when the roles exist. Run it in a transaction, as
--- its first statement keeps functions out that a stranger has put into public.
+-- its first statement keeps functions out that a stranger has put into public. The setting
+-- omd_install.installer names a role that gets the right to act as omd_owner, and
+-- omd_install.part = 'roles' says that this role installs the rest, not who runs this file; with
+-- psql: PGOPTIONS='-c omd_install.part=roles -c omd_install.installer=NAME'.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 
@@ -12,6 +15,7 @@ DECLARE
     v_may_act CONSTANT text := CASE
         WHEN current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER'
     END;
+    v_named CONSTANT text := nullif(current_setting('omd_install.installer', TRUE), '');
     v_role text;
     v_member text;
     v_lacks text;
@@ -65,24 +69,32 @@ BEGIN
     END LOOP;
     IF v_lacks IS NULL AND NOT pg_has_role('omd_owner', 'pg_read_all_stats', 'MEMBER') THEN
         RAISE WARNING USING
-            MESSAGE = 'omd_owner can''t see since when other roles write, so a topic of lineage '
-                'waits for every writer of its base table',
+            MESSAGE = 'omd_owner can''t see since when other roles work, so a topic of lineage waits '
+                'for every writer of its base table, and a run in the database whose statement was '
+                'broken off lives for a day while its connection is open',
             HINT = 'As a superuser: GRANT pg_read_all_stats TO omd_owner;';
     END IF;
     -- An installer that is not a superuser must be able to act as the owner.
-    IF v_lacks IS NULL AND NOT pg_has_role(current_user, 'omd_owner', v_may_act) THEN
-        BEGIN
-            EXECUTE format('GRANT omd_owner TO %I', current_user);
-        EXCEPTION
-            WHEN unique_violation THEN
-                NULL;
-            WHEN insufficient_privilege THEN
-                v_lacks := 'the membership in omd_owner';
-                v_hint := format(
-                    'As a superuser, or as who created the role: GRANT omd_owner TO %I;', current_user
-                );
-        END;
-    END IF;
+    FOREACH v_member IN ARRAY CASE
+        WHEN v_named IS NULL THEN ARRAY[current_user]
+        WHEN current_setting('omd_install.part', TRUE) = 'roles' THEN ARRAY[v_named]
+        ELSE ARRAY[current_user, v_named]
+    END LOOP
+        EXIT WHEN v_lacks IS NOT NULL;
+        IF NOT pg_has_role(v_member, 'omd_owner', v_may_act) THEN
+            BEGIN
+                EXECUTE format('GRANT omd_owner TO %I', v_member);
+            EXCEPTION
+                WHEN unique_violation THEN
+                    NULL;
+                WHEN insufficient_privilege THEN
+                    v_lacks := 'the ADMIN OPTION on omd_owner, or the membership in it';
+                    v_hint := format(
+                        'As a superuser, or as who created the role: GRANT omd_owner TO %I;', v_member
+                    );
+            END;
+        END IF;
+    END LOOP;
     IF v_lacks IS NULL
         AND NOT has_database_privilege('omd_owner', current_database(), 'CREATE')
     THEN

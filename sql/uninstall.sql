@@ -3,6 +3,9 @@
 -- Modules loaded are yours and stay. So do the schemas of delivered rows (lvl_, wrk_, stg_), which
 -- belong to you then: DROP SCHEMA removes them when you want it. Who runs it is a superuser, or has
 -- CREATEROLE and the ADMIN OPTION on the roles, as who installed OMD has.
+-- PGOPTIONS='-c omd_install.keep_roles=yes' leaves the roles, their memberships and the right of
+-- omd_owner to create schemas here, so that whoever may act as omd_owner can remove OMD and install
+-- it again.
 
 BEGIN;
 SET LOCAL search_path = pg_catalog, pg_temp;
@@ -19,17 +22,29 @@ DECLARE
             THEN ' WITH INHERIT TRUE, SET TRUE'
         ELSE ''
     END;
+    v_keeps_roles CONSTANT boolean
+    := coalesce(current_setting('omd_install.keep_roles', TRUE), '') = 'yes';
+    v_set_role CONSTANT text := current_setting('role');
     v_role text;
+    v_grantor text;
     v_schema text;
     v_routine regprocedure;
     v_kept text[] := '{}';
     v_grantees text;
+    v_detail text;
 BEGIN
     IF to_regrole('omd_owner') IS NOT NULL
         AND NOT pg_has_role(current_user, 'omd_owner', 'USAGE')
     THEN
         EXECUTE format('GRANT omd_owner TO %I', current_user) || v_inherits;
     END IF;
+    -- Installers hold this lock, and so does another removal; who waited finds nothing left.
+    BEGIN
+        LOCK TABLE omd.installed_file IN SHARE ROW EXCLUSIVE MODE;
+    EXCEPTION
+        WHEN undefined_table OR invalid_schema_name THEN
+            NULL;
+    END;
     FOR v_schema IN
         SELECT n.nspname
         FROM pg_namespace AS n
@@ -74,6 +89,21 @@ BEGIN
             ),
             HINT = format('DROP SCHEMA %s CASCADE;', array_to_string(v_kept, ', '));
     END IF;
+    IF v_keeps_roles THEN
+        RETURN;
+    END IF;
+    -- What the roles may do with this database goes also where another one keeps the roles. Only the
+    -- grantor can take it back.
+    FOR v_role, v_grantor IN
+        SELECT DISTINCT a.grantee::regrole, pg_get_userbyid(a.grantor)
+        FROM pg_database AS d
+        CROSS JOIN LATERAL aclexplode(d.datacl) AS a
+        WHERE d.datname = current_database() AND a.grantee::regrole::text = ANY(v_roles)
+    LOOP
+        PERFORM set_config('role', v_grantor, TRUE);
+        EXECUTE format('REVOKE ALL ON DATABASE %I FROM %s', current_database(), v_role);
+        PERFORM set_config('role', v_set_role, TRUE);
+    END LOOP;
     -- A role without a privilege in the other database would go alone, so they go together.
     BEGIN
         FOREACH v_role IN ARRAY v_roles LOOP
@@ -87,7 +117,10 @@ BEGIN
         END LOOP;
     EXCEPTION
         WHEN dependent_objects_still_exist THEN
-            RAISE NOTICE 'role % is used by another database, so the roles stay', v_role;
+            GET STACKED DIAGNOSTICS v_detail = PG_EXCEPTION_DETAIL;
+            RAISE NOTICE USING
+                MESSAGE = format('the roles stay, since %I is still used', v_role),
+                DETAIL = v_detail;
     END;
 EXCEPTION
     WHEN insufficient_privilege THEN

@@ -42,7 +42,9 @@ BEGIN
         v_batch_id,
         coalesce(p_parent_batch_instance_id, 0),
         clock_timestamp(),
-        clock_timestamp() + omd._require_lease(p_lease),
+        clock_timestamp() + CASE
+            WHEN p_is_session_bound THEN omd._lease_of_statement() ELSE omd._require_lease(p_lease)
+        END,
         'E',
         'A',
         'P',
@@ -65,7 +67,7 @@ $insert_batch_instance$;
 COMMENT ON FUNCTION omd._insert_batch_instance IS
 'Inserts a Batch Instance that executes and is not evaluated yet (E, A, P), and returns its id. '
 'p_lease: how long it lives without a heartbeat, NULL for ever. With p_is_session_bound it lives '
-'as long as the statement that calls. Errors: OM001, OM003, OM005, OM011, OM013, OM014. Locks: '
-'the Batch row.';
+'as long as the statement that calls, and at most omd._lease_of_statement(). Errors: OM001, OM003, '
+'OM005, OM011, OM013, OM014. Locks: the Batch row.';
 REVOKE ALL ON FUNCTION omd._insert_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._insert_batch_instance TO omd_runner;

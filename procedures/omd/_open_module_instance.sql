@@ -70,7 +70,10 @@ BEGIN
         v_module_id,
         coalesce(p_batch_instance_id, 0),
         clock_timestamp(),
-        CASE WHEN p_lease IS NOT NULL THEN clock_timestamp() + omd._require_lease(p_lease) END,
+        CASE
+            WHEN p_lease IS NOT NULL THEN clock_timestamp() + omd._require_lease(p_lease)
+            WHEN p_is_session_bound THEN clock_timestamp() + omd._lease_of_statement()
+        END,
         'E',
         CASE WHEN p_is_evaluated AND p_reason IS NULL THEN p_processing_indicator ELSE 'A' END,
         'P',
@@ -118,7 +121,8 @@ $open_module_instance$;
 COMMENT ON FUNCTION omd._open_module_instance IS
 'Inserts an executing instance of the Module p_module_code and, with p_is_evaluated, evaluates '
 'it; the caller executes a pending rollback. The other parameters are those of begin_module. With '
-'p_is_session_bound it lives as long as the statement that calls. Errors: OM002, OM003, OM005, '
-'OM011, OM013, OM014, OM101. Locks: the Module row.';
+'p_is_session_bound it lives as long as the statement that calls, and at most '
+'omd._lease_of_statement(). Errors: OM002, OM003, OM005, OM011, OM013, OM014, OM101. Locks: the '
+'Module row.';
 REVOKE ALL ON FUNCTION omd._open_module_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._open_module_instance TO omd_runner;

@@ -1,6 +1,6 @@
 -- The run is bound to this statement: when the statement ends, a run that still executes is dead,
--- without any lease. The procedure does not commit, so that its caller decides what is one
--- transaction.
+-- without any lease where the server shows that. The procedure does not commit, so that its caller
+-- decides what is one transaction.
 
 CREATE OR REPLACE PROCEDURE omd.begin_in_database_run(
     p_module_code text,

@@ -258,6 +258,7 @@
 \ir ../../procedures/omd/put_trigger.sql
 \ir ../../procedures/omd/put_view.sql
 \ir ../../procedures/omd/_statement_runs.sql
+\ir ../../procedures/omd/_lease_of_statement.sql
 \ir ../../procedures/omd/_cause_of_death.sql
 \ir ../../procedures/omd/session_lives.sql
 \ir ../../procedures/omd/editor.sql

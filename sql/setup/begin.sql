@@ -1,7 +1,41 @@
 -- The schema omd and the list of installed files. Each installation runs this file; it changes
--- nothing when they exist.
+-- nothing when they exist. Somebody else may have created the roles, so it asks for what it needs.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
+
+DO $do$
+DECLARE
+    v_database CONSTANT text := quote_ident(current_database());
+    v_may_act CONSTANT text := CASE
+        WHEN current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER'
+    END;
+    v_missing text;
+    v_lacks text;
+BEGIN
+    SELECT string_agg(r.name, ', ') INTO v_missing
+    FROM unnest(ARRAY[
+        'omd_owner', 'omd_runner', 'omd_admin', 'omd_reader', 'omd_data_reader', 'omd_data_writer'
+    ]) AS r (name)
+    WHERE to_regrole(r.name) IS NULL;
+    IF v_missing IS NOT NULL THEN
+        v_lacks := 'the roles ' || v_missing;
+    ELSIF NOT pg_has_role(current_user, 'omd_owner', v_may_act) THEN
+        v_lacks := 'the membership in omd_owner';
+    ELSIF NOT has_database_privilege('omd_owner', current_database(), 'CREATE') THEN
+        v_lacks := 'CREATE on the database ' || v_database || ' for omd_owner';
+    END IF;
+    IF v_lacks IS NOT NULL THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'OM906',
+            MESSAGE = format('the installer %I lacks %s', current_user, v_lacks),
+            DETAIL = jsonb_build_object('installer', current_user, 'lacks', v_lacks),
+            HINT = format(
+                'As a superuser, or with CREATEROLE: omd install --only roles --installer %I',
+                current_user
+            );
+    END IF;
+END
+$do$;
 
 -- Who owns the schema can put anything into it that the installation would take for its own.
 DO $do$
@@ -21,10 +55,10 @@ BEGIN
 END
 $do$;
 
-CREATE SCHEMA IF NOT EXISTS omd AUTHORIZATION omd_owner;
-
 -- Everything from here on belongs to omd_owner, whatever role installs.
 SET LOCAL ROLE omd_owner;
+
+CREATE SCHEMA IF NOT EXISTS omd AUTHORIZATION omd_owner;
 
 CREATE TABLE IF NOT EXISTS omd.installed_file (
     path text NOT NULL,

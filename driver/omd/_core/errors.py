@@ -109,6 +109,10 @@ class InstallerLacksRight(InternalError, code="OM906"):
     """Whoever installs or removes OMD is no superuser, and lacks a right that it takes."""
 
 
+class StateDiffers(InternalError, code="OM907"):
+    """A script of the installer was made for another state of OMD than the database has."""
+
+
 class ConnectionFailed(OmdError):
     """The database can't be reached."""
 

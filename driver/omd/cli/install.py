@@ -2,30 +2,96 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
+from omd._terminal.commands import ExitCode
 from omd._terminal.options import output_option
 from omd._terminal.tables import render
 from omd.cli.common import connect, dsn_option
 from omd.cli.doctor import doctor
 
 if TYPE_CHECKING:
+    import psycopg
     from psycopg.errors import Diagnostic
+
+    from omd.install import Part
+
+
+def _seconds(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> float | None:
+    """Read a duration: seconds, or with a unit."""
+    if given is None:
+        return None
+    found = re.fullmatch(r"\s*([0-9]+(?:[.][0-9]+)?)\s*(ms|s|min)?\s*", given)
+    seconds = float(found[1]) * {"ms": 0.001, "min": 60}.get(found[2], 1) if found else 0
+    if not 0 < seconds <= 86400:
+        raise click.BadParameter("It is a duration above 0, as 500ms, 2s or 1min.")
+    return seconds
+
+
+def _part(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> Part | None:
+    from omd.install import Part
+
+    return None if given is None else Part(given)
 
 
 @click.command()
 @dsn_option
 @output_option
 @click.option("--plan", "plan_only", is_flag=True, help="Show what would be done, change nothing.")
-@click.option("--all", "show_all", is_flag=True, help="With --plan: also list unchanged files.")
+@click.option("--all", "show_all", is_flag=True, help="With --plan: also list what is unchanged.")
+@click.option("--script", is_flag=True, help="Print what would be executed, for psql.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Execute it, show what it changes in the catalogue, and roll back.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["roles", "objects"]),
+    callback=_part,
+    help="Only what lies outside the schemas of OMD, or only the rest.",
+)
+@click.option(
+    "--installer",
+    metavar="ROLE",
+    help="The role that may act as omd_owner from then on: it installs the objects.",
+)
+@click.option(
+    "--lock-timeout",
+    metavar="DURATION",
+    callback=_seconds,
+    help="How long to wait for each lock, as 500ms or 2s; with --dry-run 2s, else for ever.",
+)
+@click.option(
+    "--hold-limit",
+    metavar="DURATION",
+    default="1s",
+    show_default=True,
+    callback=_seconds,
+    help="How long a dry run may hold a lock that stops others.",
+)
 @click.option(
     "--allow-downgrade",
     is_flag=True,
     help="Go back to an older version of the same minor version.",
 )
-def install(dsn: str, output: str, plan_only: bool, show_all: bool, allow_downgrade: bool) -> None:
+def install(
+    dsn: str,
+    output: str,
+    plan_only: bool,
+    show_all: bool,
+    script: bool,
+    dry_run: bool,
+    only: Part | None,
+    installer: str | None,
+    lock_timeout: float | None,
+    hold_limit: float,
+    allow_downgrade: bool,
+) -> ExitCode | None:
     """Install OMD into the database, or upgrade it.
 
     Everything happens in one transaction: OMD is installed as a whole, or nothing has changed. The
@@ -33,57 +99,161 @@ def install(dsn: str, output: str, plan_only: bool, show_all: bool, allow_downgr
     with CREATEROLE that owns the database, or has CREATE on it WITH GRANT OPTION. A database with a
     newer version is left as it is.
 
+    Before that, --plan names the files and what lies outside the schemas of OMD, --dry-run the
+    objects, and --script prints the SQL. Where somebody else makes the roles:
+
+    \b
+      omd install --only roles --installer NAME     as who may create roles
+      omd install --only objects                    as NAME
+
     \b
     Without Python, the same by psql:  psql -f sql/install.sql
     """
-    from omd import install as installer
+    import psycopg
 
+    from omd import install as module
+
+    if plan_only + script + dry_run > 1:
+        raise click.UsageError("--plan, --script and --dry-run exclude each other.")
+    how = _How(allow_downgrade=allow_downgrade, only=only, installer=installer)
     with connect(dsn) as conn:
-        if plan_only:
-            with installer.pinned(conn):
-                planned = installer.plan(conn, allow_downgrade=allow_downgrade)
-            steps = [
-                {
-                    "action": step.action.value,
-                    "kind": step.kind.value,
-                    "path": step.path,
-                    "reason": step.reason,
-                }
-                for step in planned
-                if show_all or step.action is not installer.Action.KEEP
-            ]
-            render(steps, ["action", "kind", "path", "reason"], output)
-            return
-        quiet = (installer.Action.KEEP, installer.Action.RUN)
-        applied = installer.install(conn, allow_downgrade=allow_downgrade)
-        done = [step for step in applied if step.action not in quiet]
-        where = f"database {conn.info.dbname}"
-        if done:
-            click.echo(
-                f"Installed omd {installer.product_version()} in {where}: "
-                f"{len(done)} files applied.",
-                err=True,
-            )
-        else:
-            with installer.pinned(conn):
-                version = installer.installed_version(conn)
-            click.echo(f"Nothing to do: {where} has omd {version}.", err=True)
+        conn.add_notice_handler(_tell_warning)
+        try:
+            if plan_only:
+                _show_plan(conn, how, show_all, output)
+            elif script:
+                for line in module.script(conn, **how):
+                    click.echo(line)
+            elif dry_run:
+                return _try(conn, dsn, how, lock_timeout, hold_limit, output)
+            else:
+                _install(conn, how, lock_timeout)
+        except psycopg.errors.InsufficientPrivilege as error:
+            if not (plan_only or script) or isinstance(error, module.InstallError):
+                raise
+            raise module.InstallError(
+                f"{conn.info.user} may not see what is installed: {error.diag.message_primary}",
+                hint=f'GRANT omd_reader TO "{conn.info.user}";',
+            ) from error
+    return None
+
+
+class _How(TypedDict):
+    """What all ways of an installation have in common."""
+
+    allow_downgrade: bool
+    only: Part | None
+    installer: str | None
+
+
+def _install(
+    conn: psycopg.Connection[tuple[Any, ...]], how: _How, lock_timeout: float | None
+) -> None:
+    from omd import install as module
+
+    if lock_timeout is not None:
+        conn.execute(f"SET lock_timeout = {max(1, round(lock_timeout * 1000))}")
+    where = f"database {conn.info.dbname}"
+    if how["only"] is module.Part.ROLES:
+        planned = module.plan_outside(conn, only=how["only"], installer=how["installer"])
+        module.install(conn, **how)
+        made = sum(step.action is module.Action.APPLY for step in planned)
+        click.echo(
+            f"Made {made} roles, memberships and privileges for omd in {where}."
+            if made
+            else f"Nothing to do: {where} has the roles of omd.",
+            err=True,
+        )
+        return
+    quiet = (module.Action.KEEP, module.Action.RUN)
+    done = [step for step in module.install(conn, **how) if step.action not in quiet]
+    if done:
+        click.echo(
+            f"Installed omd {module.product_version()} in {where}: {len(done)} files applied.",
+            err=True,
+        )
+    else:
+        with module.pinned(conn):
+            version = module.installed_version(conn)
+        click.echo(f"Nothing to do: {where} has omd {version}.", err=True)
+
+
+def _show_plan(
+    conn: psycopg.Connection[tuple[Any, ...]], how: _How, show_all: bool, output: str
+) -> None:
+    from omd import install as module
+
+    with module.pinned(conn):
+        steps = [
+            *module.plan(conn, allow_downgrade=how["allow_downgrade"], only=how["only"]),
+            *module.plan_outside(conn, only=how["only"], installer=how["installer"]),
+        ]
+    rows = [
+        {
+            "action": step.action.value,
+            "kind": step.kind.value,
+            "path": step.path,
+            "reason": step.reason,
+        }
+        for step in steps
+        if show_all or step.action is not module.Action.KEEP
+    ]
+    render(rows, ["action", "kind", "path", "reason"], output)
+
+
+def _try(
+    conn: psycopg.Connection[tuple[Any, ...]],
+    dsn: str,
+    how: _How,
+    lock_timeout: float | None,
+    hold_limit: float,
+    output: str,
+) -> ExitCode:
+    from omd import install as module
+
+    done = module.dry_run(
+        conn, lambda: connect(dsn), **how, lock_timeout=lock_timeout or 2, hold_limit=hold_limit
+    )
+    if done.stopped is None:
+        rows = [asdict(change) for change in done.changes]
+        render(rows, ["change", "kind", "object", "detail"], output)
+    for path, phase in done.skipped:
+        click.echo(f"Not executed, since it takes its time ({phase}): {path}", err=True)
+    for lock in done.locks:
+        click.echo(f"Held {lock.mode} on {lock.table} for {lock.held:.2f} s.", err=True)
+    if not done.locks:
+        click.echo("Held no lock on a table that stops others.", err=True)
+    if done.stopped is not None:
+        click.echo(
+            f"Rolled back at {done.stopped}: the locks above were held for {hold_limit:g} s.\n"
+            "Hint: --hold-limit sets how long that may be.",
+            err=True,
+        )
+        return ExitCode.FAILURE
+    click.echo("Rolled back: nothing has changed.", err=True)
+    return ExitCode.OK
 
 
 @click.command()
 @dsn_option
 @click.option("--yes", is_flag=True, help="Do not ask for a confirmation.")
-def uninstall(dsn: str, yes: bool) -> None:
+@click.option("--script", is_flag=True, help="Print what would be executed, for psql.")
+@click.option("--keep-roles", is_flag=True, help="Leave the roles, for a later installation.")
+def uninstall(dsn: str, yes: bool, script: bool, keep_roles: bool) -> None:
     """Remove OMD and all that it recorded from the database.
 
     Business rows stay: the tables that Modules load, and the schemas of delivered rows (lvl_, wrk_,
-    stg_), which belong to you then.
+    stg_), which belong to you then. The roles go with the last database of the server that has OMD.
     """
-    from omd import install as installer
+    from omd import install as module
 
+    if script:
+        for line in module.removal_script(keep_roles=keep_roles):
+            click.echo(line)
+        return
     with connect(dsn) as conn:
-        with installer.pinned(conn):
-            is_installed = installer.is_installed(conn)
+        with module.pinned(conn):
+            is_installed = module.is_installed(conn)
         if not is_installed:
             click.echo(f"Nothing to do: database {conn.info.dbname} has no omd.", err=True)
             return
@@ -96,14 +266,19 @@ def uninstall(dsn: str, yes: bool) -> None:
                 err=True,
             )
         conn.add_notice_handler(_tell_warning)
-        installer.uninstall(conn)
+        module.uninstall(conn, keep_roles=keep_roles)
         click.echo(f"Removed omd from database {conn.info.dbname}.", err=True)
 
 
 def _tell_warning(notice: Diagnostic) -> None:
-    """Tell what stays, and no notice about what goes."""
+    """Tell what stays or waits, and no notice about what goes."""
+    text = notice.message_primary or ""
     if notice.severity_nonlocalized == "WARNING":
-        click.echo(f"{notice.message_primary}\nHint: {notice.message_hint}", err=True)
+        click.echo(text, err=True)
+        if notice.message_hint:
+            click.echo(f"Hint: {notice.message_hint}", err=True)
+    elif text.startswith("the roles stay"):
+        click.echo(f"{text}: {notice.message_detail}", err=True)
 
 
 commands = [install, uninstall, doctor]

@@ -10,6 +10,8 @@ A transaction before it and one after it are there for the calls that execute me
 from __future__ import annotations
 
 from omd.install.applying import install
+from omd.install.catalogue import Change
+from omd.install.dry_run import DryRun, dry_run
 from omd.install.manifest import (
     MANIFEST,
     ROLES,
@@ -21,8 +23,10 @@ from omd.install.manifest import (
     read_manifest,
     sql_root,
 )
+from omd.install.outside import plan_outside
 from omd.install.planning import (
     Action,
+    Part,
     Refused,
     Step,
     installed_version,
@@ -30,15 +34,18 @@ from omd.install.planning import (
     needs_install,
     plan,
 )
-from omd.install.removing import uninstall
+from omd.install.removing import removal, uninstall
 from omd.install.running import pinned
-from omd.install.transactions import Part, Statement, Transaction, transactions_of
+from omd.install.script import removal_script, script
+from omd.install.transactions import Statement, Transaction, transactions_of
 
 __all__ = [
     "MANIFEST",
     "ROLES",
     "UNINSTALL",
     "Action",
+    "Change",
+    "DryRun",
     "Entry",
     "InstallError",
     "Kind",
@@ -47,14 +54,19 @@ __all__ = [
     "Statement",
     "Step",
     "Transaction",
+    "dry_run",
     "install",
     "installed_version",
     "is_installed",
     "needs_install",
     "pinned",
     "plan",
+    "plan_outside",
     "product_version",
     "read_manifest",
+    "removal",
+    "removal_script",
+    "script",
     "sql_root",
     "transactions_of",
     "uninstall",

@@ -10,9 +10,9 @@ from typing import Any
 import psycopg
 
 from omd.install.manifest import read_manifest
-from omd.install.planning import Action, Step, plan_of
+from omd.install.planning import Action, Part, Step, plan_of
 from omd.install.running import pinned, require_idle
-from omd.install.transactions import Part, transactions_of
+from omd.install.transactions import transactions_of
 from omd.install.upgrading import WAIT, Upgrade
 
 logger = logging.getLogger("omd.install")

@@ -34,6 +34,7 @@ class Kind(str, Enum):
     REPEATABLE = "repeatable"
     PREPARE = "prepare"
     CLEANUP = "cleanup"
+    OUTSIDE = "outside"  # no file: what the roles need outside the schemas
 
 
 class Phase(str, Enum):

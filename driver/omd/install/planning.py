@@ -15,6 +15,7 @@ from psycopg.rows import tuple_row
 from omd._core.errors import MigrationChanged, NewerInstalled
 from omd.install.manifest import (
     NEW_MIGRATION,
+    ROLES,
     Entry,
     InstallError,
     Kind,
@@ -29,6 +30,13 @@ _UPGRADE = "The database is newer than the package: upgrade omd."
 
 class Refused(InstallError, NewerInstalled):  # noqa: N818 - named like the other errors of OMD
     """The database is newer than this package."""
+
+
+class Part(str, Enum):
+    """A part of the installation that can be done by itself."""
+
+    ROLES = "roles"
+    OBJECTS = "objects"
 
 
 class Action(str, Enum):
@@ -106,10 +114,18 @@ def needs_install(conn: psycopg.Connection[Any], root: Path | None = None) -> bo
 
 
 def plan(
-    conn: psycopg.Connection[Any], root: Path | None = None, *, allow_downgrade: bool = False
+    conn: psycopg.Connection[Any],
+    root: Path | None = None,
+    *,
+    allow_downgrade: bool = False,
+    only: Part | None = None,
 ) -> list[Step]:
     """Return what ``install`` would do, in order, without changing anything."""
-    return plan_of(conn, read_manifest(root), allow_downgrade)
+    entries = read_manifest(root)
+    if only is Part.ROLES:
+        return [Step(Action.RUN, e.path, e.kind, "always", e) for e in entries if e.path == ROLES]
+    steps = plan_of(conn, entries, allow_downgrade)
+    return steps if only is None else [step for step in steps if step.path != ROLES]
 
 
 def plan_of(
@@ -117,10 +133,11 @@ def plan_of(
 ) -> list[Step]:
     """Return what would be done with these entries; a newer database is refused."""
     _refuse_older(conn, allow_downgrade)
-    return list(_plan(_recorded(conn), entries))
+    return list(_plan(recorded(conn), entries))
 
 
-def _recorded(conn: psycopg.Connection[Any]) -> dict[str, str]:
+def recorded(conn: psycopg.Connection[Any]) -> dict[str, str]:
+    """Return the files that this database has applied, and their checksums."""
     if not is_installed(conn):
         return {}
     with conn.cursor(row_factory=tuple_row) as cur:
@@ -128,19 +145,19 @@ def _recorded(conn: psycopg.Connection[Any]) -> dict[str, str]:
         return {recorded_path(path): checksum for path, checksum in rows}
 
 
-def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
+def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
     """Yield a step for each entry.
 
     A new database begins with the baselines and has none of the migrations before; one that has
     some of them gets the rest, and its baselines are only recorded.
     """
     migrations = [entry for entry in entries if entry.kind is Kind.MIGRATION]
-    is_former = any(e.phase is Phase.BEFORE and e.recorded in recorded for e in migrations)
+    is_former = any(e.phase is Phase.BEFORE and e.recorded in known_files for e in migrations)
     left_out = Phase.BASELINE if is_former else Phase.BEFORE
     changed = False
-    migrated = any(e.recorded not in recorded and e.phase is not left_out for e in migrations)
+    migrated = any(e.recorded not in known_files and e.phase is not left_out for e in migrations)
     for entry in entries:
-        known = recorded.get(entry.recorded)
+        known = known_files.get(entry.recorded)
         action, reason = Action.KEEP, "unchanged"
         if entry.kind in (Kind.PREPARE, Kind.SETUP, Kind.CLEANUP):
             action, reason = Action.RUN, "always"
@@ -171,7 +188,7 @@ def _plan(recorded: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
         yield Step(action, entry.path, entry.kind, reason, entry)
 
     listed = {entry.recorded for entry in entries}
-    for path in sorted(recorded.keys() - listed):
+    for path in sorted(known_files.keys() - listed):
         if path.startswith("migrations/"):
             raise Refused(
                 f"This database has {path}, which omd {product_version()} does not know.",

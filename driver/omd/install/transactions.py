@@ -13,14 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from omd.install.manifest import ROLES, Entry, InstallError, Kind, Phase, product_version
-from omd.install.planning import Action, Step, is_settled, pending
-
-
-class Part(str, Enum):
-    """A part of the installation that can be done by itself."""
-
-    ROLES = "roles"
-    OBJECTS = "objects"
+from omd.install.planning import Action, Part, Step, is_settled, pending
 
 
 class Mode(str, Enum):
@@ -52,12 +45,14 @@ class Statement:
         checksum: of the file; None for what is not a file.
         records: what ``omd.installed_file`` knows afterwards: path and checksum, which is None for
             a file that is forgotten.
+        locks: the tables that it locks, if it does nothing else.
     """
 
     text: str
     path: str
     checksum: str | None = None
     records: tuple[str, str | None] | None = None
+    locks: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +104,10 @@ def transactions_of(
         yield Transaction("setup", _setup(entries, only, installer))
         first = look()
     is_upgrade = first is not None and is_settled(first)
+    before = pending(first, *ONLINE) if first is not None and is_upgrade else []
+    for entry in before:
+        yield from _phase(entry)
     if first is not None and is_upgrade:
-        for entry in pending(first, *ONLINE):
-            yield from _phase(entry)
         if any(step.action not in (Action.KEEP, Action.RUN) for step in first):
             as_owner = Statement("SET LOCAL ROLE omd_owner", _INSTALL)
             note = [as_owner, _started(_INSTALL, _INSTALL)]
@@ -122,7 +118,8 @@ def transactions_of(
         steps.extend(planned())
         return steps
 
-    statements = _install(entries, noted, only, installer)
+    done = {entry.path for entry in before}
+    statements = _install(entries, noted, done, only, installer)
     yield Transaction("install", statements, step=_INSTALL if is_upgrade else None)
     yield Transaction("cleanup", [_file(e) for e in entries if e.kind is Kind.CLEANUP])
     # The indexes of a database that was built in one transaction are left for now.
@@ -141,7 +138,8 @@ def _phase(entry: Entry) -> Iterator[Transaction]:
     if mode is Mode.PATIENT:
         locks = []
         if entry.locks:
-            locks.append(Statement(f"LOCK TABLE {entry.locks} IN ACCESS EXCLUSIVE MODE", entry.path))
+            text = f"LOCK TABLE {entry.locks} IN ACCESS EXCLUSIVE MODE"
+            locks.append(Statement(text, entry.path, locks=entry.locks))
         yield Transaction(
             phase, [as_owner, *locks, _file(entry), *done[1:]], mode, step=entry.name
         )
@@ -166,6 +164,27 @@ def _ended(step: str) -> Statement:
         " SET ended_at = pg_catalog.clock_timestamp(), error = NULL"
         f" WHERE s.step_code OPERATOR(pg_catalog.=) {quoted(step)}",
         step,
+    )
+
+
+def patient(locks: str, wait: int = 600) -> str:
+    """Return a statement that waits 200 ms for these tables and tries again each two seconds.
+
+    Args:
+        locks: the tables, as LOCK TABLE wants them.
+        wait: the seconds after which it ends with an error.
+    """
+    return (
+        "DO $lock$ DECLARE v_began CONSTANT timestamptz := pg_catalog.clock_timestamp();\n"
+        "BEGIN\n"
+        "PERFORM pg_catalog.set_config('lock_timeout', '200ms', TRUE);\n"
+        "LOOP\n"
+        f"BEGIN LOCK TABLE {locks} IN ACCESS EXCLUSIVE MODE; EXIT;\n"
+        "EXCEPTION WHEN lock_not_available OR deadlock_detected THEN\n"
+        "IF pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) v_began"
+        f" OPERATOR(pg_catalog.>) '{wait} s'::interval THEN RAISE; END IF;\n"
+        "PERFORM pg_catalog.pg_sleep(2); END;\n"
+        "END LOOP; END $lock$"
     )
 
 
@@ -215,7 +234,7 @@ def _told(only: Part | None, installer: str | None) -> Iterator[Statement]:
     if installer is not None:
         yield Statement(f"SET LOCAL omd_install.installer = {quoted(installer)}", ROLES)
     if only is not None:
-        yield Statement(f"SET LOCAL omd_install.only = {quoted(only.value)}", ROLES)
+        yield Statement(f"SET LOCAL omd_install.part = {quoted(only.value)}", ROLES)
 
 
 def _setup(
@@ -223,7 +242,8 @@ def _setup(
 ) -> Iterator[Statement]:
     for entry in entries:
         if entry.path == ROLES:
-            yield from _roles(entries, only, installer)
+            if only is not Part.OBJECTS:
+                yield from _roles(entries, only, installer)
         elif entry.kind is Kind.SETUP:
             yield _file(entry)
 
@@ -231,6 +251,7 @@ def _setup(
 def _install(
     entries: list[Entry],
     planned: Callable[[], list[Step]],
+    done: set[str],
     only: Part | None,
     installer: str | None,
 ) -> Iterator[Statement]:
@@ -243,7 +264,7 @@ def _install(
         entry = step.entry
         if step.action is Action.FORGET:
             yield _forget(step.path)
-        elif entry is None or step.action in (Action.KEEP, Action.RUN):
+        elif entry is None or step.action in (Action.KEEP, Action.RUN) or step.path in done:
             continue
         elif step.action is Action.RECORD:
             yield record(entry)

@@ -270,6 +270,10 @@ VALUES
 (
     'OM906', 'InstallerLacksRight', 'the installer {installer} lacks {lacks}',
     'Ask for it, then install again.'
+),
+(
+    'OM907', 'StateDiffers', 'this script was made for another state of OMD than this database has',
+    'Make it again here: omd install --script'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,
