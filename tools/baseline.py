@@ -17,8 +17,10 @@ import argparse
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         move_files()
     dsn = _new_database() if options.embedded else options.dsn
     with psycopg.connect(dsn, autocommit=True, row_factory=dict_row) as conn:
-        found = baselines(conn)
+        found = _linted(baselines(conn))
     if options.check:
         return _check(found)
     for path in (ROOT / "migrations").glob("V*.sql"):
@@ -83,8 +85,8 @@ def number_of(name: str) -> int:
 
 BLOCK = re.compile(
     r"\\set checksum '(?P<checksum>\w+)'\n(?:\\set phase '(?P<phase>\w+)'\n)?"
-    r"\\set migration '(?:before_1_0/)?(?P<name>\w+)'\n"
-    r"\\ir \.\./setup/claim\.psql\n\\if :pending\n\\ir [^\n]+\n\\endif\n(?:\\ir [^\n]*done\.psql\n)?\n?"
+    r"\\set migration '(?P<name>\w+)'\n"
+    r"\\ir \.\./setup/claim\.psql\n\\if :pending\n\\ir [^\n]+\n\\endif\n\n?"
 )
 
 
@@ -107,9 +109,10 @@ def move_files() -> None:
             path.rename(target / path.name)
     for schema in rooms():
         file = ROOT / "sql/install" / f"{schema}.sql"
-        text = file.read_text(encoding="utf-8")
+        text = with_part(file.read_text(encoding="utf-8"))
         former = [m for m in BLOCK.finditer(text) if number_of(m["name"]) < FIRST]
         if not former:
+            file.write_text(text, encoding="utf-8")
             continue
         blocks = [block(m["name"], m["checksum"], FORMER) for m in former]
         rest = BLOCK.sub(lambda m: "" if number_of(m["name"]) < FIRST else m[0], text)
@@ -121,6 +124,17 @@ def move_files() -> None:
             + f"\\endif\n\n{tail}",
             encoding="utf-8",
         )
+
+
+def with_part(text: str) -> str:
+    """Return a list whose files that may be repeated are for the installation only."""
+    if "\\if :is_install\n" in text:
+        return text
+    head, endif, tail = text.rpartition("\\endif\n")
+    if not endif:
+        head, _, tail = text.partition("\n\n")
+        head += "\n"
+    return f"{head}{endif}\n\\if :is_install\n{tail.strip()}\n\\endif\n"
 
 
 def announce(schema: str, found: Mapping[str, str]) -> None:
@@ -184,7 +198,7 @@ def baselines(conn: Connection) -> dict[str, str]:
                 execute(conn, entry.path, entry.text)
         conn.execute("SET LOCAL search_path = ''")
         return {
-            f"V{FIRST + number}__{name}.sql": _lint(_file(conn, name, made[name], rows))
+            f"V{FIRST + number}__{name}.sql": _file(conn, name, made[name], rows)
             for number, name in enumerate(name for name in rooms() if name in made)
         }
 
@@ -250,8 +264,8 @@ def _inserts(conn: Connection, table: str) -> Iterator[str]:
 
 def _file(conn: Connection, room: str, oids: list[int], rows: Mapping[str, list[str]]) -> str:
     parts = [
-        f"-- The tables of {room} in 1.0, with which a new database begins. tools/baseline.py has written\n"
-        f"-- them from the catalogue that the migrations of {FORMER} lead to. Applied once."
+        f"-- The tables of {room} in 1.0, with which a new database begins. tools/baseline.py has\n"
+        f"-- written them from the catalogue that the migrations of {FORMER} lead to. Applied once."
     ]
     parts += _schemas(conn, oids)
     parts += _types(conn, oids)
@@ -315,8 +329,8 @@ def _types(conn: Connection, oids: list[int]) -> Iterator[str]:
         [oids],
     ).fetchall():
         checks = conn.execute(
-            "SELECT conname AS name, pg_get_constraintdef(oid, TRUE) AS text, convalidated AS valid,"
-            " obj_description(oid, 'pg_constraint') AS comment"
+            "SELECT conname AS name, pg_get_constraintdef(oid, TRUE) AS text,"
+            " convalidated AS valid, obj_description(oid, 'pg_constraint') AS comment"
             " FROM pg_constraint WHERE contypid = %s::oid AND contype = 'c' ORDER BY oid",
             [row["oid"]],
         ).fetchall()
@@ -480,7 +494,8 @@ def _table(
     statements += after
     for index in conn.execute(
         "SELECT pg_get_indexdef(i.indexrelid) AS text, i.indexrelid::regclass::text AS name,"
-        " i.indisreplident AS is_identity, split_part(i.indexrelid::regclass::text, '.', 2) AS bare,"
+        " i.indisreplident AS is_identity,"
+        " split_part(i.indexrelid::regclass::text, '.', 2) AS bare,"
         " obj_description(i.indexrelid, 'pg_class') AS comment"
         " FROM pg_index AS i WHERE i.indrelid = %s::oid AND NOT EXISTS (SELECT FROM pg_constraint"
         " AS c WHERE c.conindid = i.indexrelid AND c.contype IN ('p', 'u', 'x'))"
@@ -507,16 +522,19 @@ def _table(
     return "\n".join(statement for statement in statements if statement)
 
 
-def _lint(text: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "sqlfluff", "fix", "--quiet", "--disable-progress-bar", "-"],
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
-    return done.stdout or text
+def _linted(files: Mapping[str, str]) -> dict[str, str]:
+    """Return the files in the style of the house."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(ROOT / ".sqlfluff", folder)
+        for name, text in files.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        subprocess.run(
+            [sys.executable, "-m", "sqlfluff", "fix", "--quiet", "--processes", "2", folder],
+            check=False,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        return {name: (Path(folder) / name).read_text(encoding="utf-8") for name in files}
 
 
 def _check(found: Mapping[str, str]) -> int:

@@ -96,7 +96,7 @@ def loads(dsn: str) -> Iterator[list[str]]:
     def run() -> None:
         nonlocal count
         with psycopg.connect(dsn, autocommit=True) as session:
-            while not over.is_set():
+            while count == 0 or not over.is_set():
                 try:
                     row = session.execute("CALL omd.begin_module('m')").fetchone()
                     session.execute("CALL omd.module_success(%s)", [row[0]])

@@ -25,6 +25,7 @@ from omd.install.manifest import (
     recorded_path,
 )
 
+RECORDED = "recorded only, the migrations before it lead to the same"
 _UPGRADE = "The database is newer than the package: upgrade omd."
 
 
@@ -47,7 +48,6 @@ class Action(str, Enum):
     REAPPLY = "re-apply"
     KEEP = "keep"
     FORGET = "forget"
-    RECORD = "record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
                 if entry.phase is left_out:
                     action, reason = Action.KEEP, "a new database begins with the baseline"
                     if is_former:
-                        action, reason = Action.RECORD, "the migrations before lead to it"
+                        action, reason = Action.APPLY, RECORDED
                 elif entry.phase not in (Phase.BEFORE, Phase.BASELINE, Phase.INSTALL):
                     reason = f"new, {entry.phase.value}"
         elif entry.kind is Kind.MIGRATION:
@@ -184,8 +184,8 @@ def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
         elif changed and entry.path.startswith("sql/grants/"):
             # GRANT ... ON ALL TABLES reaches only the tables of that moment, no later view.
             action, reason = Action.REAPPLY, "other files changed"
-        changed |= action in (Action.APPLY, Action.REAPPLY)
-        yield Step(action, entry.path, entry.kind, reason, entry)
+        changed |= action in (Action.APPLY, Action.REAPPLY) and reason != RECORDED
+        yield Step(action, entry.recorded, entry.kind, reason, entry)
 
     listed = {entry.recorded for entry in entries}
     for path in sorted(known_files.keys() - listed):
@@ -199,8 +199,8 @@ def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
 
 def is_settled(steps: list[Step]) -> bool:
     """Return whether the database has its baselines, so that it is upgraded while it works."""
-    first = next((s for s in steps if s.entry and s.entry.phase is Phase.BASELINE), None)
-    return first is None or first.action is Action.KEEP
+    baselines = [step for step in steps if step.entry and step.entry.phase is Phase.BASELINE]
+    return all(step.action is Action.KEEP for step in baselines)
 
 
 def pending(steps: list[Step], *phases: Phase) -> list[Entry]:

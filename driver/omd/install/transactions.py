@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from omd.install.manifest import ROLES, Entry, InstallError, Kind, Phase, product_version
-from omd.install.planning import Action, Part, Step, is_settled, pending
+from omd.install.planning import RECORDED, Action, Part, Step, is_settled, pending
 
 
 class Mode(str, Enum):
@@ -100,25 +100,26 @@ def transactions_of(
             if entry.kind is Kind.PREPARE:
                 # What one has locked must not wait for the next.
                 yield Transaction("prepare", [_file(entry)])
-    if first is None and any(entry.phase in ONLINE for entry in entries):
+    is_upgrade = first is not None and is_settled(first)
+    has_work = first is None or any(s.action not in (Action.KEEP, Action.RUN) for s in first)
+    if has_work and (is_upgrade or (first is None and any(e.phase in ONLINE for e in entries))):
+        # It lets the installer act as omd_owner, and look.
         yield Transaction("setup", _setup(entries, only, installer))
         first = look()
-    is_upgrade = first is not None and is_settled(first)
+        is_upgrade = first is not None and is_settled(first)
     before = pending(first, *ONLINE) if first is not None and is_upgrade else []
     for entry in before:
         yield from _phase(entry)
-    if first is not None and is_upgrade:
-        if any(step.action not in (Action.KEEP, Action.RUN) for step in first):
-            as_owner = Statement("SET LOCAL ROLE omd_owner", _INSTALL)
-            note = [as_owner, _started(_INSTALL, _INSTALL)]
-            yield Transaction("install", note, is_tried=False, step=_INSTALL)
+    if is_upgrade and has_work:
+        note = [Statement("SET LOCAL ROLE omd_owner", _INSTALL), _started(_INSTALL, _INSTALL)]
+        yield Transaction("install", note, is_tried=False, step=_INSTALL)
     steps: list[Step] = []
 
     def noted() -> list[Step]:
         steps.extend(planned())
         return steps
 
-    done = {entry.path for entry in before}
+    done = {entry.recorded for entry in before}
     statements = _install(entries, noted, done, only, installer)
     yield Transaction("install", statements, step=_INSTALL if is_upgrade else None)
     yield Transaction("cleanup", [_file(e) for e in entries if e.kind is Kind.CLEANUP])
@@ -266,7 +267,7 @@ def _install(
             yield _forget(step.path)
         elif entry is None or step.action in (Action.KEEP, Action.RUN) or step.path in done:
             continue
-        elif step.action is Action.RECORD:
+        elif step.reason == RECORDED:
             yield record(entry)
         elif entry.phase in (Phase.CONCURRENT, Phase.CONTRACT):
             continue  # it comes after the installation

@@ -192,10 +192,15 @@ class Upgrade:
 
     def _outside(self, transaction: Transaction) -> None:
         """Execute statements outside a transaction, and make an index again that a kill left."""
-        settings = ("search_path = pg_catalog, pg_temp", "lock_timeout = 0", "role = omd_owner")
+        timeout = self._value("SELECT pg_catalog.current_setting('lock_timeout')")
+        before = (
+            "SET search_path = pg_catalog, pg_temp",
+            "SET lock_timeout = 0",  # it would leave an index that is invalid
+            "SET ROLE omd_owner",
+        )
         try:
-            for setting in settings:
-                self._conn.execute(f"SET {setting}".encode())
+            for setting in before:
+                self._conn.execute(setting.encode())
             for statement in transaction.statements:
                 for index in self._column(_INVALID, statement.text):
                     self._conn.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}".encode())
@@ -207,8 +212,8 @@ class Upgrade:
                         raise
         finally:
             if not self._conn.closed:
-                for setting in settings:
-                    self._conn.execute(f"RESET {setting.partition(' ')[0]}".encode())
+                for setting in ("RESET ROLE", f"SET lock_timeout = '{timeout}'", "RESET search_path"):
+                    self._conn.execute(setting.encode())
 
     def _note(self, step: str, what: str, value: str | None) -> None:
         with pinned(self._conn):
