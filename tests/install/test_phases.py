@@ -189,7 +189,7 @@ def test_a_killed_upgrade_goes_on(conn, dsn, next_tree, psql, way, at):
                 # CREATE INDEX CONCURRENTLY has made its index when it waits for a writer.
                 second.execute("UPDATE omd.module_instance SET module_id = 1"
                                " WHERE module_instance_id = 1")  # fmt: skip
-                other.rollback()
+                let_go(other)
                 wait_for(conn, second, process)
         finally:
             process.kill()
@@ -209,6 +209,8 @@ def test_a_killed_upgrade_goes_on(conn, dsn, next_tree, psql, way, at):
             " WHERE %s = ANY (pg_blocking_pids(pid)) OR %s = ANY (pg_blocking_pids(pid))",
             [other.info.backend_pid, second.info.backend_pid],
         )
+        let_go(other)
+        second.rollback()
     with loads(dsn) as errors:
         upgrade(dsn, next_tree.root, way, psql)
     assert errors == []
@@ -223,14 +225,26 @@ def blocks(other: psycopg.Connection[Any], at: str) -> None:
     """Hold what the installer wants at that place."""
     if at == "chunk":  # the last of three
         other.execute("SELECT FROM omd.module_instance WHERE module_instance_id = 24000 FOR UPDATE")
-    elif at == "install":
-        other.execute("UPDATE omd.installed_file SET kind = kind WHERE path ~ 'throughput'")
+        return
+    # Not by a transaction: the filling waits for all that are older.
+    other.autocommit = True
+    other.execute(
+        "CREATE FUNCTION dwh.wait() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN new; END'"
+    )
+    other.execute(
+        f"CREATE TRIGGER wait BEFORE INSERT ON omd.upgrade_step FOR EACH ROW"
+        f" WHEN (new.step_code = '{at}') EXECUTE FUNCTION dwh.wait()".encode()
+    )
+    other.execute("GRANT USAGE ON SCHEMA dwh TO omd_owner")
+    other.execute("SELECT pg_advisory_lock(42)")
+
+
+def let_go(other: psycopg.Connection[Any]) -> None:
+    if other.autocommit:
+        other.execute("SELECT pg_advisory_unlock_all()")
     else:
-        other.execute(
-            "INSERT INTO omd.upgrade_step (version, step_code, phase, started_at)"
-            " VALUES ('', %s, 'install', now())",
-            [at],
-        )
+        other.rollback()
 
 
 def wait_for(
