@@ -1,5 +1,5 @@
--- The tables of omd_provenance in 1.0, with which a new database begins. tools/baseline.py has written
--- them from the catalogue that the migrations of before_1_0 lead to. Applied once.
+-- The tables of omd_provenance in 1.0, with which a new database begins. tools/baseline.py has
+-- written them from the catalogue that the migrations of before_1_0 lead to. Applied once.
 
 CREATE SCHEMA omd_provenance;
 COMMENT ON SCHEMA omd_provenance IS

@@ -1,5 +1,5 @@
--- The tables of omd_web in 1.0, with which a new database begins. tools/baseline.py has written
--- them from the catalogue that the migrations of before_1_0 lead to. Applied once.
+-- The tables of omd_web in 1.0, with which a new database begins. tools/baseline.py has
+-- written them from the catalogue that the migrations of before_1_0 lead to. Applied once.
 
 CREATE SCHEMA omd_web;
 COMMENT ON SCHEMA omd_web IS

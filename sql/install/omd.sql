@@ -235,7 +235,7 @@
 \endif
 \endif
 
-\set checksum '5fd4c751fda81d498a14e31a9b913f4d1e8c74129ac8f4be3a40aa682d3a88c4'
+\set checksum 'e24b13667db9c95ff719d2a63b64fcc33b1828ec1c3606eae32d4df61ed080d6'
 \set phase 'baseline'
 \set migration 'V150__omd'
 \ir ../setup/claim.psql

@@ -43,7 +43,7 @@
 \endif
 \endif
 
-\set checksum '803eff95f1dab92556fc6102b1760edb9a492ee1d7564fd80f2c535190150eca'
+\set checksum 'b67556be7254bd90453944ce51cb5c0fb227c61c24ab45338edfcbfaeb1df0aa'
 \set phase 'baseline'
 \set migration 'V156__omd_decision'
 \ir ../setup/claim.psql

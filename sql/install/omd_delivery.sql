@@ -75,7 +75,7 @@
 \endif
 \endif
 
-\set checksum '484bef9ac6f69d28b257ae8dd9439422ac93527c97d13634e1f5876849cb8daf'
+\set checksum 'd771b07e9ca5cecb6af5aee0720f1a546a09d59b6713f9437feb73f3291f7e4a'
 \set phase 'baseline'
 \set migration 'V154__omd_delivery'
 \ir ../setup/claim.psql

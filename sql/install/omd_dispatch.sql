@@ -83,7 +83,7 @@
 \endif
 \endif
 
-\set checksum 'b90a902ec8b3d39b9f1a0cbc756dd14faf74008165c15f5066ab35131d74d78f'
+\set checksum 'e99fafb769f89cd3a28a6a5d485c6cbe17f5ee9edb4229af6234a4312ee39f09'
 \set phase 'baseline'
 \set migration 'V153__omd_dispatch'
 \ir ../setup/claim.psql

@@ -43,7 +43,7 @@
 \endif
 \endif
 
-\set checksum '56143e37f4f350b426ad564d765e027f3dedc84e00798a8cdf27eaf747da4ff7'
+\set checksum '47cbfdb2304ee30aaabf346206d06ed5dc4d12b5c67896db002536ec98efce85'
 \set phase 'baseline'
 \set migration 'V158__omd_event'
 \ir ../setup/claim.psql

@@ -83,7 +83,7 @@
 \endif
 \endif
 
-\set checksum 'f218f21cbd0907edd20e6268dcc4cdc463e3b968d5757a303171c205e4277aff'
+\set checksum 'f87228049cf4a4d93c232ef52511d1101f16a60b85916b321dca662cea1ee09e'
 \set phase 'baseline'
 \set migration 'V155__omd_facts'
 \ir ../setup/claim.psql

@@ -19,7 +19,7 @@
 \endif
 \endif
 
-\set checksum 'e03e6e5c00e7d0a1d794fa8b107a278aea347e56c2b9fb85f8c7312a32adf8c5'
+\set checksum '091a1896fcfad9ce331746cb2d7074846a5359451e16e0d4620581638646705b'
 \set phase 'baseline'
 \set migration 'V151__omd_lake'
 \ir ../setup/claim.psql

@@ -147,7 +147,7 @@
 \endif
 \endif
 
-\set checksum '074e1a93a68e781e1710e22acfbc654dad0f389eba2476edf9c3126c881e08eb'
+\set checksum 'afba65c822f6c6631aaebdbee5038ab5a198985acf4631f1b8894fc3e434284e'
 \set phase 'baseline'
 \set migration 'V152__omd_lineage'
 \ir ../setup/claim.psql

@@ -35,7 +35,7 @@
 \endif
 \endif
 
-\set checksum '2e38780830a36c17d0db22f6cd442f5df933a9a6b41993e80743b94d28420a91'
+\set checksum '9ce2d771fbf185711bbf040d890f62907741f36708d7a9017a89417808dce497'
 \set phase 'baseline'
 \set migration 'V157__omd_provenance'
 \ir ../setup/claim.psql

@@ -19,7 +19,7 @@
 \endif
 \endif
 
-\set checksum '88c46fa14d30b42ec395ab51ef259c627affc068b31a26af8c9a29813f6b399a'
+\set checksum 'b70123c44a8c0864b289fbff2f7bc820b3e166f7bbdaca024a3ab1f05d86a51b'
 \set phase 'baseline'
 \set migration 'V159__omd_web'
 \ir ../setup/claim.psql
