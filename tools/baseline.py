@@ -116,7 +116,9 @@ def move_files() -> None:
             continue
         blocks = [block(m["name"], m["checksum"], FORMER) for m in former]
         rest = BLOCK.sub(lambda m: "" if number_of(m["name"]) < FIRST else m[0], text)
-        rest = re.sub(r"-- What databases from before 1.0 lack.\n\\if :former\n+\\endif\n\n", "", rest)
+        rest = re.sub(
+            r"-- What databases from before 1.0 lack.\n\\if :former\n+\\endif\n\n", "", rest
+        )
         head, _, tail = rest.partition("\n\n")
         file.write_text(
             f"{head}\n\n-- What databases from before 1.0 lack.\n\\if :former\n"
@@ -250,11 +252,12 @@ def _inserts(conn: Connection, table: str) -> Iterator[str]:
         f" THEN quote_literal(t.{c['name']}::text) END"
         for c in told
     )
-    query = f"SELECT ARRAY[{chosen}]::text[] AS v FROM {table} AS t ORDER BY t.ctid"
+    query = f"SELECT ARRAY[{chosen}]::text[] AS v FROM {table} AS t ORDER BY t.ctid"  # noqa: S608
     for row in conn.execute(query.encode()).fetchall():
         values = {c["name"]: v for c, v in zip(told, row["v"], strict=True) if v is not None}
         if values:
-            yield f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join(values.values())});"
+            into = f"INSERT INTO {table} ({', '.join(values)})"
+            yield f"{into} VALUES ({', '.join(values.values())});"
         else:
             yield f"INSERT INTO {table} DEFAULT VALUES;"
 
@@ -263,10 +266,12 @@ def _inserts(conn: Connection, table: str) -> Iterator[str]:
 
 
 def _file(conn: Connection, room: str, oids: list[int], rows: Mapping[str, list[str]]) -> str:
-    parts = [
+    told = (
         f"-- The tables of {room} in 1.0, with which a new database begins. tools/baseline.py has\n"
-        f"-- written them from the catalogue that the migrations of {FORMER} lead to. Applied once."
-    ]
+        "-- written them from the catalogue that the migrations of before_1_0 lead to."
+        " Applied once."
+    )
+    parts = [told]
     parts += _schemas(conn, oids)
     parts += _types(conn, oids)
     later: list[str] = []
@@ -452,9 +457,7 @@ def _shorter(text: str) -> str:
     return re.sub(r"^CHECK \(VALUE ", "CHECK (VALUE ", text)
 
 
-def _table(
-    conn: Connection, table: Row, seen: set[int], oids: list[int], later: list[str]
-) -> str:
+def _table(conn: Connection, table: Row, seen: set[int], oids: list[int], later: list[str]) -> str:
     name = table["name"]
     columns = _columns(conn, table["oid"])
     lines = [_column(column) for column in columns]

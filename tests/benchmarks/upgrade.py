@@ -113,7 +113,9 @@ def anew(dsn: str, rounds: int) -> tuple[float, float]:
             during.append(longest())
             time.sleep(took)
             idle.append(longest())
-            print(f"  anew: {took:5.2f} s, longest begin {during[-1]:6.3f} s, idle {idle[-1]:6.3f} s")
+            print(
+                f"  anew: {took:5.2f} s, longest begin {during[-1]:6.3f} s, idle {idle[-1]:6.3f} s"
+            )
     return max(during), max(idle)
 
 

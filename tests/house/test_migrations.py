@@ -1,4 +1,4 @@
-"""A migration after 1.0 is applied while OMD is used: it rewrites no table and stops nobody long."""
+"""A migration after 1.0 is applied while OMD is used: it rewrites no table, it stops nobody."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.offenders import assert_none
 CHUNK = 10_000
 # What is refused in any phase, and why.
 REFUSED = {
-    r"\bADD COLUMN\b[^,;]*\bDEFAULT\b[^,;]*\w\s*\(": "a DEFAULT that is computed rewrites the table",
+    r"\bADD COLUMN\b[^,;]*\bDEFAULT\b[^,;]*\w\s*\(": "a computed DEFAULT rewrites the table",
     r"\bADD COLUMN\b[^,;]*\bGENERATED\b": "a generated column rewrites the table",
     r"\bADD COLUMN\b[^,;]*\b(?:PRIMARY KEY|UNIQUE)\b": "it builds an index without CONCURRENTLY",
     r"\bALTER COLUMN\b\s+\w+\s+(?:SET DATA )?TYPE\b": "another type rewrites the table",
@@ -72,7 +72,9 @@ def problems(text: str, phase: Phase, locks: str = "") -> list[str]:
         altered |= set(re.findall(r"\bTRIGGER \w+\b[^;]*? ON ([\w.]+)", bare))
         missing = altered - new - {name.strip() for name in locks.split(",")}
         if missing:
-            found.append(f"its list names what it locks: \\set locks '{', '.join(sorted(missing))}'")
+            found.append(
+                f"its list names what it locks: \\set locks '{', '.join(sorted(missing))}'"
+            )
     return found
 
 

@@ -99,7 +99,9 @@ def test_the_state_before_the_baselines_gets_them_recorded_and_nothing_else(
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         install_as_before(conn)
         steps = install.install(conn)
-        done = {step.path: step.action for step in steps if step.action.value not in ("keep", "run")}
+        done = {
+            step.path: step.action for step in steps if step.action.value not in ("keep", "run")
+        }
         assert set(done.values()) == {Action.APPLY}
         assert all(path.startswith("migrations/V1") for path in done)
         assert not install.needs_install(conn)

@@ -141,9 +141,7 @@ def test_an_upgrade_goes_through_all_phases_while_runs_go_on(conn, dsn, next_tre
 
 
 @pytest.mark.parametrize("way", ["omd", "psql"])
-def test_a_new_database_and_one_of_before_get_the_same(
-    empty_dsn, dsn, next_tree, psql, dump, way
-):
+def test_a_new_database_and_one_of_before_get_the_same(empty_dsn, dsn, next_tree, psql, dump, way):
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         install_as_before(conn)
     upgrade(empty_dsn, next_tree.root, way, psql)
@@ -271,12 +269,23 @@ def test_an_expansion_lets_others_pass_and_names_who_is_in_the_way(conn, dsn, ne
             if way == "omd":
                 with (
                     psycopg.connect(dsn, autocommit=True) as installer,
-                    pytest.raises(install.InstallError, match=rf"in the way: .*\b{pid}\b") as caught,
+                    pytest.raises(
+                        install.InstallError, match=rf"in the way: .*\b{pid}\b"
+                    ) as caught,
                 ):
                     install.install(installer, next_tree.root, wait=timedelta(seconds=3))
                 assert caught.value.sqlstate == "55P03"
             else:
-                command = ["psql", "--no-psqlrc", "-q", "-v", "wait=3", "-f", next_tree.manifest, dsn]
+                command = [
+                    "psql",
+                    "--no-psqlrc",
+                    "-q",
+                    "-v",
+                    "wait=3",
+                    "-f",
+                    next_tree.manifest,
+                    dsn,
+                ]
                 done = subprocess.run(
                     [BIN / command[0], *command[1:]], capture_output=True, text=True, check=False
                 )

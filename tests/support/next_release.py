@@ -1,7 +1,7 @@
 """A release after this one, which adds a column to the instances of Modules in all phases.
 
-The column is added with a trigger that fills it, filled, indexed, made NOT NULL, and read by a view;
-what the check was for is dropped afterwards.
+The column is added with a trigger that fills it, filled, indexed, made NOT NULL, and read by a
+view; the check that this needed is dropped afterwards.
 """
 
 from __future__ import annotations

@@ -79,9 +79,7 @@ def script(
             known = recorded(conn)
             steps = plan_of(conn, entries, allow_downgrade)
     yield from script_of(
-        transactions_of(
-            entries, lambda: steps, look=lambda: steps, only=only, installer=installer
-        ),
+        transactions_of(entries, lambda: steps, look=lambda: steps, only=only, installer=installer),
         about=f"What omd {product_version()} would execute in database {conn.info.dbname}.",
         known=known,
     )

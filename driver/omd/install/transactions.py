@@ -141,9 +141,7 @@ def _phase(entry: Entry) -> Iterator[Transaction]:
         if entry.locks:
             text = f"LOCK TABLE {entry.locks} IN ACCESS EXCLUSIVE MODE"
             locks.append(Statement(text, entry.path, locks=entry.locks))
-        yield Transaction(
-            phase, [as_owner, *locks, _file(entry), *done[1:]], mode, step=entry.name
-        )
+        yield Transaction(phase, [as_owner, *locks, _file(entry), *done[1:]], mode, step=entry.name)
         return
     yield Transaction(phase, [_file(entry)], mode, is_tried=False, step=entry.name)
     yield Transaction(phase, done, step=entry.name)
@@ -238,9 +236,7 @@ def _told(only: Part | None, installer: str | None) -> Iterator[Statement]:
         yield Statement(f"SET LOCAL omd_install.part = {quoted(only.value)}", ROLES)
 
 
-def _setup(
-    entries: list[Entry], only: Part | None, installer: str | None
-) -> Iterator[Statement]:
+def _setup(entries: list[Entry], only: Part | None, installer: str | None) -> Iterator[Statement]:
     for entry in entries:
         if entry.path == ROLES:
             if only is not Part.OBJECTS:

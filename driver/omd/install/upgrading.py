@@ -86,9 +86,7 @@ class Upgrade:
         self._wait = wait.total_seconds()
 
     @contextmanager
-    def alone(
-        self, entries: list[Entry], look: Callable[[], list[Step] | None]
-    ) -> Iterator[None]:
+    def alone(self, entries: list[Entry], look: Callable[[], list[Step] | None]) -> Iterator[None]:
         """Take the lock of those who perform such steps, if there may be one to perform."""
         if not any(entry.phase in (*ONLINE, Phase.CONTRACT) for entry in entries):
             yield
@@ -132,24 +130,27 @@ class Upgrade:
         statements = list(transaction.statements)
         deadline = time.monotonic() + self._wait
         timeout = f"SET LOCAL lock_timeout = {int(LOCK_TIMEOUT.total_seconds() * 1000)}"
-        while True:
-            try:
-                with pinned(self._conn):
-                    self._conn.execute(timeout.encode())
-                    for statement in statements:
-                        execute(self._conn, statement.path, statement.text)
-                return
-            except InstallError as error:
-                if error.sqlstate not in ("55P03", "40P01"):
-                    raise
-                holders = self._holders(statements)
-                if time.monotonic() >= deadline:
-                    raise self._held(statements[0].path, holders) from error
+        while (blocked := self._blocked(statements, timeout)) is not None:
+            holders = self._holders(statements)
+            if time.monotonic() >= deadline:
+                raise self._held(statements[0].path, holders) from blocked
             if transaction.step is not None:
-                self._note(
-                    transaction.step, "error = %s", f"waits for a lock of: {_listed(holders)}"
-                )
+                waits = f"waits for a lock of: {_listed(holders)}"
+                self._note(transaction.step, "error = %s", waits)
             time.sleep(min(BETWEEN_TRIES, max(0.0, deadline - time.monotonic())))
+
+    def _blocked(self, statements: list[Statement], timeout: str) -> InstallError | None:
+        """Execute the statements; return the error if a lock was not free."""
+        try:
+            with pinned(self._conn):
+                self._conn.execute(timeout.encode())
+                for statement in statements:
+                    execute(self._conn, statement.path, statement.text)
+        except InstallError as error:
+            if error.sqlstate not in ("55P03", "40P01"):
+                raise
+            return error
+        return None
 
     def _repeatedly(self, transaction: Transaction) -> None:
         """Fill what is there, and again what those have written who did not know of it."""
@@ -212,7 +213,11 @@ class Upgrade:
                         raise
         finally:
             if not self._conn.closed:
-                for setting in ("RESET ROLE", f"SET lock_timeout = '{timeout}'", "RESET search_path"):
+                for setting in (
+                    "RESET ROLE",
+                    f"SET lock_timeout = '{timeout}'",
+                    "RESET search_path",
+                ):
                     self._conn.execute(setting.encode())
 
     def _note(self, step: str, what: str, value: str | None) -> None:
@@ -244,8 +249,7 @@ class Upgrade:
             pid, user, application = cur.execute(_HOLDER).fetchone() or (None, None, None)
         error = InstallError(
             f"the process {pid} of {user} ({application}) holds the lock of an upgrade",
-            hint="Install again when it has ended, or end it: "
-            f"SELECT pg_terminate_backend({pid});",
+            hint=f"Install again when it has ended, or end it: SELECT pg_terminate_backend({pid});",
         )
         error.sqlstate = InstallationHeld.sqlstate
         raise error
