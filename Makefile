@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test soak bench lint generate docs setup environments lock java clean
+.PHONY: help demo test soak bench lint generate baseline docs setup environments lock java clean
 
 help:
 	@echo 'make demo      loads a year of real flights by Spark, under the control of PostgreSQL'
@@ -64,6 +64,10 @@ lint: $(VENV)/.dev
 
 generate: $(VENV)/.dev
 	$(BIN)/python tools/generate.py --embedded
+
+# Once for 1.0: the migrations of before become the files that a new database begins with.
+baseline: $(VENV)/.dev
+	$(BIN)/python tools/baseline.py --embedded
 
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(VENV)/.dev

@@ -1,31 +1,45 @@
 -- This is the one list of what is installed, in order: psql -f sql/install.sql, omd install, the
 -- tests and the wheel use it. Each room has a list of its own. A migration is applied once, and the
 -- checksum before it is the SHA-256 of the released file; any other file is applied whenever it
--- changes. The installation is one transaction. The transactions before it and the one after it
--- serve calls that execute during an upgrade. Run it as a superuser, or as a role with CREATEROLE
--- that owns the database, or may create schemas in it and grant that.
+-- changes. The installation is one transaction. Before and after it come migrations that have
+-- transactions of their own, since they serve calls that execute during an upgrade: psql reads this
+-- list once for each of these parts (setup/parts.psql). Run it as a superuser, or as a role with
+-- CREATEROLE that owns the database, or may create schemas in it and grant that.
 
 \set ON_ERROR_STOP on
 \set version '0.1.0'
 
+\if :{?in_parts}
+\else
+\ir setup/parts.psql
+\quit
+\endif
+
+\if :is_before
 BEGIN;
 \ir setup/version.psql
-\ir prepare/lineage_positions.sql
-\ir prepare/lineage_columns.sql
-\ir prepare/module_columns.sql
-\ir prepare/task_columns.sql
+\ir ../migrations/before_1_0/prepare/lineage_positions.sql
+\ir ../migrations/before_1_0/prepare/lineage_columns.sql
+\ir ../migrations/before_1_0/prepare/module_columns.sql
+\ir ../migrations/before_1_0/prepare/task_columns.sql
 COMMIT;
 
 BEGIN;
 \ir setup/version.psql
-\ir prepare/event_columns.sql
+\ir ../migrations/before_1_0/prepare/event_columns.sql
 COMMIT;
+\ir setup/before.psql
+\endif
 
+\if :is_install
 BEGIN;
 \ir setup/lock.sql
 \ir roles.sql
 \ir setup/begin.sql
+\ir setup/former.sql
 \ir setup/version.psql
+\ir setup/state.psql
+\endif
 
 -- A room knows only those above it in this list.
 \ir install/omd.sql
@@ -40,6 +54,7 @@ BEGIN;
 \ir install/omd_report.sql
 \ir install/omd_web.sql
 
+\if :is_install
 \ir setup/finish.psql
 COMMIT;
 
@@ -52,3 +67,4 @@ COMMIT;
 BEGIN;
 \ir cleanup/server.sql
 COMMIT;
+\endif

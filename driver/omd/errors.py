@@ -17,6 +17,7 @@ from omd._core.errors import (
     NotInstalled,
     OmdError,
     ServerIsStandby,
+    StateDiffers,
     StateError,
 )
 from omd.control.errors import (
@@ -383,6 +384,7 @@ __all__ = [
     "ServerIsStandby",
     "ServerNotConfirmed",
     "SinkNotHeld",
+    "StateDiffers",
     "StateError",
     "StepFenced",
     "StepNotStarted",

@@ -1,66 +1,89 @@
 -- This list says what is installed for delivery, in order. sql/install.sql includes it.
 
+-- What databases from before 1.0 lack.
+\if :former
 \set checksum '5f72ecc24d2e5f35675ed4a7f45970b5166852f0fcbc6cc9d1755dfb6756a2f7'
+\set phase 'before_1_0'
 \set migration 'V023__model'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V023__model.sql
+\ir ../../migrations/before_1_0/V023__model.sql
 \endif
 
 \set checksum 'd4dbbb711eabe88790ad25c2848e95813a6315f178f8f356f797bc5a8db5c52e'
+\set phase 'before_1_0'
 \set migration 'V024__delivery'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V024__delivery.sql
+\ir ../../migrations/before_1_0/V024__delivery.sql
 \endif
 
 \set checksum 'fe1bcbf44e69e328e4bfdb9b7dc13a5fc3cbd6e5376a638047ff1e0e1ab3ecb0'
+\set phase 'before_1_0'
 \set migration 'V041__counts'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V041__counts.sql
+\ir ../../migrations/before_1_0/V041__counts.sql
 \endif
 
 \set checksum '5fdb165fc3a4bb848ee60643fc38de69d64e7057b75f3a78ab0e967957ed5950'
+\set phase 'before_1_0'
 \set migration 'V047__symbolic_links'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V047__symbolic_links.sql
+\ir ../../migrations/before_1_0/V047__symbolic_links.sql
 \endif
 
 \set checksum '5b8a2fbb44835cb54f3d3b469327c611f30141ed09e40b0d75cce55f8fb5676b'
+\set phase 'before_1_0'
 \set migration 'V062__agreement_listeners'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V062__agreement_listeners.sql
+\ir ../../migrations/before_1_0/V062__agreement_listeners.sql
 \endif
 
 \set checksum '02abca2be0bbd130b146c8bbd9818e8f71b455fa2931e43d09c60489525a7fda'
+\set phase 'before_1_0'
 \set migration 'V072__arrival'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V072__arrival.sql
+\ir ../../migrations/before_1_0/V072__arrival.sql
 \endif
+
 \set checksum '694393518413fc78873a58d15029e817fbd841f79c616394eca4892858f0fc1e'
+\set phase 'before_1_0'
 \set migration 'V085__delivery_files'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V085__delivery_files.sql
+\ir ../../migrations/before_1_0/V085__delivery_files.sql
 \endif
 
 \set checksum '80337b1ffd12b665d598f27b29218db1c1a86dbc76218cd8f7c3470b963be809'
+\set phase 'before_1_0'
 \set migration 'V096__lines'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V096__lines.sql
+\ir ../../migrations/before_1_0/V096__lines.sql
 \endif
+
 \set checksum 'b8827a3cfcb2555fb02c92dcbae11eaab4fb58cf9c174642fc5ef8fa89a1ceb9'
+\set phase 'before_1_0'
 \set migration 'V114__one_look_at_deliveries_of_runs'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V114__one_look_at_deliveries_of_runs.sql
+\ir ../../migrations/before_1_0/V114__one_look_at_deliveries_of_runs.sql
+\endif
 \endif
 
+\set checksum 'd771b07e9ca5cecb6af5aee0720f1a546a09d59b6713f9437feb73f3291f7e4a'
+\set phase 'baseline'
+\set migration 'V154__omd_delivery'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V154__omd_delivery.sql
+\endif
+
+\if :is_install
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/module_kinds.sql
@@ -347,3 +370,4 @@
 
 -- Grants
 \ir ../grants/omd_delivery.sql
+\endif

@@ -1,75 +1,97 @@
 -- This list says what is installed for dispatch, in order. sql/install.sql includes it.
 
+-- What databases from before 1.0 lack.
+\if :former
 \set checksum 'c778f470de9b820242102cc79100723fa04057d5ab7d8bcd6ed368d68d1d5088'
+\set phase 'before_1_0'
 \set migration 'V021__dispatch'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V021__dispatch.sql
+\ir ../../migrations/before_1_0/V021__dispatch.sql
 \endif
 
 \set checksum '374527d433789ff7ccbe18dc376797d5da4aedb0bca7362e4fa30675b69a7226'
+\set phase 'before_1_0'
 \set migration 'V029__done_tasks'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V029__done_tasks.sql
+\ir ../../migrations/before_1_0/V029__done_tasks.sql
 \endif
 
 \set checksum '2a78c202145e8ffcf6c986e7c7df867fb1b19801e48668bc9d585aa47d856eb1'
+\set phase 'before_1_0'
 \set migration 'V033__told_lanes'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V033__told_lanes.sql
+\ir ../../migrations/before_1_0/V033__told_lanes.sql
 \endif
 
 \set checksum '3ecc9798fbf6546a790bf82c380f8e60da4e115005d74f126ce502a65d38f0d7'
+\set phase 'before_1_0'
 \set migration 'V039__created_tasks'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V039__created_tasks.sql
+\ir ../../migrations/before_1_0/V039__created_tasks.sql
 \endif
 
 \set checksum 'ee1efa1ea5395495b4841fe3f4fa8b37c37c0f0dafa99b41bbd43513d076da94'
+\set phase 'before_1_0'
 \set migration 'V040__room_for_claims'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V040__room_for_claims.sql
+\ir ../../migrations/before_1_0/V040__room_for_claims.sql
 \endif
 
 \set checksum 'dd32cc55f67304e5c343f6bda800cacd26e969ee53d203dc2d8410535e0befd3'
+\set phase 'before_1_0'
 \set migration 'V046__turns'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V046__turns.sql
+\ir ../../migrations/before_1_0/V046__turns.sql
 \endif
 
 \set checksum 'a8e61dc0093b80351d868a5857c29ccf52baf37f2e03f7868e7a0519fc8d7208'
+\set phase 'before_1_0'
 \set migration 'V056__words_of_dispatch'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V056__words_of_dispatch.sql
+\ir ../../migrations/before_1_0/V056__words_of_dispatch.sql
 \endif
 
 \set checksum '30336484f4cc251deb8487e573045f84c4fc791848aeca4adc6b07c054303fbe'
+\set phase 'before_1_0'
 \set migration 'V074__sources_of_tasks'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V074__sources_of_tasks.sql
+\ir ../../migrations/before_1_0/V074__sources_of_tasks.sql
 \endif
 
 \set checksum 'f8d7b9fca1b6664cd40cb8d33702f61ef7e285f270851e143c267cf26b35b2a3'
+\set phase 'before_1_0'
 \set migration 'V103__told_deaths'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V103__told_deaths.sql
+\ir ../../migrations/before_1_0/V103__told_deaths.sql
 \endif
 
 \set checksum '41810ad35c5fb526c121f9df98567720820339507d81e93145f49b2818e37025'
+\set phase 'before_1_0'
 \set migration 'V117__pending_since'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V117__pending_since.sql
+\ir ../../migrations/before_1_0/V117__pending_since.sql
+\endif
 \endif
 
+\set checksum 'e99fafb769f89cd3a28a6a5d485c6cbe17f5ee9edb4229af6234a4312ee39f09'
+\set phase 'baseline'
+\set migration 'V153__omd_dispatch'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V153__omd_dispatch.sql
+\endif
+
+\if :is_install
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 \ir ../reference/omd_dispatch/server.sql
@@ -278,3 +300,4 @@
 
 -- Grants
 \ir ../grants/omd_dispatch.sql
+\endif

@@ -1,38 +1,57 @@
 -- This list says what is installed for events, in order. sql/install.sql includes it.
 
+-- What databases from before 1.0 lack.
+\if :former
 \set checksum '18ad045b89438048256fb173d692d7c01381b9e640a36008488a1a564fdd6ec4'
+\set phase 'before_1_0'
 \set migration 'V100__events'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V100__events.sql
+\ir ../../migrations/before_1_0/V100__events.sql
 \endif
 
 \set checksum '7ccbab59fc11751ee0d5ed1787f4060260f4d31f03ab500343ffc4594944df2d'
+\set phase 'before_1_0'
 \set migration 'V102__event_tables'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V102__event_tables.sql
+\ir ../../migrations/before_1_0/V102__event_tables.sql
 \endif
+
 \set checksum '48900690004d8bff01f070bdc5489bebd2824a3544e81cab4839722683865624'
+\set phase 'before_1_0'
 \set migration 'V107__metrics'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V107__metrics.sql
+\ir ../../migrations/before_1_0/V107__metrics.sql
 \endif
 
 \set checksum 'ba9392ff2e5f7fc27bf6882cf92750e44d26678664e02265b7bd5924f205f340'
+\set phase 'before_1_0'
 \set migration 'V110__run_costs'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V110__run_costs.sql
+\ir ../../migrations/before_1_0/V110__run_costs.sql
 \endif
+
 \set checksum '14d212ca57cc0f1074da8a45d37a7fd1bb83d3a79db643a8ba51959f6e39f6be'
+\set phase 'before_1_0'
 \set migration 'V105__view_columns'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V105__view_columns.sql
+\ir ../../migrations/before_1_0/V105__view_columns.sql
+\endif
 \endif
 
+\set checksum '47cbfdb2304ee30aaabf346206d06ed5dc4d12b5c67896db002536ec98efce85'
+\set phase 'baseline'
+\set migration 'V158__omd_event'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V158__omd_event.sql
+\endif
+
+\if :is_install
 -- Reference rows
 \ir ../reference/omd_event/error_catalogue.sql
 \ir ../reference/omd_event/server.sql
@@ -143,3 +162,4 @@
 
 -- Grants
 \ir ../grants/omd_event.sql
+\endif

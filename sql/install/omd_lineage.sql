@@ -1,131 +1,161 @@
 -- This list says what is installed for lineage, in order. sql/install.sql includes it.
 
+-- What databases from before 1.0 lack.
+\if :former
 \set checksum 'a2c6bd2968ccc9ad904f158bc2a4c36c67ce6f9fbbbacee83db098e52b0cb5ba'
+\set phase 'before_1_0'
 \set migration 'V004__lineage'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V004__lineage.sql
+\ir ../../migrations/before_1_0/V004__lineage.sql
 \endif
 
 \set checksum '40fdda2555fd9af010a647ad894c440e3ae358ad3d6cc33be3264590fcc421eb'
+\set phase 'before_1_0'
 \set migration 'V006__internal_lineage_routines'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V006__internal_lineage_routines.sql
+\ir ../../migrations/before_1_0/V006__internal_lineage_routines.sql
 \endif
 
 \set checksum '2315d4f3b4598a5a871a15a67f1aaff4f7b5d3c570961f385f4d0a4bd289abfb'
+\set phase 'before_1_0'
 \set migration 'V010__lineage_names'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V010__lineage_names.sql
+\ir ../../migrations/before_1_0/V010__lineage_names.sql
 \endif
 
 \set checksum '30f953bf98d2ffff439aa2cd60d05be34e02e959de79a96d270bdbdd207d4555'
+\set phase 'before_1_0'
 \set migration 'V012__lineage_comments'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V012__lineage_comments.sql
+\ir ../../migrations/before_1_0/V012__lineage_comments.sql
 \endif
 
 \set checksum '6c5864de52ae02e4e249b267aeda7ecb1415886ae20001cc70023091a2220c16'
+\set phase 'before_1_0'
 \set migration 'V013__lineage_columns'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V013__lineage_columns.sql
+\ir ../../migrations/before_1_0/V013__lineage_columns.sql
 \endif
 
 \set checksum '2ee4efe653321bbc571e343f7829bed30d545b153df7a710c014e4fce17ea573'
+\set phase 'before_1_0'
 \set migration 'V014__lineage_guard'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V014__lineage_guard.sql
+\ir ../../migrations/before_1_0/V014__lineage_guard.sql
 \endif
 
 \set checksum '0f436d61c8feb866686415f0cf403e4deb589f5b1bbe9b5eab259436a0436c32'
+\set phase 'before_1_0'
 \set migration 'V015__sources'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V015__sources.sql
+\ir ../../migrations/before_1_0/V015__sources.sql
 \endif
 
 \set checksum 'ce17a949ba0f01b7c58d0565ce203990b377c0cb8efd01c201adcc9e1e90942d'
+\set phase 'before_1_0'
 \set migration 'V016__lineage_spelling'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V016__lineage_spelling.sql
+\ir ../../migrations/before_1_0/V016__lineage_spelling.sql
 \endif
 
 \set checksum 'af6bb41f679d411bfdbfe2b175dfbfd0f3faf3af810bc53776b61a4ba51c085d'
+\set phase 'before_1_0'
 \set migration 'V017__lineage_steps'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V017__lineage_steps.sql
+\ir ../../migrations/before_1_0/V017__lineage_steps.sql
 \endif
 
 \set checksum '7acded4b426baafbcdb43e5120b2b9c803666cbb47c5ef359f34f0b27b403ae7'
+\set phase 'before_1_0'
 \set migration 'V018__lineage_merge'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V018__lineage_merge.sql
+\ir ../../migrations/before_1_0/V018__lineage_merge.sql
 \endif
 
 \set checksum '3f056ac5ae28b3d3b55a5c560cc22063964533ee43d993b1e3225a5383cdec16'
+\set phase 'before_1_0'
 \set migration 'V019__lineage_restate'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V019__lineage_restate.sql
+\ir ../../migrations/before_1_0/V019__lineage_restate.sql
 \endif
 
 \set checksum 'fb8ea589b3bd820d95868ea7ab9eed1a034a267c08aa31e1811e3d164caf0c9e'
+\set phase 'before_1_0'
 \set migration 'V025__kept_plans'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V025__kept_plans.sql
+\ir ../../migrations/before_1_0/V025__kept_plans.sql
 \endif
 
 \set checksum '51f98da67c892110f9f75d719f548772e9fc7ba3477e32807e76e5642d2c1181'
+\set phase 'before_1_0'
 \set migration 'V035__lake_sources'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V035__lake_sources.sql
+\ir ../../migrations/before_1_0/V035__lake_sources.sql
 \endif
 
 \set checksum '61dad32b0679f79fcc93ca99774bbd5cf649645de2867189d05fd15aa6c75c2b'
+\set phase 'before_1_0'
 \set migration 'V050__shown_problems'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V050__shown_problems.sql
+\ir ../../migrations/before_1_0/V050__shown_problems.sql
 \endif
 
 \set checksum 'aca7931a808f11fab1e23f587ff837d5592d52b8938f38b08ca7eca813caaa02'
+\set phase 'before_1_0'
 \set migration 'V055__between_rooms_lineage'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V055__between_rooms_lineage.sql
+\ir ../../migrations/before_1_0/V055__between_rooms_lineage.sql
 \endif
 
 \set checksum '9c11bb08071b0854d48acc913a53e7a410d71a1a0271dc58fc463ee0d2e81aa0'
+\set phase 'before_1_0'
 \set migration 'V063__parts_of_runs'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V063__parts_of_runs.sql
+\ir ../../migrations/before_1_0/V063__parts_of_runs.sql
 \endif
 
 \set checksum 'd33a1220f898148b4468b6e9b5b465d607effaa163eef33dd0ccccfc7abb05b4'
+\set phase 'before_1_0'
 \set migration 'V065__back_off_lineage'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V065__back_off_lineage.sql
+\ir ../../migrations/before_1_0/V065__back_off_lineage.sql
 \endif
 
 \set checksum '94527245c30cf5447ad07c43fcd31075473c5b61fddaf85c005e3c4c6281f046'
+\set phase 'before_1_0'
 \set migration 'V070__lineage_sources'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V070__lineage_sources.sql
+\ir ../../migrations/before_1_0/V070__lineage_sources.sql
+\endif
 \endif
 
+\set checksum 'afba65c822f6c6631aaebdbee5038ab5a198985acf4631f1b8894fc3e434284e'
+\set phase 'baseline'
+\set migration 'V152__omd_lineage'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V152__omd_lineage.sql
+\endif
+
+\if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
 \ir ../reference/omd_lineage/server.sql
@@ -331,3 +361,4 @@
 
 -- Grants
 \ir ../grants/omd_lineage.sql
+\endif

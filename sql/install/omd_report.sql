@@ -1,5 +1,6 @@
 -- This list says what is installed over all rooms, in order. sql/install.sql includes it.
 
+\if :is_install
 -- Reporting views
 \ir ../views/omd_report/work_states.sql
 \ir ../views/omd_report/work.sql
@@ -19,3 +20,4 @@
 
 -- Grants
 \ir ../grants/omd_report.sql
+\endif

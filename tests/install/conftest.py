@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -41,18 +42,33 @@ class Tree:
         assert grants
         self.last_room.write_text(before + f"\\ir ../../{path}\n" + grants + after)
 
-    def add_migration(self, name: str, text: str) -> None:
-        """Add a migration, after the others."""
+    def add_migration(
+        self, name: str, text: str, *, locks: str = "", room: str = "omd_event"
+    ) -> None:
+        """Add a migration, after the others of its room; its first line may name its phase."""
         file = self.root / "migrations" / f"{name}.sql"
         file.write_text(text, encoding="utf-8")
-        before, endif, after = self.last_room.read_text().rpartition("\\endif\n")
-        assert endif
-        self.last_room.write_text(
-            f"{before}{endif}"
-            f"\\set checksum '{checksum(file)}'\n\\set migration '{name}'\n"
+        phase = re.match("-- phase: (.*)\n", text)
+        told = f"\\set phase '{phase[1]}'\n" if phase else ""
+        told += f"\\set locks '{locks}'\n" if locks else ""
+        listed = self.root / f"sql/install/{room}.sql"
+        before, install, after = listed.read_text().partition("\\if :is_install\n")
+        assert install
+        listed.write_text(
+            f"{before}\\set checksum '{checksum(file)}'\n{told}\\set migration '{name}'\n"
             "\\ir ../setup/claim.psql\n\\if :pending\n"
-            f"\\ir ../../migrations/{name}.sql\n\\endif\n{after}"
+            f"\\ir ../../migrations/{name}.sql\n\\endif\n\n{install}{after}"
         )
+
+    def relist(self, name: str) -> None:
+        """Give the list the present checksum of a migration that was added here."""
+        for listed in self.last_room.parent.iterdir():
+            text = re.sub(
+                rf"'\w+'(\n(?:\\set (?:phase|locks) .*\n)*\\set migration '{name}')",
+                lambda m: f"'{checksum(self.root / 'migrations' / f'{name}.sql')}'{m[1]}",
+                listed.read_text(),
+            )
+            listed.write_text(text)
 
     def release(self, path: str) -> None:
         """Give the manifest the present checksum of a migration."""

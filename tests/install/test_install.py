@@ -14,7 +14,7 @@ from omd.install import Action, Kind, applying
 from support.server import VERSION
 
 FUNCTION = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql AS 'SELECT {}';\n"
-MIGRATION = "migrations/V001__process_control.sql"
+MIGRATION = "migrations/V150__omd.sql"
 REPEATABLE = "procedures/omd/begin_module.sql"
 VIEW = "sql/views/omd/throughput_per_day.sql"
 GRANTS = tuple(

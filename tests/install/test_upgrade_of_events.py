@@ -39,7 +39,7 @@ def test_events_begin_with_the_runs_that_execute(upgraded: str) -> None:
 
 def test_ids_that_are_missing_at_first_are_looked_for(dsn: str) -> None:
     """A run that commits during the upgrade is met late; the migration notes the gaps."""
-    migration = (install.sql_root() / "migrations" / "V102__event_tables.sql").read_text()
+    migration = (install.sql_root() / "migrations/before_1_0/V102__event_tables.sql").read_text()
     statements = migration[migration.index("-- What has ended before the upgrade is history.") :]
     with psycopg.connect(dsn, autocommit=True) as conn, psycopg.connect(dsn) as late:
         conn.execute("CREATE SCHEMA dwh")

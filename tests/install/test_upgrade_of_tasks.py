@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 
 from omd import install
+from support.released import install_as_before
 
 COLUMNS = (
     "SELECT c.relname, col_description(a.attrelid, a.attnum),"
@@ -31,7 +32,7 @@ def as_before(conn: psycopg.Connection[Any]) -> None:
 
 def test_tasks_say_since_when_they_are_pending_again_after_an_upgrade(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        install.install(conn)
+        install_as_before(conn)
         conn.execute("CALL omd_dispatch.register_family('OLD', p_migration_status => 2)")
         conn.execute("CALL omd_dispatch.register_task_type('OLD', 'OLD_T', 'PYTHON', 'm:f')")
         conn.execute("CALL omd_dispatch.create_task('OLD', 'OLD_T')")

@@ -9,8 +9,12 @@ A test that has one of these marks gets the fixture
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
+
+from omd import install
 
 RELEASED = sorted((Path(__file__).parents[1] / "install" / "released").glob("V*.sql.gz"))
 
@@ -21,3 +25,25 @@ def _each(files: list[Path]) -> pytest.MarkDecorator:
 
 released = _each(RELEASED)
 released_with_lineage = _each([file for file in RELEASED if file.name >= "V004"])
+
+
+def begin_as_before(conn: psycopg.Connection[Any]) -> None:
+    """Make the smallest database of before 1.0: one that has the first of all migrations."""
+    entries = install.read_manifest()
+    (first,) = (entry for entry in entries if entry.name == "V001__process_control")
+    with install.pinned(conn):
+        for entry in entries:
+            if entry.kind is install.Kind.SETUP:
+                conn.execute(entry.text.encode())
+        conn.execute(first.text.encode())
+        conn.execute(
+            "INSERT INTO omd.installed_file (path, kind, checksum) VALUES (%s, 'migration', %s)",
+            [first.recorded, first.checksum],
+        )
+
+
+def install_as_before(conn: psycopg.Connection[Any]) -> None:
+    """Install OMD by the migrations of before 1.0, as it was before there were baselines."""
+    begin_as_before(conn)
+    install.install(conn)
+    conn.execute("DELETE FROM omd.installed_file WHERE path ~ '^migrations/V1[5-9]'")

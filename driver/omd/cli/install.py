@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
@@ -76,6 +77,19 @@ def _part(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -
     help="How long a dry run may hold a lock that stops others.",
 )
 @click.option(
+    "--wait",
+    metavar="DURATION",
+    default="10min",
+    show_default=True,
+    callback=_seconds,
+    help="How long a step of an upgrade waits for others, before it names them and ends.",
+)
+@click.option(
+    "--progress",
+    is_flag=True,
+    help="Show what an upgrade in another session has done and does, change nothing.",
+)
+@click.option(
     "--allow-downgrade",
     is_flag=True,
     help="Go back to an older version of the same minor version.",
@@ -91,11 +105,16 @@ def install(
     installer: str | None,
     lock_timeout: float | None,
     hold_limit: float,
+    wait: float,
+    progress: bool,
     allow_downgrade: bool,
 ) -> ExitCode | None:
     """Install OMD into the database, or upgrade it.
 
-    Everything happens in one transaction: OMD is installed as a whole, or nothing has changed. The
+    Everything happens in one transaction: OMD is installed as a whole, or nothing has changed. What
+    an upgrade does with tables that are in use comes before and after it, in steps; until the
+    installation has committed, the old version works. A command that was killed goes on when it is
+    repeated. The
     command may be repeated, and several may run at the same time. It needs a superuser, or a role
     with CREATEROLE that owns the database, or has CREATE on it WITH GRANT OPTION. A database with a
     newer version is left as it is.
@@ -114,21 +133,23 @@ def install(
 
     from omd import install as module
 
-    if plan_only + script + dry_run > 1:
-        raise click.UsageError("--plan, --script and --dry-run exclude each other.")
+    if plan_only + script + dry_run + progress > 1:
+        raise click.UsageError("--plan, --script, --dry-run and --progress exclude each other.")
     how = _How(allow_downgrade=allow_downgrade, only=only, installer=installer)
     with connect(dsn) as conn:
         conn.add_notice_handler(_tell_warning)
         try:
             if plan_only:
                 _show_plan(conn, how, show_all, output)
+            elif progress:
+                _show_progress(conn, output)
             elif script:
                 for line in module.script(conn, **how):
                     click.echo(line)
             elif dry_run:
                 return _try(conn, dsn, how, lock_timeout, hold_limit, output)
             else:
-                _install(conn, how, lock_timeout)
+                _install(conn, how, lock_timeout, wait)
         except psycopg.errors.InsufficientPrivilege as error:
             if not (plan_only or script) or isinstance(error, module.InstallError):
                 raise
@@ -148,7 +169,10 @@ class _How(TypedDict):
 
 
 def _install(
-    conn: psycopg.Connection[tuple[Any, ...]], how: _How, lock_timeout: float | None
+    conn: psycopg.Connection[tuple[Any, ...]],
+    how: _How,
+    lock_timeout: float | None,
+    wait: float,
 ) -> None:
     from omd import install as module
 
@@ -167,7 +191,8 @@ def _install(
         )
         return
     quiet = (module.Action.KEEP, module.Action.RUN)
-    done = [step for step in module.install(conn, **how) if step.action not in quiet]
+    steps = module.install(conn, **how, wait=timedelta(seconds=wait))
+    done = [step for step in steps if step.action not in quiet]
     if done:
         click.echo(
             f"Installed omd {module.product_version()} in {where}: {len(done)} files applied.",
@@ -177,6 +202,18 @@ def _install(
         with module.pinned(conn):
             version = module.installed_version(conn)
         click.echo(f"Nothing to do: {where} has omd {version}.", err=True)
+
+
+_PROGRESS = ["phase", "step_code", "started_at", "ended_at", "rows_done", "last_key", "error"]
+
+
+def _show_progress(conn: psycopg.Connection[tuple[Any, ...]], output: str) -> None:
+    columns = ", ".join(_PROGRESS)
+    found = conn.execute(
+        f"SELECT {columns} FROM omd_report.upgrade ORDER BY started_at".encode()  # noqa: S608
+    )
+    rows = [dict(zip(_PROGRESS, row, strict=True)) for row in found.fetchall()]
+    render(rows, _PROGRESS, output)
 
 
 def _show_plan(

@@ -87,6 +87,7 @@ __all__ = [
     "TraceRow",
     "UnknownInputsRow",
     "UnreadyForIdRow",
+    "UpgradeRow",
     "WriteLogRow",
 ]
 
@@ -1968,6 +1969,31 @@ class UnreadyForIdRow:
     view: ClassVar[str] = "omd.unready_for_id"
 
     is_unready: bool
+class UpgradeRow:
+    """The steps of the last upgrades: what is done, and what another session does at this moment.
+
+    Attributes:
+        version: The version of OMD that began the step.
+        step_code: The name of the migration, or install.
+        phase: expand, backfill, concurrent, install or contract: how the step runs.
+        started_at: When it was begun first.
+        ended_at: When it was done; NULL while it is not.
+        rows_done: How many rows a backfill has filled so far; 0 for other phases.
+        last_key: The highest key that a backfill has looked at; NULL where it keeps none.
+        error: Why it has not ended: its error, or the processes for which it waits; NULL if
+            nothing is wrong.
+    """
+
+    view: ClassVar[str] = "omd_report.upgrade"
+
+    version: str
+    step_code: str
+    phase: str
+    started_at: datetime
+    ended_at: datetime | None
+    rows_done: int
+    last_key: str | None
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)

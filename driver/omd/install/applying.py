@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,9 @@ import psycopg
 
 from omd.install.manifest import read_manifest
 from omd.install.planning import Action, Part, Step, plan_of
-from omd.install.running import execute, pinned, require_idle
-from omd.install.transactions import Mode, transactions_of
+from omd.install.running import pinned, require_idle
+from omd.install.transactions import transactions_of
+from omd.install.upgrading import WAIT, Upgrade
 
 logger = logging.getLogger("omd.install")
 
@@ -24,8 +25,12 @@ def install(
     allow_downgrade: bool = False,
     only: Part | None = None,
     installer: str | None = None,
+    wait: timedelta = WAIT,
 ) -> list[Step]:
-    """Bring this database to the present version, in one transaction; returns what was done.
+    """Bring this database to the present version; returns what was done.
+
+    The installation is one transaction. Migrations of other phases come before and after it, each
+    in transactions of its own; a call that was killed is continued by the next.
 
     Runs that execute meanwhile go on. What only they still need is dropped in a transaction of its
     own, now or by a later call.
@@ -38,6 +43,7 @@ def install(
         allow_downgrade: go back to an older version of the same minor version.
         only: a part of the installation: what lies outside the schemas, or the rest.
         installer: the role that gets the right to act as ``omd_owner``.
+        wait: how long a step waits at most for the locks and transactions of others.
 
     Raises:
         InstallError: a file failed (the message names file and line), or ``conn`` is in a
@@ -53,17 +59,20 @@ def install(
         steps.extend(plan_of(conn, entries, allow_downgrade))
         return steps
 
-    # It is refused before anything is written. Who may not look yet is let in by the setup.
-    with suppress(psycopg.errors.InsufficientPrivilege), pinned(conn):
-        plan_of(conn, entries, allow_downgrade)
-    for transaction in transactions_of(entries, planned, only=only, installer=installer):
-        if transaction.mode is Mode.ALONE:
-            for statement in transaction.statements:
-                execute(conn, statement.path, statement.text)
-            continue
-        with pinned(conn):
-            for statement in transaction.statements:
-                execute(conn, statement.path, statement.text)
+    def look() -> list[Step] | None:
+        # It is refused before anything is written. Who may not look yet is let in by the setup.
+        try:
+            with pinned(conn):
+                return plan_of(conn, entries, allow_downgrade)
+        except psycopg.errors.InsufficientPrivilege:
+            return None
+
+    upgrade = Upgrade(conn, wait)
+    with upgrade.alone(entries, look):
+        for transaction in transactions_of(
+            entries, planned, look=look, only=only, installer=installer
+        ):
+            upgrade.perform(transaction)
     for step in steps:
         if step.action in (Action.APPLY, Action.REAPPLY):
             logger.info("%s %s", step.action.value, step.path)

@@ -15,7 +15,7 @@ from psycopg.rows import tuple_row
 
 from omd.install.catalogue import Change, difference, look
 from omd.install.manifest import InstallError, read_manifest
-from omd.install.planning import Part, plan_of
+from omd.install.planning import Part, Step, plan_of
 from omd.install.running import execute, pinned, require_idle
 from omd.install.transactions import Transaction, transactions_of
 
@@ -113,9 +113,21 @@ def dry_run(
     require_idle(conn)
     entries = read_manifest(root)
     done = DryRun()
+
+    def planned() -> list[Step]:
+        return plan_of(conn, entries, allow_downgrade)
+
+    def seen() -> list[Step] | None:
+        try:
+            with conn.transaction():
+                return planned()
+        except psycopg.errors.InsufficientPrivilege:
+            return None
+
     transactions = transactions_of(
         entries,
-        lambda: plan_of(conn, entries, allow_downgrade),
+        planned,
+        look=seen,
         only=only,
         installer=installer,
     )

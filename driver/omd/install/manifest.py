@@ -15,7 +15,8 @@ MANIFEST = "sql/install.sql"
 ROLES = "sql/roles.sql"
 UNINSTALL = "sql/uninstall.sql"
 _ROOMS = "sql/install/"  # it holds one list per room
-_PREPARE = "sql/prepare/"  # each is applied in a transaction of its own before the others
+BEFORE = "migrations/before_1_0/"
+_PREPARE = f"{BEFORE}prepare/"  # each is applied in a transaction of its own before the others
 _CLEANUP = "sql/cleanup/"  # it is applied in a transaction after the others
 
 NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
@@ -36,14 +37,54 @@ class Kind(str, Enum):
     OUTSIDE = "outside"  # no file: what the roles need outside the schemas
 
 
+class Phase(str, Enum):
+    """How a migration runs; its first line names it (``-- phase: expand``), else it is INSTALL."""
+
+    BEFORE = "before_1_0"  # for a database from before 1.0 only, with the installation
+    BASELINE = "baseline"  # what a new database begins with instead
+    EXPAND = "expand"  # before the installation; each lock is waited for a moment only
+    BACKFILL = "backfill"  # before it: one statement, repeated, a transaction each
+    CONCURRENT = "concurrent"  # before it: one statement outside a transaction
+    INSTALL = "install"
+    CONTRACT = "contract"  # after it
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One SQL file of the manifest; ``path`` is relative to the root."""
+    """One SQL file of the manifest; ``path`` is relative to the root.
+
+    Attributes:
+        path: where it is.
+        kind: when it is applied.
+        checksum: its SHA-256.
+        text: what is executed.
+        phase: how a migration runs.
+        room: the schema whose list names it; empty for the list itself.
+        locks: the tables that an expansion locks first, as ``LOCK TABLE`` wants them.
+    """
 
     path: str
     kind: Kind
     checksum: str
     text: str
+    phase: Phase = Phase.INSTALL
+    room: str = ""
+    locks: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of a migration, which stays when the file is moved."""
+        return Path(self.path).stem
+
+    @property
+    def recorded(self) -> str:
+        """The path by which ``omd.installed_file`` knows the file."""
+        return recorded_path(self.path) if self.kind is Kind.MIGRATION else self.path
+
+
+def recorded_path(path: str) -> str:
+    """Return the path of a migration without the folder that it may have been moved to."""
+    return f"migrations/{path.rpartition('/')[2]}" if path.startswith("migrations/") else path
 
 
 def sql_root() -> Path:
@@ -66,9 +107,9 @@ def product_version() -> str:
 
 
 _NOISE = re.compile(
-    r"\s*(--.*)?$|BEGIN;|COMMIT;|\\set (ON_ERROR_STOP|version) |\\if |\\endif|\\echo "
+    r"\s*(--.*)?$|BEGIN;|COMMIT;|\\set (ON_ERROR_STOP|version) |\\(if|else|endif|echo|quit)\b"
 )
-_SET = re.compile(r"\\set (?P<name>checksum|migration) '(?P<value>[^']*)'\s*$")
+_SET = re.compile(r"\\set (?P<name>checksum|migration|phase|locks) '(?P<value>[^']*)'\s*$")
 _INCLUDE = re.compile(r"\\ir (?P<path>[\w./-]+)\s*(--.*)?$")
 
 
@@ -100,15 +141,20 @@ def _read_list(file: Path, root: Path, variables: dict[str, str]) -> Iterator[En
             if path.startswith(_ROOMS):
                 yield from _read_list(named, root, variables)
             else:
-                yield _entry(named, path, variables)
+                yield _entry(named, path, variables, file.stem if here != MANIFEST else "")
         elif not _NOISE.match(line):
             raise InstallError(f"{here}, line {number} is not understood: {line}")
 
 
-def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
+_PHASE = re.compile(r"-- phase: (\w+)\s*$")
+
+
+def _entry(file: Path, path: str, variables: dict[str, str], room: str) -> Entry:
     content = file.read_bytes()
+    text = content.decode("utf-8")
     checksum = hashlib.sha256(content).hexdigest()
     kind = Kind.REPEATABLE
+    phase, locks = Phase.INSTALL, ""
     if path.startswith("sql/setup/") or path == ROLES:
         kind = Kind.SETUP
     elif path.startswith(_PREPARE):
@@ -118,6 +164,8 @@ def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
     elif path.startswith("migrations/"):
         kind = Kind.MIGRATION
         released = variables.pop("checksum", None)
+        told = variables.pop("phase", None)
+        locks = variables.pop("locks", "")
         if variables.pop("migration", None) != file.stem or released is None:
             raise InstallError(f"{MANIFEST} does not announce {path} with its name and checksum.")
         if released != checksum:
@@ -126,4 +174,20 @@ def _entry(file: Path, path: str, variables: dict[str, str]) -> Entry:
                 f"the manifest says {released}.",
                 hint=NEW_MIGRATION,
             )
-    return Entry(path, kind, checksum, content.decode("utf-8"))
+        phase = _phase_of(path, text, told)
+    return Entry(path, kind, checksum, text, phase, room, locks)
+
+
+def _phase_of(path: str, text: str, told: str | None) -> Phase:
+    """Return the phase; psql learns it from the list, so that the two must agree."""
+    first = _PHASE.match(text.partition("\n")[0])
+    if path.startswith(BEFORE):
+        named = Phase.BEFORE.value
+    else:
+        named = first[1] if first else told or Phase.INSTALL.value
+    if told is not None and told != named:
+        raise InstallError(f"{path} is of the phase {named}, and its list says {told}.")
+    try:
+        return Phase(named)
+    except ValueError:
+        raise InstallError(f"{path} names the phase {named}, which is none.") from None

@@ -19,10 +19,13 @@ from omd.install.manifest import (
     Entry,
     InstallError,
     Kind,
+    Phase,
     product_version,
     read_manifest,
+    recorded_path,
 )
 
+RECORDED = "recorded only, the migrations before it lead to the same"
 _UPGRADE = "The database is newer than the package: upgrade omd."
 
 
@@ -138,19 +141,35 @@ def recorded(conn: psycopg.Connection[Any]) -> dict[str, str]:
     if not is_installed(conn):
         return {}
     with conn.cursor(row_factory=tuple_row) as cur:
-        return dict(cur.execute("SELECT path, checksum FROM omd.installed_file").fetchall())
+        rows = cur.execute("SELECT path, checksum FROM omd.installed_file").fetchall()
+        return {recorded_path(path): checksum for path, checksum in rows}
 
 
 def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
+    """Yield a step for each entry.
+
+    A new database begins with the baselines and has none of the migrations before; one that has
+    some of them gets the rest, and its baselines are only recorded.
+    """
+    migrations = [entry for entry in entries if entry.kind is Kind.MIGRATION]
+    is_former = any(e.phase is Phase.BEFORE and e.recorded in known_files for e in migrations)
+    left_out = Phase.BASELINE if is_former else Phase.BEFORE
     changed = False
-    migrated = any(e.kind is Kind.MIGRATION and e.path not in known_files for e in entries)
+    migrated = any(e.recorded not in known_files and e.phase is not left_out for e in migrations)
     for entry in entries:
-        known = known_files.get(entry.path)
+        known = known_files.get(entry.recorded)
         action, reason = Action.KEEP, "unchanged"
         if entry.kind in (Kind.PREPARE, Kind.SETUP, Kind.CLEANUP):
             action, reason = Action.RUN, "always"
         elif known is None:
             action, reason = Action.APPLY, "new"
+            if entry.kind is Kind.MIGRATION:
+                if entry.phase is left_out:
+                    action, reason = Action.KEEP, "a new database begins with the baseline"
+                    if is_former:
+                        action, reason = Action.APPLY, RECORDED
+                elif entry.phase not in (Phase.BEFORE, Phase.BASELINE, Phase.INSTALL):
+                    reason = f"new, {entry.phase.value}"
         elif entry.kind is Kind.MIGRATION:
             if known != entry.checksum:
                 raise MigrationChanged(
@@ -165,10 +184,10 @@ def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
         elif changed and entry.path.startswith("sql/grants/"):
             # GRANT ... ON ALL TABLES reaches only the tables of that moment, no later view.
             action, reason = Action.REAPPLY, "other files changed"
-        changed |= action in (Action.APPLY, Action.REAPPLY)
-        yield Step(action, entry.path, entry.kind, reason, entry)
+        changed |= action in (Action.APPLY, Action.REAPPLY) and reason != RECORDED
+        yield Step(action, entry.recorded, entry.kind, reason, entry)
 
-    listed = {entry.path for entry in entries}
+    listed = {entry.recorded for entry in entries}
     for path in sorted(known_files.keys() - listed):
         if path.startswith("migrations/"):
             raise Refused(
@@ -176,3 +195,21 @@ def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
                 hint=_UPGRADE,
             )
         yield Step(Action.FORGET, path, Kind.REPEATABLE, "no longer listed")
+
+
+def is_settled(steps: list[Step]) -> bool:
+    """Return whether the database has its baselines, so that it is upgraded while it works."""
+    baselines = [step for step in steps if step.entry and step.entry.phase is Phase.BASELINE]
+    return all(step.action is Action.KEEP for step in baselines)
+
+
+def pending(steps: list[Step], *phases: Phase) -> list[Entry]:
+    """Return the migrations of these phases that are to be applied, in order."""
+    return [
+        step.entry
+        for step in steps
+        if step.entry is not None
+        and step.kind is Kind.MIGRATION
+        and step.action is Action.APPLY
+        and step.entry.phase in phases
+    ]

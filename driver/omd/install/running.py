@@ -32,10 +32,10 @@ def require_idle(conn: psycopg.Connection[Any]) -> None:
         )
 
 
-def execute(conn: psycopg.Connection[Any], path: str, text: str) -> None:
-    """Execute a file's text; an error of the server names file and line."""
+def execute(conn: psycopg.Connection[Any], path: str, text: str) -> psycopg.Cursor[Any]:
+    """Execute a file's text and return the cursor; an error of the server names file and line."""
     try:
-        conn.execute(text)
+        return conn.execute(text.encode())
     except psycopg.Error as error:
         if error.sqlstate is None:  # the connection was lost; the file has no fault
             raise

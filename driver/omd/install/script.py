@@ -17,6 +17,8 @@ from omd.install.transactions import (
     Mode,
     Statement,
     Transaction,
+    looped,
+    patient,
     quoted,
     transactions_of,
 )
@@ -77,7 +79,7 @@ def script(
             known = recorded(conn)
             steps = plan_of(conn, entries, allow_downgrade)
     yield from script_of(
-        transactions_of(entries, lambda: steps, only=only, installer=installer),
+        transactions_of(entries, lambda: steps, look=lambda: steps, only=only, installer=installer),
         about=f"What omd {product_version()} would execute in database {conn.info.dbname}.",
         known=known,
     )
@@ -109,12 +111,14 @@ def script_of(
     is_first = True
     for transaction in transactions:
         yield ""
-        if transaction.mode is Mode.TRANSACTION:
+        if transaction.mode in (Mode.TRANSACTION, Mode.PATIENT):
             yield f"-- {transaction.phase}: one transaction"
             yield "BEGIN;"
             yield "SET LOCAL search_path = pg_catalog, pg_temp;"
         else:
             yield f"-- {transaction.phase}: each statement by itself"
+            yield "SET search_path = pg_catalog, pg_temp;"
+            yield "SET ROLE omd_owner;"
         if known is not None and is_first:
             yield _guard(known)
         is_first = False
@@ -125,13 +129,24 @@ def script_of(
             elif statement.path != path:
                 yield f"\n-- {statement.path}"
             path = statement.path
-            yield _ended(statement.text)
+            yield _ended(_text(statement, transaction.mode))
             if known is not None:
                 known = _noted(statement, known)
                 if statement.path == _RECORDED:
                     yield _guard(known)
-        if transaction.mode is Mode.TRANSACTION:
+        if transaction.mode in (Mode.TRANSACTION, Mode.PATIENT):
             yield "COMMIT;"
+        else:
+            yield "RESET ROLE;"
+            yield "RESET search_path;"
+
+
+def _text(statement: Statement, mode: Mode) -> str:
+    if statement.locks is not None:
+        return patient(statement.locks)
+    if mode is Mode.REPEATED:
+        return looped(statement).text
+    return statement.text
 
 
 def _in_one_line(text: str) -> str:

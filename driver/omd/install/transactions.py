@@ -7,12 +7,13 @@ has taken the lock.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from omd.install.manifest import ROLES, Entry, Kind, product_version
-from omd.install.planning import Action, Part, Step
+from omd.install.manifest import ROLES, Entry, InstallError, Kind, Phase, product_version
+from omd.install.planning import RECORDED, Action, Part, Step, is_settled, pending
 
 
 class Mode(str, Enum):
@@ -20,6 +21,18 @@ class Mode(str, Enum):
 
     TRANSACTION = "transaction"
     ALONE = "alone"  # each outside a transaction, as CREATE INDEX CONCURRENTLY wants it
+    PATIENT = "patient"  # a transaction that is tried again when a lock is not to be had in 200 ms
+    REPEATED = "repeated"  # a transaction that is repeated until its file changes no more row
+
+
+_INSTALL = "install"  # the step that is shown while the installation itself is at work
+ONLINE = (Phase.EXPAND, Phase.BACKFILL, Phase.CONCURRENT)
+_MODES = {
+    Phase.EXPAND: Mode.PATIENT,
+    Phase.BACKFILL: Mode.REPEATED,
+    Phase.CONCURRENT: Mode.ALONE,
+    Phase.CONTRACT: Mode.PATIENT,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +45,14 @@ class Statement:
         checksum: of the file; None for what is not a file.
         records: what ``omd.installed_file`` knows afterwards: path and checksum, which is None for
             a file that is forgotten.
+        locks: the tables that it locks, if it does nothing else.
     """
 
     text: str
     path: str
     checksum: str | None = None
     records: tuple[str, str | None] | None = None
+    locks: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +64,21 @@ class Transaction:
         statements: to be walked over once, while they are executed.
         mode: whether it is a transaction.
         is_tried: whether a dry run executes it, or only names its files.
+        step: the step of ``omd.upgrade_step`` that it belongs to.
     """
 
     phase: str
     statements: Iterable[Statement]
     mode: Mode = Mode.TRANSACTION
     is_tried: bool = True
+    step: str | None = None
 
 
 def transactions_of(
     entries: list[Entry],
     planned: Callable[[], list[Step]],
     *,
+    look: Callable[[], list[Step] | None] = lambda: None,
     only: Part | None = None,
     installer: str | None = None,
 ) -> Iterator[Transaction]:
@@ -69,22 +87,138 @@ def transactions_of(
     Args:
         entries: the files of the manifest.
         planned: it is asked once, after the setup; what it returns is done.
+        look: the plan before anything is done; None if the installer may not look yet.
         only: a part of the installation.
         installer: the role that gets the right to act as ``omd_owner``.
     """
     if only is Part.ROLES:
         yield Transaction("roles", _roles(entries, only, installer))
         return
-    for entry in entries:
-        if entry.kind is Kind.PREPARE:
-            # What one has locked must not wait for the next.
-            yield Transaction("prepare", [_file(entry)])
-    yield Transaction("install", _install(entries, planned, only, installer))
+    first = look()
+    if first is None or not is_settled(first):
+        for entry in entries:
+            if entry.kind is Kind.PREPARE:
+                # What one has locked must not wait for the next.
+                yield Transaction("prepare", [_file(entry)])
+    is_upgrade = first is not None and is_settled(first)
+    has_work = first is None or any(s.action not in (Action.KEEP, Action.RUN) for s in first)
+    if has_work and (is_upgrade or (first is None and any(e.phase in ONLINE for e in entries))):
+        # It lets the installer act as omd_owner, and look.
+        yield Transaction("setup", _setup(entries, only, installer))
+        first = look()
+        is_upgrade = first is not None and is_settled(first)
+    before = pending(first, *ONLINE) if first is not None and is_upgrade else []
+    for entry in before:
+        yield from _phase(entry)
+    if is_upgrade and has_work:
+        note = [Statement("SET LOCAL ROLE omd_owner", _INSTALL), _started(_INSTALL, _INSTALL)]
+        yield Transaction("install", note, is_tried=False, step=_INSTALL)
+    steps: list[Step] = []
+
+    def noted() -> list[Step]:
+        steps.extend(planned())
+        return steps
+
+    done = {entry.recorded for entry in before}
+    statements = _install(entries, noted, done, only, installer)
+    yield Transaction("install", statements, step=_INSTALL if is_upgrade else None)
     yield Transaction("cleanup", [_file(e) for e in entries if e.kind is Kind.CLEANUP])
+    # The indexes of a database that was built in one transaction are left for now.
+    for entry in pending(steps, Phase.CONCURRENT):
+        yield from _phase(entry)
+    for entry in pending(steps, Phase.CONTRACT):
+        yield from _phase(entry)
+
+
+def _phase(entry: Entry) -> Iterator[Transaction]:
+    """Yield the transactions of a migration that has one of its own, or several."""
+    phase, mode = entry.phase.value, _MODES[entry.phase]
+    as_owner = Statement("SET LOCAL ROLE omd_owner", entry.path)
+    done = [as_owner, record(entry), _ended(entry.name)]
+    yield Transaction(phase, [as_owner, _started(entry.name, phase)], step=entry.name)
+    if mode is Mode.PATIENT:
+        locks = []
+        if entry.locks:
+            text = f"LOCK TABLE {entry.locks} IN ACCESS EXCLUSIVE MODE"
+            locks.append(Statement(text, entry.path, locks=entry.locks))
+        yield Transaction(phase, [as_owner, *locks, _file(entry), *done[1:]], mode, step=entry.name)
+        return
+    yield Transaction(phase, [_file(entry)], mode, is_tried=False, step=entry.name)
+    yield Transaction(phase, done, step=entry.name)
+
+
+def _started(step: str, phase: str) -> Statement:
+    return Statement(
+        "INSERT INTO omd.upgrade_step AS s (version, step_code, phase, started_at)\n"
+        f"VALUES ({quoted(product_version())}, {quoted(step)}, {quoted(phase)},"
+        " pg_catalog.clock_timestamp())\n"
+        "ON CONFLICT (step_code) DO UPDATE SET version = excluded.version, error = NULL",
+        step,
+    )
+
+
+def _ended(step: str) -> Statement:
+    return Statement(
+        "UPDATE omd.upgrade_step AS s"  # noqa: S608 - quoted
+        " SET ended_at = pg_catalog.clock_timestamp(), error = NULL"
+        f" WHERE s.step_code OPERATOR(pg_catalog.=) {quoted(step)}",
+        step,
+    )
+
+
+def patient(locks: str, wait: int = 600) -> str:
+    """Return a statement that waits 200 ms for these tables and tries again each two seconds.
+
+    Args:
+        locks: the tables, as LOCK TABLE wants them.
+        wait: the seconds after which it ends with an error.
+    """
+    return (
+        "DO $lock$ DECLARE v_began CONSTANT timestamptz := pg_catalog.clock_timestamp();\n"
+        "BEGIN\n"
+        "PERFORM pg_catalog.set_config('lock_timeout', '200ms', TRUE);\n"
+        "LOOP\n"
+        f"BEGIN LOCK TABLE {locks} IN ACCESS EXCLUSIVE MODE; EXIT;\n"
+        "EXCEPTION WHEN lock_not_available OR deadlock_detected THEN\n"
+        "IF pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) v_began"
+        f" OPERATOR(pg_catalog.>) '{wait} s'::interval THEN RAISE; END IF;\n"
+        "PERFORM pg_catalog.pg_sleep(2); END;\n"
+        "END LOOP; END $lock$"
+    )
+
+
+def looped(statement: Statement, *, commits: bool = True) -> Statement:
+    """Return a backfill as one statement for psql: a loop that ends when no row is changed."""
+    body = statement.text.strip().rstrip(";")
+    commit = "COMMIT;" if commits else ""
+    text = (
+        "DO $loop$ DECLARE v_rows bigint; BEGIN LOOP\n"
+        f"EXECUTE $chunk${body}$chunk$; GET DIAGNOSTICS v_rows = ROW_COUNT;\n"
+        f"{commit} EXIT WHEN v_rows = 0; END LOOP; END $loop$"
+    )
+    return Statement(text, statement.path, statement.checksum)
 
 
 def _file(entry: Entry) -> Statement:
     return Statement(entry.text, entry.path, entry.checksum)
+
+
+_VIEW = re.compile(
+    r"^CREATE OR REPLACE VIEW (?P<name>[\w.]+)(?P<options> WITH \([^)]*\))? AS\n(?P<query>.*?);\n",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def _view(entry: Entry) -> Statement:
+    """Return a file of views that replaces only those whose definition differs."""
+    text = _VIEW.sub(
+        lambda view: (
+            f"CALL omd.put_view('{view['name']}', {quoted(view['options'] or '')}, $view$\n"
+            f"{view['query']}$view$);\n"
+        ),
+        entry.text,
+    )
+    return Statement(text, entry.path, entry.checksum)
 
 
 def _roles(entries: list[Entry], only: Part | None, installer: str | None) -> Iterator[Statement]:
@@ -102,25 +236,59 @@ def _told(only: Part | None, installer: str | None) -> Iterator[Statement]:
         yield Statement(f"SET LOCAL omd_install.part = {quoted(only.value)}", ROLES)
 
 
-def _install(
-    entries: list[Entry],
-    planned: Callable[[], list[Step]],
-    only: Part | None,
-    installer: str | None,
-) -> Iterator[Statement]:
-    # The setup comes first and takes the lock; what is recorded is read only after that.
+def _setup(entries: list[Entry], only: Part | None, installer: str | None) -> Iterator[Statement]:
     for entry in entries:
         if entry.path == ROLES:
             if only is not Part.OBJECTS:
                 yield from _roles(entries, only, installer)
         elif entry.kind is Kind.SETUP:
             yield _file(entry)
-    for step in planned():
+
+
+def _install(
+    entries: list[Entry],
+    planned: Callable[[], list[Step]],
+    done: set[str],
+    only: Part | None,
+    installer: str | None,
+) -> Iterator[Statement]:
+    # The setup comes first and takes the lock; what is recorded is read only after that.
+    yield from _setup(entries, only, installer)
+    steps = planned()
+    is_upgrade = is_settled(steps)
+    is_new = not any(s.kind is Kind.MIGRATION and s.reason == "unchanged" for s in steps)
+    for step in steps:
+        entry = step.entry
         if step.action is Action.FORGET:
             yield _forget(step.path)
-        elif step.entry is not None and step.action in (Action.APPLY, Action.REAPPLY):
-            yield _file(step.entry)
-            yield record(step.entry)
+        elif entry is None or step.action in (Action.KEEP, Action.RUN) or step.path in done:
+            continue
+        elif step.reason == RECORDED:
+            yield record(entry)
+        elif entry.phase in (Phase.CONCURRENT, Phase.CONTRACT):
+            continue  # it comes after the installation
+        elif is_upgrade and entry.phase in ONLINE:
+            raise InstallError(
+                f"{entry.path} must come before the installation, and is new since it was looked"
+                " at.",
+                hint="Install again.",
+            )
+        else:
+            if entry.phase is Phase.BACKFILL:
+                # In a database that nobody uses yet there is no need for many transactions.
+                yield _started(entry.name, entry.phase.value)
+                yield looped(_file(entry), commits=False)
+                yield _ended(entry.name)
+            elif entry.path.startswith("sql/views/") and not is_new:
+                yield _view(entry)
+            else:
+                yield _file(entry)
+            yield record(entry)
+    if is_upgrade:
+        yield Statement(
+            f"DELETE FROM omd.upgrade_step AS s WHERE s.step_code = {quoted(_INSTALL)}",  # noqa: S608
+            _INSTALL,
+        )
     version = quoted(product_version())
     yield Statement(
         f"UPDATE omd.installed_file AS f SET product_version = {version}"  # noqa: S608 - quoted
@@ -132,7 +300,7 @@ def _install(
 
 def record(entry: Entry) -> Statement:
     """Return the statement that records a file as applied."""
-    values = (entry.path, entry.kind.value, entry.checksum)
+    values = (entry.recorded, entry.kind.value, entry.checksum)
     return Statement(
         "INSERT INTO omd.installed_file AS f"
         " (path, kind, checksum, applied_at, applied_by, product_version)\n"
@@ -142,7 +310,7 @@ def record(entry: Entry) -> Statement:
         " applied_at = excluded.applied_at, applied_by = excluded.applied_by,"
         " product_version = excluded.product_version",
         entry.path,
-        records=(entry.path, entry.checksum),
+        records=(entry.recorded, entry.checksum),
     )
 
 

@@ -22,10 +22,13 @@ BEGIN
         ('INSERT OR UPDATE OR DELETE', 'event_type'),
         ('INSERT OR UPDATE OR DELETE', 'frequency')
     LOOP
-        EXECUTE format(
-            'CREATE OR REPLACE TRIGGER %I AFTER %s ON omd.%I'
-            ' FOR EACH ROW EXECUTE FUNCTION omd._log_definition_edit()',
-            'trg_' || v_table || '_log', v_events, v_table
+        CALL omd.put_trigger(
+            'omd.' || v_table,
+            'trg_' || v_table || '_log',
+            format(
+                'AFTER %s ON {table} FOR EACH ROW EXECUTE FUNCTION omd._log_definition_edit()',
+                v_events
+            )
         );
         EXECUTE format(
             'COMMENT ON TRIGGER %I ON omd.%I IS %L',

@@ -8,11 +8,11 @@ BEGIN
         'task_conf_family_desc', 'task_conf_family_model', 'task_conf_type_desc',
         'task_conf_custom', 'task_conf_dict', 'task_conf_search_allowed', 'task_migration_status'
     ] LOOP
-        EXECUTE format(
-            'CREATE OR REPLACE TRIGGER %I'
-            ' AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON omd_dispatch.%I'
-            ' FOR EACH STATEMENT EXECUTE FUNCTION omd_dispatch._raise_cache_version()',
-            'trg_' || v_table || '_cache_version', v_table
+        CALL omd.put_trigger(
+            'omd_dispatch.' || v_table,
+            'trg_' || v_table || '_cache_version',
+            'AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table}'
+            ' FOR EACH STATEMENT EXECUTE FUNCTION omd_dispatch._raise_cache_version()'
         );
         EXECUTE format(
             'COMMENT ON TRIGGER %I ON omd_dispatch.%I IS %L',

@@ -9,10 +9,11 @@ BEGIN
         'task_conf_family_desc', 'task_conf_family_model', 'task_conf_type_desc',
         'task_conf_custom', 'task_conf_dict', 'task_conf_search_allowed', 'task_schedule'
     ] LOOP
-        EXECUTE format(
-            'CREATE OR REPLACE TRIGGER %I AFTER INSERT OR UPDATE OR DELETE ON omd_dispatch.%I'
-            ' FOR EACH ROW EXECUTE FUNCTION omd_dispatch._log_definition_edit()',
-            'trg_' || v_table || '_edit', v_table
+        CALL omd.put_trigger(
+            'omd_dispatch.' || v_table,
+            'trg_' || v_table || '_edit',
+            'AFTER INSERT OR UPDATE OR DELETE ON {table}'
+            ' FOR EACH ROW EXECUTE FUNCTION omd_dispatch._log_definition_edit()'
         );
         EXECUTE format(
             'COMMENT ON TRIGGER %I ON omd_dispatch.%I IS %L',
@@ -22,11 +23,12 @@ BEGIN
 END
 $do$;
 
-CREATE OR REPLACE TRIGGER trg_backend_registration_edit
-AFTER DELETE ON omd_dispatch.backend_registration
-FOR EACH ROW
-WHEN (current_user <> 'omd_owner')
-EXECUTE FUNCTION omd_dispatch._log_definition_edit();
+CALL omd.put_trigger('omd_dispatch.backend_registration', 'trg_backend_registration_edit', $def$
+    AFTER DELETE ON {table}
+    FOR EACH ROW
+    WHEN (current_user <> 'omd_owner')
+    EXECUTE FUNCTION omd_dispatch._log_definition_edit()
+$def$);
 
 COMMENT ON TRIGGER trg_backend_registration_edit
 ON omd_dispatch.backend_registration IS

@@ -31,6 +31,14 @@ BEGIN
     IF v_has_proceeded IS NOT FALSE OR (v_has_kind AND NOT v_has_former) THEN
         RETURN;
     END IF;
+    -- In a database of the first version the columns of migration V002 are still to come, and the
+    -- order of columns stays that of the migrations: sql/setup/former.sql locks the tables there.
+    PERFORM FROM pg_class AS c
+    INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
+    WHERE n.nspname = 'omd' AND c.relname = 'table_format';
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
     PERFORM set_config('role', 'omd_owner', TRUE);
     LOCK TABLE omd.installed_file IN SHARE ROW EXCLUSIVE MODE;
     PERFORM set_config('lock_timeout', '200ms', TRUE);

@@ -1,0 +1,171 @@
+"""How long a begin waits while OMD is upgraded (docs/how-to/operate/upgrade.md).
+
+A session begins and ends runs of a Module all the time; the longest begin counts.
+
+* ``anew``: while every file but migrations is applied anew, beside the longest begin of as long a
+  time before it, in the same database.
+* ``column``: while a column of the instances is added, filled, indexed and made NOT NULL in the
+  phases of an upgrade, beside the same in one transaction. Bound: 0.1.
+
+Run: ``python tests/benchmarks/upgrade.py [--dsn …] [--instances 1000000] [--only anew …]``. Without
+a DSN it starts an embedded, durable server of its own in a temporary folder and removes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from _server import durable_server, new_database
+
+from omd import install
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+BOUNDS = {"column": 0.1}
+TABLE = "omd.module_instance"
+IN_ONE = f"""
+    ALTER TABLE {TABLE} ADD COLUMN doubled bigint;
+    UPDATE {TABLE} SET doubled = 2 * module_instance_id;
+    CREATE INDEX ix_module_instance_doubled ON {TABLE} (doubled);
+    ALTER TABLE {TABLE} ALTER COLUMN doubled SET DEFAULT 0;
+    ALTER TABLE {TABLE} ALTER COLUMN doubled SET NOT NULL;
+"""
+
+
+def connect(dsn: str) -> psycopg.Connection[Any]:
+    return psycopg.connect(dsn, autocommit=True)
+
+
+def prepare(dsn: str, instances: int) -> None:
+    with connect(dsn) as conn:
+        conn.execute("CREATE TABLE public.target (omd_insert_module_instance_id bigint)")
+        conn.execute("CALL omd.register_module('m', 'HSTG', 'public.target')")
+        conn.execute(
+            f"""
+            INSERT INTO {TABLE} (module_id, start_datetime, end_datetime, execution_status_code,
+                processing_indicator, next_run_indicator, has_proceeded)
+            SELECT 1, now(), now(), 'S', 'P', 'P', TRUE FROM generate_series(1, {instances})
+            """.encode()
+        )
+        conn.execute(f"VACUUM (ANALYZE) {TABLE}".encode())
+        conn.execute("CHECKPOINT")
+
+
+@contextmanager
+def begins(dsn: str) -> Iterator[Callable[[], float]]:
+    """Begin and end runs; yields a function that returns the longest begin since the last call."""
+    over = threading.Event()
+    longest = 0.0
+    failures: list[Exception] = []
+
+    def work() -> None:
+        nonlocal longest
+        try:
+            with connect(dsn) as conn:
+                while not over.is_set():
+                    began = time.perf_counter()
+                    row = conn.execute("CALL omd.begin_module('m')").fetchone()
+                    longest = max(longest, time.perf_counter() - began)
+                    assert row is not None
+                    conn.execute("CALL omd.module_success(%s)", [row[0]])
+        except Exception as error:  # noqa: BLE001 - it is told below
+            failures.append(error)
+
+    def take() -> float:
+        nonlocal longest
+        if failures:
+            raise failures[0]
+        taken, longest = longest, 0.0
+        return taken
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(1)  # its plans are there
+    take()
+    try:
+        yield take
+    finally:
+        over.set()
+        thread.join()
+        if failures:
+            raise failures[0]
+
+
+def anew(dsn: str, rounds: int) -> tuple[float, float]:
+    """Return the longest begin during an upgrade of everything, and that of as long a time."""
+    during, idle = [], []
+    with begins(dsn) as longest, connect(dsn) as conn:
+        for _ in range(rounds):
+            conn.execute("DELETE FROM omd.installed_file WHERE kind = 'repeatable'")
+            longest()
+            began = time.perf_counter()
+            install.install(conn)
+            took = time.perf_counter() - began
+            during.append(longest())
+            time.sleep(took)
+            idle.append(longest())
+            print(
+                f"  anew: {took:5.2f} s, longest begin {during[-1]:6.3f} s, idle {idle[-1]:6.3f} s"
+            )
+    return max(during), max(idle)
+
+
+def column(server: str, instances: int) -> tuple[float, float]:
+    """Return the longest begin while a column comes in phases, and in one transaction."""
+    from install.conftest import Tree
+    from support import next_release
+
+    found = []
+    for way in ("phases", "one"):
+        dsn = new_database(server, f"bench_upgrade_{way}")
+        prepare(dsn, instances)
+        with tempfile.TemporaryDirectory() as folder, begins(dsn) as longest, connect(dsn) as conn:
+            tree = Tree(Path(folder))
+            next_release.make(tree)
+            longest()
+            began = time.perf_counter()
+            if way == "phases":
+                install.install(conn, tree.root)
+            else:
+                with conn.transaction():
+                    conn.execute(IN_ONE.encode())
+            took = time.perf_counter() - began
+            found.append(longest())
+        print(f"  column, {way}: {took:6.2f} s, longest begin {found[-1]:6.3f} s")
+    return found[0], found[1]
+
+
+def main() -> int:
+    """Measure, print, and return 1 if a bound is broken."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--dsn")
+    parser.add_argument("--instances", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="*", choices=["anew", "column"])
+    options = parser.parse_args()
+    broken = False
+    with durable_server(options.dsn) as server:
+        if not options.only or "anew" in options.only:
+            dsn = new_database(server, "bench_upgrade_anew")
+            prepare(dsn, min(options.instances, 100_000))
+            during, idle = anew(dsn, options.rounds)
+            print(f"anew: {during:.3f} s, {during / idle:.1f} of {idle:.3f} s without it")
+        if not options.only or "column" in options.only:
+            phases, one = column(server, options.instances)
+            ratio = phases / one
+            broken |= ratio > BOUNDS["column"]
+            print(f"column: {phases:.3f} s, {ratio:.3f} of {one:.3f} s; bound {BOUNDS['column']}")
+    return int(broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

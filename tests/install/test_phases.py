@@ -1,0 +1,336 @@
+"""An upgrade in phases: each in transactions of its own, while OMD is used, and after a kill."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from omd import install
+from support import next_release
+from support.programs import BIN
+from support.released import install_as_before
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.server
+
+ROWS = 25_000
+SCENE = """
+    CREATE SCHEMA dwh;
+    CREATE TABLE dwh.t (omd_insert_module_instance_id bigint);
+    CALL omd.register_module('m', 'HSTG', 'dwh.t');
+"""
+MANY = f"""
+    INSERT INTO omd.module_instance (module_id, start_datetime, end_datetime,
+        execution_status_code, processing_indicator, next_run_indicator)
+    SELECT 1, now(), now(), 'S', 'P', 'P' FROM generate_series(1, {ROWS})
+"""
+INSTALL = (
+    "import sys, pathlib, psycopg, omd.install;"
+    "omd.install.install(psycopg.connect(sys.argv[1], autocommit=True), pathlib.Path(sys.argv[2]))"
+)
+
+
+@pytest.fixture
+def next_tree(tree):
+    next_release.make(tree)
+    return tree
+
+
+@pytest.fixture
+def conn(dsn) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        for statement in SCENE.split(";\n"):
+            conn.execute(statement.encode())
+        yield conn
+
+
+def steps(conn: psycopg.Connection[Any]) -> dict[str, tuple[Any, ...]]:
+    rows = conn.execute(
+        "SELECT step_code, phase, ended_at IS NOT NULL, rows_done, error FROM omd_report.upgrade"
+        " WHERE phase <> 'install'"
+    )
+    return {row[0]: row[1:] for row in rows.fetchall()}
+
+
+def require_done(conn: psycopg.Connection[Any], rows: int) -> None:
+    """Everything of the release is there, and nothing that is invalid."""
+    phases = {
+        name: (text.partition("\n")[0].removeprefix("-- phase: "), True, 0, None)
+        for name, text in next_release.STEPS.items()
+    }
+    phases["V902__fill"] = ("backfill", True, rows, None)
+    assert steps(conn) == phases
+    assert conn.execute(
+        "SELECT count(*) FILTER (WHERE doubled IS DISTINCT FROM 2 * module_instance_id)"
+        " FROM omd.module_instance"
+    ).fetchone() == (0,)
+    found = conn.execute(
+        "SELECT a.attnotnull, i.indisvalid, NOT EXISTS (SELECT FROM pg_constraint"
+        " WHERE conname = 'ck_module_instance_doubled')"
+        " FROM pg_attribute AS a CROSS JOIN pg_index AS i"
+        " WHERE a.attrelid = 'omd.module_instance'::regclass AND a.attname = 'doubled'"
+        " AND i.indexrelid = 'omd.ix_module_instance_doubled'::regclass"
+    )
+    assert found.fetchone() == (True, True, True)
+    conn.execute("SELECT FROM omd_report.doubled")
+    assert conn.execute("SELECT count(*) FROM pg_index WHERE NOT indisvalid").fetchone() == (0,)
+
+
+@contextmanager
+def loads(dsn: str) -> Iterator[list[str]]:
+    """A session that begins and ends runs all the time; yields its errors."""
+    errors: list[str] = []
+    over = threading.Event()
+    count = 0
+
+    def run() -> None:
+        nonlocal count
+        with psycopg.connect(dsn, autocommit=True) as session:
+            while count == 0 or not over.is_set():
+                try:
+                    row = session.execute("CALL omd.begin_module('m')").fetchone()
+                    session.execute("CALL omd.module_success(%s)", [row[0]])
+                    count += 1
+                except psycopg.Error as error:
+                    errors.append(str(error))
+                    return
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield errors
+    finally:
+        over.set()
+        thread.join(60)
+        assert not thread.is_alive()
+    assert count > 0
+
+
+def upgrade(dsn: str, root: Any, way: str, psql: Callable[..., Any]) -> None:
+    if way == "omd":
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            install.install(conn, root)
+    else:
+        done = psql(dsn, root / install.MANIFEST)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("way", ["omd", "psql"])
+def test_an_upgrade_goes_through_all_phases_while_runs_go_on(conn, dsn, next_tree, psql, way):
+    conn.execute(MANY)
+    with loads(dsn) as errors:
+        upgrade(dsn, next_tree.root, way, psql)
+    assert errors == []
+    (rows,) = conn.execute(
+        "SELECT rows_done FROM omd_report.upgrade WHERE step_code = 'V902__fill'"
+    ).fetchone()
+    assert rows >= ROWS
+    require_done(conn, rows)
+    install.install(conn, next_tree.root)
+    assert not install.needs_install(conn, next_tree.root)
+
+
+@pytest.mark.parametrize("way", ["omd", "psql"])
+def test_a_new_database_and_one_of_before_get_the_same(empty_dsn, dsn, next_tree, psql, dump, way):
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        install_as_before(conn)
+    upgrade(empty_dsn, next_tree.root, way, psql)
+    upgrade(dsn, next_tree.root, way, psql)
+
+    def schema(dsn):
+        return [line for line in dump(dsn).splitlines() if "upgrade_step VALUES" not in line]
+
+    assert schema(empty_dsn) == schema(dsn)
+
+
+@pytest.mark.parametrize("way", ["omd", "psql"])
+def test_a_new_database_is_built_with_them(empty_dsn, dsn, next_tree, psql, dump, way):
+    upgrade(empty_dsn, next_tree.root, way, psql)
+    upgrade(dsn, next_tree.root, way, psql)
+
+    def schema(dsn):
+        return [line for line in dump(dsn).splitlines() if "upgrade_step VALUES" not in line]
+
+    assert schema(empty_dsn) == schema(dsn)
+
+
+KILLED_AT = [*next_release.STEPS, "chunk", "index", "install"]
+
+
+@pytest.mark.kill
+@pytest.mark.parametrize("way", ["omd", "psql"])
+@pytest.mark.parametrize("at", KILLED_AT)
+def test_a_killed_upgrade_goes_on(conn, dsn, next_tree, psql, way, at):
+    """The installer is killed while it waits for another session; the next one ends the work."""
+    conn.execute(MANY)
+    command = (
+        [sys.executable, "-c", INSTALL, dsn, str(next_tree.root)]
+        if way == "omd"
+        else [BIN / "psql", "--no-psqlrc", "-q", "-f", next_tree.manifest, dsn]
+    )
+    with psycopg.connect(dsn) as other, psycopg.connect(dsn) as second:
+        blocks(other, "V905__index" if at == "index" else at)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_for(conn, other, process)
+            if at == "index":
+                # CREATE INDEX CONCURRENTLY has made its index when it waits for a writer.
+                second.execute("UPDATE omd.module_instance SET module_id = 1"
+                               " WHERE module_instance_id = 1")  # fmt: skip
+                let_go(other)
+                wait_for(conn, second, process)
+        finally:
+            process.kill()
+            process.wait()
+        # Until the installation has committed, the old version works.
+        is_old = conn.execute("SELECT to_regclass('omd_report.doubled') IS NULL").fetchone()
+        assert is_old == (at != "V907__finish",)
+        if at not in ("chunk", "index"):
+            with loads(dsn) as errors:
+                pass
+            assert errors == []
+        if at == "index":
+            invalid = conn.execute("SELECT count(*) FROM pg_index WHERE NOT indisvalid")
+            assert invalid.fetchone() == (1,)
+        conn.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE %s = ANY (pg_blocking_pids(pid)) OR %s = ANY (pg_blocking_pids(pid))",
+            [other.info.backend_pid, second.info.backend_pid],
+        )
+        let_go(other)
+        second.rollback()
+    with loads(dsn) as errors:
+        upgrade(dsn, next_tree.root, way, psql)
+    assert errors == []
+    (rows,) = conn.execute(
+        "SELECT rows_done FROM omd_report.upgrade WHERE step_code = 'V902__fill'"
+    ).fetchone()
+    assert rows >= ROWS
+    require_done(conn, rows)
+
+
+def blocks(other: psycopg.Connection[Any], at: str) -> None:
+    """Hold what the installer wants at that place."""
+    if at == "chunk":  # the last of three
+        other.execute("SELECT FROM omd.module_instance WHERE module_instance_id = 24000 FOR UPDATE")
+        return
+    # Not by a transaction: the filling waits for all that are older.
+    other.autocommit = True
+    other.execute(
+        "CREATE FUNCTION dwh.wait() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN new; END'"
+    )
+    other.execute(
+        f"CREATE TRIGGER wait BEFORE INSERT ON omd.upgrade_step FOR EACH ROW"
+        f" WHEN (new.step_code = '{at}') EXECUTE FUNCTION dwh.wait()".encode()
+    )
+    other.execute("GRANT USAGE ON SCHEMA dwh TO omd_owner")
+    other.execute("SELECT pg_advisory_lock(42)")
+
+
+def let_go(other: psycopg.Connection[Any]) -> None:
+    if other.autocommit:
+        other.execute("SELECT pg_advisory_unlock_all()")
+    else:
+        other.rollback()
+
+
+def wait_for(
+    conn: psycopg.Connection[Any],
+    other: psycopg.Connection[Any],
+    process: subprocess.Popen[bytes],
+) -> None:
+    """Return when a session waits for the other one."""
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))"
+    deadline = time.monotonic() + 120
+    while conn.execute(waits, [other.info.backend_pid]).fetchone() == (0,):
+        assert process.poll() is None, "the installer has ended"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("way", ["omd", "psql"])
+def test_an_expansion_lets_others_pass_and_names_who_is_in_the_way(conn, dsn, next_tree, way):
+    """A lock is waited for 200 ms, then 2 s pass; after the time of --wait it ends."""
+    with psycopg.connect(dsn) as other:
+        other.execute("SELECT FROM omd.module_instance")
+        pid = other.info.backend_pid
+        with loads(dsn) as errors:
+            if way == "omd":
+                with (
+                    psycopg.connect(dsn, autocommit=True) as installer,
+                    pytest.raises(
+                        install.InstallError, match=rf"in the way: .*\b{pid}\b"
+                    ) as caught,
+                ):
+                    install.install(installer, next_tree.root, wait=timedelta(seconds=3))
+                assert caught.value.sqlstate == "55P03"
+            else:
+                command = [
+                    "psql",
+                    "--no-psqlrc",
+                    "-q",
+                    "-v",
+                    "wait=3",
+                    "-f",
+                    next_tree.manifest,
+                    dsn,
+                ]
+                done = subprocess.run(
+                    [BIN / command[0], *command[1:]], capture_output=True, text=True, check=False
+                )
+                assert done.returncode == 3
+                assert f"{pid}" in done.stderr
+        assert errors == []
+        if way == "omd":
+            assert "waited" in steps(conn)["V901__add"][3]
+    assert conn.execute("SELECT to_regclass('omd_report.doubled')").fetchone() == (None,)
+
+
+def test_installers_take_turns_and_the_second_finds_nothing_to_do(conn, dsn, next_tree):
+    conn.execute(MANY)
+    done: list[int] = []
+
+    def run() -> None:
+        with psycopg.connect(dsn, autocommit=True) as session:
+            found = install.install(session, next_tree.root)
+            done.append(sum(step.action.value not in ("keep", "run") for step in found))
+
+    threads = [threading.Thread(target=run) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(map(bool, done)) == [False, False, True]
+    require_done(conn, ROWS)
+
+
+def test_a_filled_column_is_filled_again_for_those_who_were_older(conn, dsn, next_tree):
+    """A transaction that is older than the filling writes a row without the value behind it."""
+    conn.execute(MANY)
+    # Its writer does not know of the trigger.
+    text = next_release.ADD.partition("CREATE FUNCTION")[0]
+    (next_tree.root / "migrations/V901__add.sql").write_text(text)
+    next_tree.relist("V901__add")
+    with psycopg.connect(dsn) as older, psycopg.connect(dsn, autocommit=True) as watcher:
+        older.execute("SELECT pg_current_xact_id()")
+        thread = threading.Thread(target=upgrade, args=(dsn, next_tree.root, "omd", None))
+        thread.start()
+        filled = "SELECT rows_done FROM omd_report.upgrade WHERE step_code = 'V902__fill'"
+        deadline = time.monotonic() + 60
+        while watcher.execute(filled).fetchone() != (ROWS,):
+            assert time.monotonic() < deadline
+        older.execute(MANY.replace(f"(1, {ROWS})", "(1, 1)"))
+        older.commit()
+        thread.join(60)
+    require_done(conn, ROWS + 1)
