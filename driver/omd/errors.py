@@ -16,6 +16,7 @@ from omd._core.errors import (
     NewerInstalled,
     NotInstalled,
     OmdError,
+    StateDiffers,
     StateError,
 )
 from omd.control.errors import (
@@ -379,6 +380,7 @@ __all__ = [
     "SearchNotAllowed",
     "ServerNotConfirmed",
     "SinkNotHeld",
+    "StateDiffers",
     "StateError",
     "StepFenced",
     "StepNotStarted",

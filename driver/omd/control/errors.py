@@ -14,6 +14,7 @@ from omd._core.errors import (
     MigrationChanged,
     MissingArgument,
     NewerInstalled,
+    StateDiffers,
     StateError,
 )
 from omd.control.own_errors import (
@@ -70,6 +71,7 @@ __all__ = [
     "ProtectedTarget",
     "RollbackIncomplete",
     "ServerNotConfirmed",
+    "StateDiffers",
     "TargetColumnNotFound",
     "TargetInUse",
     "TargetNotFound",
