@@ -282,6 +282,52 @@ def test_all_rooms_run_as_an_administrator(place, kind, with_admin):
         install.uninstall(conn)
 
 
+@pytest.mark.skipif(VERSION < 16, reason="there whoever may create roles may grant that")
+def test_a_run_whose_statement_was_broken_off_ends_with_its_lease(place):
+    """A pool keeps its connection open, and omd_owner can't see that its statement has ended."""
+    dsn = make(place, "cloudsql", with_admin=False)
+    with (
+        psycopg.connect(dsn, autocommit=True, row_factory=dict_row) as conn,
+        psycopg.connect(dsn, autocommit=True) as pooled,
+    ):
+        install.install(conn)
+        flow = Flow(conn)
+        conn.execute("GRANT omd_admin, omd_runner TO CURRENT_USER; CREATE SCHEMA dwh")
+        flow.module()
+        pooled.execute("CALL omd.begin_in_database_run('m', 0, 'SELECT 1')")
+        assert flow.begin_module("m").pi == "A"
+        state = "SELECT execution_status_code FROM omd.module_instance WHERE module_instance_id = 1"
+        assert flow.one(state) == "E"
+        flow.owner("UPDATE omd.module_instance SET lease_expires_at = now() - interval '1 s'")
+        assert flow.begin_module("m").pi in ("P", "R")
+        assert flow.one(state) == "F"
+        with psycopg.connect(place, autocommit=True) as superuser:
+            superuser.execute("GRANT pg_read_all_stats TO omd_owner")
+        pooled.execute("CALL omd.begin_in_database_run('m', 0, 'SELECT 1')")
+        assert (
+            flow.rows(
+                "SELECT FROM omd.module_instance WHERE module_instance_id > 3"
+                " AND lease_expires_at IS NOT NULL"
+            )
+            == []
+        )
+        install.uninstall(conn)
+
+
+@pytest.mark.skipif(VERSION < 16, reason="there a membership says nothing of it")
+@pytest.mark.parametrize("grants", ["INHERIT FALSE, SET TRUE", "INHERIT FALSE, SET FALSE"])
+def test_a_removal_takes_the_rights_that_it_needs(place, grants):
+    """DROP OWNED BY needs INHERIT, not only SET."""
+    dsn = make(place, "azure", with_admin=True)
+    before = dumped(place)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        install.install(conn)
+        for role in ("omd_owner", "omd_runner"):
+            conn.execute(f"GRANT {role} TO CURRENT_USER WITH {grants}")
+        install.uninstall(conn)
+    assert dumped(place) == before
+
+
 def knows(kind: str, with_admin: bool) -> bool:
     """Return whether omd_owner may see the statements of other roles."""
     # On 15 who may create roles may also grant those of PostgreSQL.

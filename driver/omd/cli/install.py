@@ -159,7 +159,7 @@ def _install(
         module.install(conn, **how)
         made = sum(step.action is module.Action.APPLY for step in planned)
         click.echo(
-            f"Made {made} roles, memberships and privileges for omd in {where}."
+            f"Made {made} of the roles, memberships and privileges of omd in {where}."
             if made
             else f"Nothing to do: {where} has the roles of omd.",
             err=True,
