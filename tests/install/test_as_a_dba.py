@@ -50,13 +50,19 @@ def seen(dsn: str) -> dict[str, set[str]]:
         }
 
 
+def told_by(program: str, *arguments: str) -> str:
+    """Return what it prints without what differs each time."""
+    done = subprocess.run([BIN / program, *arguments], check=True, capture_output=True, text=True)
+    noise = re.compile(r"\\(un)?restrict |ALTER TABLE ONLY .* SET \(pg_attver=")
+    return "\n".join(line for line in done.stdout.splitlines() if not noise.match(line))
+
+
 def dumped(dsn: str, *options: str) -> str:
-    done = subprocess.run(
-        [BIN / "pg_dump", *options, dsn], check=True, capture_output=True, text=True
-    )
-    return "\n".join(
-        x for x in done.stdout.splitlines() if not x.startswith(("\\restrict", "\\un"))
-    )
+    return told_by("pg_dump", *options, dsn)
+
+
+def pg_roles(dsn: str) -> str:
+    return told_by("pg_dumpall", "--roles-only", "-d", dsn)
 
 
 def recorded(dsn: str):
@@ -316,15 +322,6 @@ def test_somebody_else_makes_the_roles(omd_here, fresh_server, place, tmp_path, 
         with psycopg.connect(place, autocommit=True) as conn:
             install.uninstall(conn)
             conn.execute("DROP OWNED BY builder, dba; DROP ROLE builder, dba")
-
-
-def pg_roles(dsn: str) -> str:
-    done = subprocess.run(
-        [BIN / "pg_dumpall", "--roles-only", "-d", dsn], check=True, capture_output=True, text=True
-    )
-    return "\n".join(
-        x for x in done.stdout.splitlines() if not x.startswith(("\\restrict", "\\un"))
-    )
 
 
 @pytest.mark.parametrize("way", ["command", "script", "psql"])
