@@ -80,7 +80,10 @@ def test_install_then_plan_then_uninstall(omd_command, empty_dsn):
     rows = list(csv.DictReader(io.StringIO(plan.stdout)))
     assert plan.returncode == 0
     assert list(rows[0]) == columns
-    assert [r["path"] for r in rows] == [e.path for e in install.read_manifest()]
+    files = [r["path"] for r in rows if r["kind"] != "outside"]
+    assert files == [e.path for e in install.read_manifest()]
+    name = psycopg.conninfo.conninfo_to_dict(empty_dsn)["dbname"]
+    assert f"CREATE on database {name}" in [r["path"] for r in rows if r["kind"] == "outside"]
 
     first = omd_command("install", dsn=empty_dsn)
     assert (first.returncode, first.stdout) == (0, "")

@@ -11,9 +11,16 @@ import subprocess
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
+from facts.store import Store
 from omd import embedded, install
+from provenance.persons import erase, find, set_up
+from support.events import published
+from support.flow import Flow
 from support.programs import BIN
+from support.scene import Scene
 from support.server import VERSION
 
 pytestmark = pytest.mark.server  # what a role may do differs between versions of PostgreSQL
@@ -121,10 +128,8 @@ def test_an_administrator_installs_upgrades_and_removes(place, tree, psql, kind,
             lambda notice: told.append((notice.severity_nonlocalized, notice.message_hint))
         )
         install.install(conn)
-        # On 15 who may create roles may also grant those of PostgreSQL.
-        knows = VERSION < 16 or (with_admin and kind != "cloudsql")
         grant = "As a superuser: GRANT pg_read_all_stats TO omd_owner;"
-        assert told == ([] if knows else [("WARNING", grant)])
+        assert told == ([] if knows(kind, with_admin) else [("WARNING", grant)])
         if with_admin or kind == "cloudsql":  # the others differ in the installation only
             for statement in ALL_ROOMS.split(";\n"):
                 conn.execute(statement)
@@ -202,3 +207,128 @@ def test_another_administrator_gets_to_know_what_he_lacks(place):
         with psycopg.connect(place, autocommit=True) as conn:
             install.uninstall(conn)
             conn.execute("DROP OWNED BY second; DROP ROLE second")
+
+
+KINDS = [(kind, with_admin) for kind in ADMINISTRATORS for with_admin in (True, False)]
+
+
+@pytest.mark.parametrize(("kind", "with_admin"), KINDS)
+def test_all_rooms_run_as_an_administrator(place, kind, with_admin):
+    """His login has the roles, as it may grant them, and no right that he did not give."""
+    dsn = make(place, kind, with_admin=with_admin)
+    with psycopg.connect(dsn, autocommit=True, row_factory=dict_row) as conn:
+        conn.prepare_threshold = None
+        install.install(conn)
+        conn.execute("GRANT omd_admin, omd_runner, omd_data_writer TO CURRENT_USER")
+        conn.execute("CREATE SCHEMA dwh")
+        # Process control: a run that fails, its rollback, and the server's own runs.
+        flow = Flow(conn)
+        flow.batch("b", "m")
+        flow.run_module("m", status="F")
+        batch = flow.begin_batch()
+        flow.run_module("m", batch=batch.id)
+        flow.end_batch(batch.id, "S")
+        conn.execute(
+            "CALL omd.register_module('sql', 'INT', 'dwh.t', 'HUB', p_executable => "
+            "'INSERT INTO dwh.t SELECT current_setting(''omd.module_instance_id'')::bigint')"
+        )
+        conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
+        assert flow.call("run_module", module_code="sql")["execution_status_code"] == "S"
+        assert flow.one("SELECT count(*) FROM dwh.t") == 1
+        assert flow.one(
+            "SELECT lease_expires_at > now() + interval '23 hours' FROM omd.module_instance"
+            " WHERE is_session_bound"
+        ) == (None if knows(kind, with_admin) else True)
+        # Lineage
+        scene = Scene(conn, changes_role=False)
+        scene.source("dwh.src", 1, 2, 3)
+        scene.topic()
+        step = scene.step()
+        assert (step.outcome, step.rows) == (
+            ("DONE", 2) if knows(kind, with_admin) else (step.outcome, step.rows)
+        )
+        assert step.outcome in ("DONE", "NOJOBS"), step
+        # Tasks
+        conn.execute("CALL omd_dispatch.register_family('PARCEL', '{\"DEPOT\": \"text\"}')")
+        conn.execute(
+            "CALL omd_dispatch.register_task_type('PARCEL', 'LABEL', 'PYTHON', 'depot:label')"
+        )
+        conn.execute("CALL omd_dispatch.create_task('PARCEL', 'LABEL', '{\"DEPOT\": \"Lyon\"}')")
+        flow.call("omd_dispatch.register_backend", backend_type="WORKER", backend_id="w1")
+        (task,) = flow.rows("SELECT * FROM omd_dispatch.claim_tasks('w1', 1)")
+        done = {"task_id": task["task_id"], "claim_token": task["claim_token"], "outcome": "S"}
+        answer = flow.call("omd_dispatch.complete_tasks", backend_id="w1", results=Jsonb([done]))
+        assert answer["refused"] == []
+        # Deliveries, facts and provenance
+        store = Store(conn)
+        set_up(store)
+        assert store.now("person", "nbr, name") != []
+        erased = erase(store)
+        assert erased["erasure_id"] is not None
+        assert find(store) == []
+        conn.execute(
+            "SELECT * FROM omd_provenance.explain('gdal_shop.person', %s, 'name')",
+            [Jsonb({"nbr": 8})],
+        )
+        # Events, lakes, purges
+        assert ("RUN_FAILED", 1) in published(flow)
+        conn.execute("CALL omd_lake.register_namespace('lake', 'file:///tmp/nowhere')")
+        conn.execute("CALL omd.purge_history(interval '1 day')")
+        for view in conn.execute(
+            "SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'v'"
+            " AND relnamespace = 'omd_report'::regnamespace"
+        ).fetchall():
+            conn.execute(f"SELECT * FROM {view['name']} LIMIT 1")
+        install.uninstall(conn)
+
+
+@pytest.mark.skipif(VERSION < 16, reason="there whoever may create roles may grant that")
+def test_a_run_whose_statement_was_broken_off_ends_with_its_lease(place):
+    """A pool keeps its connection open, and omd_owner can't see that its statement has ended."""
+    dsn = make(place, "cloudsql", with_admin=False)
+    with (
+        psycopg.connect(dsn, autocommit=True, row_factory=dict_row) as conn,
+        psycopg.connect(dsn, autocommit=True) as pooled,
+    ):
+        install.install(conn)
+        flow = Flow(conn)
+        conn.execute("GRANT omd_admin, omd_runner TO CURRENT_USER; CREATE SCHEMA dwh")
+        flow.module()
+        pooled.execute("CALL omd.begin_in_database_run('m', 0, 'SELECT 1')")
+        assert flow.begin_module("m").pi == "A"
+        state = "SELECT execution_status_code FROM omd.module_instance WHERE module_instance_id = 1"
+        assert flow.one(state) == "E"
+        flow.owner("UPDATE omd.module_instance SET lease_expires_at = now() - interval '1 s'")
+        assert flow.begin_module("m").pi in ("P", "R")
+        assert flow.one(state) == "F"
+        with psycopg.connect(place, autocommit=True) as superuser:
+            superuser.execute("GRANT pg_read_all_stats TO omd_owner")
+        pooled.execute("CALL omd.begin_in_database_run('m', 0, 'SELECT 1')")
+        assert (
+            flow.rows(
+                "SELECT FROM omd.module_instance WHERE module_instance_id > 3"
+                " AND lease_expires_at IS NOT NULL"
+            )
+            == []
+        )
+        install.uninstall(conn)
+
+
+@pytest.mark.skipif(VERSION < 16, reason="there a membership says nothing of it")
+@pytest.mark.parametrize("grants", ["INHERIT FALSE, SET TRUE", "INHERIT FALSE, SET FALSE"])
+def test_a_removal_takes_the_rights_that_it_needs(place, grants):
+    """DROP OWNED BY needs INHERIT, not only SET."""
+    dsn = make(place, "azure", with_admin=True)
+    before = dumped(place)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        install.install(conn)
+        for role in ("omd_owner", "omd_runner"):
+            conn.execute(f"GRANT {role} TO CURRENT_USER WITH {grants}")
+        install.uninstall(conn)
+    assert dumped(place) == before
+
+
+def knows(kind: str, with_admin: bool) -> bool:
+    """Return whether omd_owner may see the statements of other roles."""
+    # On 15 who may create roles may also grant those of PostgreSQL.
+    return VERSION < 16 or (with_admin and kind != "cloudsql")

@@ -211,8 +211,9 @@ def _statistics(conn: psycopg.Connection[Any]) -> Finding:
     return Finding(
         "statistics",
         Verdict.WARNING,
-        "omd_owner can't see since when other roles write, so a topic of lineage waits for every "
-        "writer of its base table",
+        "omd_owner can't see since when other roles work, so a topic of lineage waits for every "
+        "writer of its base table, and a run in the database whose statement was broken off lives "
+        "for a day while its connection is open",
         "As a superuser:  GRANT pg_read_all_stats TO omd_owner;",
     )
 

@@ -27,8 +27,8 @@ def _seconds(_ctx: click.Context, _parameter: click.Parameter, given: str | None
     """Read a duration: seconds, or with a unit."""
     if given is None:
         return None
-    found = re.fullmatch(r"\s*([0-9]+(?:[.][0-9]+)?)\s*(ms|s|min)?\s*", given)
-    seconds = float(found[1]) * {"ms": 0.001, "min": 60}.get(found[2], 1) if found else 0
+    given_as = re.fullmatch(r"\s*([0-9]+(?:[.][0-9]+)?)\s*(ms|s|min)?\s*", given)
+    seconds = float(given_as[1]) * {"ms": 0.001, "min": 60}.get(given_as[2], 1) if given_as else 0
     if not 0 < seconds <= 86400:
         raise click.BadParameter("It is a duration above 0, as 500ms, 2s or 1min.")
     return seconds
@@ -184,7 +184,7 @@ def _install(
         module.install(conn, **how)
         made = sum(step.action is module.Action.APPLY for step in planned)
         click.echo(
-            f"Made {made} roles, memberships and privileges for omd in {where}."
+            f"Made {made} of the roles, memberships and privileges of omd in {where}."
             if made
             else f"Nothing to do: {where} has the roles of omd.",
             err=True,

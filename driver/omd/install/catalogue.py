@@ -24,9 +24,9 @@ class Change:
 
 @dataclass(slots=True)
 class Thing:
-    """An object: what is told when it is new, and what can differ."""
+    """An object: its summary when it is new, and what can differ."""
 
-    told: str
+    summary: str
     properties: dict[str, Any] = field(default_factory=dict)
 
 
@@ -44,8 +44,7 @@ class Catalogue:
 
 
 _SCHEMAS = "n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'"
-_COMMENT = "md5(obj_description({oid}, '{catalogue}'))"
-# kind, object, what is told, then names and values of what can differ
+# kind, object, summary, then names and values of what can differ
 _THINGS = (
     """
     SELECT 'schema', quote_ident(n.nspname), 'of ' || n.nspowner::regrole,
@@ -252,8 +251,8 @@ def look(conn: psycopg.Connection[Any]) -> Catalogue:
         # The texts are those above.
         for query in _THINGS:
             cur.execute(query.replace("{schemas}", _SCHEMAS).encode())
-            for kind, name, told, properties in cur:
-                things[kind, name] = Thing(told, properties)
+            for kind, name, summary, properties in cur:
+                things[kind, name] = Thing(summary, properties)
         cur.execute(_MEMBERSHIPS.encode())
         rights = set(cur.fetchall())
         cur.execute(_RIGHTS.replace("{schemas}", _SCHEMAS).encode())
@@ -273,10 +272,10 @@ def _of_things(before: Mapping[Key, Thing], after: Mapping[Key, Thing]) -> Itera
         for key in sorted(key for key in {*before, *after} if key[0] == kind):
             old, new = before.get(key), after.get(key)
             if old is None and new is not None:
-                told = ", ".join([new.told, *_changed({}, new.properties, only=("types",))])
-                yield Change("CREATE", *key, told)
+                summary = ", ".join([new.summary, *_changed({}, new.properties, only=("types",))])
+                yield Change("CREATE", *key, summary)
             elif new is None and old is not None:
-                yield Change("DROP", *key, old.told)
+                yield Change("DROP", *key, old.summary)
             elif old is not None and new is not None and old.properties != new.properties:
                 yield Change("ALTER", *key, ", ".join(_changed(old.properties, new.properties)))
 

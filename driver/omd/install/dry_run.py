@@ -144,7 +144,7 @@ def dry_run(
                     after = look(conn)
                 except (InstallError, psycopg.errors.QueryCanceled) as error:
                     if not watch.is_over:
-                        raise _told(error, watch) from error
+                        raise _with_holder(error, watch) from error
                     done.stopped = watch.at
             watch.look()
             done.locks = watch.locks()
@@ -189,12 +189,12 @@ def _execute(
                 raise psycopg.errors.QueryCanceled(statement.path)
 
 
-def _told(error: Exception, watch: _Watch) -> Exception:
-    """Return the error; who held what it waited for is told."""
+def _with_holder(error: Exception, watch: _Watch) -> Exception:
+    """Return the error; its hint says who held what it waited for."""
     if isinstance(error, InstallError) and error.sqlstate == "55P03" and watch.waited_for:
-        told = InstallError(error.message, hint=f"Try again when {watch.waited_for} has ended.")
-        told.sqlstate = error.sqlstate
-        return told
+        failure = InstallError(error.message, hint=f"Try again when {watch.waited_for} has ended.")
+        failure.sqlstate = error.sqlstate
+        return failure
     return error
 
 

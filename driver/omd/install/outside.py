@@ -159,7 +159,7 @@ class _Server:
     def _row(self, query: str, *values: str) -> tuple[Any, ...]:
         with self._conn.cursor(row_factory=tuple_row) as cur:
             # The texts are those above, in which values are parameters.
-            row = cur.execute(query, values).fetchone()  # type: ignore[arg-type]
+            row = cur.execute(query, values).fetchone()
         assert row is not None  # noqa: S101 - each of them returns one
         return row
 

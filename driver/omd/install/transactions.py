@@ -224,11 +224,11 @@ def _view(entry: Entry) -> Statement:
 def _roles(entries: list[Entry], only: Part | None, installer: str | None) -> Iterator[Statement]:
     for entry in entries:
         if entry.path == ROLES:
-            yield from _told(only, installer)
+            yield from _settings(only, installer)
             yield _file(entry)
 
 
-def _told(only: Part | None, installer: str | None) -> Iterator[Statement]:
+def _settings(only: Part | None, installer: str | None) -> Iterator[Statement]:
     """Yield the settings that sql/roles.sql reads."""
     if installer is not None:
         yield Statement(f"SET LOCAL omd_install.installer = {quoted(installer)}", ROLES)
