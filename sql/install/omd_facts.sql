@@ -60,6 +60,12 @@
 \if :pending
 \ir ../../migrations/V097__exports_in_batches.sql
 \endif
+\set checksum '297cfeb3f7fe02c703c32543e5055c5c2cf7082731cea932fc3899729393789e'
+\set migration 'V125__facts_of_a_transaction'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V125__facts_of_a_transaction.sql
+\endif
 
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql

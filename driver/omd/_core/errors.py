@@ -120,6 +120,10 @@ class AnswerLost(ConnectionFailed):
     """
 
 
+class NeedsSession(OmdError):
+    """The call needs a session, and a pooler in transaction mode gives none; nothing was sent."""
+
+
 class NotInstalled(OmdError):
     """The database has no OMD, or an older version: ``omd install`` repairs that."""
 

@@ -137,6 +137,7 @@ class _Targets(Calls):
             [payload_json],
             tuple,
             repeatable=False,
+            is_alone=True,
         )
 
 

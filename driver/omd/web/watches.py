@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import psycopg
 
 from omd._terminal.markup import Html
+from omd.web import opening
 from omd.web.bell import Bell
 
 REST = 0.25  # seconds between two computations of a watch, at least
@@ -233,6 +234,15 @@ class Watches:
             viewer.be_live(is_well)
 
     def _listen(self, name: str, connection: Connection) -> None:
+        if (
+            isinstance(connection, opening.Connection) and connection.is_pooled
+        ):  # nothing can be heard: each watch looks after INTERVAL
+            self._be_well(name, is_well=True)
+            self._ask_all()
+            while self._is_needed():
+                self._closing.wait(1)
+                connection.execute("SELECT")
+            return
         connection.execute("; ".join(f"LISTEN {channel}" for channel in CHANNELS))
         self._be_well(name, is_well=True)
         self._ask_all()
