@@ -88,7 +88,7 @@ logfile = {folder}/log
             given = conninfo_to_dict(dsn)
             yield make_conninfo(
                 "",
-                **{name: value for name, value in given.items() if name not in ("hostaddr",)}
+                **{name: value for name, value in given.items() if name != "hostaddr"}
                 | {"host": "127.0.0.1", "port": str(listens), "user": user},
             )
         finally:
@@ -105,7 +105,7 @@ logfile = {folder}/log
 def _owner(host: str) -> tuple[int, int]:
     """Return who pgbouncer runs as, since not as root: who owns the server's socket, or nobody."""
     if host.startswith("/"):
-        found = os.stat(host)
+        found = Path(host).stat()
         return found.st_uid, found.st_gid
     nobody = pwd.getpwnam("nobody")
     return nobody.pw_uid, nobody.pw_gid

@@ -14,10 +14,13 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.rows import Row
 
+from omd._core.pooling import needs_session
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 _BEGINS = ("BEGIN", "START")
+_STAYS = ("DISCARD", "LISTEN", "LOAD", "PREPARE", "RESET", "SET", "UNLISTEN")
 _ENDS = ("ABORT", "COMMIT", "END", "ROLLBACK")
 
 
@@ -60,12 +63,18 @@ class Cursor(psycopg.Cursor[Row]):
     """A cursor that puts a statement of its own into a transaction, where there is need."""
 
     def execute(self, query: Any, *arguments: Any, **options: Any) -> Self:
-        """Execute a query."""
+        """Execute a query.
+
+        Raises:
+            NeedsSession: it is for the session, outside of a transaction.
+        """
         word = _first_word(query)
         if word in _BEGINS and self._link.is_between:
             super().execute(query, *arguments, **options)
             self._link.begin()
             return self
+        if word in _STAYS and self._link.is_between:
+            raise needs_session(f"{word} outside of a transaction")
         with self._begun(word):
             return super().execute(query, *arguments, **options)
 

@@ -37,8 +37,11 @@ def install(dsn: str, output: str, plan_only: bool, show_all: bool, allow_downgr
     Without Python, the same by psql:  psql -f sql/install.sql
     """
     from omd import install as installer
+    from omd._core.pooling import require_session
 
     with connect(dsn) as conn:
+        if not plan_only:
+            require_session(conn, "an installation")
         if plan_only:
             with installer.pinned(conn):
                 planned = installer.plan(conn, allow_downgrade=allow_downgrade)
@@ -80,8 +83,10 @@ def uninstall(dsn: str, yes: bool) -> None:
     stg_), which belong to you then.
     """
     from omd import install as installer
+    from omd._core.pooling import require_session
 
     with connect(dsn) as conn:
+        require_session(conn, "a removal")
         with installer.pinned(conn):
             is_installed = installer.is_installed(conn)
         if not is_installed:
