@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from support.workers import Process, until
 from dispatch.test_worker import MODULE, create, ended, register
+from support.workers import Process, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,6 @@ from omd.web.selects import Select
 from support.pooler import bouncing
 from support.workers import until
 from web.acting import do, done, send, shown
-from web.world import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,8 +83,16 @@ def test_an_action_is_done_and_one_that_needs_a_session_is_refused(
     assert found.fetchone() == {"inactive_indicator": "Y"}
     said = conn.execute("SELECT reason FROM omd.event_log ORDER BY event_id DESC LIMIT 1")
     assert said.fetchone() == {"reason": "it is late"}
-    # The routine of RUN commits itself, so its reason would have to stay in the session.
-    conn.execute("CALL omd.set_module_active('m')") if False else None
+    # This routine commits itself, so the reason would have to stay in the session.
+    conn.execute(
+        "CALL omd_dispatch.register_schedule('s', 'RUN', 'MODULE', '{\"CODE\": \"m\"}',"
+        " p_every => '1 day', p_next_time => '2020-01-01Z')"
+    )
+    answer = send(page, shown(page, do("FIRE_SCHEDULE", "s")))
+    told = page.get(answer.headers["Location"]).text if answer.status == 303 else answer.text
+    assert "needs a session of its own" in told
+    assert conn.execute("SELECT FROM omd_dispatch.task_data_run").fetchall() == []
+    conn.execute("SET ROLE omd_owner; DELETE FROM omd_dispatch.task_schedule; RESET ROLE")
 
 
 def test_who_acts_for_others_is_refused(pooled: str, omd_here: Any) -> None:

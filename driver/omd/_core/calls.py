@@ -34,8 +34,8 @@ def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-# By these a job is begun, written and ended. A client that is a minor version newer than its database
-# runs jobs, so what an answer of theirs lacks is NULL.
+# By these a job is begun, written and ended. A client that is a minor version newer than its
+# database runs jobs, so what an answer of theirs lacks is NULL.
 JOBS = frozenset(
     f"omd.{name}"
     for name in (

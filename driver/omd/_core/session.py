@@ -13,7 +13,6 @@ from itertools import count
 from secrets import token_hex
 from typing import Any, TypeAlias
 
-import psycopg
 from psycopg import generators
 from psycopg.abc import PQGen
 from psycopg.adapt import PyFormat, Transformer
