@@ -209,9 +209,11 @@ def test_each_view_is_read_that_has_columns_and_codes_more(
     for row in views():
         name: str = row.view
         columns = real.execute(
-            "SELECT attname AS name,"
-            " format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL) AS type"
-            " FROM pg_attribute JOIN pg_type AS t ON atttypid = t.oid WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+            """\
+SELECT a.attname AS name, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL) AS type
+FROM pg_attribute AS a JOIN pg_type AS t ON a.atttypid = t.oid
+WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum""",
             [name],
         ).fetchall()
         told = [f'{sample(c["type"])[0]} AS "{c["name"]}"' for c in columns]

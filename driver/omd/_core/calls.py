@@ -37,7 +37,7 @@ def _plain(value: object) -> object:
 # By these a job is begun, written and ended. A client that is a minor version newer than its
 # database runs jobs, so what an answer of theirs lacks is NULL.
 JOBS = frozenset(
-    f"omd.{name}"
+    "omd." + name
     for name in (
         "batch_abort",
         "batch_failure",
@@ -67,7 +67,7 @@ JOBS = frozenset(
         "run_module",
     )
 ) | frozenset(
-    f"omd_dispatch.{name}"
+    "omd_dispatch." + name
     for name in (
         "claim_tasks",
         "complete_tasks",

@@ -21,7 +21,7 @@ from omd._core import versions
 from omd._core.adapters import adapt
 from omd._core.conninfo import read_conninfo
 from omd._core.errors import AnswerLost, ConnectionFailed, StateError
-from omd._core.pooling import ISOLATION, Pooler, found, local
+from omd._core.pooling import ISOLATION, Pooler, judged, local
 from omd._core.rows import MissingColumns, rows_of
 from omd._core.session import Session
 from omd._core.transactional import Connection
@@ -347,7 +347,7 @@ class Link:
         try:
             session = Session(connection)
             pid, version = session.look(_LOOK if is_first else _LOOK_AGAIN)
-            self._pooler = found(connection.info.backend_pid, pid)
+            self._pooler = judged(connection.info.backend_pid, pid)
             if is_first:
                 self._version = version
             session.prepares = self._pooler is not Pooler.TRANSACTION

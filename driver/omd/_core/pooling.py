@@ -47,16 +47,16 @@ def wished() -> Pooler | None:
         ) from None
 
 
-def found(told: int, real: int) -> Pooler:
+def judged(announced: int, real: int) -> Pooler:
     """Return what stands between client and server.
 
     A pooler in session mode looks the same; what is done for transaction mode is right there too.
 
     Args:
-        told: the number of the backend that libpq was told.
+        announced: the number of the backend that libpq got.
         real: that which the backend has.
     """
-    return wished() or (Pooler.NONE if told == real else Pooler.TRANSACTION)
+    return wished() or (Pooler.NONE if announced == real else Pooler.TRANSACTION)
 
 
 def pooler_of(connection: psycopg.Connection[Any]) -> Pooler:
@@ -67,9 +67,9 @@ def pooler_of(connection: psycopg.Connection[Any]) -> Pooler:
     if given is not None:
         return given
     with connection.cursor(row_factory=tuple_row) as cursor:
-        row = cursor.execute("SELECT pg_catalog.pg_backend_pid()", prepare=False).fetchone()
+        row = cursor.execute(b"SELECT pg_catalog.pg_backend_pid()", prepare=False).fetchone()
     assert row is not None  # noqa: S101 - it has no FROM
-    return found(connection.info.backend_pid, row[0])
+    return judged(connection.info.backend_pid, row[0])
 
 
 def require_session(connection: psycopg.Connection[Any], what: str) -> None:

@@ -7,7 +7,9 @@ version, since an older database is refused.
 
 from __future__ import annotations
 
+import functools
 import re
+from importlib import metadata
 
 from omd._core.errors import NewerInstalled, NotInstalled, OmdError
 
@@ -20,11 +22,13 @@ def parts(version: str | None) -> tuple[int, int] | None:
     return None if match is None else (int(match[1]), int(match[2]))
 
 
+@functools.cache
 def mine() -> str:
-    """Return the version of this client."""
-    from omd._version import __version__
-
-    return __version__
+    """Return the version of this client; empty where it is not installed."""
+    try:
+        return metadata.version("pgomd")
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def refusal(client: str, database: str | None) -> OmdError | None:
@@ -37,13 +41,13 @@ def refusal(client: str, database: str | None) -> OmdError | None:
     ours, theirs = parts(client), parts(database)
     if ours is None or theirs is None or (ours[0] == theirs[0] and ours[1] <= theirs[1] + 1):
         return None
-    told = f"this client is omd {client}, and the database has omd {database}"
+    both = f"this client is omd {client}, and the database has omd {database}"
     if ours > theirs:
         return NotInstalled(
-            f"{told}: it may be one minor version older, not more", hint="Run: omd install"
+            f"{both}: it may be one minor version older, not more", hint="Run: omd install"
         )
     return NewerInstalled(
-        f"{told}: that is another major version",
+        f"{both}: that is another major version",
         hint=f"Run: pip install 'pgomd=={theirs[0]}.*'",
     )
 
