@@ -57,10 +57,17 @@ class Link:
         conninfo: a complete libpq connection string.
         application_name: the name that pg_stat_activity shows.
         patience: for how long a lost connection is tried again.
+        like: an open link to the same address, which has looked what is there; None: it looks.
     """
 
     def __init__(
-        self, conninfo: str, *, application_name: str, patience: timedelta, **options: str
+        self,
+        conninfo: str,
+        *,
+        application_name: str,
+        patience: timedelta,
+        like: Link | None = None,
+        **options: str,
     ) -> None:
         # With these a server that vanished is noticed within a minute; libpq would take hours.
         defaults = {
@@ -78,8 +85,10 @@ class Link:
         self._closed = False
         self._in_transaction = False
         self._settings: dict[str, str] = {}
-        self._pooler = Pooler.NONE  # as of the last connection
-        self._version: str | None = None  # of OMD in the database, as of `open`; None: not known
+        self._looks = like is None  # at the first connection; at later ones it always looks
+        self._pooler = Pooler.NONE if like is None else like._pooler  # as of the last connection
+        # Of OMD in the database, as of `open`; None: it is not known.
+        self._version = None if like is None else like._version
 
     @property
     def is_pooled(self) -> bool:
@@ -346,10 +355,12 @@ class Link:
         adapt(connection)
         try:
             session = Session(connection)
-            pid, version = session.look(_LOOK if is_first else _LOOK_AGAIN)
-            self._pooler = judged(connection.info.backend_pid, pid)
-            if is_first:
-                self._version = version
+            if self._looks:
+                pid, version = session.look(_LOOK if is_first else _LOOK_AGAIN)
+                self._pooler = judged(connection.info.backend_pid, pid)
+                if is_first:
+                    self._version = version
+            self._looks = True
             session.prepares = self._pooler is not Pooler.TRANSACTION
             if session.prepares:
                 for name, value in self._settings.items():
