@@ -35,11 +35,16 @@ for line in sys.stdin:
     with omd.connect(dsn, lease=None) as control:
         control.module_success(control.begin_module("m").module_instance_id)
         control.module_success(control.begin_module("m").module_instance_id)
-        begun = time.perf_counter()
+        begun, cpu = time.perf_counter(), time.process_time()
         for _ in range(calls):
             control.module_success(control.begin_module("m").module_instance_id)
-        ended = time.perf_counter()
-    print((ended - begun) / calls * 1000, (connected - began) / connects * 1000, flush=True)
+        ended, used = time.perf_counter(), time.process_time()
+    print(
+        (ended - begun) / calls * 1000,
+        (used - cpu) / calls * 1000,
+        (connected - began) / connects * 1000,
+        flush=True,
+    )
 """
 
 
@@ -55,14 +60,16 @@ class Client:
             env={**os.environ, "PYTHONPATH": str(package)},
         )
         self.calls: list[float] = []
+        self.cpu: list[float] = []  # of the client, for a call
         self.connects: list[float] = []
 
     def measure(self) -> None:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(file=self._process.stdin, flush=True)
-        call, connect = map(float, self._process.stdout.readline().split())
+        call, cpu, connect = map(float, self._process.stdout.readline().split())
         self.calls.append(call)
+        self.cpu.append(cpu)
         self.connects.append(connect)
 
     def close(self) -> None:
@@ -107,7 +114,7 @@ def main() -> None:
         for number in range(options.rounds):
             for name in names if number % 2 else reversed(names):
                 clients[name].measure()
-        for what in ("calls", "connects"):
+        for what in ("calls", "cpu", "connects"):
             figures = {name: getattr(client, what)[1:] for name, client in clients.items()}
             for name, values in figures.items():
                 ratios = [a / b for a, b in zip(values, figures["direct"], strict=True)]

@@ -92,6 +92,29 @@ def test_many_clients_on_one_server_connection_get_their_own_answers(
     ]
 
 
+def test_clients_that_take_the_pooler_for_none_never_execute_the_statement_of_another(
+    control: omd.Control, pooled_dsn: str, conn: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen before: a failure that was reported was recorded as a success."""
+    monkeypatch.setenv("OMD_POOLER", "none")
+    with omd.connect(pooled_dsn, lease=None) as first, omd.connect(pooled_dsn, lease=None) as other:
+        for _ in range(4):
+            ended = first.begin_module("m_1").module_instance_id
+            failed = other.begin_module("m_2").module_instance_id
+            first.module_success(ended)
+            other.module_failure(failed)
+            found = conn.execute(
+                "SELECT execution_status_code AS status FROM omd.module_instance"
+                " WHERE module_instance_id = ANY(%s) ORDER BY module_instance_id",
+                [[ended, failed]],
+            ).fetchall()
+            assert [row["status"] for row in found] == ["S", "F"]
+    with psycopg.connect(pooled_dsn, autocommit=True, prepare_threshold=None) as through:
+        row = through.execute(PREPARED).fetchone()
+        assert row is not None
+        assert row[0] >= 4  # so the names were in one session
+
+
 def test_what_is_set_holds_for_each_call_and_reaches_nobody_else(
     through: omd.Control, pooled_dsn: str, module_row: Callable[[int], dict[str, Any]]
 ) -> None:
