@@ -86,9 +86,11 @@ class Link:
         self._in_transaction = False
         self._settings: dict[str, str] = {}
         self._looks = like is None  # at the first connection; at later ones it always looks
-        self._pooler = Pooler.NONE if like is None else like._pooler  # as of the last connection
+        self._pooler: Pooler = (
+            Pooler.NONE if like is None else like._pooler
+        )  # as of the last connection
         # Of OMD in the database, as of `open`; None: it is not known.
-        self._version = None if like is None else like._version
+        self._version: str | None = None if like is None else like._version
 
     @property
     def is_pooled(self) -> bool:
