@@ -9,6 +9,7 @@ pytest_plugins = [
     "support.driver",
     "support.traps",
     "support.wire",
+    "support.pooler",
     "support.programs",
     "support.wheel",
     "support.environments",

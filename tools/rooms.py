@@ -132,6 +132,7 @@ IMPORTS = {
 }
 
 NAMES = re.compile(r"((?:p_\w+(?: \([^)]*\))?(?:, | and )?)+): (.+)", re.DOTALL)
+NO_BLOCK = "OM018"  # a procedure with this error ends transactions itself
 AGAIN = re.compile(
     r"Call again when the answer was lost(?:; (OM\d{3}) with (\w+) (\w+) says .*)?\."
 )
@@ -212,6 +213,13 @@ class Routine:
         if len(self.outputs) > 1 or (self.is_set and self.outputs):
             return _camel(self.name) + ("Row" if self.is_set else "Answer")
         return None
+
+    @property
+    def answer(self) -> str | None:
+        """The name of the one value that a procedure answers."""
+        if self.is_function or self.is_set or len(self.outputs) != 1:
+            return None
+        return self.outputs[0].name.removeprefix("p_")
 
     @property
     def has_python_types(self) -> bool:
@@ -439,6 +447,8 @@ def _constant(routine: Routine) -> str:
         *([f"required={required}"] if required else []),
         *([f"repeat={routine.repeat}"] if routine.repeat else []),
         *(["is_function=True"] if routine.is_function else []),
+        *([f'answer="{routine.answer}"'] if routine.answer else []),
+        *(["is_alone=True"] if NO_BLOCK in routine.comment.errors else []),
     ]
     if not inputs:
         told.remove("{}")

@@ -1,7 +1,9 @@
--- A setting, so that several statements and views see one moment without a long transaction.
+-- A setting, so that several statements and views see one moment without a long transaction. Behind
+-- a pooler in transaction mode the session is another's soon, so it can be for a transaction too.
 
 CREATE OR REPLACE FUNCTION omd_facts.as_of(
-    p_at timestamptz
+    p_at timestamptz,
+    p_is_local boolean DEFAULT FALSE
 )
 RETURNS timestamptz
 LANGUAGE plpgsql
@@ -11,14 +13,19 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $as_of$
 BEGIN
+    IF p_is_local IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_is_local'));
+    END IF;
     -- JSON writes a moment alike under any DateStyle.
-    PERFORM set_config('omd_facts.as_of', coalesce(to_jsonb(p_at) #>> '{}', ''), FALSE);
+    PERFORM set_config('omd_facts.as_of', coalesce(to_jsonb(p_at) #>> '{}', ''), p_is_local);
     RETURN p_at;
 END
 $as_of$;
 
 COMMENT ON FUNCTION omd_facts.as_of IS
 'Sets the moment of the session, as of which its as-of views are read, and returns it. p_at: the '
-'moment; NULL: each view is as of its traveling now again. Locks: none. May be NULL: the answer.';
+'moment; NULL: each view is as of its traveling now again. p_is_local: for this transaction only, '
+'which a pooler in transaction mode needs. Errors: OM005: p_is_local is NULL. Locks: none. May be '
+'NULL: the answer.';
 REVOKE ALL ON FUNCTION omd_facts.as_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.as_of TO omd_reader, omd_data_reader;

@@ -3,7 +3,8 @@
 CREATE OR REPLACE PROCEDURE omd_facts.open_delivery(
     p_agreement_code text,
     p_physical_delete_allowed boolean DEFAULT FALSE,
-    INOUT p_delivery_id bigint DEFAULT NULL
+    INOUT p_delivery_id bigint DEFAULT NULL,
+    p_is_local boolean DEFAULT FALSE
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -22,6 +23,9 @@ BEGIN
         PERFORM omd.raise_error(
             'OM005', jsonb_build_object('argument', 'p_physical_delete_allowed')
         );
+    END IF;
+    IF p_is_local IS NULL THEN
+        PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_is_local'));
     END IF;
     PERFORM omd.require_read_committed();
     PERFORM omd.require_name('p_agreement_code', p_agreement_code);
@@ -73,16 +77,18 @@ BEGIN
     PERFORM omd_delivery.move_delivery(p_delivery_id, 'PERSISTING');
     UPDATE omd_facts.gdal_delivery AS g SET module_instance_id = v_instance_id
     WHERE g.delivery_id = p_delivery_id;
-    PERFORM set_config('omd_facts.delivery_id', p_delivery_id::text, FALSE);
+    PERFORM set_config('omd_facts.delivery_id', p_delivery_id::text, p_is_local);
 END
 $open_delivery$;
 
 COMMENT ON PROCEDURE omd_facts.open_delivery IS
 'Opens a delivery under the GDAL agreement p_agreement_code, and makes the session write under '
 'it; other sessions of the same login SET omd_facts.delivery_id. p_physical_delete_allowed: a '
-'session may delete physically. Returns p_delivery_id. Errors: OM112, OM201, OM202, OM205, OM005, '
-'OM013, OM014, OM031, OM033, OM036: the agreement is of another layer, OM152: it has an open '
-'delivery, OM232, OM251: the interface is not deployed. Locks: the agreement, the Module; the '
-'first time for an interface, that in both rooms and its tables, against writers.';
+'session may delete physically. p_is_local: only this transaction writes under it, until others '
+'SET it; a pooler in transaction mode needs that. Returns p_delivery_id. Errors: OM112, OM201, '
+'OM202, OM205, OM005, OM013, OM014, OM031, OM033, OM036: the agreement is of another layer, '
+'OM152: it has an open delivery, OM232, OM251: the interface is not deployed. Locks: the '
+'agreement, the Module; the first time for an interface, that in both rooms and its tables, '
+'against writers.';
 REVOKE ALL ON PROCEDURE omd_facts.open_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.open_delivery TO omd_runner, omd_data_writer;

@@ -82,6 +82,12 @@
 \ir ../../migrations/before_1_0/V097__exports_in_batches.sql
 \endif
 \endif
+\set checksum '297cfeb3f7fe02c703c32543e5055c5c2cf7082731cea932fc3899729393789e'
+\set migration 'V125__facts_of_a_transaction'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V125__facts_of_a_transaction.sql
+\endif
 
 \set checksum 'f87228049cf4a4d93c232ef52511d1101f16a60b85916b321dca662cea1ee09e'
 \set phase 'baseline'

@@ -220,7 +220,6 @@ NULL_IS_AN_ANSWER = {
     "omd.settle_server": "its only argument is an answer",
     "omd.tell_row_counts": "a count that is not given is 0",
     "omd_dispatch.backend_position": "a member without a name has no place",
-    "omd_facts.as_of": "NULL takes the moment back",
     "omd_facts.load_all": "NULL is every interface",
     "omd_delivery.matches": "as an operator: NULL where an argument is NULL",
     "omd_dispatch.maintain": "all its arguments are answers",

@@ -10,7 +10,7 @@ import functools
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, make_dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,6 +33,60 @@ def _plain(value: object) -> object:
     """Return a value for which JSON has no type as one of those that it has."""
     return dict(value) if isinstance(value, Mapping) else str(value)
 
+
+# By these a job is begun, written and ended. A client that is a minor version newer than its
+# database runs jobs, so what an answer of theirs lacks is NULL.
+JOBS = frozenset(
+    "omd." + name
+    for name in (
+        "batch_abort",
+        "batch_failure",
+        "batch_skip",
+        "batch_success",
+        "begin_batch",
+        "begin_module",
+        "begin_write",
+        "confirm_rollback",
+        "create_load_window",
+        "fence",
+        "heartbeat",
+        "heartbeat_batch",
+        "module_abort",
+        "module_definition",
+        "module_failure",
+        "module_skip",
+        "module_success",
+        "next_write_number",
+        "record_input",
+        "record_query",
+        "record_write",
+        "recorded_write",
+        "rollback_module",
+        "rollback_steps",
+        "run_batch",
+        "run_module",
+    )
+) | frozenset(
+    "omd_dispatch." + name
+    for name in (
+        "claim_tasks",
+        "complete_tasks",
+        "leave_backend",
+        "register_backend",
+        "release_tasks",
+        "renew_backend",
+    )
+)
+
+_CONTEXT = "p_execution_context"
+
+_ANSWERED = b"""\
+SELECT pg_catalog.unnest(p.proargnames)
+FROM pg_catalog.pg_proc AS p
+WHERE p.pronamespace OPERATOR(pg_catalog.=) (
+        SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) $1
+    )
+    AND p.proname OPERATOR(pg_catalog.=) $2"""
 
 _dumps = json.JSONEncoder(default=_plain).encode
 
@@ -63,6 +117,8 @@ class Routine:
     # Whether and how it is called again when the answer was lost; None: it is not.
     repeat: Repeat | None = None
     is_function: bool = False  # SELECT calls it, not CALL
+    answer: str | None = None  # the one value that a procedure answers
+    is_alone: bool = False  # it ends transactions itself, so that it can't be a part of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +193,11 @@ class Calls:
 
     def _value(self, routine: Routine, *values: Any) -> Any:
         """Call a routine that answers one value."""
+        if routine.answer is not None:  # a newer database may answer more
+            row = _row_of(routine.answer)
+            return getattr(
+                self._one(routine, row, self._send(routine, row, values)), routine.answer
+            )
         (value,) = self._one(routine, tuple, self._send(routine, tuple, values)) or (None,)
         return value
 
@@ -164,6 +225,24 @@ class Calls:
         rows = self._send(routine, row, values)
         return rows[0] if rows else None
 
+    def _with_context(self, routine: Routine, values: Sequence[Any]) -> Sequence[Any]:
+        """Return the arguments with what else a setting would say, where a call has no settings."""
+        if _CONTEXT not in routine.parameters or not self._link.is_pooled:
+            return values
+        setting = self._link.settings.get("omd.execution_context")
+        place = list(routine.parameters).index(_CONTEXT)
+        given = values[place]
+        if not setting or not (given is None or isinstance(given, Mapping)):
+            return values
+        both = {**(given or {}), **json.loads(setting)}
+        return [*values[:place], both, *values[place + 1 :]]
+
+    def _answered(self, routine: Routine) -> tuple[str, ...]:
+        """Return the columns that a function answers in this database, which may be older."""
+        schema, _, name = routine.name.partition(".")
+        rows = self._link.execute(_ANSWERED, [schema, name], tuple, repeatable=True)
+        return tuple(row[0] for row in rows)
+
     @staticmethod
     def _one(routine: Routine, row: type[T], rows: list[T]) -> T:
         from omd._core.errors import OmdError
@@ -181,8 +260,10 @@ class Calls:
         not be wrong, only useless: if the first one exists, the second finds it running and aborts.
         So the caller gets to know, and the lease frees the Module or Batch.
         """
-        from omd._core.errors import AnswerLost
+        from omd._core.errors import AnswerLost, NotInstalled
 
+        if routine.is_alone:
+            values = self._with_context(routine, values)
         given = {
             name: _adapted(name, type_, value)
             for number, ((name, type_), value) in enumerate(
@@ -191,14 +272,27 @@ class Calls:
             if value is not None or number < routine.required
         }
         repeat = routine.repeat
-        try:
+
+        def execute(statement: bytes) -> list[Any]:
             return self._link.execute(
-                _statement(routine, row, tuple(given)),  # type: ignore[arg-type, unused-ignore]
+                statement,
                 list(given.values()),
                 made or row,
                 repeatable=repeat is not None,
                 settled=None if repeat is None else repeat.is_done,
+                is_alone=routine.is_alone,
+                may_lack=routine.name in JOBS,
             )
+
+        try:
+            try:
+                return execute(_statement(routine, row, tuple(given)))  # type: ignore[arg-type, unused-ignore]
+            except NotInstalled as error:
+                if not _lacks_column(error) or routine.name not in JOBS or made is not None:
+                    raise
+                return execute(
+                    _statement(routine, row, tuple(given), self._answered(routine))  # type: ignore[arg-type, unused-ignore]
+                )
         except AnswerLost as error:
             if repeat is not None:
                 raise
@@ -213,8 +307,22 @@ class Calls:
 
 
 @functools.cache
-def _statement(routine: Routine, row: type, given: tuple[str, ...]) -> bytes:
-    """``p_x => $1::type`` for every argument given."""
+def _row_of(name: str) -> type:
+    """Return the class of an answer of one value."""
+    return make_dataclass("Answer", [(name, Any)], frozen=True, slots=True)
+
+
+def _lacks_column(error: Exception) -> bool:
+    import psycopg
+
+    return isinstance(error.__cause__, psycopg.errors.UndefinedColumn)
+
+
+@functools.cache
+def _statement(
+    routine: Routine, row: type, given: tuple[str, ...], there: tuple[str, ...] | None = None
+) -> bytes:
+    """``p_x => $1::type`` for every argument given; of the answer all columns, or what is there."""
     from psycopg import sql
 
     call = sql.SQL("{}({})").format(
@@ -233,18 +341,24 @@ def _statement(routine: Routine, row: type, given: tuple[str, ...]) -> bytes:
     elif row is tuple:
         statement = sql.SQL("SELECT {}").format(call)
     else:
-        statement = sql.SQL("SELECT {} FROM {}").format(columns_of(row), call)
+        statement = sql.SQL("SELECT {} FROM {}").format(columns_of(row, there), call)
     return statement.as_bytes(None)
 
 
-def columns_of(row: type) -> sql.Composed:
-    """The columns that a row class takes; JSON is text where its field says `AS_TEXT`."""
+def columns_of(row: type, there: tuple[str, ...] | None = None) -> sql.Composed:
+    """The columns that a row class takes; JSON is text where its field says `AS_TEXT`.
+
+    Args:
+        row: the class.
+        there: only these; None: all.
+    """
     from psycopg import sql
 
     return sql.SQL(", ").join(
         sql.Identifier(field.name)
         + sql.SQL("::pg_catalog.text" if AS_TEXT in field.metadata else "")
         for field in fields(row)
+        if there is None or field.name in there
     )
 
 

@@ -55,7 +55,12 @@ class _Costs(Calls):
     def read(self) -> Any:
         """Return what the session has cost; None: the server does not show it."""
         try:
-            if self._link.server_version < _FIRST_VERSION or self._link.is_in_transaction:
+            link = self._link
+            if (
+                link.server_version < _FIRST_VERSION
+                or link.is_in_transaction
+                or link.is_pooled  # the run may be performed by another backend
+            ):
                 return None
             return self._value(_SESSION_COST)
         except Exception:  # noqa: BLE001 - see above

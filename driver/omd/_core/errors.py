@@ -131,6 +131,10 @@ class ServerIsStandby(OmdError, psycopg.errors.ReadOnlySqlTransaction):
     """
 
 
+class NeedsSession(OmdError):
+    """The call needs a session, and a pooler in transaction mode gives none; nothing was sent."""
+
+
 class NotInstalled(OmdError):
     """The database has no OMD, or an older version: ``omd install`` repairs that."""
 

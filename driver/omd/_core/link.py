@@ -17,13 +17,15 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 
-from omd._core import standby
+from omd._core import standby, versions
 from omd._core.adapters import adapt
 from omd._core.conninfo import read_conninfo
-from omd._core.errors import AnswerLost, ConnectionFailed, NotInstalled, StateError
-from omd._core.rows import rows_of
+from omd._core.errors import AnswerLost, ConnectionFailed, StateError
+from omd._core.pooling import ISOLATION, Pooler, judged, local
+from omd._core.rows import MissingColumns, rows_of
 from omd._core.session import Session
 from omd._core.settling import settle
+from omd._core.transactional import Connection
 
 T = TypeVar("T")
 
@@ -37,6 +39,10 @@ _LEVELS = {
     "NOTICE": logging.INFO,
     "WARNING": logging.WARNING,
 }
+
+# One round trip; the second statement fails where OMD is older, or nobody may ask it.
+_LOOK = b"SELECT pg_catalog.pg_backend_pid(); SELECT omd.version()"
+_LOOK_AGAIN = b"SELECT pg_catalog.pg_backend_pid()"
 
 # All that DISCARD ALL does, except that the session keeps its plans.
 _RESET = (
@@ -52,10 +58,17 @@ class Link:
         conninfo: a complete libpq connection string.
         application_name: the name that pg_stat_activity shows.
         patience: for how long a lost connection is tried again.
+        like: an open link to the same address, which has looked what is there; None: it looks.
     """
 
     def __init__(
-        self, conninfo: str, *, application_name: str, patience: timedelta, **options: str
+        self,
+        conninfo: str,
+        *,
+        application_name: str,
+        patience: timedelta,
+        like: Link | None = None,
+        **options: str,
     ) -> None:
         # With these a server that vanished is noticed within a minute; libpq would take hours.
         defaults = {
@@ -73,6 +86,30 @@ class Link:
         self._closed = False
         self._in_transaction = False
         self._settings: dict[str, str] = {}
+        self._looks = like is None  # at the first connection; at later ones it always looks
+        self._pooler: Pooler = (
+            Pooler.NONE if like is None else like._pooler
+        )  # as of the last connection
+        # Of OMD in the database, as of `open`; None: it is not known.
+        self._version: str | None = None if like is None else like._version
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether a pooler in transaction mode is between: nothing stays in a session."""
+        with self._lock:
+            self._ready(time.monotonic())
+            return self._pooler is Pooler.TRANSACTION
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its connection still works, as far as can be seen without asking the server."""
+        with self._lock:
+            return self._session is not None and _is_alive(self._session.connection)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The parameters that it has set."""
+        return dict(self._settings)
 
     @property
     def dsn(self) -> str:
@@ -89,10 +126,20 @@ class Link:
             )
 
     def open(self) -> None:
-        """Connect once, without patience, so that a wrong address is reported at once."""
+        """Connect once, without patience, so that a wrong address is reported at once.
+
+        Raises:
+            ConnectionFailed: the database does not answer.
+            NotInstalled: it has OMD of an older version with which this client can't work.
+            NewerInstalled: it has another major version, which is newer.
+        """
         with self._lock:
             try:
-                self._session = self._connect()
+                self._session = self._connect(is_first=True)
+                refusal = versions.refusal(versions.mine(), self._version)
+                if refusal is not None:
+                    self._session.connection.close()
+                    raise refusal
             except psycopg.OperationalError as error:
                 raise ConnectionFailed(
                     f"there is no connection to the database: {_text(error)}",
@@ -100,12 +147,24 @@ class Link:
                 ) from error
 
     def set(self, **settings: str) -> None:
-        """Set parameters of the session, and of the one that replaces it when it is lost."""
+        """Set parameters of the session, and of the one that replaces it when it is lost.
+
+        Behind a pooler in transaction mode they are set for each transaction; a procedure that ends
+        transactions itself is called without them.
+        """
         self._settings.update(settings)
         with self._lock:
-            if self._connection is not None and not self._connection.closed:
+            connection = self._connection
+            if connection is None or connection.closed:
+                return
+            if self._pooler is not Pooler.TRANSACTION:
                 for name, value in settings.items():
                     self.execute(_set(name, value), (), tuple, repeatable=True)
+                return
+            connection.first = local(self._settings).decode()
+            if self._in_transaction and settings.keys() - {ISOLATION}:
+                here = {name: value for name, value in settings.items() if name != ISOLATION}
+                connection.execute(local(here))
 
     def close(self) -> None:
         """Close the connection; it is not opened again."""
@@ -153,6 +212,9 @@ class Link:
         connection = self._connection
         if connection is None or connection.closed:
             return connection is None
+        if self._pooler is Pooler.TRANSACTION:
+            connection.first = ""
+            return True  # it has no session, and that of the moment may be another's next
         try:
             connection.execute(_RESET)
         except psycopg.Error:
@@ -167,13 +229,16 @@ class Link:
         *,
         repeatable: bool,
         settled: Callable[[StateError], bool] | None = None,
+        is_alone: bool = False,
+        may_lack: bool = False,
     ) -> list[T]:
         """Execute one statement, whose parameters are $1 and so on, and return its rows.
 
         A statement that is not repeatable is sent once: when the connection breaks under it, nobody
         knows whether it was executed. A connection that is found broken *before* sending is
         replaced in either case. When a statement was sent again and is refused, `settled` tells
-        whether the refusal means that the first one had its effect.
+        whether the refusal means that the first one had its effect. One that is alone can't be a
+        part of a transaction. What may lack is NULL where the answer of an older database has none.
 
         Raises:
             ConnectionFailed: no connection could be made within the patience.
@@ -186,7 +251,12 @@ class Link:
             while True:
                 session = self._ready(deadline)
                 try:
-                    return rows_of(row, *session.execute(query, arguments))
+                    if self._settings and not (
+                        session.prepares or is_alone or self._in_transaction
+                    ):
+                        answer = self._execute_with_settings(session, query, arguments)
+                    else:
+                        answer = session.execute(query, arguments)
                 except StateError as error:
                     if sent_again and settled is not None and settled(error):
                         return []
@@ -203,15 +273,24 @@ class Link:
                     sent_again = True
                 except psycopg.ProgrammingError as error:
                     if _is_missing(error):
-                        raise NotInstalled(
-                            f"the database lacks this version of OMD: {error.diag.message_primary}",
-                            hint="Run: omd install",
+                        raise versions.lacking(
+                            _name_of(query),
+                            versions.mine(),
+                            self._version,
+                            error.diag.message_primary or "",
                         ) from error
                     raise
                 except psycopg.errors.ReadOnlySqlTransaction as error:
                     if (refusal := standby.refused(self._conninfo, error)) is not None:
                         raise refusal from error
                     raise
+                else:
+                    try:
+                        return rows_of(row, *answer, may_lack=may_lack)
+                    except MissingColumns as error:
+                        raise versions.lacking(
+                            _name_of(query), versions.mine(), self._version, str(error)
+                        ) from error
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
@@ -246,7 +325,7 @@ class Link:
             return self._in_transaction
 
     @property
-    def _connection(self) -> psycopg.Connection[Any] | None:
+    def _connection(self) -> Connection[Any] | None:
         session = self._session
         return None if session is None else session.connection
 
@@ -273,16 +352,47 @@ class Link:
             time.sleep(min(left, pause * (0.5 + random.random())))  # noqa: S311
             pause = min(pause * 2, 5.0)
 
-    def _connect(self) -> Session:
+    def _connect(self, *, is_first: bool = False) -> Session:
         # Behind a pooler, two clients must not name a statement alike, as psycopg's own names are;
         # what comes often is prepared by the session, under a name of its own.
-        connection = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
+        connection: Connection[Any] = Connection.connect(
+            self._conninfo, autocommit=True, prepare_threshold=None
+        )
         connection.add_notice_handler(_forward_notice)
         adapt(connection)
-        for name, value in self._settings.items():
-            connection.execute(_set(name, value))
-        settle(connection)
-        return Session(connection)
+        try:
+            session = Session(connection)
+            if self._looks:
+                pid, version = session.look(_LOOK if is_first else _LOOK_AGAIN)
+                self._pooler = judged(connection.info.backend_pid, pid)
+                if is_first:
+                    self._version = version
+            self._looks = True
+            session.prepares = self._pooler is not Pooler.TRANSACTION
+            if session.prepares:
+                for name, value in self._settings.items():
+                    connection.execute(_set(name, value))
+            else:
+                connection.first = local(self._settings).decode()
+            settle(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return session
+
+    def _execute_with_settings(
+        self, session: Session, query: bytes, arguments: Sequence[Any]
+    ) -> tuple[tuple[bytes | None, ...], list[Any]]:
+        """Execute a statement in a transaction that has the parameters of this link."""
+        try:
+            session.script(b"BEGIN; " + session.connection.first.encode())
+            answer = session.execute(query, arguments)
+            session.script(b"COMMIT")
+        except BaseException:
+            with suppress(psycopg.Error):
+                session.script(b"ROLLBACK")
+            raise
+        return answer
 
 
 def _set(name: str, value: str) -> bytes:

@@ -1,7 +1,10 @@
-"""A connection that listens to channels."""
+"""A connection that listens to channels; behind a pooler in transaction mode it only ticks."""
 
 from __future__ import annotations
 
+import socket
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -12,9 +15,14 @@ from omd._core.errors import ConnectionFailed
 if TYPE_CHECKING:
     from omd._core.link import Link
 
+TICK = 1.0  # seconds between two looks, where nothing can be heard
+
 
 class Listener:
     """Listens to channels; `fileno` becomes readable when a notification has arrived.
+
+    A pooler in transaction mode hands no notification on. There `fileno` becomes readable once in a
+    second, and nothing was heard: whoever waits looks (`polls`).
 
     Raises:
         ConnectionFailed: the connection broke, or could not be made.
@@ -24,27 +32,39 @@ class Listener:
         self._link = link
         self._listens_on: psycopg.Connection[Any] | None = None
         link.open()
+        self._clock = _Clock() if link.is_pooled else None
         self.listen(channel)
 
     def __enter__(self) -> Listener:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._clock is not None:
+            self._clock.close()
         self._link.close()
+
+    @property
+    def polls(self) -> bool:
+        """Whether it hears nothing, so that each tick is a reason to look."""
+        return self._clock is not None
 
     def fileno(self) -> int:
         """Return the file descriptor of the socket."""
+        if self._clock is not None:
+            return self._clock.fileno()
         return self._connection().fileno()
 
     def listen(self, channel: str) -> None:
         """Listen to one channel more."""
-        listen = sql.SQL("LISTEN {}").format(sql.Identifier(channel)).as_bytes(None)
-        self._link.execute(listen, (), tuple, repeatable=True)
+        if self._clock is None:
+            listen = sql.SQL("LISTEN {}").format(sql.Identifier(channel)).as_bytes(None)
+            self._link.execute(listen, (), tuple, repeatable=True)
         self._listens_on = self._link._connection
 
     def unlisten(self) -> None:
         """Listen to no channel until `listen` is called."""
-        self._link.execute(b"UNLISTEN *", (), tuple, repeatable=True)
+        if self._clock is None:
+            self._link.execute(b"UNLISTEN *", (), tuple, repeatable=True)
         self._listens_on = None
 
     @property
@@ -58,6 +78,11 @@ class Listener:
 
     def heard_on(self) -> set[tuple[str, str]]:
         """Return the same, each with its channel."""
+        if self._clock is not None:
+            self._clock.read()
+            if not self._link.is_alive:
+                raise ConnectionFailed("the connection that polls was lost")
+            return set()
         pgconn = self._connection().pgconn
         heard = set()
         try:
@@ -73,3 +98,34 @@ class Listener:
         if connection is None or connection.closed:
             raise ConnectionFailed("the connection that listens was lost")
         return connection
+
+
+class _Clock:
+    """A file descriptor that becomes readable after each tick, until it is closed."""
+
+    def __init__(self) -> None:
+        self._read, self._write = socket.socketpair()
+        self._read.setblocking(False)
+        self._write.setblocking(False)
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="omd-tick", daemon=True)
+        self._thread.start()
+
+    def fileno(self) -> int:
+        return self._read.fileno()
+
+    def read(self) -> None:
+        with suppress(BlockingIOError):
+            while self._read.recv(4096):
+                pass
+
+    def close(self) -> None:
+        self._closed.set()
+        self._thread.join()
+        self._read.close()
+        self._write.close()
+
+    def _run(self) -> None:
+        while not self._closed.wait(TICK):
+            with suppress(BlockingIOError):  # nobody reads, and it is readable already
+                self._write.send(b"\0")

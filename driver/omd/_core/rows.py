@@ -28,33 +28,66 @@ def _codes_of(row: type) -> dict[str, type[Code]]:
     }
 
 
-def rows_of(row: type[T], columns: tuple[bytes | None, ...], values: list[Any]) -> list[T]:
+class MissingColumns(LookupError):  # noqa: N818 - the name says what happened
+    """An answer lacks what its class has: the database is older."""
+
+
+def rows_of(
+    row: type[T],
+    columns: tuple[bytes | None, ...],
+    values: list[Any],
+    *,
+    may_lack: bool = False,
+) -> list[T]:
     """Return the rows of a result as objects of a class; a ``p_`` before a column is dropped.
 
     Args:
         row: the class; codes become its enums. A tuple has no names.
         columns: the names of the columns.
         values: the rows, as tuples.
+        may_lack: what the class has, and the result has not, is None.
+
+    Raises:
+        MissingColumns: the result lacks a column.
     """
     if row is tuple:
         return values
-    make: Callable[[Sequence[Any]], T] = _maker(row, columns)  # type: ignore[arg-type, unused-ignore]
+    make: Callable[[Sequence[Any]], T] = _maker(row, columns, may_lack)  # type: ignore[arg-type, unused-ignore]
     return [make(row_values) for row_values in values]
 
 
 @functools.cache
-def _maker(row: type[T], columns: tuple[bytes | None, ...]) -> Callable[[Sequence[Any]], T]:
+def _maker(
+    row: type[T], columns: tuple[bytes | None, ...], may_lack: bool
+) -> Callable[[Sequence[Any]], T]:
+    """Return what makes an object; a newer database may have columns and codes more."""
     codes = _codes_of(row)
     names = [(column or b"").decode().removeprefix("p_") for column in columns]
     in_order = [field.name for field in fields(row)]  # type: ignore[arg-type, unused-ignore]
     if names == in_order and not codes:
         return lambda values: row(*values)
+    if not may_lack and (missing := [name for name in in_order if name not in names]):
+        raise MissingColumns(f"the answer has no {', '.join(missing)}")
+    places = [names.index(name) if name in names else None for name in in_order]
+    known = [_known(codes[name]) if name in codes else None for name in in_order]
 
     def make(values: Sequence[Any]) -> T:
-        given = dict(zip(names, values, strict=True))
-        for name, code in codes.items():
-            if given.get(name) is not None:
-                given[name] = code(given[name])
-        return row(**given)
+        given = []
+        for place, code in zip(places, known, strict=True):
+            value = None if place is None else values[place]
+            given.append(value if code is None or value is None else code(value))
+        return row(*given)
 
     return make
+
+
+def _known(code: type[Code]) -> Callable[[str], str]:
+    """Return what makes a code of a text; one that this client does not know stays a text."""
+
+    def read(value: str) -> str:
+        try:
+            return code(value)
+        except ValueError:
+            return value
+
+    return read

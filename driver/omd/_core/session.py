@@ -13,13 +13,14 @@ from itertools import count
 from secrets import token_hex
 from typing import Any, TypeAlias
 
-import psycopg
 from psycopg import generators
 from psycopg.abc import PQGen
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
+
+from omd._core.transactional import Connection
 
 _Statement: TypeAlias = tuple[bytes, tuple[int, ...]]
 _MOST = 200  # so many statements are prepared at most, and so many that came once are remembered
@@ -28,8 +29,9 @@ _MOST = 200  # so many statements are prepared at most, and so many that came on
 class Session:
     """One connection, which one thread uses at a time."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: Connection[Any]) -> None:
         self.connection = connection  # it is in autocommit
+        self.prepares = True  # what comes often; what is prepared stays in the server's session
         self._pgconn = connection.pgconn
         self._adapter = Transformer.from_context(connection)
         # By text and types of parameters. Both forget what has not come for the longest time; those
@@ -63,8 +65,34 @@ class Session:
             send = partial(self._pgconn.send_query_prepared, name, values, formats)
         return self._answer(send)
 
+    def script(self, statements: bytes) -> None:
+        """Execute several statements, which have no parameters, in one round trip."""
+        for result in self.connection.wait(
+            self._sent(partial(self._pgconn.send_query, statements))
+        ):
+            if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+                raise error_from_result(result)
+
+    def look(self, queries: bytes) -> tuple[int, str | None]:
+        """Return the one value of each of two queries; the second one may fail, or lack.
+
+        Both go in one message, so that they take one round trip.
+        """
+        queried, *others = self.connection.wait(
+            self._sent(partial(self._pgconn.send_query, queries))
+        )
+        if queried.status != ExecStatus.TUPLES_OK:
+            raise error_from_result(queried)
+        version = None
+        if others and others[0].status == ExecStatus.TUPLES_OK:
+            value = others[0].get_value(0, 0)
+            version = None if value is None else value.decode()
+        return int(queried.get_value(0, 0) or 0), version
+
     def _prepared(self, query: bytes, types: tuple[int, ...]) -> bytes | None:
         """Return the name of a statement; None: it is not prepared."""
+        if not self.prepares:
+            return None
         names, key = self._names, (query, types)
         name = names.pop(key, None)
         if name is None:

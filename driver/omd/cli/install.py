@@ -132,12 +132,15 @@ def install(
     import psycopg
 
     from omd import install as module
+    from omd._core.pooling import require_session
 
     if plan_only + script + dry_run + progress > 1:
         raise click.UsageError("--plan, --script, --dry-run and --progress exclude each other.")
     how = _How(allow_downgrade=allow_downgrade, only=only, installer=installer)
     with connect(dsn) as conn:
         conn.add_notice_handler(_tell_warning)
+        if not (plan_only or progress or script):
+            require_session(conn, "an installation")
         try:
             if plan_only:
                 _show_plan(conn, how, show_all, output)
@@ -284,12 +287,14 @@ def uninstall(dsn: str, yes: bool, script: bool, keep_roles: bool) -> None:
     stg_), which belong to you then. The roles go with the last database of the server that has OMD.
     """
     from omd import install as module
+    from omd._core.pooling import require_session
 
     if script:
         for line in module.removal_script(keep_roles=keep_roles):
             click.echo(line)
         return
     with connect(dsn) as conn:
+        require_session(conn, "a removal")
         with module.pinned(conn):
             is_installed = module.is_installed(conn)
         if not is_installed:

@@ -200,6 +200,11 @@ def web(
     with contextlib.ExitStack() as stack:
         stack.enter_context(serving.ending_quietly())
         application.site.reader.check()
+        if application.site.reader.is_pooled and application.site.login.name == "header":
+            from omd._core.pooling import needs_session
+            from omd.web.login import HEADER_NEEDS
+
+            raise needs_session(HEADER_NEEDS)
         _log_to_stderr()
         try:
             if file is not None:

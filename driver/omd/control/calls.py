@@ -1936,6 +1936,7 @@ _CREATE_BATCH_INSTANCE = Routine(
         "p_execution_context": "jsonb",
     },
     required=1,
+    answer="batch_instance_id",
 )
 _CREATE_LOAD_WINDOW = Routine(
     "omd.create_load_window",
@@ -1951,6 +1952,7 @@ _CREATE_MODULE_INSTANCE = Routine(
     "omd.create_module_instance",
     {"p_module_code": "text", "p_batch_instance_id": "bigint", "p_execution_context": "jsonb"},
     required=1,
+    answer="module_instance_id",
 )
 _DECLARE_INPUTS = Routine(
     "omd.declare_inputs",
@@ -2105,6 +2107,7 @@ _PURGE_HISTORY = Routine(
     {"p_keep": "interval", "p_batch_size": "integer"},
     required=1,
     repeat=Repeat(),
+    is_alone=True,
 )
 _PUT_TRIGGER = Routine(
     "omd.put_trigger", {"p_table": "text", "p_trigger": "text", "p_definition": "text"}, required=3
@@ -2124,6 +2127,7 @@ _RECORD_FAILURE = Routine(
         "p_start_datetime": "timestamp with time zone",
     },
     required=1,
+    answer="module_instance_id",
 )
 _RECORD_INPUT = Routine(
     "omd.record_input",
@@ -2176,6 +2180,7 @@ _REGISTER_BATCH = Routine(
     },
     required=1,
     repeat=Repeat(),
+    answer="batch_id",
 )
 _REGISTER_EVENT_TYPE = Routine(
     "omd.register_event_type",
@@ -2219,6 +2224,7 @@ _REGISTER_MODULE = Routine(
     },
     required=1,
     repeat=Repeat(),
+    answer="module_id",
 )
 _REGISTER_ROLLBACK = Routine(
     "omd.register_rollback",
@@ -2254,7 +2260,7 @@ _RENAME_MODULE = Routine(
 _REQUIRE_KNOWN_SERVER = Routine("omd.require_known_server", repeat=Repeat(), is_function=True)
 _RETIRE_BATCH = Routine("omd.retire_batch", {"p_batch_code": "text"}, required=1)
 _RETIRE_MODULE = Routine("omd.retire_module", {"p_module_code": "text"}, required=1)
-_RETRY = Routine("omd.retry", {"p_module_code": "text"}, required=1, repeat=Repeat())
+_RETRY = Routine("omd.retry", {"p_module_code": "text"}, required=1, repeat=Repeat(), answer="was")
 _ROLLBACK_MODULE = Routine(
     "omd.rollback_module",
     {"p_module_instance_id": "bigint"},
@@ -2277,6 +2283,7 @@ _RUN_BATCH = Routine(
         "p_execution_context": "jsonb",
     },
     required=1,
+    is_alone=True,
 )
 _RUN_MODULE = Routine(
     "omd.run_module",
@@ -2288,6 +2295,7 @@ _RUN_MODULE = Routine(
         "p_until_done": "boolean",
     },
     required=1,
+    is_alone=True,
 )
 _SERVER_IS_KNOWN = Routine("omd.server_is_known", repeat=Repeat(), is_function=True)
 _SET_NEXT_RUN_INDICATOR = Routine(

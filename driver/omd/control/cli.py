@@ -402,7 +402,7 @@ def run_batch(code: str, dsn: str, output: str, execution_context: Any, master: 
             click.echo()
             show(module_runs(control, 1000, batch_instance_id=instance), MODULE_RUN, output)
         _tell_events(control, batch_instance_id=instance)
-        return _EXIT_CODES[ran.status.value]
+        return _EXIT_CODES.get(str(ran.status), ExitCode.FAILURE)
 
 
 @run.command("module")
@@ -448,7 +448,7 @@ def run_module(
             _tell_events(control, module_instance_id=instance)
         elif detail:
             click.echo(f"{short(code)}: {detail}", err=True)
-        return _EXIT_CODES[status.value]
+        return _EXIT_CODES.get(str(status), ExitCode.FAILURE)
 
 
 def _tell_events(control: Control, **instance: int | None) -> None:

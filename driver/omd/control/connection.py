@@ -88,8 +88,10 @@ class Connection(ControlCalls):
         self._application_name = application_name
         self._patience = patience
         self._settings: dict[str, str] = {}
+        self._opened: Link | None = None
         super().__init__(self.new_link())
         self._link.open()
+        self._opened = self._link
 
     def __enter__(self) -> Self:
         return self
@@ -119,6 +121,7 @@ class Connection(ControlCalls):
             self._conninfo,
             application_name=self._application_name + name,
             patience=self._patience if patience is None else patience,
+            like=self._opened,
             **options,
         )
         link.set(**self._settings)

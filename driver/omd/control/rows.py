@@ -1969,6 +1969,8 @@ class UnreadyForIdRow:
     view: ClassVar[str] = "omd.unready_for_id"
 
     is_unready: bool
+
+
 class UpgradeRow:
     """The steps of the last upgrades: what is done, and what another session does at this moment.
 

@@ -539,6 +539,7 @@ _DEFINE_RULESET = Routine(
     {"p_ruleset": "jsonb", "p_activate": "boolean"},
     required=1,
     repeat=Repeat(),
+    answer="version",
 )
 _DEFINE_STAGE = Routine(
     "omd_decision.define_stage",
@@ -582,7 +583,9 @@ _LINK_QUERY = Routine(
     is_function=True,
 )
 _PROCESS_STAGE = Routine("omd_decision.process_stage")
-_PURGE_LOG = Routine("omd_decision.purge_log", {"p_keep": "interval"}, required=1, repeat=Repeat())
+_PURGE_LOG = Routine(
+    "omd_decision.purge_log", {"p_keep": "interval"}, required=1, repeat=Repeat(), answer="rows"
+)
 _RECORD_TEST_RESULT = Routine(
     "omd_decision.record_test_result",
     {
@@ -594,6 +597,7 @@ _RECORD_TEST_RESULT = Routine(
     },
     required=3,
     repeat=Repeat(),
+    answer="passed",
 )
 _RUN_STAGE = Routine(
     "omd_decision.run_stage",
@@ -605,6 +609,7 @@ _RUN_STAGE = Routine(
         "p_end_id": "bigint",
     },
     required=1,
+    is_alone=True,
 )
 _TEST_RULESET = Routine(
     "omd_decision.test_ruleset",
@@ -613,4 +618,6 @@ _TEST_RULESET = Routine(
     repeat=Repeat(),
     is_function=True,
 )
-_WRITE_CALLS = Routine("omd_decision.write_calls", {"p_module_instance_id": "bigint"}, required=1)
+_WRITE_CALLS = Routine(
+    "omd_decision.write_calls", {"p_module_instance_id": "bigint"}, required=1, answer="rows"
+)

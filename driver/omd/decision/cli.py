@@ -327,9 +327,9 @@ def run(
         show_pairs({key.replace("_", " "): value for key, value in values.items()})
     for event in logged if result.detail is None else []:
         click.echo(short(event.event_detail), err=True)
-    if result.status.value in "AC":
+    if str(result.status) in "AC":
         click.echo(f"It has not begun; this says why: omd explain {short(module)}", err=True)
-    return _EXIT_CODES[result.status.value]
+    return _EXIT_CODES.get(str(result.status), ExitCode.FAILURE)
 
 
 _add_view = partial(add_view, decision, room="decision", arranged=_for_output)

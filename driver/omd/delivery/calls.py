@@ -739,8 +739,11 @@ _CHECK_ARRIVAL = Routine(
     {"p_delivery_id": "bigint", "p_seen": "jsonb"},
     required=2,
     repeat=Repeat(),
+    answer="is_same",
 )
-_CLAIM_LOOK = Routine("omd_delivery.claim_look", {"p_agreement_code": "text"}, required=1)
+_CLAIM_LOOK = Routine(
+    "omd_delivery.claim_look", {"p_agreement_code": "text"}, required=1, answer="arrival"
+)
 _CREATE_DELIVERY = Routine(
     "omd_delivery.create_delivery",
     {
@@ -818,9 +821,15 @@ _PERSIST_DELIVERIES = Routine(
     {"p_interface_code": "text", "p_keep": "interval"},
     required=1,
     repeat=Repeat(),
+    answer="persisted",
 )
 _PURGE_DELIVERIES = Routine(
-    "omd_delivery.purge_deliveries", {"p_keep": "interval"}, required=1, repeat=Repeat()
+    "omd_delivery.purge_deliveries",
+    {"p_keep": "interval"},
+    required=1,
+    repeat=Repeat(),
+    answer="purged",
+    is_alone=True,
 )
 _REGISTER_AGREEMENT = Routine(
     "omd_delivery.register_agreement",
@@ -841,6 +850,7 @@ _REGISTER_AGREEMENT = Routine(
     },
     required=1,
     repeat=Repeat(),
+    answer="agreement_id",
 )
 _REGISTER_FILES = Routine(
     "omd_delivery.register_files",
@@ -869,6 +879,7 @@ _REGISTER_TENANT = Routine(
     {"p_tenant_code": "text", "p_tenant_name": "text"},
     required=1,
     repeat=Repeat(),
+    answer="tenant_id",
 )
 _REGISTER_VIOLATIONS = Routine(
     "omd_delivery.register_violations",
@@ -894,12 +905,14 @@ _REPORT_ARRIVALS = Routine(
     {"p_agreement_code": "text", "p_seen": "jsonb", "p_problem": "text"},
     required=2,
     repeat=Repeat(),
+    answer="found",
 )
 _REPORT_LOADED = Routine(
     "omd_delivery.report_loaded",
     {"p_delivery_id": "bigint"},
     required=1,
     repeat=Repeat("OM130", "delivery_status", "LOADED"),
+    answer="delivery_status",
 )
 _REVERT_DELIVERY = Routine(
     "omd_delivery.revert_delivery",

@@ -1057,7 +1057,10 @@ _COMPARE_MODELS = Routine(
     is_function=True,
 )
 _COMPLETE_TASKS = Routine(
-    "omd_dispatch.complete_tasks", {"p_backend_id": "text", "p_results": "jsonb"}, required=2
+    "omd_dispatch.complete_tasks",
+    {"p_backend_id": "text", "p_results": "jsonb"},
+    required=2,
+    answer="refused",
 )
 _COUNT_TASKS = Routine(
     "omd_dispatch.count_tasks",
@@ -1113,11 +1116,14 @@ _LEAVE_BACKEND = Routine(
     "omd_dispatch.leave_backend", {"p_backend_id": "text"}, required=1, repeat=Repeat()
 )
 _MAINTAIN = Routine("omd_dispatch.maintain")
-_PURGE_FAMILY = Routine("omd_dispatch.purge_family", {"p_family_code": "text"}, required=1)
+_PURGE_FAMILY = Routine(
+    "omd_dispatch.purge_family", {"p_family_code": "text"}, required=1, is_alone=True
+)
 _PURGE_PARTITION = Routine(
     "omd_dispatch.purge_partition",
     {"p_family_code": "text", "p_partition_code": "integer"},
     required=2,
+    is_alone=True,
 )
 _QUEUE_LANES = Routine(
     "omd_dispatch.queue_lanes", {"p_most": "integer"}, repeat=Repeat(), is_function=True
@@ -1160,6 +1166,7 @@ _REGISTER_SCHEDULE = Routine(
     },
     required=1,
     repeat=Repeat(),
+    answer="next_time",
 )
 _REGISTER_SOURCE = Routine(
     "omd_dispatch.register_source",
@@ -1226,7 +1233,9 @@ _RESCHEDULE_TASKS = Routine(
     },
     required=2,
 )
-_RESUME = Routine("omd_dispatch.resume", {"p_suspension_id": "bigint"}, required=1)
+_RESUME = Routine(
+    "omd_dispatch.resume", {"p_suspension_id": "bigint"}, required=1, answer="resumed"
+)
 _REVIVE_TASK = Routine(
     "omd_dispatch.revive_task",
     {"p_task_id": "bigint", "p_execution_time": "timestamp with time zone"},

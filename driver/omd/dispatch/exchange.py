@@ -138,7 +138,8 @@ class Exchanger:
             exchange.backend_id,
             results,
             exchange.limit,
-            exchange.anew,
+            # What a claim keeps for the next one is kept in the session, which is another's here.
+            exchange.anew or self._link.is_pooled,
             done,
         )
 

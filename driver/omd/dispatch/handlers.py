@@ -137,6 +137,7 @@ class _Targets(Calls):
             [payload_json],
             tuple,
             repeatable=False,
+            is_alone=True,
         )
 
 
@@ -228,7 +229,7 @@ def _perform(task: Task, kind: TaskType) -> Ending:
     session = control.engines[SPARK].session
     done = perform(code, session=lambda: session(task.master), context=_context_of(task))
     name = f"{kind.handler.capitalize()} Instance {done.instance_id}"
-    return _ended(name, done.status.value, done.detail, has_instance=False)
+    return _ended(name, str(done.status), done.detail, has_instance=False)
 
 
 def _run_job(task: Task, kind: TaskType, job: Callable[[Any], object]) -> None:

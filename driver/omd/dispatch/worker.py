@@ -348,7 +348,11 @@ class Worker:
     def _hear(self, news: Listener) -> None:
         """Look for new tasks: for one alone, if nothing else is known to be due."""
         families = {family_code for family_code, _ in self._types}
-        for channel, payload in news.heard_on():
+        heard = news.heard_on()
+        if news.polls:
+            self._look = self._anew = True
+            self._hear_of_sources(news)
+        for channel, payload in heard:
             if channel != "omd_dispatch":
                 self._ask_sources()
                 continue

@@ -413,7 +413,7 @@ _PARENT_ID = Routine(
     is_function=True,
 )
 _PUBLISH = Routine("omd_event.publish", {"p_limit": "integer"}, repeat=Repeat())
-_PURGE_EVENTS = Routine("omd_event.purge_events", repeat=Repeat())
+_PURGE_EVENTS = Routine("omd_event.purge_events", repeat=Repeat(), answer="deleted", is_alone=True)
 _RECORD_COST = Routine(
     "omd_event.record_cost",
     {"p_subject_type": "text", "p_instance_id": "bigint", "p_before": "jsonb"},
@@ -435,6 +435,7 @@ _REGISTER_SINK = Routine(
         "p_inactive_indicator": "text",
     },
     required=1,
+    answer="event_number",
 )
 _REMOVE_SINK = Routine("omd_event.remove_sink", {"p_sink_code": "text"}, required=1)
 _RUN_ID = Routine(

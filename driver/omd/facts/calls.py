@@ -29,13 +29,17 @@ __all__ = ["FactsCalls"]
 class FactsCalls(Calls):
     """The routines of the schema omd_facts, as methods."""
 
-    def as_of(self, at: datetime | None) -> datetime | None:
+    def as_of(self, at: datetime | None, *, is_local: bool | None = None) -> datetime | None:
         """Sets the moment of the session, as of which its as-of views are read, and returns it.
 
         Args:
             at: the moment; NULL: each view is as of its traveling now again.
+            is_local: for this transaction only, which a pooler in transaction mode needs.
+
+        Raises:
+            MissingArgument: OM005.
         """
-        answer: datetime | None = self._value(_AS_OF, at)
+        answer: datetime | None = self._value(_AS_OF, at, is_local)
         return answer
 
     def begin_export(
@@ -333,7 +337,11 @@ class FactsCalls(Calls):
         return self._answer(_LOAD_ALL, LoadAllAnswer, interface_code)
 
     def open_delivery(
-        self, agreement_code: str, *, physical_delete_allowed: bool | None = None
+        self,
+        agreement_code: str,
+        *,
+        physical_delete_allowed: bool | None = None,
+        is_local: bool | None = None,
     ) -> int:
         """Opens a delivery under the GDAL agreement ``agreement_code``, and makes the session write
         under it; other sessions of the same login SET omd_facts.delivery_id.
@@ -342,6 +350,8 @@ class FactsCalls(Calls):
 
         Args:
             physical_delete_allowed: a session may delete physically.
+            is_local: only this transaction writes under it, until others SET it; a pooler in
+                transaction mode needs that.
 
         Raises:
             RollbackIncomplete: OM112.
@@ -358,7 +368,7 @@ class FactsCalls(Calls):
             AgreementNotEffective: OM232.
             FactsNotDeployed: OM251.
         """
-        answer: int = self._value(_OPEN_DELIVERY, agreement_code, physical_delete_allowed)
+        answer: int = self._value(_OPEN_DELIVERY, agreement_code, physical_delete_allowed, is_local)
         return answer
 
     def purge_changes(self, keep: timedelta | str) -> int:
@@ -556,7 +566,10 @@ class FactsCalls(Calls):
 
 
 _AS_OF = Routine(
-    "omd_facts.as_of", {"p_at": "timestamp with time zone"}, required=1, is_function=True
+    "omd_facts.as_of",
+    {"p_at": "timestamp with time zone", "p_is_local": "boolean"},
+    required=1,
+    is_function=True,
 )
 _BEGIN_EXPORT = Routine(
     "omd_facts.begin_export",
@@ -595,6 +608,7 @@ _CREATE_EXPORT = Routine(
         "p_options": "jsonb",
     },
     required=2,
+    answer="delivery_id",
 )
 _DEPLOY = Routine(
     "omd_facts.deploy",
@@ -603,7 +617,11 @@ _DEPLOY = Routine(
     repeat=Repeat(),
 )
 _DUE_EXPORT = Routine(
-    "omd_facts.due_export", {"p_agreement_code": "text"}, required=1, repeat=Repeat()
+    "omd_facts.due_export",
+    {"p_agreement_code": "text"},
+    required=1,
+    repeat=Repeat(),
+    answer="delivery_id",
 )
 _FINISH_EXPORT = Routine(
     "omd_facts.finish_export",
@@ -613,15 +631,16 @@ _FINISH_EXPORT = Routine(
 )
 _HOLD = Routine("omd_facts.hold", {"p_interface_code": "text"}, required=1)
 _HOLD_VIEWS = Routine("omd_facts.hold_views", {"p_interface_code": "text"}, required=1)
-_LOAD = Routine("omd_facts.load", {"p_interface_code": "text"}, required=1)
-_LOAD_ALL = Routine("omd_facts.load_all", {"p_interface_code": "text"})
+_LOAD = Routine("omd_facts.load", {"p_interface_code": "text"}, required=1, is_alone=True)
+_LOAD_ALL = Routine("omd_facts.load_all", {"p_interface_code": "text"}, is_alone=True)
 _OPEN_DELIVERY = Routine(
     "omd_facts.open_delivery",
-    {"p_agreement_code": "text", "p_physical_delete_allowed": "boolean"},
+    {"p_agreement_code": "text", "p_physical_delete_allowed": "boolean", "p_is_local": "boolean"},
     required=1,
+    answer="delivery_id",
 )
 _PURGE_CHANGES = Routine(
-    "omd_facts.purge_changes", {"p_keep": "interval"}, required=1, repeat=Repeat()
+    "omd_facts.purge_changes", {"p_keep": "interval"}, required=1, repeat=Repeat(), answer="purged"
 )
 _REGISTER_CONTROL = Routine(
     "omd_facts.register_control",
@@ -661,6 +680,7 @@ _UNDO = Routine(
     {"p_interface_code": "text", "p_module_instance_id": "bigint", "p_revert_reason": "text"},
     required=2,
     repeat=Repeat(),
+    answer="undone",
 )
 _UNDO_LOADS = Routine(
     "omd_facts.undo_loads",

@@ -93,6 +93,8 @@ class Loader:
             self._start_due()
             if self._loop.wait(next_poll - time.monotonic(), news):
                 self._due |= dict.fromkeys(_queued(news.heard()))
+                if news.polls:
+                    next_poll = 0.0
 
     def _start_due(self) -> None:
         assert self._links is not None  # noqa: S101 - there has been a connection

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class FactsDelivery:
     """An open delivery as a block; `Facts.delivery` makes one.
 
-    Entering opens it, leaving closes it, also after an exception: what was committed stays.
+    Entering opens it, leaving closes it, also after an exception: what was committed stays. Behind
+    a pooler in transaction mode, each transaction of its connection begins with the delivery.
 
     Attributes:
         delivery_id: the delivery; 0 before the block is entered.
@@ -46,8 +47,12 @@ class FactsDelivery:
         try:
             link.open()
             self.delivery_id = FactsCalls(link).open_delivery(
-                self._agreement_code, physical_delete_allowed=self._physical_delete_allowed
+                self._agreement_code,
+                physical_delete_allowed=self._physical_delete_allowed,
+                is_local=True if link.is_pooled else None,
             )
+            if link.is_pooled:
+                link.set(**{"omd_facts.delivery_id": str(self.delivery_id)})
         except BaseException:
             link.close()
             raise

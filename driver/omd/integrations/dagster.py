@@ -206,7 +206,7 @@ def _run(dg: Any, dsn: str | None, work: _Work, context: Any) -> Iterator[Any]:
             return
         if status != ExecutionStatus.SUCCEEDED:
             raise dg.Failure(
-                f"{work.code} ended with {status.value}: {done.detail}",
+                f"{work.code} ended with {status}: {done.detail}",
                 metadata={"omd/module_instance_id": done.module_instance_id or 0},
             )
         [ran] = control.report(ModuleExecutionLogRow, module_instance_id=done.module_instance_id)

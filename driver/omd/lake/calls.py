@@ -515,7 +515,10 @@ _COMMIT_AS_OF = Routine(
     is_function=True,
 )
 _COMMIT_TABLES = Routine(
-    "omd_lake.commit_tables", {"p_module_instance_id": "bigint", "p_commits": "jsonb"}, required=2
+    "omd_lake.commit_tables",
+    {"p_module_instance_id": "bigint", "p_commits": "jsonb"},
+    required=2,
+    answer="commit_ids",
 )
 _CREATE_LOAD_WINDOW = Routine(
     "omd_lake.create_load_window",
@@ -527,6 +530,7 @@ _CREATE_TABLE = Routine(
     "omd_lake.create_table",
     {"p_module_instance_id": "bigint", "p_table_code": "text", "p_metadata_location": "text"},
     required=2,
+    answer="is_new",
 )
 _FIND_RENAMED = Routine(
     "omd_lake.find_renamed", {"p_table_code": "text"}, required=1, repeat=Repeat(), is_function=True
@@ -578,7 +582,10 @@ _NOTE_WITHHELD = Routine(
     repeat=Repeat(),
 )
 _OPEN_COMMIT = Routine(
-    "omd_lake.open_commit", {"p_module_instance_id": "bigint", "p_tables": "text[]"}, required=2
+    "omd_lake.open_commit",
+    {"p_module_instance_id": "bigint", "p_tables": "text[]"},
+    required=2,
+    answer="metadata_locations",
 )
 _OPEN_RECALL = Routine("omd_lake.open_recall", {"p_instance_array": "bigint[]"}, required=1)
 _RECORD_FOLDER_REMOVAL = Routine(
@@ -596,7 +603,10 @@ _REGISTER_NAMESPACE = Routine(
 )
 _REGISTER_RECALL = Routine("omd_lake.register_recall", repeat=Repeat())
 _REGISTER_TABLE = Routine(
-    "omd_lake.register_table", {"p_table_code": "text", "p_metadata_location": "text"}, required=2
+    "omd_lake.register_table",
+    {"p_table_code": "text", "p_metadata_location": "text"},
+    required=2,
+    answer="is_new",
 )
 _RUNS_TO_RECALL = Routine(
     "omd_lake.runs_to_recall",
@@ -606,7 +616,11 @@ _RUNS_TO_RECALL = Routine(
     is_function=True,
 )
 _SETTLE_WITHHELD = Routine(
-    "omd_lake.settle_withheld", {"p_table_code": "text"}, required=1, repeat=Repeat()
+    "omd_lake.settle_withheld",
+    {"p_table_code": "text"},
+    required=1,
+    repeat=Repeat(),
+    answer="settled",
 )
 _TABLE_LOCATION = Routine(
     "omd_lake.table_location",

@@ -625,8 +625,10 @@ _NOTE_ERROR = Routine(
 _PLAN = Routine(
     "omd_lineage.plan", {"p_topic": "text"}, required=1, repeat=Repeat(), is_function=True
 )
-_PROBE_SOURCES = Routine("omd_lineage.probe_sources", repeat=Repeat())
-_PURGE_LOG = Routine("omd_lineage.purge_log", {"p_keep": "interval"}, required=1, repeat=Repeat())
+_PROBE_SOURCES = Routine("omd_lineage.probe_sources", repeat=Repeat(), answer="moved")
+_PURGE_LOG = Routine(
+    "omd_lineage.purge_log", {"p_keep": "interval"}, required=1, repeat=Repeat(), answer="steps"
+)
 _PUT_BACK_ROWS = Routine(
     "omd_lineage.put_back_rows", {"p_instance_array": "bigint[]"}, required=1, is_function=True
 )
@@ -674,6 +676,7 @@ _REGISTER_TOPIC = Routine(
     },
     required=1,
     repeat=Repeat(),
+    answer="topic_id",
 )
 _RELEASE = Routine("omd_lineage.release", {"p_topic": "text"}, required=1, repeat=Repeat())
 _REMOVE_TOPIC = Routine(
@@ -692,6 +695,7 @@ _RESTATE = Routine(
         "p_including_from": "boolean",
     },
     required=3,
+    is_alone=True,
 )
 _RETRY = Routine("omd_lineage.retry", {"p_topic": "text"}, required=1, repeat=Repeat())
 _SET_BLOCK = Routine("omd_lineage.set_block", {"p_topic": "text"}, required=1, repeat=Repeat())
@@ -701,7 +705,9 @@ _SET_OFFSET = Routine(
     required=2,
     repeat=Repeat(),
 )
-_STEP = Routine("omd_lineage.step", {"p_topic": "text", "p_hostid": "text"}, required=1)
+_STEP = Routine(
+    "omd_lineage.step", {"p_topic": "text", "p_hostid": "text"}, required=1, is_alone=True
+)
 _TOPIC_DEFINITION = Routine(
     "omd_lineage.topic_definition",
     {"p_topic": "text"},
@@ -709,7 +715,13 @@ _TOPIC_DEFINITION = Routine(
     repeat=Repeat(),
     is_function=True,
 )
-_UNDO_FAILED = Routine("omd_lineage.undo_failed", {"p_topic": "text"}, required=1, repeat=Repeat())
+_UNDO_FAILED = Routine(
+    "omd_lineage.undo_failed",
+    {"p_topic": "text"},
+    required=1,
+    repeat=Repeat(),
+    answer="module_instance_id",
+)
 _UNTIL_BLOCK_END = Routine(
     "omd_lineage.until_block_end",
     {"p_pos": "timestamp with time zone", "p_id": "bigint"},

@@ -371,7 +371,7 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
         if output == "table":
             row = {name: short(value) for name, value in row.items()}
         render([row], list(row), output)
-    return _EXIT_CODES[outcome.outcome.value]
+    return _EXIT_CODES.get(str(outcome.outcome), ExitCode.FAILURE)
 
 
 @lineage.command()
@@ -466,7 +466,7 @@ def restate(
     line = f"{answer.outcome}: {blocks} with {answer.rows} rows were taken again"
     click.echo(short(f"{line}; {answer.detail}" if answer.detail else f"{line}."), err=True)
     return {"DONE": ExitCode.OK, "ERROR": ExitCode.FAILURE}.get(
-        answer.outcome.value, ExitCode.SKIPPED
+        str(answer.outcome), ExitCode.SKIPPED
     )
 
 

@@ -143,6 +143,7 @@ class Scheduler:
             soon = rest_until if is_awake and self._free and not self.once else next_poll
             if self._loop.wait(min(soon, next_poll) - time.monotonic(), news):
                 self._moved |= news.heard()
+                look = look or news.polls
 
     def _near(self, lineage: Lineage) -> list[ReadyListRow]:
         """Return the topics that are ready among those that have moved and those that read them."""

@@ -119,7 +119,7 @@ class StepRun(ModuleRun[C]):
         )
         self.module_instance_id = begun.module_instance_id or 0
         if begun.outcome is not StepResult.RUN:
-            raise StepNotStarted(self.topic, self.module_instance_id, begun.outcome.value)
+            raise StepNotStarted(self.topic, self.module_instance_id, str(begun.outcome))
         if self.definition.source_code is not None:
             self.block = self._block_of(self.definition.source_code, begun)
         if self.definition.pos_column:

@@ -30,16 +30,19 @@ class HeldSnapshot:
 
     def __init__(self, url: str) -> None:
         self._connection = psycopg.connect(
-            resolve_conninfo(url), application_name="omd spark snapshot", autocommit=True
+            resolve_conninfo(url),
+            application_name="omd spark snapshot",
+            autocommit=True,
+            prepare_threshold=None,  # behind a pooler the session is another's later
         )
         try:
+            self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             # This transaction is idle on purpose, so the timeouts of the server must not end it.
             self._connection.execute(
-                "SELECT pg_catalog.set_config(s.name, '0', false) FROM pg_catalog.pg_settings AS s"
+                "SELECT pg_catalog.set_config(s.name, '0', true) FROM pg_catalog.pg_settings AS s"
                 " WHERE s.name OPERATOR(pg_catalog.=)"
                 " ANY ('{idle_in_transaction_session_timeout, transaction_timeout}')"
             )
-            self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             row = self._connection.execute("SELECT pg_catalog.pg_export_snapshot()").fetchone()
         except BaseException:
             self._connection.close()

@@ -13,6 +13,7 @@ from psycopg import sql
 from starlette.requests import Request
 from starlette.responses import Response
 
+from omd._core.pooling import needs_session
 from omd._terminal.markup import Html, el
 from omd.web import parts
 from omd.web.answers import form_of, is_lost, redirected, said, unavailable
@@ -22,6 +23,8 @@ from omd.web.person import Person, Rights
 from omd.web.sessions import COOKIE, Session
 from omd.web.site import Call, Site
 from omd.web.stamps import Stamps
+
+HEADER_NEEDS = "the login header, by which the page acts as others,"
 
 _AT_ONCE = 4  # so many logins ask the database at once
 
@@ -250,6 +253,8 @@ class HeaderLogin:
     def _open(self, user: str) -> Connection:
         connection = opened(self._dsn)
         try:
+            if connection.is_pooled:
+                raise needs_session(HEADER_NEEDS)
             connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(user)))
         except psycopg.Error:
             connection.close()

@@ -11,11 +11,30 @@ from psycopg.adapt import Loader
 from psycopg.pq import Format
 from psycopg.rows import DictRow, dict_row, tuple_row
 
+from omd._core import transactional
 from omd._core.adapters import adapt
+from omd._core.pooling import Pooler, pooler_of
 
 APPLICATION = "omd web"
 
-Connection = psycopg.Connection[DictRow]
+
+class Connection(transactional.Connection[DictRow]):
+    """A connection of the page, in autocommit.
+
+    Attributes:
+        is_pooled: whether a pooler in transaction mode is between, so that nothing may be set, or
+            listened to, in the session.
+    """
+
+    is_pooled = False
+
+    def pin(self) -> None:
+        """Read without the schemas of PostgreSQL's own names."""
+        if self.is_pooled:
+            self.first = "SET LOCAL search_path = pg_catalog, pg_temp"
+        else:
+            self.execute(PINNED)
+
 
 # What the page reads is shown without the schemas of PostgreSQL's own names; so nobody's function
 # that fits better may be called instead.
@@ -33,7 +52,7 @@ _SETTINGS = {
 
 def opened(dsn: str, **settings: Any) -> Connection:
     """Open an autocommit connection whose rows are dictionaries; settings come before ``dsn``."""
-    connection = psycopg.connect(
+    connection = Connection.connect(
         dsn,
         autocommit=True,
         prepare_threshold=None,
@@ -43,6 +62,11 @@ def opened(dsn: str, **settings: Any) -> Connection:
         **{**_SETTINGS, **settings},
     )
     adapt(connection)
+    try:
+        connection.is_pooled = pooler_of(connection) is Pooler.TRANSACTION
+    except BaseException:
+        connection.close()
+        raise
     for name in ("date", "timestamp", "timestamptz", "interval"):
         _as_text_if_too_large(connection, name)
     return connection

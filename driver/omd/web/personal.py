@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from omd.web.opening import PINNED
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -112,7 +110,7 @@ class Personal:
             if held.connection is None:
                 held.connection = self._open()
                 _end_with_the_client(held.connection)
-            held.connection.execute(PINNED)
+            held.connection.pin()
         except BaseException:
             self._drop(held)
             raise
@@ -239,5 +237,7 @@ def break_off(connection: Connection) -> None:
 
 def _end_with_the_client(connection: Connection) -> None:
     """Let the server end a statement whose client is gone; on some platforms it can't see that."""
+    if connection.is_pooled:
+        return  # its session is not ours
     with contextlib.suppress(psycopg.DataError, psycopg.NotSupportedError):
         connection.execute("SET client_connection_check_interval = '10s'")

@@ -27,6 +27,12 @@ DO $$BEGIN SET ROLE omd_reader; EXCEPTION
     WHEN insufficient_privilege OR undefined_object OR invalid_parameter_value THEN NULL;
 END$$;"""
 
+# The same for one transaction.
+_BEGIN_LOCAL = f"""\
+SET LOCAL search_path = pg_catalog, pg_temp;
+SET LOCAL statement_timeout = '{PATIENCE}'; SET LOCAL jit = off; SET TRANSACTION READ ONLY"""
+_ROLE_LOCAL = "; SET LOCAL ROLE omd_reader"
+
 _CHECK = """\
 SELECT
     session_user AS login,
@@ -45,6 +51,7 @@ class Reader:
         self._idle: list[Connection] = []
         self._lent: set[Connection] = set()
         self.database = ""  # its name, once it has answered
+        self.is_pooled = False  # a pooler in transaction mode is between, once it has answered
 
     def ping(self) -> None:
         """Ask the database for nothing."""
@@ -94,8 +101,12 @@ class Reader:
     def opened(self) -> Connection:
         """Open a connection that reads what every omd_reader may see."""
         connection = opened(self._dsn)
-        connection.execute(_BEGIN)
+        if connection.is_pooled:
+            _begin_each(connection)
+        else:
+            connection.execute(_BEGIN)
         self.database = connection.info.dbname
+        self.is_pooled = connection.is_pooled
         return connection
 
     def close(self) -> None:
@@ -106,6 +117,19 @@ class Reader:
         while self._idle:
             with suppress(psycopg.Error):
                 self._idle.pop().close()
+
+
+def _begin_each(connection: Connection) -> None:
+    """Begin each transaction so; a login that may do less than omd_reader stays as it is."""
+    connection.first = _BEGIN_LOCAL + _ROLE_LOCAL
+    try:
+        connection.execute("SELECT")
+    except (
+        psycopg.errors.InsufficientPrivilege,
+        psycopg.errors.UndefinedObject,
+        psycopg.errors.InvalidParameterValue,
+    ):
+        connection.first = _BEGIN_LOCAL
 
 
 def rows_of(connection: psycopg.Connection[Any], select: Select) -> list[Row]:

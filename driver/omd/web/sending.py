@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from psycopg import ClientCursor
 from psycopg.rows import dict_row
 
+from omd._core.pooling import needs_session
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -39,9 +41,14 @@ def send(work: Work, connection: Connection, text: str) -> None:
 
     It means what it would mean in psql: names of users are found by the path of their login.
     """
-    for before in ("RESET search_path", "ROLLBACK", "RESET omd.reason"):
-        connection.execute(before.encode())
-    for line in parts(text):
+    lines = parts(text)
+    if connection.is_pooled:
+        if len(lines) > 1:
+            raise needs_session("a reason for a routine that commits itself")
+    else:
+        for before in ("RESET search_path", "ROLLBACK", "RESET omd.reason"):
+            connection.execute(before.encode())
+    for line in lines:
         work.answers.extend(_rows(connection, line))
 
 

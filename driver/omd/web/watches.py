@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import psycopg
 
 from omd._terminal.markup import Html
+from omd.web import opening
 from omd.web.bell import Bell
 from omd.web.opening import is_standby
 
@@ -240,6 +241,15 @@ class Watches:
                 self._closing.wait(INTERVAL)
             if not self._is_needed():
                 return
+        if (
+            isinstance(connection, opening.Connection) and connection.is_pooled
+        ):  # nothing can be heard: each watch looks after INTERVAL
+            self._be_well(name, is_well=True)
+            self._ask_all()
+            while self._is_needed():
+                self._closing.wait(1)
+                connection.execute("SELECT")
+            return
         connection.execute("; ".join(f"LISTEN {channel}" for channel in CHANNELS))
         self._be_well(name, is_well=True)
         self._ask_all()

@@ -162,6 +162,9 @@ class Watch:
                 heard = listener.heard()
                 waiting = self._waiting()
                 _note(waiting, heard)
+                if listener.polls:
+                    for waiter in waiting:
+                        waiter.next_look = min(waiter.next_look, waiter.last_look + _REST_OF_ANY)
                 now = time.monotonic()
                 for waiter in waiting:
                     if waiter.next_look <= now:
