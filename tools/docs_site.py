@@ -34,6 +34,8 @@ DOCUMENTS = {
     "README.md": "first-steps.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
+    "SECURITY.md": "SECURITY.md",
+    "SUPPORT.md": "SUPPORT.md",
 }
 HOW_TO = "docs/how-to/"
 # It has no script, so an anchor in the former page is lost.
