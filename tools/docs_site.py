@@ -68,6 +68,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         for title, target in entry.items():
             if target == "how-to/":
                 entry[title] = ["how-to/index.md", *sections]
+            elif target == "decisions/":
+                pages = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
+                entry[title] = ["decisions/index.md", *(f"decisions/{p.name}" for p in pages)]
     return config
 
 

@@ -32,14 +32,15 @@ from delivery_overhead import Interface
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "costs.md"
 MARKS = ("<!-- costs: begin -->", "<!-- costs: end -->")
-SIZE = """
-    SELECT sum(pg_total_relation_size(c.oid))::bigint
+SIZES = """
+    SELECT c.oid::regclass::text, pg_total_relation_size(c.oid)
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE n.nspname ~ '^omd(_|$)' AND c.relkind = 'r'
 """
 SETTINGS = ("fsync = off", "full_page_writes = off", "autovacuum = off")
 # The first page of each table and index is not the cost of a run.
 WARM_UP = 50
+PARTS = 10
 
 Connection = psycopg.Connection[Any]
 Unit = Callable[[], object]
@@ -181,10 +182,9 @@ WORKS = (
 LAKE = "a run that commits a file to a lake table"
 
 
-def size(conn: Connection) -> int:
-    row = conn.execute(SIZE.encode()).fetchone()
-    assert row is not None
-    return int(row[0])
+def sizes(conn: Connection) -> dict[str, int]:
+    """Return the size of each table of OMD, with its indexes."""
+    return dict(conn.execute(SIZES.encode()).fetchall())
 
 
 @contextmanager
@@ -200,6 +200,13 @@ def answers(of: Connection) -> Iterator[list[int]]:
         seen.append(len(re.findall(r"\tB\t\d+\tReadyForQuery", Path(file.name).read_text())))
 
 
+def vacuum(conn: Connection, before: dict[str, int]) -> None:
+    """Do what autovacuum does meanwhile, so that what is dead makes room for what comes."""
+    for name, bytes_now in sizes(conn).items():
+        if bytes_now > before[name]:
+            conn.execute(f"VACUUM {name}".encode())
+
+
 def position(conn: Connection) -> int:
     row = conn.execute("SELECT pg_current_wal_insert_lsn() - '0/0'").fetchone()
     assert row is not None
@@ -212,10 +219,15 @@ def measure(conn: Connection, unit: Unit, count: int, of: Connection | None = No
         unit()
     with answers(of or conn) as seen:
         unit()
-    before, start = size(conn), position(conn)
-    for _ in range(count):
-        unit()
-    return Cost((size(conn) - before) / count, (position(conn) - start) / count, seen[0])
+    before, log = sizes(conn), 0
+    for _ in range(PARTS):
+        start = position(conn)
+        for _ in range(count // PARTS):
+            unit()
+        log += position(conn) - start
+        vacuum(conn, before)
+    grown = sum(sizes(conn).values()) - sum(before.values())
+    return Cost(grown / count, log / count, seen[0])
 
 
 def measure_all(dsn: str, works: tuple[Work, ...] = WORKS) -> dict[str, Cost]:
@@ -233,8 +245,9 @@ def measure_all(dsn: str, works: tuple[Work, ...] = WORKS) -> dict[str, Cost]:
 
 
 def measure_lake(dsn: str, count: int) -> Cost:
-    import omd
     from lake_commit import Appender
+
+    import omd
 
     folder = Path(tempfile.mkdtemp(prefix="omd-lake-"))
     warnings.filterwarnings("ignore")
@@ -294,7 +307,7 @@ def main() -> None:
                 for setting in SETTINGS:
                     conn.execute(f"ALTER SYSTEM SET {setting}".encode())
                 conn.execute("SELECT pg_reload_conf()")
-            empty = size(conn)
+            empty = sum(sizes(conn).values())
         costs = measure_all(dsn) | {LAKE: measure_lake(dsn, 100)}
     text = table(empty, costs)
     print(text)
