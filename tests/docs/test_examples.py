@@ -386,7 +386,7 @@ class Page:
             block.text
             for page in (*self.before, self)
             for block in page.blocks
-            if block.kind in ("python run", "console")
+            if block.kind in ("python run", "console") or block.kind.endswith(".py")
         ]
         if not any(map(SPARK.search, programs)):
             return []
