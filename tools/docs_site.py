@@ -59,7 +59,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     sections: list[Any] = []
     index = (ROOT / "docs/how-to/index.md").read_text(encoding="utf-8")
     for title, text in SECTION.findall(index):
-        pages = [f"how-to/{link}" for link in dict.fromkeys(LINK.findall(text))]
+        links = [link for link in dict.fromkeys(LINK.findall(text)) if not link.startswith("..")]
+        pages = [f"how-to/{link}" for link in links]
         if new := [page for page in pages if page.endswith(".md") and page not in known]:
             known.update(new)
             sections.append({title: new})
