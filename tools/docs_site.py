@@ -2,7 +2,8 @@
 
 Pages link to files outside docs/ (README, CONTRIBUTING, the code of the demo) by relative paths. In
 the site each of those files is a page of its own, and the links lead there. The menu has the how-to
-pages in the order and the sections of their index.
+pages in the order and the sections of their index. Each former how-to page leads to where its text
+is now.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
 from mkdocs.structure.files import File
 
 if TYPE_CHECKING:
@@ -32,7 +34,23 @@ DOCUMENTS = {
     "README.md": "first-steps.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
+    "SECURITY.md": "SECURITY.md",
+    "SUPPORT.md": "SUPPORT.md",
 }
+HOW_TO = "docs/how-to/"
+# It has no script, so an anchor in the former page is lost.
+REDIRECT = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Moved</title>
+<meta name="robots" content="noindex">
+<link rel="canonical" href="{to}">
+<meta http-equiv="refresh" content="0; url={to}">
+</head>
+<body><p>This page is now <a href="{to}">here</a>.</p></body>
+</html>
+"""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -41,7 +59,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     sections: list[Any] = []
     index = (ROOT / "docs/how-to/index.md").read_text(encoding="utf-8")
     for title, text in SECTION.findall(index):
-        pages = [f"how-to/{link}" for link in dict.fromkeys(LINK.findall(text))]
+        links = [link for link in dict.fromkeys(LINK.findall(text)) if not link.startswith("..")]
+        pages = [f"how-to/{link}" for link in links]
         if new := [page for page in pages if page.endswith(".md") and page not in known]:
             known.update(new)
             sections.append({title: new})
@@ -50,6 +69,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         for title, target in entry.items():
             if target == "how-to/":
                 entry[title] = ["how-to/index.md", *sections]
+            elif target == "decisions/":
+                pages = sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
+                entry[title] = ["decisions/index.md", *(f"decisions/{p.name}" for p in pages)]
     return config
 
 
@@ -92,12 +114,31 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     return NO_REFERENCE.sub(r"[\2][\1]", html).replace(NO_DEFAULT, "none")
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write a page at the place of each former how-to page."""
+    for former, new in moved().items():
+        file = Path(config.site_dir) / "how-to" / former.replace(".md", ".html")
+        to = posixpath.relpath(new.replace(".md", ".html", 1), posixpath.dirname(former))
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(REDIRECT.format(to=to), encoding="utf-8")
+
+
+def moved() -> dict[str, str]:
+    """Return each former how-to page with the page and the section that have its text now."""
+    found: dict[str, str] = yaml.safe_load((ROOT / HOW_TO / "moved.yaml").read_text("utf-8"))
+    return found
+
+
 def _fence(match: re.Match[str]) -> str:
     return f"```{match[1]}" + (f' title="{match[2]}"' if match[2] else "")
 
 
 def _resolve(name: str, link: str) -> str:
-    return posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
+    former = target.removeprefix(HOW_TO)
+    if name == "CHANGELOG.md" and (new := moved().get(former)):  # it keeps what it said then
+        return HOW_TO + new.partition("#")[0]
+    return target
 
 
 def _in_site(name: str) -> str:

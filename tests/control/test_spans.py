@@ -124,7 +124,7 @@ def test_the_page_of_documents_shows_what_is_exported(
     flow: Flow, dsn: str, tools_environment: Environment
 ) -> None:
     flow.batch("b_shop", "m_orders")
-    page = Path(__file__).parents[2] / "docs/how-to/control/trace-with-opentelemetry.md"
+    page = Path(__file__).parents[2] / "docs/how-to/events/read-metrics.md"
     example = page.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     told = tools_environment.run("python", "-c", example, env={"OMD_DSN": dsn}).stdout
     assert told.index('"name": "omd.module"') < told.index('"name": "omd.batch"')

@@ -13,9 +13,14 @@ In an output "…" stands for any text, and on a line of its own for any number 
 are only shown. OMD_DOCS_WRITE=1 writes the outputs of sql and python into the documents, where they
 have no "…".
 
-A page is played in a new database. A comment in the page may change that:
+A page is played in a new database, and a section too that has one of the first three comments
+directly under its heading (of the second level). A part is what is played at once: the page up to
+the first such section, or such a section with those after it that have no comment.
 
-    <!-- examples: after make-a-topic.md -->     that page is played before it, in the same database
+    <!-- examples: in a new database -->
+    <!-- examples: after make-a-topic.md -->     that page is played before it, in this database;
+                                                 of a page that has parts the first, or that of an
+                                                 anchor: make-a-topic.md#anchor, or #anchor
     <!-- examples: without OMD -->               nothing is installed in the database
     <!-- examples: in one JVM -->                its programs share a JVM: most of the time of a
                                                  short one on Spark is that of a JVM that starts
@@ -41,6 +46,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from omd import embedded
+from support.pages import sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +62,7 @@ SPARK = re.compile(
     re.MULTILINE,
 )
 SHORT_LIFE = '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
+PART = re.compile(r"## .*\n\s*<!-- examples: (?:in a new database|after \S+|without OMD) -->")
 FENCE = re.compile(r"^```(?P<info>[^\n`]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -73,9 +80,11 @@ class Block:
         return f"{self.where}\n{self.text}"
 
 
-def blocks(document: str) -> Iterator[Block]:
+def blocks(document: str, part: str = "") -> Iterator[Block]:
+    """Return the blocks of a part, or of the document up to its first part."""
     text = (ROOT / document).read_text(encoding="utf-8")
-    found = list(FENCE.finditer(text))
+    start, end = parts(text)[part]
+    found = list(FENCE.finditer(text, start, end))
     for match, after in zip(found, [*found[1:], None], strict=False):
         where = f"{document}:{text.count(chr(10), 0, match.start()) + 1}"
         output = span = None
@@ -87,6 +96,13 @@ def blocks(document: str) -> Iterator[Block]:
         ):
             output, span = after["text"], after.span("text")
         yield Block(where, match["info"], match["text"], output, span)
+
+
+def parts(text: str) -> dict[str, tuple[int, int]]:
+    """Return where each part begins and ends; the first has no name, the others their anchors."""
+    begun = {"": 0} | {name: start for name, start, _ in sections(text) if PART.match(text, start)}
+    ends = [*list(begun.values())[1:], len(text)]
+    return {name: (start, end) for (name, start), end in zip(begun.items(), ends, strict=True)}
 
 
 def environment(dsn: str, folder: Path) -> dict[str, str]:
@@ -238,23 +254,23 @@ class Jvm:
         self.gateway.proc.wait()
 
 
-def play(document: str, dsn: str, folder: Path, jvm: Jvm | None = None) -> int:
-    """Run the blocks of a document; returns how many there were."""
+def play(document: str, dsn: str, folder: Path, jvm: Jvm | None = None, part: str = "") -> int:
+    """Run the blocks of a part of a document; returns how many there were."""
     session = Session(environment(dsn, folder) | (jvm.env if jvm else {}), jvm)
     try:
-        return play_blocks(document, session)
+        return play_blocks(document, session, part)
     finally:
         session.close()
 
 
-def play_blocks(document: str, session: Session) -> int:
+def play_blocks(document: str, session: Session, part: str = "") -> int:
     written: list[tuple[tuple[int, int], str]] = []
     folder = Path(session.env["EXAMPLES"])
     for name in ("sql", "migrations", "procedures"):
         with contextlib.suppress(FileExistsError):
             (folder / name).symlink_to(ROOT / name)
     count = 0
-    for block in blocks(document):
+    for block in blocks(document, part):
         if block.kind == "sql":
             actual = session.run(block.text)
         elif block.kind == "python run":
@@ -327,22 +343,32 @@ def example_roles(server: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Page:
-    """A document with examples, and what its comments say about the way to play it."""
+    """A part of a document with examples, and what its comments say about the way to play it."""
 
     document: str
+    part: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.document}#{self.part}" if self.part else self.document
 
     @property
     def text(self) -> str:
-        return (ROOT / self.document).read_text(encoding="utf-8")
+        text = (ROOT / self.document).read_text(encoding="utf-8")
+        start, end = parts(text)[self.part]
+        return text[start:end]
+
+    @property
+    def blocks(self) -> list[Block]:
+        return list(blocks(self.document, self.part))
 
     @property
     def before(self) -> list[Page]:
         """Return the pages that are played before it, in their order."""
-        found = re.search(r"<!-- examples: after (\S+) -->", self.text)
+        found = re.search(r"<!-- examples: after ([^\s#]*)#?(\S*) -->", self.text)
         if not found:
             return []
-        file = (ROOT / self.document).parent / found[1]
-        page = Page(str(file.resolve().relative_to(ROOT)))
+        file = (ROOT / self.document).parent / found[1] if found[1] else ROOT / self.document
+        page = Page(str(file.resolve().relative_to(ROOT)), found[2])
         return [*page.before, page]
 
     @property
@@ -359,26 +385,31 @@ class Page:
         programs = [
             block.text
             for page in (*self.before, self)
-            for block in blocks(page.document)
-            if block.kind in ("python run", "console")
+            for block in page.blocks
+            if block.kind in ("python run", "console") or block.kind.endswith(".py")
         ]
         if not any(map(SPARK.search, programs)):
             return []
         return [pytest.mark.spark, *([] if self.document == "README.md" else [pytest.mark.slow])]
 
+    def play(self, dsn: str, folder: Path, jvm: Jvm | None) -> int:
+        return play(self.document, dsn, folder, jvm, self.part)
+
 
 def pages() -> Iterator[Page]:
-    """Return every document with examples, except the one that is played after the demo."""
-    for file in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
-        page = Page(str(file.relative_to(ROOT)))
-        if page.document != DEMO_TUTORIAL and any(
-            block.kind in ("sql", "console", "python run") for block in blocks(page.document)
-        ):
-            yield page
+    """Return every part with examples, except the document that is played after the demo."""
+    for file in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))):
+        document = str(file.relative_to(ROOT))
+        for part in parts(file.read_text(encoding="utf-8")):
+            page = Page(document, part)
+            if document != DEMO_TUTORIAL and any(
+                block.kind in ("sql", "console", "python run") for block in page.blocks
+            ):
+                yield page
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, id=page.document, marks=page.marks) for page in pages()]
+    "page", [pytest.param(page, id=str(page), marks=page.marks) for page in pages()]
 )
 def test_a_page_shows_what_happens(
     page: Page, example_roles: None, request: pytest.FixtureRequest, tmp_path: Path
@@ -386,8 +417,8 @@ def test_a_page_shows_what_happens(
     dsn = request.getfixturevalue(page.database)
     jvm = request.getfixturevalue("jvm") if page.is_in_one_jvm else None
     for earlier in page.before:
-        play(earlier.document, dsn, tmp_path, jvm)
-    assert play(page.document, dsn, tmp_path, jvm) > 0
+        earlier.play(dsn, tmp_path, jvm)
+    assert page.play(dsn, tmp_path, jvm) > 0
 
 
 @pytest.mark.spark

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,25 +30,3 @@ def test_the_check_sees_a_changed_comment(dsn, conn):
     assert done.returncode == 1
     assert "+Changed." in done.stdout  # the reference
     assert '+        """Changed."""' in done.stdout  # the calls
-
-
-def test_every_link_leads_somewhere():
-    documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    assert len(documents) > 5
-    for document in documents:
-        text = document.read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)]+)\)|(?:src|href)=\"([^\"]+)\"", text):
-            link = target[0] or target[1]
-            if link.startswith(("http://", "https://")):
-                continue
-            path, _, anchor = link.partition("#")
-            file = (document.parent / path).resolve() if path else document
-            assert file.exists(), f"{document.name}: {link}"
-            if anchor and file.suffix == ".md":
-                assert anchor in anchors(file), f"{document.name}: {link}"
-
-
-def anchors(file: Path) -> set[str]:
-    """Return the anchors that GitHub makes of headings."""
-    headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -69,7 +69,7 @@ def test_each_document_that_is_mentioned_is_in_the_repository() -> None:
     documents = {file.name for file in sources() if file.suffix == ".md"}
     for file in sources():
         if file.suffix == ".md":
-            continue  # its links are checked in test_reference.py
+            continue  # its links are checked in test_links.py
         for name in MARKDOWN.findall(file.read_text(encoding="utf-8")):
             there = (ROOT / name).is_file() if "/" in name else name in documents
             assert there, f"{file.relative_to(ROOT)}: {name}"

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 pytestmark = pytest.mark.slow
 
@@ -69,3 +70,15 @@ def test_the_menu_has_every_how_to_page(site: Path) -> None:
     for page in (ROOT / "docs" / "how-to").rglob("*.md"):
         name = page.relative_to(ROOT / "docs" / "how-to").with_suffix(".html").as_posix()
         assert name == "index.html" or f'href="{name}"' in index, name
+
+
+def test_each_former_page_leads_to_the_one_that_has_its_text(site: Path) -> None:
+    former = yaml.safe_load((ROOT / "docs/how-to/moved.yaml").read_text(encoding="utf-8"))
+    assert len(former) > 90
+    for path in former:
+        page = site / "how-to" / path.replace(".md", ".html")
+        text = page.read_text(encoding="utf-8")
+        (target,) = re.findall(r'http-equiv="refresh" content="0; url=([^"]+)"', text)
+        name, _, anchor = target.partition("#")
+        there = (page.parent / name).read_text(encoding="utf-8")
+        assert not anchor or f'id="{anchor}"' in there, f"{path}: {target}"

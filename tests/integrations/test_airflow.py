@@ -18,6 +18,7 @@ from psycopg.rows import dict_row
 
 from omd import __version__
 from omd._core.conninfo import read_conninfo
+from support.pages import section
 from support.workers import Process, until
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 DAGS = HERE / "airflow_dags"
-PAGE = HERE.parents[1] / "docs" / "how-to" / "control" / "run-from-airflow.md"
+PAGE = HERE.parents[1] / "docs" / "how-to" / "control" / "start-from-an-orchestrator.md"
 WAYS = pytest.mark.parametrize("way", ["here", "deferred"])
 
 REGISTERED = """
@@ -65,7 +66,8 @@ UPDATE omd_event.setting SET web_url = 'https://omd.example/';
 
 def example(kind: str) -> str:
     """Return a block of the how-to page."""
-    (found,) = re.findall(rf"^```{kind}\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+    text = section(PAGE.read_text(encoding="utf-8"), "from-airflow")
+    (found,) = re.findall(rf"^```{kind}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     return str(found)
 
 

@@ -1,4 +1,4 @@
-"""The examples of the pages on dbt and Dagster, run by these tools."""
+"""The examples of dbt and Dagster, run by these tools."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from integrations.test_dbt import write_profile
 from support.emptied import conn, dsn
+from support.pages import section
 from support.wheel import CHECKOUT
 
 if TYPE_CHECKING:
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["conn", "dsn"]
 
+PAGE = CHECKOUT / "docs/how-to/control/start-from-an-orchestrator.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BASH = "import subprocess, sys; sys.exit(subprocess.call(['bash', '-euc', sys.argv[1]]))"
 
 
-def play(page: str, folder: Path, tools: Environment, dsn: str) -> None:
+def play(part: str, folder: Path, tools: Environment, dsn: str) -> None:
     """Save what begins with the name of a file, and run what is for a shell."""
-    text = (CHECKOUT / page).read_text(encoding="utf-8")
+    text = section(PAGE.read_text(encoding="utf-8"), part)
     for kind, block in FENCE.findall(text):
         if kind == "sh":
             tools.run("python", "-c", BASH, block, cwd=folder, env={"OMD_DSN": dsn})
@@ -38,7 +40,7 @@ def test_the_page_on_dbt(
     conn: psycopg.Connection, dsn: str, tools_environment: Environment, tmp_path: Path
 ) -> None:
     write_profile(tmp_path, "shop", dsn)
-    play("docs/how-to/lineage/run-models-of-dbt.md", tmp_path, tools_environment, dsn)
+    play("with-models-of-dbt", tmp_path, tools_environment, dsn)
     stamped = conn.execute(
         "SELECT i.execution_status_code AS status FROM dwh.orders AS o"
         " JOIN omd.module_instance AS i"
@@ -55,5 +57,5 @@ def test_the_page_on_dagster(
         "CALL omd.register_module('made', 'PRES', 'app.made',"
         " p_executable => 'INSERT INTO app.made VALUES (1)')"
     )
-    play("docs/how-to/lineage/see-modules-in-dagster.md", tmp_path, tools_environment, dsn)
+    play("in-dagster", tmp_path, tools_environment, dsn)
     assert conn.execute("SELECT v FROM app.made").fetchall() == [{"v": 1}]

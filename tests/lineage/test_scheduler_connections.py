@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[dict[str, Any]]
 
-# What docs/how-to/lineage/run-schedulers.md tells to grant, and nothing else.
+# What docs/how-to/dispatch/run-everything-by-itself.md tells to grant, and nothing else.
 GRANTS = """
 CREATE ROLE omd_test_scheduler LOGIN IN ROLE omd_runner;
 GRANT USAGE ON SCHEMA stg, etl, fact TO omd_test_scheduler;

@@ -38,7 +38,7 @@ ENVIRONMENT = {
     for name, value in os.environ.items()
     if name != "PYTHONPATH" and not name.startswith(("PG", "OMD_"))
 }
-# docs/how-to/spark/run-on-a-cluster.md requires three of these and pandas; they need the others.
+# docs/how-to/spark/set-up.md requires three of these and pandas; they need the others.
 EXECUTOR_PACKAGES = (
     *("adbc_driver_manager", "adbc_driver_postgresql", "psycopg", "psycopg_binary", "pyarrow"),
     *("dateutil", "numpy", "pandas", "pytz", "six", "typing_extensions", "tzdata"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "spark" / "types.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "spark" / "read-a-table.md"
 
 # For each type, the Spark type as which it is read, and values as PostgreSQL prints them.
 SCALARS: dict[str, tuple[str, list[str]]] = {

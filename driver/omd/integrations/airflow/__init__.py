@@ -1,4 +1,6 @@
-"""OMD in Airflow 3: a connection, operators and sensors (docs/how-to/control/run-from-airflow.md).
+"""OMD in Airflow 3: a connection, operators and sensors.
+
+docs/how-to/control/start-from-an-orchestrator.md shows them at work.
 
     from omd.integrations.airflow import OmdBatchOperator, OmdTopicSensor
 

@@ -1,6 +1,6 @@
 """A suite of Great Expectations 1.x as a model of one entity.
 
-What becomes of each expectation stands in docs/how-to/delivery/from-great-expectations-or-dbt.md.
+What becomes of each expectation stands in docs/how-to/delivery/exchange-data-contracts.md.
 """
 
 from __future__ import annotations

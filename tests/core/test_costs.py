@@ -1,0 +1,33 @@
+"""The costs that the documents name are those that a run, a Batch, a step and a task have."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture
+def costs(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The benchmark as a module."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("costs")
+
+
+@pytest.mark.slow
+def test_the_bytes_of_two_thousand_are_those_of_the_page(costs: Any, dsn: str) -> None:
+    page = costs.written(costs.PAGE.read_text(encoding="utf-8"))
+    works = costs.WORKS[:5]
+    assert {work.name for work in costs.WORKS} | {costs.LAKE} == set(page)
+    found = costs.measure_all(dsn, works)
+    wrong = {
+        name: (page[name], round(cost.size))
+        for name, cost in found.items()
+        if not 0.85 <= cost.size / page[name] <= 1.15
+    }
+    assert wrong == {}
+    assert found["a run of a Module"].answers == 2
