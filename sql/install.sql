@@ -6,7 +6,7 @@
 -- that owns the database, or may create schemas in it and grant that.
 
 \set ON_ERROR_STOP on
-\set version '0.1.0'
+\ir setup/release.psql
 
 BEGIN;
 \ir setup/version.psql
