@@ -143,9 +143,7 @@ def document(connection: psycopg.Connection[Row]) -> dict[str, Any]:
             for row in routines
         },
         "views": views,
-        "errors": {
-            row["sqlstate_code"]: row["error_name"] for row in connection.execute(ERRORS)
-        },
+        "errors": {row["sqlstate_code"]: row["error_name"] for row in connection.execute(ERRORS)},
         "roles": _roles(),
         "commands": dict(_commands()),
         "exit_codes": {str(code.value): code.name for code in ExitCode},
@@ -170,7 +168,9 @@ def text(contract: Document) -> str:
     parts = []
     for key, value in contract.items():
         if isinstance(value, dict):
-            lines = ",\n".join(f"    {_line(name)}: {_line(about)}" for name, about in value.items())
+            lines = ",\n".join(
+                f"    {_line(name)}: {_line(about)}" for name, about in value.items()
+            )
             parts.append(f"  {_line(key)}: {{\n{lines}\n  }}")
         else:
             parts.append(f"  {_line(key)}: {_line(value)}")
@@ -289,8 +289,7 @@ def _signature(value: Callable[..., Any]) -> dict[str, Any]:
             "name": p.name,
             "kind": p.kind.name.lower(),
             "type": None if p.annotation is empty else _annotation(p.annotation),
-            "required": p.default is empty
-            and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD),
+            "required": p.default is empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD),
         }
         for p in signature.parameters.values()
         if p.name != "self"
@@ -324,8 +323,11 @@ def breaks(former: Document, present: Document) -> list[str]:
                 found.append(f"{key}: {name} is gone")
             else:
                 found += [f"{key}: {name}: {what}" for what in compare(about, now[name])]
-    found += [f"roles: {role} is gone" for role in former.get("roles", ())
-              if role not in present.get("roles", ())]
+    found += [
+        f"roles: {role} is gone"
+        for role in former.get("roles", ())
+        if role not in present.get("roles", ())
+    ]
     return found
 
 

@@ -205,6 +205,7 @@
 -- Helpers
 \ir ../../procedures/omd/_fill_template.sql
 \ir ../../procedures/omd/raise_error.sql
+\ir ../../procedures/omd/_warn_deprecated.sql
 \ir ../../procedures/omd/_statement_runs.sql
 \ir ../../procedures/omd/_cause_of_death.sql
 \ir ../../procedures/omd/session_lives.sql
