@@ -1,9 +1,9 @@
 """The contract of a version: what users write into their programs, as one document.
 
-`document` makes it from the catalog, the commands and the package; ``tools/generate.py`` writes it to
-``docs/reference/api.json``. Each released one is kept in ``tests/install/released``, and `breaks`
-says what a later one has broken: within a major version nothing goes, is renamed or retyped, and
-what is new comes last and is optional.
+`document` makes it from the catalog, the commands and the package; ``tools/generate.py`` writes it
+to ``docs/reference/api.json``. Each released one is kept in ``tests/install/released``, and
+`breaks` says what a later one has broken: within a major version nothing goes, is renamed or
+retyped, and what is new comes last and is optional.
 
     python tools/contract.py FORMER [PRESENT]     # prints each break; exit 1 when there is one
 """
@@ -518,9 +518,7 @@ def since_module(header: str, present: Document, former: Sequence[Document]) -> 
     """Return the text of ``driver/omd/_since.py``."""
     first, late = since(present, former)
     return (
-        header
-        + '"""Since which version OMD has a routine, or a parameter of one, from the contracts that were\n'
-        'released."""\n\n'
+        header + '"""Since which version OMD has a routine or a parameter."""\n\n'
         f'FIRST = "{first}"\n'
         f"LATER: dict[str, str] = {late!r}\n\n\n"
         "def since(name: str) -> str:\n"

@@ -2,8 +2,8 @@
 
 What is committed is built twice, in two new folders, with the time of the commit as
 SOURCE_DATE_EPOCH: a byte that differs is a failure. From the sdist the same wheel is built. Then
-twine and check-wheel-contents look at it, and SHA256SUMS and the list of components (CycloneDX: what
-the core requires, as constraints.txt locks it) are written beside it.
+twine and check-wheel-contents look at it, and SHA256SUMS and the list of components (CycloneDX:
+what the core requires, as constraints.txt locks it) are written beside it.
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     out: Path = parser.parse_args(arguments).out
     try:
         wheel, sdist = build(out)
-        problems = [*wheel_problems(wheel, tracked()), *sdist_problems(sdist, tracked())]
-        if problems:
-            raise Failed("\n".join(problems))
+        _refuse([*wheel_problems(wheel, tracked()), *sdist_problems(sdist, tracked())])
         _run("twine", "check", "--strict", wheel, sdist)
         # W002: two files that are empty, or say the same, are two files here.
         # W004: a migration is a file of SQL and not a module.
@@ -69,11 +67,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _refuse(problems: Sequence[str]) -> None:
+    if problems:
+        raise Failed("\n".join(problems))
+
+
 # Build ------------------------------------------------------------------------------------------
 
 
 def build(out: Path) -> tuple[Path, Path]:
-    """Build what is committed twice, and the wheel from the sdist; leave one of each in a folder."""
+    """Build what is committed twice, and the wheel from the sdist; leave one of each."""
     if _git("status", "--porcelain").strip():
         print("make dist: built is what is committed, not what is changed since.", file=sys.stderr)
     epoch = _git("log", "-1", "--format=%ct").strip()
@@ -100,9 +103,12 @@ def build(out: Path) -> tuple[Path, Path]:
 def _archived(folder: Path) -> None:
     """Put what is committed into a folder."""
     folder.mkdir(parents=True)
-    with subprocess.Popen(["git", "archive", "HEAD"], cwd=ROOT, stdout=subprocess.PIPE) as git:
-        with tarfile.open(fileobj=git.stdout, mode="r|") as archive:
-            archive.extractall(folder, filter="data")
+    command = ["git", "archive", "HEAD"]
+    with (
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as git,
+        tarfile.open(fileobj=git.stdout, mode="r|") as archive,
+    ):
+        archive.extractall(folder, filter="data")
     if git.returncode:
         raise Failed("git archive has failed")
 
@@ -130,18 +136,16 @@ def _differing(one: Path, other: Path, name: str) -> Iterator[str]:
     if name.endswith(".whl"):
         with zipfile.ZipFile(one / name) as a, zipfile.ZipFile(other / name) as b:
             for member in sorted({*a.namelist(), *b.namelist()}):
-                if member not in a.namelist() or member not in b.namelist():
-                    yield member
-                elif a.read(member) != b.read(member):
+                both = member in a.namelist() and member in b.namelist()
+                if not both or a.read(member) != b.read(member):
                     yield member
     else:
         yield "see both with diffoscope"
 
 
 def _git(*arguments: str) -> str:
-    done = subprocess.run(
-        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    command = ["git", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Failed(done.stderr.strip())
     return done.stdout

@@ -8,9 +8,10 @@ It writes the calls, rows and errors of each room in Python (``driver/omd/<room>
 ``rows.py`` and ``errors.py``), the doors to the rooms and all their errors
 (``driver/omd/_doors.py`` and ``errors.py``), the reference (``docs/reference``), and the files for
 other tools that are made from the list of metrics (``share``), and the contract
-(``docs/reference/api.json``, tools/contract.py). The texts are the COMMENTs of the database objects, and the error catalogue: to change a file, change the SQL. The
-database is --dsn, or OMD_DSN, or that of libpq's own settings; --embedded makes a new one. The
-files are the same for every version of PostgreSQL.
+(``docs/reference/api.json``, tools/contract.py). The texts are the COMMENTs of the database
+objects, and the error catalogue: to change a file, change the SQL. The database is --dsn, or
+OMD_DSN, or that of libpq's own settings; --embedded makes a new one. The files are the same for
+every version of PostgreSQL.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What the build adds to the metadata of the package: absolute links, all made from one address.
 
-README has relative links, which work in a clone, on a Git host and in the site. An index of packages
-shows it beside none of these files, so there each link leads to the file as it was at the release.
+README has relative links, which work in a clone, on a Git host and in the site. An index of
+packages shows it beside none of these files, so there each link leads to the file as it was at the
+release.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ try:
 except ModuleNotFoundError:  # Python 3.10, where hatchling brings it
     import tomli as tomllib  # type: ignore[import-not-found, no-redef, unused-ignore]
 
-from hatchling.metadata.plugin.interface import MetadataHookInterface
+try:
+    from hatchling.metadata.plugin.interface import MetadataHookInterface
+except ModuleNotFoundError:  # tools/release.py and tests call the functions only
+    MetadataHookInterface = object  # type: ignore[assignment, misc, unused-ignore]
 
 # A link or a picture of Markdown, unless it is absolute already.
 LINK = re.compile(r"(!?)(\[[^\]]*\]\()(?![a-z][a-z0-9+.-]*:)([^)\s]+)(?=[)\s])")

@@ -43,7 +43,7 @@ class PgomdWheelHook(BuildHookInterface):  # type: ignore[type-arg, unused-ignor
         archive.chmod(0o644)
         build_data["force_include"][str(archive)] = f"omd/_sql/{ARCHIVE}"
 
-    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+    def finalize(self, version: str, *_: Any) -> None:
         """Remove what initialize made."""
         if version != "editable":
             self._folder.cleanup()
