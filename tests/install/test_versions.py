@@ -40,7 +40,7 @@ def call_it(conn, version, where=""):
 
 
 @pytest.mark.parametrize("where", ["", "WHERE kind = 'repeatable'", "WHERE path ~ 'V001'"])
-@pytest.mark.parametrize("newer", ["99.0.0", f"{MINE}.1", "0.10.0rc1"])
+@pytest.mark.parametrize("newer", ["99.0.0", f"{MINE}.1", "1.10.0rc1"])
 def test_an_older_version_is_refused_before_it_writes(installed, dump, newer, where):
     call_it(installed, newer, where)
     before = state(installed)
