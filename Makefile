@@ -1,7 +1,7 @@
 # Each target does its own set-up; anything that exists already is used again.
 
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
-    "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+    "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 SQL := migrations procedures sql $(wildcard driver/omd/demo/*/*.sql)
@@ -97,7 +97,7 @@ apt = { \
     done; }
 
 %/bin/pip:
-	@[ -n '$(PYTHON)' ] || { echo 'Python 3.10 or newer is needed.' >&2; exit 1; }
+	@[ -n '$(PYTHON)' ] || { echo 'Python 3.11 or newer is needed here, by Spark.' >&2; exit 1; }
 	@# Debian ships venv without ensurepip, which is in a package of its own.
 	@'$(PYTHON)' -c 'import ensurepip' 2>/dev/null || $(call apt,$(notdir $(PYTHON))-venv)
 	'$(PYTHON)' -m venv $*
