@@ -1,7 +1,7 @@
 # Each target does its own set-up; anything that exists already is used again.
 
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
-    "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+    "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 SQL := migrations procedures sql $(wildcard driver/omd/demo/*/*.sql)
@@ -12,13 +12,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test soak bench lint generate baseline docs setup environments lock java clean
+.PRECIOUS: %/bin/pip %/bin/uv
+.PHONY: help demo test test-lowest soak bench lint generate baseline docs setup environments lock dist release java clean
 
 help:
 	@echo 'make demo      loads a year of real flights by Spark, under the control of PostgreSQL'
 	@echo 'make test      runs the tests (ARGS="-k lease": some of them; OMD_TEST_PG=15|16|18: the server)'
 	@echo 'make test ROOM=facts   runs those of one room that need no Spark, draw no lots, kill nothing'
 	@echo '               and are not slow, on all processors; it needs neither Java nor Spark'
+	@echo 'make test-lowest   runs the quick tests with the lowest versions that the bounds allow'
 	@echo 'make soak      runs the random tests OMD_SOAK times as long (20)'
 	@echo 'make bench     runs the benchmarks'
 	@echo 'make lint      runs sqlfluff, ruff and mypy'
@@ -26,13 +28,16 @@ help:
 	@echo 'make docs      builds the documents as a site in build/site; fails on a dead link'
 	@echo 'make setup     installs only what the others need: packages and Java'
 	@echo 'make environments   installs the tools of others that tests run (mark tools), by lock files'
-	@echo 'make lock      writes these lock files anew, with the newest versions'
+	@echo 'make lock      writes these lock files and constraints.txt anew, with the newest versions'
+	@echo 'make dist      builds wheel and sdist twice in dist/, compares them, and checks what is in them'
+	@echo 'make release VERSION=1.0.0   checks that it may be released, and prints what a person does then'
 	@echo 'make clean     stops the embedded server, and removes its data and all that make created'
 	@echo
 	@echo 'OMD_DSN (demo) and OMD_TEST_DSN (test) name a running server to use instead of the'
 	@echo 'embedded one.'
 
-demo: $(VENV)/.demo java
+# The demo of process control needs neither the lake nor models of decisions; the others do.
+demo: $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(if $(ARGS),$(VENV)/.demo,$(VENV)/.flights)) java
 	@dsn="$${OMD_DSN:-$$($(BIN)/omd embedded start)}" && \
 	    export OMD_DSN="$$dsn" && $(BIN)/omd install && $(BIN)/omd demo $(ARGS)
 
@@ -78,7 +83,7 @@ setup: $(VENV)/.dev java $(VENV)/spark-classes.jsa
 
 clean:
 	@[ ! -x $(BIN)/omd ] || $(BIN)/omd embedded stop --home .omd
-	rm -rf $(VENV) .environments .omd build dist .mypy_cache .pytest_cache .ruff_cache artifacts spark-warehouse
+	rm -rf $(VENV) .environments .release .lowest .omd build dist .mypy_cache .pytest_cache .ruff_cache artifacts spark-warehouse
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 # Installs the first available Debian package of a list if no password is needed; otherwise it says
@@ -95,15 +100,24 @@ apt = { \
             apt-get -qq install -y --no-install-recommends $$package >/dev/null && break; \
     done; }
 
-$(VENV)/bin/pip:
-	@[ -n '$(PYTHON)' ] || { echo 'Python 3.10 or newer is needed.' >&2; exit 1; }
+%/bin/pip:
+	@[ -n '$(PYTHON)' ] || { echo 'Python 3.11 or newer is needed here, by Spark.' >&2; exit 1; }
 	@# Debian ships venv without ensurepip, which is in a package of its own.
 	@'$(PYTHON)' -c 'import ensurepip' 2>/dev/null || $(call apt,$(notdir $(PYTHON))-venv)
-	'$(PYTHON)' -m venv $(VENV)
+	'$(PYTHON)' -m venv $*
 
-$(VENV)/.demo $(VENV)/.dev $(VENV)/.test: $(VENV)/.%: pyproject.toml | $(VENV)/bin/pip
-	@echo 'Installing the packages of omd[$*]; the first time this takes a few minutes ...'
-	$(BIN)/pip install -q -e '.[$*]'
+# What is installed is what constraints.txt names, version and hash. uv looks where pip looks.
+uv = export UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$$($(1)/bin/pip config get global.index-url 2>/dev/null || \
+    echo "$$PIP_INDEX_URL")}"; [ -n "$$UV_DEFAULT_INDEX" ] || unset UV_DEFAULT_INDEX; $(1)/bin/uv pip
+
+%/bin/uv: constraints.txt | %/bin/pip
+	@grep -A99 '^uv==' constraints.txt | sed '/^    --hash/!{/^uv==/!Q}' >$*/uv.txt
+	$*/bin/pip install -q --require-hashes -r $*/uv.txt
+	@touch $@
+
+$(VENV)/.flights $(VENV)/.demo $(VENV)/.dev $(VENV)/.test: $(VENV)/.%: pyproject.toml constraints.txt $(VENV)/bin/uv
+	@echo 'Installing the packages of pgomd[$*]; the first time this takes some minutes ...'
+	@$(call uv,$(VENV)) install -q -p $(BIN)/python -c constraints.txt -e '.[$*]'
 	@touch $@
 
 # Airflow, Dagster, dbt and the like name versions of their own, so they stand in virtual
@@ -122,10 +136,38 @@ environments: $(ENVIRONMENTS:%=.environments/%/.installed)
 	@touch $@
 
 lock: $(VENV)/.dev
+	@$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes \
+	    --no-annotate --no-emit-index-url --custom-compile-command 'make lock' \
+	    --extra dev --extra release -o constraints.txt pyproject.toml
 	@for name in $(ENVIRONMENTS); do \
 	    $(BIN)/uv pip compile -q --upgrade --universal --python-version 3.10 --generate-hashes \
 	        --custom-compile-command 'make lock' -o $(LOCKS)/$$name.txt \
 	        pyproject.toml $(LOCKS)/$$name.in || exit; done
+
+# The lowest version of each package that pyproject.toml names itself; of the others the newest.
+# Left out is the test of a type checker, whose version is not the user's matter.
+LOWEST := tests/core tests/control tests/install
+
+.lowest/.installed: pyproject.toml .lowest/bin/uv
+	@$(call uv,.lowest) install -q -p .lowest/bin/python --resolution lowest-direct -e '.[spark,test]'
+	@touch $@
+
+test-lowest: .lowest/.installed
+	.lowest/bin/python -m pytest -q $(LOWEST) --ignore=tests/core/test_typing.py \
+	    -m 'not (spark or slow or random or kill or tools or browser)' -n logical --dist loadfile $(ARGS)
+
+# What builds a release is in an environment of its own: no tests, no Spark.
+.release/.installed: pyproject.toml constraints.txt .release/bin/uv
+	@$(call uv,.release) install -q -p .release/bin/python -c constraints.txt \
+	    -r pyproject.toml --extra release
+	@touch $@
+
+dist: .release/.installed
+	@.release/bin/python tools/dist.py
+
+# It changes no tag, and sends nothing.
+release: .release/.installed
+	@.release/bin/python tools/release.py '$(VERSION)'
 
 # Tests start many JVMs: with this archive each costs half. They run without it too.
 $(VENV)/spark-classes.jsa: $(VENV)/.dev | java

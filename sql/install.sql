@@ -7,7 +7,7 @@
 -- CREATEROLE that owns the database, or may create schemas in it and grant that.
 
 \set ON_ERROR_STOP on
-\set version '0.1.0'
+\ir setup/release.psql
 
 \if :{?in_parts}
 \else

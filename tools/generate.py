@@ -7,10 +7,11 @@
 It writes the calls, rows and errors of each room in Python (``driver/omd/<room>/calls.py``,
 ``rows.py`` and ``errors.py``), the doors to the rooms and all their errors
 (``driver/omd/_doors.py`` and ``errors.py``), the reference (``docs/reference``), and the files for
-other tools that are made from the list of metrics (``share``). The texts are
-the COMMENTs of the database objects, and the error catalogue: to change a file, change the SQL. The
-database is --dsn, or OMD_DSN, or that of libpq's own settings; --embedded makes a new one. The
-files are the same for every version of PostgreSQL.
+other tools that are made from the list of metrics (``share``), and the contract
+(``docs/reference/api.json``, tools/contract.py). The texts are the COMMENTs of the database
+objects, and the error catalogue: to change a file, change the SQL. The database is --dsn, or
+OMD_DSN, or that of libpq's own settings; --embedded makes a new one. The files are the same for
+every version of PostgreSQL.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"docs/reference/{name}": text for name, text in reference.pages(connection).items()
         }
         found |= _shared(connection)
+        found |= _contract(connection)
     if options.check:
         return _check(found)
     _write(found)
@@ -77,6 +79,19 @@ def _shared(connection: psycopg.Connection[Row]) -> dict[str, str]:
     rows = connection.execute("SELECT * FROM omd_report.metric_list").fetchall()
     metrics = sorted((MetricListRow(**row) for row in rows), key=lambda row: row.metric_name)
     return {f"share/{name}": make(metrics) for name, make in FILES.items()}
+
+
+def _contract(connection: psycopg.Connection[Row]) -> dict[str, str]:
+    """Return the contract of this version, and since when each routine is in it."""
+    import contract
+    import rooms
+
+    present = contract.document(connection)
+    since = contract.since_module(rooms.HEADER, present, contract.released())
+    return {
+        "docs/reference/api.json": contract.text(present),
+        "driver/omd/_since.py": _formatted(since),
+    }
 
 
 def _new_database() -> str:

@@ -1,10 +1,23 @@
-"""The version of this package."""
+"""The version of this package, from the file in which it stands for psql too."""
 
-from importlib.metadata import PackageNotFoundError, version
+import re
+from pathlib import Path
 
 __all__ = ["__version__"]
 
-try:
-    __version__ = version("pgomd")
-except PackageNotFoundError:  # the package is on the path, but not installed
-    __version__ = "0+unknown"
+_PACKAGE = Path(__file__).resolve().parent
+_RELEASE = "sql/setup/release.psql"
+
+
+def _found() -> str:
+    # The wheel has the SQL in the package, a checkout beside it. The metadata of an installation in
+    # editable mode would go on to tell the version that was installed.
+    for root in (_PACKAGE / "_sql", _PACKAGE.parents[1]):
+        if (root / _RELEASE).is_file():
+            text = (root / _RELEASE).read_text(encoding="utf-8")
+            if match := re.search(r"(?m)^\\set version '(.+)'$", text):
+                return match[1]
+    return "0+unknown"  # parts of the package are missing
+
+
+__version__ = _found()

@@ -265,6 +265,7 @@
 \ir ../../procedures/omd/raise_error.sql
 \ir ../../procedures/omd/put_trigger.sql
 \ir ../../procedures/omd/put_view.sql
+\ir ../../procedures/omd/_warn_deprecated.sql
 \ir ../../procedures/omd/_statement_runs.sql
 \ir ../../procedures/omd/_lease_of_statement.sql
 \ir ../../procedures/omd/_cause_of_death.sql

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+import omd
 from omd import errors, install
 
 ROOT = install.sql_root()
@@ -36,7 +40,7 @@ def call_it(conn, version, where=""):
 
 
 @pytest.mark.parametrize("where", ["", "WHERE kind = 'repeatable'", "WHERE path ~ 'V150'"])
-@pytest.mark.parametrize("newer", ["99.0.0", f"{MINE}.1", "0.10.0rc1"])
+@pytest.mark.parametrize("newer", ["99.0.0", f"{MINE}.1", "1.10.0rc1"])
 def test_an_older_version_is_refused_before_it_writes(installed, dump, newer, where):
     call_it(installed, newer, where)
     before = state(installed)
@@ -98,10 +102,38 @@ def test_psql_tells_the_version_too_and_knows_what_is_not_its_own(empty, psql, t
     assert state(empty) == before
 
 
-def test_the_version_of_the_list_is_that_of_the_package():
-    (told,) = re.findall(r"(?m)^\\set version '(.*)'$", (ROOT / install.MANIFEST).read_text())
-    (package,) = re.findall(r'(?m)^version = "(.*)"$', (ROOT / "pyproject.toml").read_text())
-    assert told == package
+def test_the_version_stands_in_one_file():
+    """The package reads it there, and so do psql and the build."""
+    told = r"(?m)^\\set version '(.*)'$"
+    assert re.findall(told, (ROOT / "sql/setup/release.psql").read_text()) == [MINE]
+    assert omd.__version__ == MINE
+    manifest = (ROOT / install.MANIFEST).read_text()
+    assert not re.search(told, manifest)
+    assert manifest.index("\\ir setup/release.psql") < manifest.index("\\ir setup/version.psql")
+    project = (ROOT / "pyproject.toml").read_text()
+    assert 'path = "sql/setup/release.psql"' in project
+    assert not re.search(r'(?m)^version = "', project)
+
+
+@pytest.mark.parametrize("way", ["omd", "psql"])
+def test_commands_and_database_tell_the_same_version(empty, psql, way):
+    if way == "omd":
+        install.install(empty)
+    else:
+        assert psql(empty.info.dsn, ROOT / install.MANIFEST).returncode == 0
+    assert empty.execute("SELECT omd.product_version()").fetchone() == (MINE,)
+    for command in ("omd", "pgomd"):
+        program = Path(sysconfig.get_path("scripts")) / command
+        done = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)
+        assert done.stdout == f"omd {MINE}\n"
+
+
+def test_another_version_in_that_file_is_another_version_everywhere(empty, psql, tree):
+    """psql tells the database what stands in the file beside it."""
+    file = tree.root / "sql/setup/release.psql"
+    file.write_text(file.read_text().replace(MINE, "1.77.0"))
+    assert psql(empty.info.dsn, tree.manifest).returncode == 0
+    assert install.installed_version(empty) == "1.77.0"
 
 
 def test_the_first_installation_names_who_holds_its_lock(empty, psql):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 
 from omd._core.errors import MigrationChanged, OmdError
@@ -14,6 +16,7 @@ from omd._core.errors import MigrationChanged, OmdError
 MANIFEST = "sql/install.sql"
 ROLES = "sql/roles.sql"
 UNINSTALL = "sql/uninstall.sql"
+_PACKED = "procedures.zip"  # tools/wheel_hook.py makes it
 _ROOMS = "sql/install/"  # it holds one list per room
 BEFORE = "migrations/before_1_0/"
 _PREPARE = f"{BEFORE}prepare/"  # each is applied in a transaction of its own before the others
@@ -135,22 +138,37 @@ def _read_list(file: Path, root: Path, variables: dict[str, str]) -> Iterator[En
             if match["path"].endswith(".psql"):
                 continue
             named = (file.parent / match["path"]).resolve()
-            if not named.is_file() or root not in named.parents:
+            if root not in named.parents or _content(named, root) is None:
                 raise InstallError(f"{here}, line {number}: there is no file {match['path']}.")
             path = named.relative_to(root).as_posix()
             if path.startswith(_ROOMS):
                 yield from _read_list(named, root, variables)
             else:
-                yield _entry(named, path, variables, file.stem if here != MANIFEST else "")
+                yield _entry(named, root, path, variables, file.stem if here != MANIFEST else "")
         elif not _NOISE.match(line):
             raise InstallError(f"{here}, line {number} is not understood: {line}")
+
+
+def _content(file: Path, root: Path) -> bytes | None:
+    """Return what a file holds; None if it is missing. A wheel has the routines in one archive."""
+    if file.is_file():
+        return file.read_bytes()
+    return _packed(root).get(file.relative_to(root).as_posix())
+
+
+@cache
+def _packed(root: Path) -> dict[str, bytes]:
+    if not (root / _PACKED).is_file():
+        return {}
+    with zipfile.ZipFile(root / _PACKED) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 _PHASE = re.compile(r"-- phase: (\w+)\s*$")
 
 
-def _entry(file: Path, path: str, variables: dict[str, str], room: str) -> Entry:
-    content = file.read_bytes()
+def _entry(file: Path, root: Path, path: str, variables: dict[str, str], room: str) -> Entry:
+    content = _content(file, root) or b""
     text = content.decode("utf-8")
     checksum = hashlib.sha256(content).hexdigest()
     kind = Kind.REPEATABLE

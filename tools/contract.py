@@ -1,0 +1,548 @@
+"""The contract of a version: what users write into their programs, as one document.
+
+`document` makes it from the catalog, the commands and the package; ``tools/generate.py`` writes it
+to ``docs/reference/api.json``. Each released one is kept in ``tests/install/released``, and
+`breaks` says what a later one has broken: within a major version nothing goes, is renamed or
+retyped, and what is new comes last and is optional.
+
+    python tools/contract.py FORMER [PRESENT]     # prints each break; exit 1 when there is one
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import enum
+import importlib
+import inspect
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import click
+    import psycopg
+
+    Row = dict[str, Any]
+    Document = Mapping[str, Any]
+
+ROOT = Path(__file__).resolve().parents[1]
+API = ROOT / "docs/reference/api.json"
+RELEASED = ROOT / "tests/install/released"
+
+# The documented modules, and their names. Those of `omd` and `omd.errors` are all that they offer.
+MODULES = {
+    "omd": "",
+    "omd.control.rows": "BeginModuleAnswer",
+    "omd.delivery": "DeliveryBlock",
+    "omd.dispatch": "Task Worker",
+    "omd.errors": "",
+    "omd.facts": "Export FactsDelivery",
+    "omd.integrations.dagster": "omd_definitions omd_pipes",
+    "omd.lake": "catalog",
+    "omd.lake.maintenance": "maintain",
+    "omd.spark": (
+        "HeldSnapshot OmdDataSource SnapshotGone UnsupportedType WriteResult execute_rollback read"
+        " register session snapshot stamp write"
+    ),
+    "omd.web": "app",
+}
+
+# Public is what has no underscore and is granted to a role.
+ROUTINES = """
+SELECT
+    n.nspname || '.' || p.proname AS name,
+    CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END AS kind,
+    p.oid
+FROM pg_proc AS p
+INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
+WHERE n.nspname ~ '^omd(_|$)'
+    AND p.proname !~ '^_'
+    AND EXISTS (
+        SELECT FROM aclexplode(p.proacl) AS a
+        WHERE a.privilege_type = 'EXECUTE' AND a.grantee <> p.proowner
+    )
+ORDER BY (n.nspname || '.' || p.proname) COLLATE "C"
+"""
+
+PARAMETERS = """
+SELECT
+    p.oid,
+    coalesce(a.name, '') AS name,
+    format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL) AS type,
+    CASE a.mode
+        WHEN 'i' THEN 'in' WHEN 'o' THEN 'out' WHEN 'b' THEN 'inout' WHEN 'v' THEN 'variadic'
+        ELSE 'table'
+    END AS mode,
+    CASE
+        WHEN a.mode IN ('i', 'b', 'v') THEN pg_get_function_arg_default(p.oid, a.number::integer)
+    END AS default
+FROM pg_proc AS p
+CROSS JOIN LATERAL unnest(
+    p.proargnames,
+    coalesce(p.proargmodes, array_fill('i'::"char", ARRAY[p.pronargs::integer])),
+    coalesce(p.proallargtypes, p.proargtypes::oid[])
+) WITH ORDINALITY AS a (name, mode, type, number)
+INNER JOIN pg_type AS t ON a.type = t.oid
+WHERE p.oid = ANY (%s)
+ORDER BY p.oid, a.number
+"""
+
+COLUMNS = """
+SELECT
+    'omd_report.' || c.relname AS view,
+    a.attname::text AS name,
+    format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL) AS type
+FROM pg_class AS c
+INNER JOIN pg_attribute AS a ON c.oid = a.attrelid AND a.attnum > 0 AND NOT a.attisdropped
+INNER JOIN pg_type AS t ON a.atttypid = t.oid
+WHERE c.relnamespace = to_regnamespace('omd_report') AND c.relkind = 'v'
+ORDER BY c.relname COLLATE "C", a.attnum
+"""
+
+ERRORS = """
+SELECT e.sqlstate_code, e.error_name FROM omd.error_catalogue AS e
+ORDER BY e.sqlstate_code COLLATE "C"
+"""
+
+EVENTS = """
+SELECT t.event_type, t.subject_type FROM omd_event.event_type AS t
+ORDER BY t.event_type COLLATE "C"
+"""
+
+METRICS = """
+SELECT m.metric_name, m.metric_type, m.label_names FROM omd_report.metric_list AS m
+ORDER BY m.metric_name COLLATE "C"
+"""
+
+
+# The document -----------------------------------------------------------------------------------
+
+
+def document(connection: psycopg.Connection[Row]) -> dict[str, Any]:
+    """Return the contract of this checkout, whose SQL the database has."""
+    from omd._terminal.commands import ExitCode
+    from omd._version import __version__
+
+    routines = connection.execute(ROUTINES).fetchall()
+    parameters: dict[int, list[Row]] = {row["oid"]: [] for row in routines}
+    for row in connection.execute(PARAMETERS, [list(parameters)]):
+        parameters[row.pop("oid")].append(row)
+    views: dict[str, Any] = {}
+    for row in connection.execute(COLUMNS):
+        columns = views.setdefault(row.pop("view"), {"columns": []})["columns"]
+        columns.append(row)
+    return {
+        "version": __version__,
+        "routines": {
+            row["name"]: {"kind": row["kind"], "parameters": parameters[row["oid"]]}
+            for row in routines
+        },
+        "views": views,
+        "errors": {row["sqlstate_code"]: row["error_name"] for row in connection.execute(ERRORS)},
+        "roles": _roles(),
+        "commands": dict(_commands()),
+        "exit_codes": {str(code.value): code.name for code in ExitCode},
+        "python": {
+            f"{module}.{name}": described
+            for module, names in MODULES.items()
+            for name, described in _module(module, names.split())
+        },
+        "events": {
+            row["event_type"]: {"subject_type": row["subject_type"]}
+            for row in connection.execute(EVENTS)
+        },
+        "metrics": {
+            row["metric_name"]: {"type": row["metric_type"], "labels": row["label_names"] or []}
+            for row in connection.execute(METRICS)
+        },
+    }
+
+
+def text(contract: Document) -> str:
+    """Return the document as text: a line for each name, so that a difference is readable."""
+    parts = []
+    for key, value in contract.items():
+        if isinstance(value, dict):
+            lines = ",\n".join(
+                f"    {_line(name)}: {_line(about)}" for name, about in value.items()
+            )
+            parts.append(f"  {_line(key)}: {{\n{lines}\n  }}")
+        else:
+            parts.append(f"  {_line(key)}: {_line(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _roles() -> list[str]:
+    roles = (ROOT / "sql/roles.sql").read_text(encoding="utf-8")
+    return sorted(set(re.findall(r"'(omd_\w+)'", roles)))
+
+
+def _commands() -> Iterator[tuple[str, dict[str, Any]]]:
+    from omd.cli.main import cli
+
+    yield from _below(cli, "omd")
+
+
+def _below(command: click.Command, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    import click
+
+    arguments = [p for p in command.params if isinstance(p, click.Argument)]
+    options = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
+    yield (
+        name,
+        {
+            "arguments": [
+                {"name": p.human_readable_name, "required": p.required, "nargs": p.nargs}
+                for p in arguments
+            ],
+            "options": [
+                {
+                    "names": [*p.opts, *p.secondary_opts],
+                    "type": _kind(p),
+                    "required": p.required,
+                    "multiple": p.multiple,
+                }
+                for p in options
+            ],
+        },
+    )
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for below in sorted(command.list_commands(context)):
+            found = command.get_command(context, below)
+            if found is not None and not found.hidden:
+                yield from _below(found, f"{name} {below}")
+
+
+def _kind(option: click.Option) -> Any:
+    """Return the type of an option: its choices, ``flag``, or the name of the type."""
+    if option.is_flag:
+        return "flag"
+    choices = getattr(option.type, "choices", None)
+    if choices:
+        return [str(getattr(choice, "value", choice)) for choice in choices]
+    return option.type.name
+
+
+def _module(module: str, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    found = importlib.import_module(module)
+    if not names:
+        offered = getattr(found, "__all__", None) or vars(found)
+        names = [name for name in offered if not name.startswith("_")]
+    for name in sorted(names):
+        value = getattr(found, name)
+        if not inspect.ismodule(value):
+            yield name, _described(value)
+
+
+def _described(value: Any) -> dict[str, Any]:
+    if not inspect.isclass(value):
+        if callable(value):
+            return {"kind": "function", **_signature(value)}
+        return {"kind": "value"}
+    if issubclass(value, enum.Enum):
+        return {"kind": "enum", "values": {member.name: member.value for member in value}}
+    if issubclass(value, BaseException):
+        code = getattr(value, "sqlstate", None)
+        bases = [b.__name__ for b in value.__mro__[1:] if b.__module__.startswith("omd")]
+        return {"kind": "error", "bases": bases, **({"sqlstate": code} if code else {})}
+    return {"kind": "class", "members": dict(_members(value))}
+
+
+def _members(value: type) -> Iterator[tuple[str, Any]]:
+    """Yield what a class offers; what it has from others than OMD is their contract."""
+    found: dict[str, Any] = {}
+    for base in reversed([b for b in value.__mro__ if b.__module__.partition(".")[0] == "omd"]):
+        found |= {name: member for name, member in vars(base).items() if name[0] != "_"}
+        found |= dict.fromkeys(
+            name for name in vars(base).get("__annotations__", {}) if name[0] != "_"
+        )
+    if value.__init__ is not object.__init__ and not dataclasses.is_dataclass(value):
+        yield "__init__", {"kind": "function", **_signature(value.__init__)}
+    for name in sorted(found):
+        member = found[name]
+        if isinstance(member, (staticmethod, classmethod)):
+            member = member.__func__
+        if inspect.isfunction(member):
+            yield name, {"kind": "function", **_signature(member)}
+        else:
+            yield name, {"kind": "attribute"}
+
+
+def _signature(value: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):  # it is made in C
+        return {"parameters": []}
+    empty = inspect.Parameter.empty
+    parameters = [
+        {
+            "name": p.name,
+            "kind": p.kind.name.lower(),
+            "type": None if p.annotation is empty else _annotation(p.annotation),
+            "required": p.default is empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD),
+        }
+        for p in signature.parameters.values()
+        if p.name != "self"
+    ]
+    returns = signature.return_annotation
+    return {
+        "parameters": parameters,
+        "returns": None if returns is empty else _annotation(returns),
+    }
+
+
+def _annotation(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+
+
+# The comparison ---------------------------------------------------------------------------------
+
+
+def breaks(former: Document, present: Document) -> list[str]:
+    """Return what the present contract breaks of a former one, a sentence each.
+
+    Between major versions anything may change, so nothing is compared.
+    """
+    if _major(former) != _major(present):
+        return []
+    found = [f"the key {key} is gone" for key in former if key not in present]
+    for key, compare in _PARTS.items():
+        was, now = former.get(key, {}), present.get(key, {})
+        for name, about in was.items():
+            if name not in now:
+                found.append(f"{key}: {name} is gone")
+            else:
+                found += [f"{key}: {name}: {what}" for what in compare(about, now[name])]
+    found += [
+        f"roles: {role} is gone"
+        for role in former.get("roles", ())
+        if role not in present.get("roles", ())
+    ]
+    return found
+
+
+def _major(contract: Document) -> str:
+    return str(contract["version"]).partition(".")[0]
+
+
+def _routine(was: Document, now: Document) -> Iterator[str]:
+    if was["kind"] != now["kind"]:
+        yield f"it was a {was['kind']} and is a {now['kind']}"
+    if was["kind"] == "procedure":  # CALL has a place for each parameter, also for answers
+        yield from _listed(was["parameters"], now["parameters"], "parameter")
+        return
+    for about, modes in (("parameter", ("in", "inout", "variadic")), ("answer", ("out", "table"))):
+        yield from _listed(
+            [p for p in was["parameters"] if p["mode"] in modes],
+            [p for p in now["parameters"] if p["mode"] in modes],
+            about,
+        )
+
+
+def _listed(was: Sequence[Document], now: Sequence[Document], about: str) -> Iterator[str]:
+    """Compare parameters or columns in their order; what is new comes last and is optional."""
+    names = [p["name"] for p in now]
+    for place, former in enumerate(was):
+        name = former["name"] or f"number {place + 1}"
+        if place >= len(now) or now[place]["name"] != former["name"]:
+            where = f"is at place {names.index(name) + 1}" if name in names else "is gone"
+            yield f"the {about} {name} {where}, and was at place {place + 1}"
+            continue
+        for key in ("type", "mode", "default"):
+            if former.get(key) != now[place].get(key):
+                yield f"the {key} of {name} was {former.get(key)} and is {now[place].get(key)}"
+    former_names = {p["name"] for p in was}
+    for new in now:
+        is_input = new.get("mode") in ("in", "inout", "variadic")
+        if new["name"] not in former_names and is_input and new["default"] is None:
+            yield f"the new {about} {new['name']} has no default"
+
+
+def _view(was: Document, now: Document) -> Iterator[str]:
+    yield from _listed(was["columns"], now["columns"], "column")
+
+
+def _same(was: Any, now: Any) -> Iterator[str]:
+    if was != now:
+        yield f"it was {_line(was)} and is {_line(now)}"
+
+
+def _command(was: Document, now: Document) -> Iterator[str]:
+    there = {name: option for option in now["options"] for name in option["names"]}
+    for option in was["options"]:
+        for name in option["names"]:
+            if name not in there:
+                yield f"the option {name} is gone"
+            else:
+                yield from _option(name, option, there[name])
+    known = {name for option in was["options"] for name in option["names"]}
+    for option in now["options"]:
+        if option["required"] and not known & set(option["names"]):
+            yield f"the new option {option['names'][0]} is required"
+    for place, argument in enumerate(was["arguments"]):
+        if place >= len(now["arguments"]):
+            yield f"the argument {argument['name']} is gone"
+        elif argument["nargs"] != now["arguments"][place]["nargs"]:
+            yield f"the argument {argument['name']} takes another number of values"
+        elif now["arguments"][place]["required"] and not argument["required"]:
+            yield f"the argument {argument['name']} is required now"
+    for argument in now["arguments"][len(was["arguments"]) :]:
+        if argument["required"]:
+            yield f"the new argument {argument['name']} is required"
+
+
+def _option(name: str, was: Document, now: Document) -> Iterator[str]:
+    if isinstance(was["type"], list) and isinstance(now["type"], list):
+        for choice in was["type"]:
+            if choice not in now["type"]:
+                yield f"the option {name} takes {choice} no more"
+    elif was["type"] != now["type"]:
+        yield f"the option {name} was of the type {was['type']} and is of {now['type']}"
+    if now["required"] and not was["required"]:
+        yield f"the option {name} is required now"
+    if was["multiple"] and not now["multiple"]:
+        yield f"the option {name} can't be repeated any more"
+
+
+def _python(was: Document, now: Document) -> Iterator[str]:
+    if was["kind"] != now["kind"]:
+        yield f"it was a {was['kind']} and is a {now['kind']}"
+        return
+    if was.get("sqlstate") != now.get("sqlstate"):
+        yield f"its code was {was.get('sqlstate')} and is {now.get('sqlstate')}"
+    for base in was.get("bases", ()):
+        if base not in now.get("bases", ()):
+            yield f"it is no {base} any more"
+    for name, value in was.get("values", {}).items():
+        if now["values"].get(name) != value:
+            yield f"{name} was {value!r} and is {now['values'].get(name)!r}"
+    for name, member in was.get("members", {}).items():
+        if name not in now["members"]:
+            yield f"{name} is gone"
+        else:
+            yield from (f"{name}: {what}" for what in _python(member, now["members"][name]))
+    if "parameters" in was:
+        yield from _call(was, now)
+
+
+_BY_PLACE = ("positional_only", "positional_or_keyword")
+
+
+def _call(was: Document, now: Document) -> Iterator[str]:
+    names = [p["name"] for p in now["parameters"]]
+    places = [p["name"] for p in now["parameters"] if p["kind"] in _BY_PLACE]
+    former_places = [p["name"] for p in was["parameters"] if p["kind"] in _BY_PLACE]
+    for place, name in enumerate(former_places):
+        if name in names and places[place : place + 1] != [name]:
+            yield f"the parameter {name} is not at place {place + 1} any more"
+    for former in was["parameters"]:
+        if former["name"] not in names:
+            yield f"the parameter {former['name']} is gone"
+            continue
+        present = now["parameters"][names.index(former["name"])]
+        if present["required"] and not former["required"]:
+            yield f"the parameter {former['name']} is required now"
+        if not _takes(former["type"], present["type"]):
+            yield (
+                f"the parameter {former['name']} was of the type {former['type']} and is of"
+                f" {present['type']}"
+            )
+    known = {p["name"] for p in was["parameters"]}
+    for new in now["parameters"]:
+        if new["required"] and new["name"] not in known:
+            yield f"the new parameter {new['name']} is required"
+    if not _takes(now["returns"], was["returns"]):
+        yield f"it returned {was['returns']} and returns {now['returns']}"
+
+
+def _takes(narrow: str | None, wide: str | None) -> bool:
+    """Return whether a type takes all that another one does: `str | None` takes `str`."""
+    if narrow is None or wide is None or wide == "Any":
+        return True
+    return set(narrow.split(" | ")) <= set(wide.split(" | "))
+
+
+_PARTS: dict[str, Callable[[Any, Any], Iterable[str]]] = {
+    "routines": _routine,
+    "views": _view,
+    "errors": _same,
+    "commands": _command,
+    "exit_codes": _same,
+    "python": _python,
+    "events": _same,
+    "metrics": _same,
+}
+
+
+# What was released ------------------------------------------------------------------------------
+
+
+def released() -> list[dict[str, Any]]:
+    """Return the contracts that were released, the oldest first."""
+    kept = [json.loads(file.read_text(encoding="utf-8")) for file in RELEASED.glob("*.api.json")]
+    return sorted(kept, key=lambda one: [int(n) for n in re.findall(r"\d+", one["version"])])
+
+
+def since(present: Document, former: Sequence[Document]) -> tuple[str, dict[str, str]]:
+    """Return the first version, and the version of each routine that came later.
+
+    A parameter that came later than its routine stands behind it: ``omd.begin_module.p_x``.
+    """
+    found: dict[str, str] = {}
+    versions = [*former, present]
+    for contract in versions:
+        for name, routine in contract["routines"].items():
+            found.setdefault(name, contract["version"])
+            for parameter in routine["parameters"]:
+                found.setdefault(f"{name}.{parameter['name']}", contract["version"])
+    first = versions[0]["version"]
+    late = {name: version for name, version in sorted(found.items()) if version != first}
+    # What came with its routine needs no line of its own.
+    for name in [n for n in late if n.count(".") == 2]:
+        if late.get(name.rpartition(".")[0]) == late[name]:
+            del late[name]
+    return first, late
+
+
+def since_module(header: str, present: Document, former: Sequence[Document]) -> str:
+    """Return the text of ``driver/omd/_since.py``."""
+    first, late = since(present, former)
+    return (
+        header + '"""Since which version OMD has a routine or a parameter."""\n\n'
+        f'FIRST = "{first}"\n'
+        f"LATER: dict[str, str] = {late!r}\n\n\n"
+        "def since(name: str) -> str:\n"
+        '    """Return the version that has `omd.begin_module`, or `omd.begin_module.p_name`."""\n'
+        '    routine = ".".join(name.split(".")[:2])\n'
+        "    return LATER.get(name) or LATER.get(routine) or FIRST\n"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare two contracts, or the committed one with all that were released."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("former", nargs="?", type=Path, help="the older one; without it: all kept")
+    parser.add_argument("present", nargs="?", type=Path, default=API, help="the newer one")
+    options = parser.parse_args(arguments)
+    present = json.loads(options.present.read_text(encoding="utf-8"))
+    former = (
+        [json.loads(options.former.read_text(encoding="utf-8"))] if options.former else released()
+    )
+    found = [f"{one['version']}: {what}" for one in former for what in breaks(one, present)]
+    for what in found:
+        print(what)
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
