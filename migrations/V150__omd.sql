@@ -50,6 +50,10 @@ COMMENT ON SEQUENCE omd.write_number IS
 CREATE SEQUENCE omd.success_order AS bigint;
 COMMENT ON SEQUENCE omd.success_order IS 'The order of successes.';
 
+CREATE SEQUENCE omd.settled_server AS bigint MINVALUE -9223372036854775808 START WITH -9223372036854775808;
+COMMENT ON SEQUENCE omd.settled_server IS
+'For which server the sequences were set last, as a hash. It survives a rollback, as they do.';
+
 CREATE TABLE omd.execution_status (
     execution_status_code omd.execution_status_code NOT NULL,
     execution_status_description text NOT NULL,
@@ -1113,7 +1117,7 @@ CREATE TABLE omd.undone_run (
     module_instance_id bigint NOT NULL,
     undone_by bigint NOT NULL,
     undone_datetime timestamptz NOT NULL,
-    transaction_id xid8 NOT NULL,
+    transaction_id xid8,
     undone_upto bigint,
     looked_datetime timestamptz NOT NULL DEFAULT '-infinity'::timestamp with time zone,
     is_forgotten boolean NOT NULL DEFAULT FALSE,
@@ -1128,7 +1132,8 @@ COMMENT ON COLUMN omd.undone_run.module_instance_id IS 'The run.';
 COMMENT ON COLUMN omd.undone_run.undone_by IS
 'The run that undid it; the run itself where none did, as when a delivery is reverted.';
 COMMENT ON COLUMN omd.undone_run.undone_datetime IS 'When.';
-COMMENT ON COLUMN omd.undone_run.transaction_id IS 'The transaction that undid it.';
+COMMENT ON COLUMN omd.undone_run.transaction_id IS
+'The transaction that took its rows back; NULL: it ended on another server.';
 COMMENT ON COLUMN omd.undone_run.undone_upto IS
 'The newest instance at a look after the commit of the undo: a run with a greater id has not read '
 'the rows; NULL: nobody has looked yet.';
@@ -1352,8 +1357,15 @@ CREATE TABLE omd.installation (
     system_identifier bigint,
     database_oid oid,
     is_copy boolean NOT NULL DEFAULT FALSE,
+    product_version text,
+    timeline_id integer,
+    timeline_name text GENERATED ALWAYS AS (lpad(upper(to_hex(timeline_id)), 8, '0'::text)) STORED,
+    server_start timestamptz,
+    table_oid oid,
+    on_failover text NOT NULL DEFAULT 'GO_ON'::text,
     CONSTRAINT ck_installation_only CHECK (is_only),
-    CONSTRAINT pk_installation PRIMARY KEY (is_only)
+    CONSTRAINT pk_installation PRIMARY KEY (is_only),
+    CONSTRAINT ck_installation_on_failover CHECK (on_failover IN ('GO_ON', 'ASK'))
 );
 COMMENT ON TABLE omd.installation IS
 'Who this installation is to programs outside, and the server on which it was seen: one row.';
@@ -1361,11 +1373,19 @@ COMMENT ON COLUMN omd.installation.is_only IS 'TRUE: there is one row.';
 COMMENT ON COLUMN omd.installation.installation_id IS
 'Its identity: run ids and events are made of it. A copy that is confirmed gets another one.';
 COMMENT ON COLUMN omd.installation.installed_at IS 'When it got its identity.';
-COMMENT ON COLUMN omd.installation.system_identifier IS
-'The identifier of the server; NULL: nothing outside depends on it yet.';
+COMMENT ON COLUMN omd.installation.system_identifier IS 'The identifier of the server.';
 COMMENT ON COLUMN omd.installation.database_oid IS 'The OID of the database there.';
 COMMENT ON COLUMN omd.installation.is_copy IS
 'TRUE: somebody has confirmed that this is a copy of another installation.';
+COMMENT ON COLUMN omd.installation.product_version IS 'The version that was installed last.';
+COMMENT ON COLUMN omd.installation.timeline_id IS 'The timeline of the server.';
+COMMENT ON COLUMN omd.installation.timeline_name IS
+'The timeline as the names of WAL files begin: it is compared in each call that gives an ID.';
+COMMENT ON COLUMN omd.installation.server_start IS 'When the server was started.';
+COMMENT ON COLUMN omd.installation.table_oid IS
+'The OID of this table: after a dump was restored it has another one, on the same server too.';
+COMMENT ON COLUMN omd.installation.on_failover IS
+'GO_ON: after a failover all go on. ASK: workers wait until an administrator has confirmed it.';
 
 INSERT INTO omd.installation DEFAULT VALUES;
 
@@ -1378,27 +1398,38 @@ CREATE TABLE omd.server_change (
     confirmed_at timestamptz,
     confirmed_by text,
     reason text,
-    CONSTRAINT ck_server_change_kind CHECK (kind IN ('MOVED', 'COPIED')),
+    timeline_id integer,
+    ids_skipped bigint,
+    is_asked boolean NOT NULL DEFAULT FALSE,
     CONSTRAINT ck_server_change_confirmed CHECK (confirmed_as IN ('MOVED', 'COPY')),
-    CONSTRAINT pk_server_change PRIMARY KEY (server_change_id)
+    CONSTRAINT pk_server_change PRIMARY KEY (server_change_id),
+    CONSTRAINT ck_server_change_kind CHECK (kind IN ('FAILOVER', 'MOVED', 'COPIED'))
 );
 COMMENT ON TABLE omd.server_change IS
-'When the database was found on another server or under another OID, and what an administrator '
-'said about it.';
+'When the database was found on another server, timeline or OID, and what an administrator said '
+'about it.';
 COMMENT ON COLUMN omd.server_change.server_change_id IS 'Surrogate key.';
 COMMENT ON COLUMN omd.server_change.noticed_at IS 'When it was noticed.';
 COMMENT ON COLUMN omd.server_change.kind IS
-'MOVED: the server has another identifier. COPIED: the database has another OID.';
+'FAILOVER: the server has another timeline, or a dump was restored over this database. MOVED: the '
+'server has another identifier. COPIED: the database has another OID.';
 COMMENT ON COLUMN omd.server_change.system_identifier IS 'The identifier of the server then.';
 COMMENT ON COLUMN omd.server_change.confirmed_as IS
 'MOVED: this is the installation now. COPY: the other one goes on. NULL: nobody has said.';
 COMMENT ON COLUMN omd.server_change.confirmed_at IS 'When somebody said it.';
 COMMENT ON COLUMN omd.server_change.confirmed_by IS 'Who said it.';
 COMMENT ON COLUMN omd.server_change.reason IS 'Why.';
+COMMENT ON COLUMN omd.server_change.timeline_id IS 'The timeline of the server then.';
+COMMENT ON COLUMN omd.server_change.ids_skipped IS
+'So many numbers of each sequence were passed over, so that no ID is given twice; NULL: none.';
+COMMENT ON COLUMN omd.server_change.is_asked IS
+'TRUE: workers wait for the confirmation of this FAILOVER too, as installation.on_failover said. '
+'They always wait for that of MOVED and COPIED.';
 
 CREATE TABLE omd.server_routine (
     schema_name text NOT NULL,
     routine text NOT NULL,
+    skip_routine text,
     CONSTRAINT pk_server_routine PRIMARY KEY (schema_name)
 );
 COMMENT ON TABLE omd.server_routine IS
@@ -1406,6 +1437,52 @@ COMMENT ON TABLE omd.server_routine IS
 'when it is installed, and omd.confirm_server calls it by this name.';
 COMMENT ON COLUMN omd.server_routine.schema_name IS 'The room.';
 COMMENT ON COLUMN omd.server_routine.routine IS 'A function (MOVED or COPY).';
+COMMENT ON COLUMN omd.server_routine.skip_routine IS
+'A function (bigint) that passes over so many of the numbers that the room counts in a table; '
+'NULL: it counts none.';
+
+CREATE TABLE omd.server_bound (
+    schema_name text NOT NULL,
+    table_name text NOT NULL,
+    column_name text NOT NULL,
+    on_change text NOT NULL,
+    row_condition text,
+    CONSTRAINT ck_server_bound_change CHECK (on_change IN ('CLEAR', 'KEEP')),
+    CONSTRAINT pk_server_bound PRIMARY KEY (schema_name, table_name, column_name)
+);
+COMMENT ON TABLE omd.server_bound IS
+'The columns that mean something on one server only: transactions, OIDs, processes. Each room '
+'enters its own when it is installed.';
+COMMENT ON COLUMN omd.server_bound.schema_name IS 'The room.';
+COMMENT ON COLUMN omd.server_bound.table_name IS 'Its table.';
+COMMENT ON COLUMN omd.server_bound.column_name IS 'The column.';
+COMMENT ON COLUMN omd.server_bound.on_change IS
+'CLEAR: the column becomes NULL when the server has changed. KEEP: what reads it knows better.';
+COMMENT ON COLUMN omd.server_bound.row_condition IS
+'SQL: only these rows are cleared; NULL: all that have a value.';
+
+CREATE TABLE omd.sequence_bound (
+    sequence_schema text NOT NULL,
+    sequence_name text NOT NULL,
+    table_schema text NOT NULL,
+    table_name text NOT NULL,
+    column_name text NOT NULL,
+    row_condition text,
+    CONSTRAINT pk_sequence_bound PRIMARY KEY (
+        sequence_schema, sequence_name, table_schema, table_name, column_name
+    )
+);
+COMMENT ON TABLE omd.sequence_bound IS
+'Where the values of the sequences stand that no column owns. Each room enters its own when it is '
+'installed.';
+COMMENT ON COLUMN omd.sequence_bound.sequence_schema IS 'The schema of the sequence.';
+COMMENT ON COLUMN omd.sequence_bound.sequence_name IS 'The sequence.';
+COMMENT ON COLUMN omd.sequence_bound.table_schema IS 'The schema of the table.';
+COMMENT ON COLUMN omd.sequence_bound.table_name IS
+'A LIKE pattern of tables; without characters: its values are stored nowhere.';
+COMMENT ON COLUMN omd.sequence_bound.column_name IS 'The column that holds its values.';
+COMMENT ON COLUMN omd.sequence_bound.row_condition IS
+'SQL: the highest value stands among these rows; NULL: among all.';
 
 CREATE TABLE omd.upgrade_step (
     version text NOT NULL,

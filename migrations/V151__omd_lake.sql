@@ -184,3 +184,14 @@ COMMENT ON COLUMN omd_lake.withheld_rows.rollback_module_instance_id IS
 COMMENT ON COLUMN omd_lake.withheld_rows.noted_datetime IS 'When it took it back.';
 COMMENT ON COLUMN omd_lake.withheld_rows.settled_datetime IS
 'When somebody settled it (omd_lake.settle_withheld); NULL: it is shown as a problem.';
+
+CREATE TABLE omd_lake.closed_location (
+    location text NOT NULL,
+    closed_datetime timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT pk_closed_location PRIMARY KEY (location)
+);
+COMMENT ON TABLE omd_lake.closed_location IS
+'The locations of the namespaces when this database was confirmed as a copy: the other '
+'installation writes there, so this one does not.';
+COMMENT ON COLUMN omd_lake.closed_location.location IS 'The location.';
+COMMENT ON COLUMN omd_lake.closed_location.closed_datetime IS 'When it was closed.';

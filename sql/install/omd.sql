@@ -227,10 +227,11 @@
 \endif
 
 \set checksum '6ae1d5dc83920de6fa7d2a5f0263f5e33c833c9ea6cd308dace9c2f5202dced2'
+\set phase 'before_1_0'
 \set migration 'V119__server'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V119__server.sql
+\ir ../../migrations/before_1_0/V119__server.sql
 \endif
 
 \set checksum '9f099dede8d1949e99fae7c623f1c42ea740e4dc1deba46489f7508339848ea8'
@@ -242,7 +243,7 @@
 \endif
 \endif
 
-\set checksum 'e24b13667db9c95ff719d2a63b64fcc33b1828ec1c3606eae32d4df61ed080d6'
+\set checksum '3e8e5ed2351d325f5f1778c8ce380a36c5d84a9bc6237b8838c05b7fe74c380b'
 \set phase 'baseline'
 \set migration 'V150__omd'
 \ir ../setup/claim.psql

@@ -81,12 +81,14 @@
 \if :pending
 \ir ../../migrations/before_1_0/V097__exports_in_batches.sql
 \endif
-\endif
+
 \set checksum '297cfeb3f7fe02c703c32543e5055c5c2cf7082731cea932fc3899729393789e'
+\set phase 'before_1_0'
 \set migration 'V125__facts_of_a_transaction'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V125__facts_of_a_transaction.sql
+\ir ../../migrations/before_1_0/V125__facts_of_a_transaction.sql
+\endif
 \endif
 
 \set checksum 'f87228049cf4a4d93c232ef52511d1101f16a60b85916b321dca662cea1ee09e'
@@ -97,6 +99,9 @@
 \ir ../../migrations/V155__omd_facts.sql
 \endif
 
+-- What databases from before 1.0 lack.
+\if :former
+\endif
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql

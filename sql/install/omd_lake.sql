@@ -17,16 +17,17 @@
 \if :pending
 \ir ../../migrations/before_1_0/V049__others_in_the_lake.sql
 \endif
-\endif
 
 \set checksum '303b331f494c7b43fdb857cc39c838c3ab08cd8aa669245bfa72119e20159a5f'
+\set phase 'before_1_0'
 \set migration 'V120__copies_of_lakes'
 \ir ../setup/claim.psql
 \if :pending
-\ir ../../migrations/V120__copies_of_lakes.sql
+\ir ../../migrations/before_1_0/V120__copies_of_lakes.sql
+\endif
 \endif
 
-\set checksum '091a1896fcfad9ce331746cb2d7074846a5359451e16e0d4620581638646705b'
+\set checksum '386bd452a8250b3086bf70a34c2337c6deb0c913963f0e858599bbcfb6439eb9'
 \set phase 'baseline'
 \set migration 'V151__omd_lake'
 \ir ../setup/claim.psql
