@@ -282,6 +282,34 @@ def test_all_rooms_run_as_an_administrator(place, kind, with_admin):
         install.uninstall(conn)
 
 
+OUTSIDE = """
+    SELECT 'role ' || rolname FROM pg_roles
+    UNION
+    SELECT format('membership of %I in %I', member::regrole, roleid::regrole) FROM pg_auth_members
+    UNION
+    SELECT format('%s on database %I', a.privilege_type, d.datname)
+    FROM pg_database AS d CROSS JOIN LATERAL aclexplode(d.datacl) AS a
+    WHERE d.datname = current_database() AND a.grantee = to_regrole('omd_owner')
+"""
+
+
+@pytest.mark.parametrize(("kind", "with_admin"), KINDS)
+def test_the_plan_of_an_administrator_names_what_then_lies_outside(place, kind, with_admin):
+    dsn = make(place, kind, with_admin=with_admin)
+
+    def seen() -> set[str]:
+        return {row[0] for row in conn.execute(OUTSIDE)}
+
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        before = seen()
+        planned = {step.path for step in install.plan_outside(conn)}
+        install.install(conn, only=install.Part.ROLES)
+        assert planned == seen() - before
+        assert {step.action for step in install.plan_outside(conn)} == {install.Action.KEEP}
+        install.uninstall(conn)
+        assert seen() == before
+
+
 @pytest.mark.skipif(VERSION < 16, reason="there whoever may create roles may grant that")
 def test_a_run_whose_statement_was_broken_off_ends_with_its_lease(place):
     """A pool keeps its connection open, and omd_owner can't see that its statement has ended."""
