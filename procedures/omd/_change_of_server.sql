@@ -1,6 +1,6 @@
 -- This is the only place that says what has changed. A server start alone says nothing, and a
--- promotion need not change it. A dump that was restored on the same server is told by the OID of
--- the table: a copy by TEMPLATE keeps that, and its sequences are those of the original.
+-- promotion need not change it. The OID of the table says whether a dump was restored, on the
+-- same server too: a copy by TEMPLATE keeps that, and its sequences are those of the original.
 
 CREATE OR REPLACE FUNCTION omd._change_of_server(
     OUT kind text,

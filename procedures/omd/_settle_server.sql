@@ -16,7 +16,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $settle_server$
 DECLARE
-    v_skip CONSTANT bigint := 1000000;
+    v_skip CONSTANT bigint := 1000000::bigint;
     v_change record;
     v_known omd.installation;
     v_present record;

@@ -679,6 +679,7 @@
 \ir ../views/omd/write_log.sql
 \ir ../views/omd/server.sql
 \ir ../views/omd/server_changes.sql
+\ir ../../procedures/omd/table_bytes.sql
 \ir ../views/omd/footprint.sql
 
 -- Grants

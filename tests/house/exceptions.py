@@ -177,6 +177,15 @@ OVER_GENERATED_TABLES = {
     "omd._before_purge",
     "omd._without_needed",
     "omd.confirm_server",
+    "omd._skip_counters",
+    # The text names tables and columns that rooms have entered, and sequences of omd_owner.
+    "omd._skip_numbers",
+    "omd._clear_server_bound",
+}
+
+# A view that calls a volatile function is computed as a whole before a LIMIT or a condition.
+VOLATILE_IN_VIEWS = {
+    "omd.unready_for_id: pg_current_wal_insert_lsn": "it has one row, and each begin reads it",
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file; _make_insert
@@ -208,6 +217,7 @@ NOT_GRANTED = {"omd_lineage.note_rows"}
 # These succeed with every argument NULL.
 NULL_IS_AN_ANSWER = {
     "omd.reap_expired_instances": "all its arguments are answers",
+    "omd.settle_server": "its only argument is an answer",
     "omd.tell_row_counts": "a count that is not given is 0",
     "omd_dispatch.backend_position": "a member without a name has no place",
     "omd_facts.as_of": "NULL takes the moment back",
@@ -935,6 +945,7 @@ RUNNER_INSERTS = {"omd_decision.cycle", "omd_decision.reject"}
 ADMIN_COLUMNS = {
     "omd_dispatch.task_schedule.inactive_indicator",
     "omd_dispatch.task_schedule.next_time",
+    "omd.installation.on_failover",
     "omd.batch_instance.next_run_indicator",
     "omd.module_instance.next_run_indicator",
     "omd.batch.inactive_indicator",

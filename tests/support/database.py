@@ -43,9 +43,6 @@ def install(**where: Any) -> None:
     """Install OMD, in the database that pytest-postgresql makes the template."""
     with psycopg.connect(**where) as conn:
         omd.install.install(conn)
-        # The copies stand under other OIDs. Each notes its own when it first connects a program, so
-        # none need be confirmed.
-        conn.execute("UPDATE omd.installation SET system_identifier = NULL, database_oid = NULL")
 
 
 @pytest.fixture(scope="session")
@@ -107,8 +104,15 @@ def new_database(
             )
             # A copy of a database has the rights on what is in it, and not those on itself.
             conn.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO omd_owner").format(database))
+        copy = make_conninfo(server, dbname=name)
+        # It is as after an installation of its own: a confirmation would leave rows.
+        with psycopg.connect(copy, autocommit=True) as conn:
+            conn.execute(
+                "UPDATE omd.installation SET database_oid = d.oid FROM pg_database AS d"
+                " WHERE d.datname = current_database()"
+            )
         try:
-            yield make_conninfo(server, dbname=name)
+            yield copy
         finally:
             with psycopg.connect(server, autocommit=True) as conn:
                 conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(database))

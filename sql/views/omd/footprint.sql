@@ -6,12 +6,13 @@ SELECT
     n.nspname::text AS schema_name,
     c.relname::text AS table_name,
     greatest(c.reltuples, 0)::bigint AS row_estimate,
-    pg_table_size(c.oid) AS table_bytes,
-    pg_indexes_size(c.oid) AS index_bytes
+    s.table_bytes,
+    s.index_bytes
 FROM pg_class AS c
 INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
+CROSS JOIN LATERAL omd.table_bytes(c.oid) AS s
 WHERE c.relkind IN ('r', 'm') AND pg_get_userbyid(c.relowner) = 'omd_owner'
-ORDER BY pg_total_relation_size(c.oid) DESC, n.nspname ASC, c.relname ASC;
+ORDER BY s.table_bytes + s.index_bytes DESC, n.nspname ASC, c.relname ASC;
 
 COMMENT ON VIEW omd_report.footprint IS
 'How much room each table of OMD takes, the largest first.';

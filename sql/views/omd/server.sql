@@ -16,7 +16,7 @@ SELECT
     s.timeline_id AS present_timeline_id,
     s.server_start AS present_server_start,
     omd.server_is_known() AS is_known,
-    pg_is_in_recovery() AS is_standby
+    s.timeline_id IS NULL AS is_standby
 FROM omd.installation AS i
 CROSS JOIN omd._server_now() AS s;
 
