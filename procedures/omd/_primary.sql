@@ -10,8 +10,7 @@ PARALLEL RESTRICTED
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT
-        p.host || coalesce(' port ' || p.port, '')
+    SELECT p.host || coalesce(' port ' || p.port, '')
     FROM (
         SELECT
             1 AS place,
@@ -21,9 +20,9 @@ BEGIN ATOMIC
         UNION ALL
         -- Nothing is received while the primary is away.
         SELECT
-            2,
-            trim('''' FROM substring(s.setting FROM $re$\mhost\s*=\s*('[^']*'|\S+)$re$)),
-            trim('''' FROM substring(s.setting FROM $re$\mport\s*=\s*('[^']*'|\S+)$re$))
+            2 AS place,
+            trim('''' FROM substring(s.setting FROM $re$\mhost\s*=\s*('[^']*'|\S+)$re$)) AS host,
+            trim('''' FROM substring(s.setting FROM $re$\mport\s*=\s*('[^']*'|\S+)$re$)) AS port
         FROM pg_settings AS s
         WHERE s.name = 'primary_conninfo'
     ) AS p

@@ -42,7 +42,8 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL omd.target_relation(m.table_code) AS r (relation)
     INNER JOIN published AS p ON r.relation = p.of_table
     INNER JOIN pg_class AS c ON p.leaf = c.oid
-    WHERE m.platform_code = 'POSTGRES'
+    WHERE
+        m.platform_code = 'POSTGRES'
         AND c.relreplident <> 'f'
         AND NOT EXISTS (
             SELECT FROM pg_index AS i
