@@ -159,7 +159,7 @@ def test_each_function_that_only_reads_answers_as_on_the_primary(
                 for conn in both
             ]
             # This one tells of the server.
-            if found[0] != found[1] and reader["name"] != "omd._primary":
+            if found[0] != found[1] and reader["name"] != "omd.primary_server":
                 wrong.append((reader["name"], f"{arguments}: {found}"))
     assert_none(wrong)
     assert given > 50
@@ -241,7 +241,7 @@ def test_on_a_primary_that_only_reads_the_error_is_postgresqls(primary: Server) 
         control.begin_module("m_s")
     assert type(caught.value) is psycopg.errors.ReadOnlySqlTransaction
     with contextlib.closing(primary.connect()) as conn:
-        assert conn.execute("SELECT omd._primary() AS it").fetchall() == [{"it": None}]
+        assert conn.execute("SELECT omd.primary_server() AS it").fetchall() == [{"it": None}]
 
 
 def test_the_page_is_alive_on_a_standby(

@@ -1,8 +1,8 @@
--- Who is told that a standby only reads needs to know where to write. Only pg_read_all_stats sees
+-- Whoever writes on a standby needs to know where to write. Only pg_read_all_stats sees
 -- which server a standby follows, and only pg_read_all_settings its connection string, of which
 -- nothing but host and port is shown: it may hold a password.
 
-CREATE OR REPLACE FUNCTION omd._primary()
+CREATE OR REPLACE FUNCTION omd.primary_server()
 RETURNS text
 LANGUAGE sql
 STABLE
@@ -31,8 +31,8 @@ BEGIN ATOMIC
     LIMIT 1;
 END;
 
-COMMENT ON FUNCTION omd._primary IS
+COMMENT ON FUNCTION omd.primary_server IS
 'Returns host and port of the server that this standby follows. NULL: it is no standby, or what it '
 'follows is not known, or may not be seen. Locks: none.';
-REVOKE ALL ON FUNCTION omd._primary FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._primary TO omd_reader;
+REVOKE ALL ON FUNCTION omd.primary_server FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.primary_server TO omd_reader;
