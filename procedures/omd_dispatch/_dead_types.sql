@@ -1,3 +1,5 @@
+-- A type with many dead tasks is told from those of them that are looked at.
+
 CREATE OR REPLACE FUNCTION omd_dispatch._dead_types()
 RETURNS TABLE (
     family_code text,

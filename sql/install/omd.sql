@@ -342,7 +342,7 @@
 \ir ../../procedures/omd/_missing_columns.sql
 \ir ../../procedures/omd/_takes_delete.sql
 \ir ../../procedures/omd/_module_problems.sql
-\ir ../../procedures/omd/_targets_without_identity.sql
+\ir ../../procedures/omd/targets_without_identity.sql
 
 -- Registration and parameters
 \ir ../../procedures/omd/register_area.sql
@@ -679,7 +679,7 @@
 \ir ../views/omd/followed_batch_instance.sql
 \ir ../views/omd/followed_module_instance.sql
 \ir ../../procedures/omd/installation_id.sql
-\ir ../../procedures/omd/_primary.sql
+\ir ../../procedures/omd/primary_server.sql
 \ir ../../procedures/omd/_server_now.sql
 \ir ../views/omd/open_server_change.sql
 \ir ../../procedures/omd/server_is_known.sql

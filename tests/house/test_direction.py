@@ -13,7 +13,7 @@ from omd._core.engines import POSTGRES, SPARK
 from omd._rooms import ENGINES, ROOMS
 from support.imports import MODULES, arrows, tree_of
 
-CORE = ["_core", "_version", "_terminal"]
+CORE = ["_version", "_core", "_terminal"]
 ENGINE_PACKAGES = [path.split(".")[1] for path, _ in ENGINES.values()]
 DOORS = ["", "_doors", "_rooms", "doors", "errors", "performing"]  # "": the package itself
 

@@ -121,7 +121,7 @@ def test_a_table_of_a_module_that_a_publication_has_without_an_identity_is_named
         CREATE PUBLICATION inserts FOR TABLE dwh.inserts WITH (publish = 'insert')
         """
     )
-    query = "SELECT module_code, publication_name, command FROM omd._targets_without_identity()"
+    query = "SELECT module_code, publication_name, command FROM omd.targets_without_identity()"
     flow.conn.execute("SET ROLE omd_reader")
     assert flow.rows(query) == []
     flow.conn.execute("RESET ROLE")

@@ -1,4 +1,4 @@
-"""What is told when somebody writes on a standby, which only reads."""
+"""The error for whoever writes on a standby, which only reads."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ def refused(conninfo: str, error: psycopg.Error) -> ServerIsStandby | None:
 
 def _primary(connection: psycopg.Connection[tuple[str | None]]) -> str | None:
     with suppress(psycopg.Error):  # the database has no OMD, or the user none of its roles
-        [[primary]] = connection.execute("SELECT omd._primary()")
+        [[primary]] = connection.execute("SELECT omd.primary_server()")
         return primary
     return None

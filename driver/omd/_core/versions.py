@@ -7,11 +7,10 @@ version, since an older database is refused.
 
 from __future__ import annotations
 
-import functools
 import re
-from importlib import metadata
 
 from omd._core.errors import NewerInstalled, NotInstalled, OmdError
+from omd._version import __version__
 
 _PARTS = re.compile(r"(\d+)\.(\d+)")
 
@@ -22,13 +21,9 @@ def parts(version: str | None) -> tuple[int, int] | None:
     return None if match is None else (int(match[1]), int(match[2]))
 
 
-@functools.cache
 def mine() -> str:
-    """Return the version of this client; empty where it is not installed."""
-    try:
-        return metadata.version("pgomd")
-    except metadata.PackageNotFoundError:
-        return ""
+    """Return the version of this client."""
+    return __version__
 
 
 def refusal(client: str, database: str | None) -> OmdError | None:

@@ -61,7 +61,7 @@ def _checked_dsn(_ctx: click.Context, _parameter: click.Parameter, value: str | 
     return dsn
 
 
-# The database of the command, for what is told about its failure.
+# The database of the command, for the message of its failure.
 _asked: ContextVar[str | None] = ContextVar("omd_dsn", default=None)
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         RunBatchAnswer,
         RunModuleAnswer,
         SetNextRunIndicatorsAnswer,
+        TargetsWithoutIdentityRow,
     )
 
 __all__ = ["ControlCalls"]
@@ -954,6 +955,14 @@ class ControlCalls(Calls):
 
         return self._row_or_none(_PREVIOUS_MODULE_INSTANCE, PreviousModuleInstanceRow, module_code)
 
+    def primary_server(self) -> str:
+        """Returns host and port of the server that this standby follows.
+
+        NULL: it is no standby, or what it follows is not known, or may not be seen.
+        """
+        answer: str = self._value(_PRIMARY_SERVER)
+        return answer
+
     def purge_history(
         self, keep: timedelta | str, *, batch_size: int | None = None
     ) -> PurgeHistoryAnswer:
@@ -1773,6 +1782,15 @@ class ControlCalls(Calls):
         answer: datetime = self._value(_STAMP_DATETIME, module_instance_id)
         return answer
 
+    def targets_without_identity(self) -> list[TargetsWithoutIdentityRow]:
+        """Returns the tables of Modules that a publication has without a primary key or a replica
+        identity (module_code, table_code, publication_name), and the command that gives them one:
+        rows of them can't be changed or removed, so a rollback fails.
+        """
+        from omd.control.rows import TargetsWithoutIdentityRow
+
+        return self._rows(_TARGETS_WITHOUT_IDENTITY, TargetsWithoutIdentityRow)
+
     def tell_discarded_rows(self, rows_discarded: int) -> None:
         """Tells run_module how many rows the SQL that it executes has left out on purpose
         (``rows_discarded``; NULL counts as 0).
@@ -2102,6 +2120,7 @@ _PREVIOUS_MODULE_INSTANCE = Routine(
     repeat=Repeat(),
     is_function=True,
 )
+_PRIMARY_SERVER = Routine("omd.primary_server", repeat=Repeat(), is_function=True)
 _PURGE_HISTORY = Routine(
     "omd.purge_history",
     {"p_keep": "interval", "p_batch_size": "integer"},
@@ -2337,6 +2356,9 @@ _STAMP_DATETIME = Routine(
     required=1,
     repeat=Repeat(),
     is_function=True,
+)
+_TARGETS_WITHOUT_IDENTITY = Routine(
+    "omd.targets_without_identity", repeat=Repeat(), is_function=True
 )
 _TELL_DISCARDED_ROWS = Routine(
     "omd.tell_discarded_rows", {"p_rows_discarded": "bigint"}, required=1, is_function=True

@@ -83,6 +83,7 @@ __all__ = [
     "SourcePositionRow",
     "SourceWindowRow",
     "StandingReadRow",
+    "TargetsWithoutIdentityRow",
     "ThroughputPerDayRow",
     "TraceRow",
     "UnknownInputsRow",
@@ -319,6 +320,16 @@ class SetNextRunIndicatorsAnswer:
     passed: int
     last_instance_id: int | None
     more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TargetsWithoutIdentityRow:
+    """Row of omd.targets_without_identity."""
+
+    module_code: str
+    table_code: str
+    publication_name: str
+    command: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 -- publishes them: the load still inserts, and its rollback fails. The leaves of a partitioned table
 -- count, since they are what is written.
 
-CREATE OR REPLACE FUNCTION omd._targets_without_identity()
+CREATE OR REPLACE FUNCTION omd.targets_without_identity()
 RETURNS TABLE (
     module_code text,
     table_code text,
@@ -42,7 +42,8 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL omd.target_relation(m.table_code) AS r (relation)
     INNER JOIN published AS p ON r.relation = p.of_table
     INNER JOIN pg_class AS c ON p.leaf = c.oid
-    WHERE m.platform_code = 'POSTGRES'
+    WHERE
+        m.platform_code = 'POSTGRES'
         AND c.relreplident <> 'f'
         AND NOT EXISTS (
             SELECT FROM pg_index AS i
@@ -56,9 +57,9 @@ BEGIN ATOMIC
     ORDER BY m.module_code, p.publication_name, command;
 END;
 
-COMMENT ON FUNCTION omd._targets_without_identity IS
+COMMENT ON FUNCTION omd.targets_without_identity IS
 'Returns the tables of Modules that a publication has without a primary key or a replica identity '
 '(module_code, table_code, publication_name), and the command that gives them one: rows of them '
 'can''t be changed or removed, so a rollback fails. Locks: none.';
-REVOKE ALL ON FUNCTION omd._targets_without_identity FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._targets_without_identity TO omd_reader;
+REVOKE ALL ON FUNCTION omd.targets_without_identity FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.targets_without_identity TO omd_reader;

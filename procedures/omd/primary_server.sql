@@ -1,8 +1,8 @@
--- Who is told that a standby only reads needs to know where to write. Only pg_read_all_stats sees
+-- Whoever writes on a standby needs to know where to write. Only pg_read_all_stats sees
 -- which server a standby follows, and only pg_read_all_settings its connection string, of which
 -- nothing but host and port is shown: it may hold a password.
 
-CREATE OR REPLACE FUNCTION omd._primary()
+CREATE OR REPLACE FUNCTION omd.primary_server()
 RETURNS text
 LANGUAGE sql
 STABLE
@@ -10,8 +10,7 @@ PARALLEL RESTRICTED
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT
-        p.host || coalesce(' port ' || p.port, '')
+    SELECT p.host || coalesce(' port ' || p.port, '')
     FROM (
         SELECT
             1 AS place,
@@ -21,9 +20,9 @@ BEGIN ATOMIC
         UNION ALL
         -- Nothing is received while the primary is away.
         SELECT
-            2,
-            trim('''' FROM substring(s.setting FROM $re$\mhost\s*=\s*('[^']*'|\S+)$re$)),
-            trim('''' FROM substring(s.setting FROM $re$\mport\s*=\s*('[^']*'|\S+)$re$))
+            2 AS place,
+            trim('''' FROM substring(s.setting FROM $re$\mhost\s*=\s*('[^']*'|\S+)$re$)) AS host,
+            trim('''' FROM substring(s.setting FROM $re$\mport\s*=\s*('[^']*'|\S+)$re$)) AS port
         FROM pg_settings AS s
         WHERE s.name = 'primary_conninfo'
     ) AS p
@@ -32,8 +31,8 @@ BEGIN ATOMIC
     LIMIT 1;
 END;
 
-COMMENT ON FUNCTION omd._primary IS
+COMMENT ON FUNCTION omd.primary_server IS
 'Returns host and port of the server that this standby follows. NULL: it is no standby, or what it '
 'follows is not known, or may not be seen. Locks: none.';
-REVOKE ALL ON FUNCTION omd._primary FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._primary TO omd_reader;
+REVOKE ALL ON FUNCTION omd.primary_server FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd.primary_server TO omd_reader;
