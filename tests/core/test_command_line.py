@@ -66,7 +66,7 @@ SILENT = {
     "register table-type", "register event-type", "register frequency", "rename",
     "rename batch", "rename module", "retire", "retire batch", "retire module", "remove",
     "remove batch-module", "remove parent", "remove rollback", "end", "end batch",
-    "end module", "set-next-run", "parameter", "parameter set", "purge", "batch", "module",
+    "end module", "server confirm", "set-next-run", "parameter", "parameter set", "purge", "batch", "module",
     "run", "report", "embedded", "embedded start", "embedded stop", "embedded dsn",
     "embedded psql", "lineage", "lineage register", "lineage remove", "lineage graph",
     "lineage run", "lineage retry", "lineage release", "lineage offset", "lineage restate",
