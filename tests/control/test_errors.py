@@ -226,6 +226,7 @@ ROOMS = {
 # Decision had more errors than its tens, and events share those of provenance.
 OTHERS = {
     "OM109": "event",
+    "OM110": "control",
     **dict.fromkeys(["OM290", "OM291"], "decision"),
     **dict.fromkeys(["OM095", "OM195", "OM295", "OM296"], "event"),
     "OM096": "integrations",

@@ -163,8 +163,8 @@ def pair(
 
         def copy(way: str) -> tuple[Flow, Flow]:
             template = name if way == "TEMPLATE" else "template0"
-            with psycopg.connect(server, autocommit=True) as conn:
-                conn.execute(
+            with psycopg.connect(server, autocommit=True) as maintenance:
+                maintenance.execute(
                     sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
                         sql.Identifier(f"{name}_copy"), sql.Identifier(template)
                     )
@@ -181,8 +181,8 @@ def pair(
             return another(dsn=dsn), another(dsn=copied)
 
         yield copy
-        with psycopg.connect(server, autocommit=True) as conn:
-            conn.execute(
+        with psycopg.connect(server, autocommit=True) as maintenance:
+            maintenance.execute(
                 sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(
                     sql.Identifier(f"{name}_copy")
                 )
