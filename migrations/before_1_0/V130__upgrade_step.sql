@@ -15,8 +15,8 @@ CREATE TABLE omd.upgrade_step (
     )
 );
 COMMENT ON TABLE omd.upgrade_step IS
-'The steps of upgrades that have transactions of their own, and the last installation that was an '
-'upgrade. A killed upgrade goes on where it was.';
+'The steps of upgrades that have transactions of their own, and the last installation that was '
+'an upgrade. A killed upgrade goes on where it was.';
 COMMENT ON COLUMN omd.upgrade_step.version IS 'The version of OMD that began the step.';
 COMMENT ON COLUMN omd.upgrade_step.step_code IS 'The name of the migration, or install.';
 COMMENT ON COLUMN omd.upgrade_step.phase IS

@@ -226,7 +226,7 @@
 \ir ../../migrations/before_1_0/V118__reasons.sql
 \endif
 
-\set checksum '9f099dede8d1949e99fae7c623f1c42ea740e4dc1deba46489f7508339848ea8'
+\set checksum 'f8277f3c47761bf97943ae411c2f55ac5e03757e6ed00a872f4e2ff78c3f10f2'
 \set phase 'before_1_0'
 \set migration 'V130__upgrade_step'
 \ir ../setup/claim.psql
