@@ -226,7 +226,7 @@
 \ir ../../migrations/before_1_0/V118__reasons.sql
 \endif
 
-\set checksum 'f8277f3c47761bf97943ae411c2f55ac5e03757e6ed00a872f4e2ff78c3f10f2'
+\set checksum '9026e29670aa1107993d09ca541a7d75b7f2aceb25b75fda30d69c39e6e3ceaf'
 \set phase 'before_1_0'
 \set migration 'V130__upgrade_step'
 \ir ../setup/claim.psql
