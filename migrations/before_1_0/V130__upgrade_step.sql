@@ -15,13 +15,13 @@ CREATE TABLE omd.upgrade_step (
     )
 );
 COMMENT ON TABLE omd.upgrade_step IS
-'The steps of upgrades that have transactions of their own, and the last installation that was an '
-'upgrade. A killed upgrade goes on where it was.';
+'The steps of upgrades that have transactions of their own, and the last installation that was '
+'an upgrade. A killed upgrade goes on where it was.';
 COMMENT ON COLUMN omd.upgrade_step.version IS 'The version of OMD that began the step.';
 COMMENT ON COLUMN omd.upgrade_step.step_code IS 'The name of the migration, or install.';
 COMMENT ON COLUMN omd.upgrade_step.phase IS
-'expand: it waits a moment only for each lock. backfill: one statement, repeated in transactions of '
-'its own. concurrent: one statement outside a transaction. install: routines, views, reference '
+'expand: it waits a moment only for each lock. backfill: one statement, repeated in transactions '
+'of its own. concurrent: one statement outside a transaction. install: routines, views, reference '
 'rows and grants in one transaction. contract: it comes after the installation.';
 COMMENT ON COLUMN omd.upgrade_step.started_at IS 'When it was begun first.';
 COMMENT ON COLUMN omd.upgrade_step.ended_at IS 'When it was done; NULL while it is not.';

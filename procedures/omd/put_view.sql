@@ -53,6 +53,7 @@ END
 $put_view$;
 
 COMMENT ON PROCEDURE omd.put_view IS
-'Creates the view p_view, or replaces it if its definition differs. p_options: WITH and what '
-'follows it, or an empty text. p_query: what follows AS. Locks: the view, only if something is done.';
+'For rooms: creates the view p_view, or replaces it if its definition differs. p_options: WITH '
+'and what follows it, or an empty text. p_query: what follows AS. Locks: the view, only if '
+'something is done.';
 REVOKE ALL ON PROCEDURE omd.put_view FROM PUBLIC;

@@ -234,7 +234,7 @@
 \ir ../../migrations/before_1_0/V119__server.sql
 \endif
 
-\set checksum '9f099dede8d1949e99fae7c623f1c42ea740e4dc1deba46489f7508339848ea8'
+\set checksum '9026e29670aa1107993d09ca541a7d75b7f2aceb25b75fda30d69c39e6e3ceaf'
 \set phase 'before_1_0'
 \set migration 'V130__upgrade_step'
 \ir ../setup/claim.psql

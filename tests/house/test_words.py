@@ -64,7 +64,7 @@ def kept() -> frozenset[str]:
 
     CREATE OR REPLACE can't rename a parameter, nor a column of an answer.
     """
-    migrations = sorted((ROOT / "migrations").glob("*.sql"))
+    migrations = sorted((ROOT / "migrations").rglob("*.sql"))
     names = {path.stem for path in migrations}
     names.update(*(re.findall(r"\w+_\w+", text(path)) for path in migrations))
     for path in (ROOT / "procedures").rglob("*.sql"):

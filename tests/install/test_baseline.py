@@ -24,7 +24,8 @@ pytestmark = pytest.mark.server
 def catalogue(dumped: str) -> list[str]:
     """Return a dump in its order, with columns in theirs; only grants have no order."""
     grants = re.compile(r"(GRANT|REVOKE|ALTER DEFAULT PRIVILEGES) ")
-    lines = dumped.splitlines()
+    # This build of PostgreSQL 15 gives some columns an option with a number of its own.
+    lines = [line for line in dumped.splitlines() if " SET (pg_attver=" not in line]
     return [line for line in lines if not grants.match(line)] + sorted(filter(grants.match, lines))
 
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from omd import embedded, errors, install
-from omd.install import Action, Kind, applying
+from omd.install import Action, Kind, upgrading
 from support.server import VERSION
 
 FUNCTION = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql AS 'SELECT {}';\n"
@@ -131,7 +131,7 @@ def test_ten_databases_of_a_new_server_install_at_once(empty_databases):
 def test_an_installation_fits_the_lock_table_of_a_server_as_it_comes(empty, monkeypatch):
     """Of 64 times 100 places, what is made here may take half."""
     held = 0
-    execute = applying.execute
+    execute = upgrading.execute
 
     def watched(conn, path, text):
         nonlocal held
@@ -142,7 +142,7 @@ def test_an_installation_fits_the_lock_table_of_a_server_as_it_comes(empty, monk
                 "FROM pg_locks WHERE pid = pg_backend_pid()"
             ).fetchone()
 
-    monkeypatch.setattr(applying, "execute", watched)
+    monkeypatch.setattr(upgrading, "execute", watched)
     install.install(empty)
 
     assert 1000 < held <= 3200

@@ -312,25 +312,29 @@ def test_installers_take_turns_and_the_second_finds_nothing_to_do(conn, dsn, nex
     for thread in threads:
         thread.join()
     assert sorted(map(bool, done)) == [False, False, True]
-    require_done(conn, ROWS)
+    require_done(conn, ROWS + 1)  # the placeholder too
 
 
 def test_a_filled_column_is_filled_again_for_those_who_were_older(conn, dsn, next_tree):
     """A transaction that is older than the filling writes a row without the value behind it."""
     conn.execute(MANY)
-    # Its writer does not know of the trigger.
-    text = next_release.ADD.partition("CREATE FUNCTION")[0]
-    (next_tree.root / "migrations/V901__add.sql").write_text(text)
-    next_tree.relist("V901__add")
+    # The trigger that fills it comes after the filling, with the check.
+    add, create, trigger = next_release.ADD.partition("CREATE FUNCTION")
+    for name, text in (
+        ("V901__add", add),
+        ("V903__check", next_release.CHECK + create + trigger),
+    ):
+        (next_tree.root / f"migrations/{name}.sql").write_text(text)
+        next_tree.relist(name)
     with psycopg.connect(dsn) as older, psycopg.connect(dsn, autocommit=True) as watcher:
         older.execute("SELECT pg_current_xact_id()")
         thread = threading.Thread(target=upgrade, args=(dsn, next_tree.root, "omd", None))
         thread.start()
         filled = "SELECT rows_done FROM omd_report.upgrade WHERE step_code = 'V902__fill'"
         deadline = time.monotonic() + 60
-        while watcher.execute(filled).fetchone() != (ROWS,):
+        while watcher.execute(filled).fetchone() != (ROWS + 1,):
             assert time.monotonic() < deadline
         older.execute(MANY.replace(f"(1, {ROWS})", "(1, 1)"))
         older.commit()
         thread.join(60)
-    require_done(conn, ROWS + 1)
+    require_done(conn, ROWS + 2)

@@ -182,7 +182,7 @@ def _entry(file: Path, root: Path, path: str, variables: dict[str, str], room: s
     elif path.startswith("migrations/"):
         kind = Kind.MIGRATION
         released = variables.pop("checksum", None)
-        told = variables.pop("phase", None)
+        listed = variables.pop("phase", None)
         locks = variables.pop("locks", "")
         if variables.pop("migration", None) != file.stem or released is None:
             raise InstallError(f"{MANIFEST} does not announce {path} with its name and checksum.")
@@ -192,19 +192,19 @@ def _entry(file: Path, root: Path, path: str, variables: dict[str, str], room: s
                 f"the manifest says {released}.",
                 hint=NEW_MIGRATION,
             )
-        phase = _phase_of(path, text, told)
+        phase = _phase_of(path, text, listed)
     return Entry(path, kind, checksum, text, phase, room, locks)
 
 
-def _phase_of(path: str, text: str, told: str | None) -> Phase:
+def _phase_of(path: str, text: str, listed: str | None) -> Phase:
     """Return the phase; psql learns it from the list, so that the two must agree."""
     first = _PHASE.match(text.partition("\n")[0])
     if path.startswith(BEFORE):
         named = Phase.BEFORE.value
     else:
-        named = first[1] if first else told or Phase.INSTALL.value
-    if told is not None and told != named:
-        raise InstallError(f"{path} is of the phase {named}, and its list says {told}.")
+        named = first[1] if first else listed or Phase.INSTALL.value
+    if listed is not None and listed != named:
+        raise InstallError(f"{path} is of the phase {named}, and its list says {listed}.")
     try:
         return Phase(named)
     except ValueError:
