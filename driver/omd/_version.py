@@ -9,7 +9,7 @@ _PACKAGE = Path(__file__).resolve().parent
 _RELEASE = "sql/setup/release.psql"
 
 
-def _found() -> str:
+def _read() -> str:
     # The wheel has the SQL in the package, a checkout beside it. The metadata of an installation in
     # editable mode would go on to tell the version that was installed.
     for root in (_PACKAGE / "_sql", _PACKAGE.parents[1]):
@@ -20,4 +20,4 @@ def _found() -> str:
     return "0+unknown"  # parts of the package are missing
 
 
-__version__ = _found()
+__version__ = _read()
