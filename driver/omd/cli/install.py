@@ -137,8 +137,10 @@ def install(
     if plan_only + script + dry_run + progress > 1:
         raise click.UsageError("--plan, --script, --dry-run and --progress exclude each other.")
     how = _How(allow_downgrade=allow_downgrade, only=only, installer=installer)
+    code = None
+    notices: list[Diagnostic] = []  # the result comes first
     with connect(dsn) as conn:
-        conn.add_notice_handler(_tell_warning)
+        conn.add_notice_handler(notices.append)
         if not (plan_only or progress or script):
             require_session(conn, "an installation")
         try:
@@ -150,7 +152,7 @@ def install(
                 for line in module.script(conn, **how):
                     click.echo(line)
             elif dry_run:
-                return _try(conn, dsn, how, lock_timeout, hold_limit, output)
+                code = _try(conn, dsn, how, lock_timeout, hold_limit, output)
             else:
                 _install(conn, how, lock_timeout, wait)
         except psycopg.errors.InsufficientPrivilege as error:
@@ -160,7 +162,9 @@ def install(
                 f"{conn.info.user} may not see what is installed: {error.diag.message_primary}",
                 hint=f'GRANT omd_reader TO "{conn.info.user}";',
             ) from error
-    return None
+    for notice in notices:
+        _tell_warning(notice)
+    return code
 
 
 class _How(TypedDict):
