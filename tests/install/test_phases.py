@@ -234,6 +234,11 @@ def blocks(other: psycopg.Connection[Any], at: str) -> None:
         f"CREATE TRIGGER wait BEFORE INSERT ON omd.upgrade_step FOR EACH ROW"
         f" WHEN (new.step_code = '{at}') EXECUTE FUNCTION dwh.wait()".encode()
     )
+    if at == "install":  # psql deletes its entries late in the installation
+        other.execute(
+            "CREATE TRIGGER wait BEFORE DELETE ON omd.installed_file"
+            " FOR EACH STATEMENT EXECUTE FUNCTION dwh.wait()"
+        )
     other.execute("GRANT USAGE ON SCHEMA dwh TO omd_owner")
     other.execute("SELECT pg_advisory_lock(42)")
 
