@@ -985,23 +985,6 @@ class ControlCalls(Calls):
 
         return self._answer(_PURGE_HISTORY, PurgeHistoryAnswer, keep, batch_size)
 
-    def put_trigger(self, table: str, trigger: str, definition: str) -> None:
-        """Creates the trigger ``trigger`` of ``table``, or replaces it if its definition differs.
-
-        Args:
-            definition: what follows the name in CREATE TRIGGER, with {table} for the table.
-        """
-        self._do(_PUT_TRIGGER, table, trigger, definition)
-
-    def put_view(self, view: str, options: str, query: str) -> None:
-        """Creates the view ``view``, or replaces it if its definition differs.
-
-        Args:
-            options: WITH and what follows it, or an empty text.
-            query: what follows AS.
-        """
-        self._do(_PUT_VIEW, view, options, query)
-
     def reap_expired_instances(self) -> ReapExpiredInstancesAnswer:
         """Declares dead every Module and Batch Instance whose lease has expired or whose session is
         gone, through the ordinary failure event.
@@ -2128,12 +2111,6 @@ _PURGE_HISTORY = Routine(
     repeat=Repeat(),
     is_alone=True,
 )
-_PUT_TRIGGER = Routine(
-    "omd.put_trigger", {"p_table": "text", "p_trigger": "text", "p_definition": "text"}, required=3
-)
-_PUT_VIEW = Routine(
-    "omd.put_view", {"p_view": "text", "p_options": "text", "p_query": "text"}, required=3
-)
 _REAP_EXPIRED_INSTANCES = Routine("omd.reap_expired_instances")
 _RECORD_FAILURE = Routine(
     "omd.record_failure",
@@ -2348,8 +2325,8 @@ _SET_PARAMETER = Routine(
     required=2,
     repeat=Repeat(),
 )
-_SETTLE_SERVER = Routine("omd.settle_server", repeat=Repeat())
-_SKIP_IDS = Routine("omd.skip_ids", {"p_count": "bigint"})
+_SETTLE_SERVER = Routine("omd.settle_server", repeat=Repeat(), answer="kind")
+_SKIP_IDS = Routine("omd.skip_ids", {"p_count": "bigint"}, answer="next_module_instance_id")
 _STAMP_DATETIME = Routine(
     "omd.stamp_datetime",
     {"p_module_instance_id": "bigint"},

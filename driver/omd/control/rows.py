@@ -1982,6 +1982,7 @@ class UnreadyForIdRow:
     is_unready: bool
 
 
+@dataclass(frozen=True, slots=True)
 class UpgradeRow:
     """The steps of the last upgrades: what is done, and what another session does at this moment.
 
