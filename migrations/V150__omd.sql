@@ -50,7 +50,7 @@ COMMENT ON SEQUENCE omd.write_number IS
 CREATE SEQUENCE omd.success_order AS bigint;
 COMMENT ON SEQUENCE omd.success_order IS 'The order of successes.';
 
-CREATE SEQUENCE omd.settled_server AS bigint MINVALUE -9223372036854775808 START WITH -9223372036854775808;
+CREATE SEQUENCE omd.settled_server AS bigint MINVALUE -9223372036854775808;
 COMMENT ON SEQUENCE omd.settled_server IS
 'For which server the sequences were set last, as a hash. It survives a rollback, as they do.';
 

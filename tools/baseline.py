@@ -385,7 +385,7 @@ def _sequence(row: Row) -> str:
         text += f" INCREMENT BY {row['seqincrement']}"
     if row["seqmin"] != 1:
         text += f" MINVALUE {row['seqmin']}"
-    if row["seqstart"] != max(row["seqmin"], 1) or row["seqmin"] != 1:
+    if row["seqstart"] != row["seqmin"]:
         text += f" START WITH {row['seqstart']}"
     if row["seqcache"] != 1:
         text += f" CACHE {row['seqcache']}"

@@ -1,6 +1,6 @@
--- A statement that runs in the database has no lease where the server shows when it has ended. Where
--- omd_owner may not see that (some managed servers give pg_read_all_stats to nobody), a pool that
--- keeps the connection open would keep a dead run alive for ever. Nothing can renew this lease while
+-- A statement that runs in the database has no lease where the server shows when it has ended.
+-- Where omd_owner may not see that (some managed servers give pg_read_all_stats to nobody), a pool
+-- that keeps the connection open would keep a dead run alive for ever. Nothing can renew it while
 -- the statement executes, so it is longer than a run takes; a run that is declared dead too early
 -- can't commit its rows, as it ends in the transaction that wrote them.
 
@@ -17,6 +17,6 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd._lease_of_statement IS
-'Returns how long a run lives at most that ends with its statement: a day where omd_owner can''t see '
-'when that has ended, else NULL. Locks: none.';
+'Returns how long a run lives at most that ends with its statement: a day where omd_owner can''t '
+'see when that has ended, else NULL. Locks: none.';
 REVOKE ALL ON FUNCTION omd._lease_of_statement FROM PUBLIC;

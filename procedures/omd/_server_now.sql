@@ -20,9 +20,9 @@ BEGIN ATOMIC
             WHEN NOT pg_is_in_recovery() THEN (
                 'x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)
             )::bit(32)::integer
-        END,
-        pg_postmaster_start_time(),
-        'omd.installation'::regclass::oid
+        END AS timeline_id,
+        pg_postmaster_start_time() AS server_start,
+        'omd.installation'::regclass::oid AS table_oid
     FROM pg_control_system() AS c
     INNER JOIN pg_database AS d ON d.datname = current_database();
 END;

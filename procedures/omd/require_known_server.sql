@@ -1,5 +1,5 @@
--- Who sends or performs something outside asks it: workers, schedulers, loaders, senders of events. A
--- begin by hand does not.
+-- Who sends or performs something outside asks it: workers, schedulers, loaders, senders of
+-- events. A begin by hand does not.
 
 CREATE OR REPLACE FUNCTION omd.require_known_server()
 RETURNS void

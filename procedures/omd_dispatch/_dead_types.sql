@@ -1,4 +1,4 @@
--- A type with many dead tasks is told from those of them that are looked at.
+-- Of a type with many dead tasks it counts those that are looked at.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._dead_types()
 RETURNS TABLE (

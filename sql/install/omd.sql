@@ -243,7 +243,7 @@
 \endif
 \endif
 
-\set checksum '3e8e5ed2351d325f5f1778c8ce380a36c5d84a9bc6237b8838c05b7fe74c380b'
+\set checksum 'eeb96b862a623bea1786756b1bc425d7db65114409c4bdef4e55007f7729f7fa'
 \set phase 'baseline'
 \set migration 'V150__omd'
 \ir ../setup/claim.psql

@@ -95,7 +95,8 @@ def test_a_room_knows_only_the_rooms_below_it_and_no_engine():
 # files for programs that read metrics by SQL; and the page, which shows the statement of each table
 # and sends what it shows.
 OUTSIDE = re.compile(
-    r"omd\.(spark|demo|install|embedded|cli\.(doctor|doctor_server|health)|report\.metric_files|web)\b"
+    r"omd\.(spark|demo|install|embedded|_core\.standby|cli\.(doctor|doctor_server|health)"
+    r"|report\.metric_files|web)\b"
 )
 STATEMENT = re.compile(r"\s*(SELECT\s|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CALL \w)")
 

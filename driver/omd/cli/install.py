@@ -211,16 +211,10 @@ def _install(
         click.echo(f"Nothing to do: {where} has omd {version}.", err=True)
 
 
-_PROGRESS = ["phase", "step_code", "started_at", "ended_at", "rows_done", "last_key", "error"]
-
-
 def _show_progress(conn: psycopg.Connection[tuple[Any, ...]], output: str) -> None:
-    columns = ", ".join(_PROGRESS)
-    found = conn.execute(
-        f"SELECT {columns} FROM omd_report.upgrade ORDER BY started_at".encode()  # noqa: S608
-    )
-    rows = [dict(zip(_PROGRESS, row, strict=True)) for row in found.fetchall()]
-    render(rows, _PROGRESS, output)
+    from omd import install as module
+
+    render(module.progress(conn), list(module.PROGRESS), output)
 
 
 def _show_plan(

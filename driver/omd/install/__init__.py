@@ -34,6 +34,7 @@ from omd.install.planning import (
     needs_install,
     plan,
 )
+from omd.install.progress import PROGRESS, progress
 from omd.install.removing import removal, uninstall
 from omd.install.running import pinned
 from omd.install.script import removal_script, script
@@ -41,6 +42,7 @@ from omd.install.transactions import Statement, Transaction, transactions_of
 
 __all__ = [
     "MANIFEST",
+    "PROGRESS",
     "ROLES",
     "UNINSTALL",
     "Action",
@@ -63,6 +65,7 @@ __all__ = [
     "plan",
     "plan_outside",
     "product_version",
+    "progress",
     "read_manifest",
     "removal",
     "removal_script",
