@@ -9,6 +9,7 @@ import pkgutil
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -40,6 +41,8 @@ SAMPLES: dict[str, tuple[str, Any]] = {
     "numeric": ("2.5", Decimal("2.5")),
     "text": ("'?'", "?"),
     "timestamp with time zone": (f"'{NOW.isoformat()}'", NOW),
+    "uuid": (f"'{UUID(int=7)}'", UUID(int=7)),
+    "oid": ("5", 5),
     "void": ("NULL", None),
 }
 
@@ -182,8 +185,7 @@ def test_each_call_works_with_a_database_that_takes_and_answers_more(
             count += 1
     assert count > 200
     major, minor = versions.parts(versions.mine()) or (0, 0)
-    if "version" not in calls_of("control")[1]:
-        have_version(stubs, f"{major}.{minor + 3}.1")
+    have_version(stubs, f"{major}.{minor + 3}.1")
     with omd.connect(empty_dsn) as control:
         for room in rooms():
             class_, routines = calls_of(room)
@@ -369,9 +371,9 @@ def test_an_answer_that_lacks_something_is_null_for_jobs_only(
             class_, routines = calls_of(room)
             calls = class_(control._link)
             for name, routine in routines.items():
-                if stubs.execute("SELECT to_regproc(%s) AS o", [routine.name]).fetchone() == {
-                    "o": None
-                }:
+                if routine.name == "omd.version" or stubs.execute(
+                    "SELECT to_regproc(%s) AS o", [routine.name]
+                ).fetchone() == {"o": None}:
                     continue
                 call = getattr(calls, name)
                 if routine.name in JOBS:
