@@ -179,6 +179,8 @@ def test_each_call_works_with_a_database_that_takes_and_answers_more(
     for room in rooms():
         class_, routines = calls_of(room)
         for routine in routines.values():
+            if routine.name == "omd.version":  # below
+                continue
             found = real.execute(PROCEDURE, [routine.name]).fetchone()
             assert found is not None, routine.name
             stubs.execute(stub(found, routine.name, more=True).encode())

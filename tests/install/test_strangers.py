@@ -22,9 +22,10 @@ from support.strangers import assert_nothing_happened, plant
 pytestmark = pytest.mark.server  # what a name means may differ between versions of PostgreSQL
 
 ROOT = install.sql_root()
+FOLDERS = ["sql/setup", "sql/cleanup", "migrations/before_1_0/prepare"]
 SCRIPTS = [
     *(ROOT / "sql").glob("*.sql"),
-    *(f for part in ("setup", "prepare", "cleanup") for f in (ROOT / "sql" / part).iterdir()),
+    *(f for folder in FOLDERS for f in (ROOT / folder).iterdir()),
     Path(install.__file__),
     Path(doctor.__file__),
 ]
