@@ -13,7 +13,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from core.test_service import OMD, PROGRAMS, environment, opened, started
-from omd.cli.health import misfit
+from omd._core.versions import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ def test_a_database_that_says_nothing_is_1_in_time(silent_port, omd_here):
     ],
 )
 def test_which_versions_fit(client, database, fits):
-    assert (misfit(client, database) is None) == fits
+    assert (refusal(client, database) is None) == fits
 
 
 def test_a_database_of_another_major_version_is_not_well(dsn, omd_here):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 READING: dict[str, str | None] = {
     "doctor": None,
+    "footprint": None,
+    "server": None,
+    "server changes": None,
     "health": None,
     "metrics": None,
     "metrics grafana": None,
@@ -133,6 +136,7 @@ WRITING = {
     *(f"recall {verb}" for verb in ("agreement", "batch", "delivery", "drop", "execute")),
     *(f"recall {verb}" for verb in ("redeliver", "run", "stale")),
     "erase",
+    "server confirm",
     "openlineage",
     "web",
     *(f"event {verb}" for verb in ("again", "configure", "continue-as", "publish", "purge")),

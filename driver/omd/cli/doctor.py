@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from omd._core import versions
 from omd._terminal.commands import ExitCode
 from omd._terminal.options import output_option
 from omd._terminal.tables import render
@@ -20,7 +21,6 @@ from omd._terminal.text import row_dict, short
 from omd.cli import doctor_server
 from omd.cli.common import connect, dsn_option
 from omd.cli.findings import Finding, Verdict
-from omd.cli.health import misfit
 
 if TYPE_CHECKING:
     import psycopg
@@ -130,7 +130,6 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
     import psycopg
 
     from omd import install as installer
-    from omd._version import __version__
     from omd.errors import OmdError
 
     try:
@@ -141,7 +140,7 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
             try:
                 is_behind = installer.needs_install(conn)
             except installer.Refused:
-                if misfit(__version__, version) is not None:
+                if versions.refusal(versions.mine(), version) is not None:
                     raise
                 # The database is upgraded first, and then the programs.
                 text = f"omd {version}, newer than this package"

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from omd._core import versions
 from omd.cli.findings import Finding, Verdict
-from omd.cli.health import misfit
 
 if TYPE_CHECKING:
     import psycopg
@@ -128,9 +128,8 @@ def _version(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     if theirs is None:
         return
     text = f"the database has omd {theirs}, and this is omd {__version__}"
-    if misfit(__version__, theirs) is not None:
-        mend = f"pip install 'pgomd=={theirs}', or an upgrade of the database: omd install"
-        yield Finding("version", Verdict.BAD, text, mend)
+    if (refusal := versions.refusal(versions.mine(), theirs)) is not None:
+        yield Finding("version", Verdict.BAD, text, (refusal.hint or "").removeprefix("Run: "))
     elif theirs == __version__:
         yield Finding("version", Verdict.OK, f"package and database have omd {__version__}")
     elif _is_behind(conn):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from omd._core import versions
 from omd._terminal.commands import ExitCode
 from omd.cli.common import dsn_option
 
@@ -73,7 +73,6 @@ def _why_not(dsn: str, timeout: float) -> str | None:
 
 def _misfit(conn: psycopg.Connection[Any], milliseconds: int) -> str | None:
     from omd import install as installer
-    from omd._version import __version__
 
     with conn.transaction():
         conn.execute(
@@ -85,20 +84,8 @@ def _misfit(conn: psycopg.Connection[Any], milliseconds: int) -> str | None:
             "SELECT m.labels OPERATOR(pg_catalog.->>) 'version' FROM omd_report.metrics AS m"
             " WHERE m.metric_name OPERATOR(pg_catalog.=) 'omd_info'"
         ).fetchall()
-    return misfit(__version__, version)
-
-
-def misfit(client: str, database: str | None) -> str | None:
-    """Return why a client does not fit a database; None: it does, or nobody knows."""
-    ours, theirs = _numbers(client), _numbers(database)
-    if ours is None or theirs is None or (ours[0] == theirs[0] and ours[1] <= theirs[1] + 1):
-        return None
-    return f"the database has omd {database}, and this is omd {client}"
-
-
-def _numbers(version: str | None) -> tuple[int, int] | None:
-    match = re.match(r"(\d+)\.(\d+)", version or "")
-    return None if match is None else (int(match[1]), int(match[2]))
+    refusal = versions.refusal(versions.mine(), version)
+    return None if refusal is None else refusal.message
 
 
 def _why_no_answer(port: int, timeout: float) -> str | None:

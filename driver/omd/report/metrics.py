@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
+from omd._core import versions
 from omd._core.calls import Calls
 from omd._core.endpoint import Endpoint
 from omd._terminal.commands import Group
-from omd._version import __version__
 from omd.cli.common import dsn_option, open_control
 from omd.report.rows import MetricsRow, PrometheusRow
 
@@ -54,9 +54,8 @@ def unready(calls: Calls) -> str | None:
     """Return why the database does not fit this program; None: it does."""
     [row] = calls.report(MetricsRow, metric_name="omd_info")
     version = row.labels["version"]
-    if version in (__version__, "unknown"):
-        return None
-    return f"the database has omd {version}, and this is omd {__version__}"
+    refusal = versions.refusal(versions.mine(), version)
+    return None if refusal is None else refusal.message
 
 
 @contextmanager
