@@ -130,7 +130,9 @@ def test_another_version_is_told(doctor, dsn, theirs, verdict):
 
 def test_a_database_that_needs_an_installation_is_told(doctor, dsn):
     with psycopg.connect(dsn, autocommit=True) as conn:
-        conn.execute("UPDATE omd.installed_file SET product_version = '0.0.1'")
+        # One before the release fits, and is older.
+        before = f"{install.product_version()}a1"
+        conn.execute("UPDATE omd.installed_file SET product_version = %s", [before])
         conn.execute(
             "UPDATE omd.installed_file SET checksum = repeat('0', 64) WHERE path ~ '^sql/views'"
         )

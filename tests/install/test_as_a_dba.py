@@ -89,6 +89,16 @@ def outside(told, action: str) -> set[str]:
     return {r["path"] for r in told if r["kind"] == "outside" and r["action"] == action}
 
 
+def numbers(conn: psycopg.Connection) -> dict[str, int | None]:
+    """Return how far each sequence is."""
+    return dict(
+        conn.execute(
+            "SELECT s.seqrelid::regclass::text, pg_sequence_last_value(s.seqrelid)"
+            " FROM pg_sequence AS s"
+        ).fetchall()
+    )
+
+
 def run_script(dsn: str, text: str, tmp_path) -> None:
     file = tmp_path / "script.sql"
     file.write_text(text, encoding="utf-8")
@@ -268,6 +278,40 @@ def test_a_dry_run_waits_for_a_lock_no_longer_than_it_may(
             "detail": "column more added",
         } in told
         assert re.search(r"Held AccessExclusive on omd\.batch for \d\.\d\d s\.", tried.stderr)
+
+
+@pytest.mark.parametrize("is_upgrade", [False, True], ids=["up to date", "upgrade"])
+def test_a_dry_run_does_not_settle_a_server_that_has_changed(
+    omd_here, fresh_server, place, tree, monkeypatch, is_upgrade
+):
+    """What passes over numbers survives a rollback."""
+    if is_upgrade:
+        tree.add_migration("V999__more", "CREATE TABLE omd.more (i integer);")
+    with psycopg.connect(place, autocommit=True) as conn:
+        install.install(conn)
+        conn.execute("SET ROLE omd_owner")
+        conn.execute(
+            "UPDATE omd.installation SET system_identifier = system_identifier - 1,"
+            " server_start = server_start - interval '1 day'"
+        )
+        conn.execute("RESET ROLE")
+        monkeypatch.setattr(install.manifest, "sql_root", lambda: tree.root)
+        before = numbers(conn)
+        tried = omd_here("install", "--dry-run", "--hold-limit", "1min", dsn=place)
+        assert tried.returncode == 0, tried.stderr
+        assert "takes it back (cleanup): sql/cleanup/server.sql" in tried.stderr
+        assert ("omd.more" in tried.stdout) is is_upgrade
+        # What an upgrade enters again with ON CONFLICT draws some; nothing is passed over.
+        drawn = numbers(conn)
+        assert {name for name in drawn if (drawn[name] or 0) - (before[name] or 0) > 1000} == set()
+        assert drawn["omd.settled_server"] == before["omd.settled_server"]
+        assert is_upgrade or drawn == before
+        # The installation does it.
+        install.install(conn)
+        settled = numbers(conn)
+        assert (settled["omd.write_number"] or 0) >= 1_000_000
+        assert settled["omd.settled_server"] is not None
+        assert conn.execute("SELECT kind FROM omd.server_change").fetchall() == [("MOVED",)]
 
 
 @pytest.mark.parametrize("way", ["command", "script"])

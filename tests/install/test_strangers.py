@@ -10,12 +10,16 @@ from __future__ import annotations
 import gzip
 import re
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import psycopg
 import pytest
 
+import omd
 from omd import install
-from omd.cli import doctor
+from omd.demo.trust import place as demo
+from omd.demo.trust import story
+from omd.install import catalogue
 from support.released import RELEASED
 from support.strangers import assert_nothing_happened, plant
 
@@ -26,8 +30,7 @@ FOLDERS = ["sql/setup", "sql/cleanup", "migrations/before_1_0/prepare"]
 SCRIPTS = [
     *(ROOT / "sql").glob("*.sql"),
     *(f for folder in FOLDERS for f in (ROOT / folder).iterdir()),
-    Path(install.__file__),
-    Path(doctor.__file__),
+    *Path(omd.__file__).parent.rglob("*.py"),
 ]
 
 
@@ -39,6 +42,9 @@ def place(empty_databases):
         if conn.execute("SELECT FROM pg_roles WHERE rolname = 'stranger'").fetchone() is not None:
             conn.execute("DROP OWNED BY stranger CASCADE")
             conn.execute("DROP ROLE stranger")
+
+
+PATIENT = ("--hold-limit", "1min")  # the machine may be slow
 
 
 def test_the_traps_are_sprung_by_whoever_does_not_look(place):
@@ -56,19 +62,79 @@ def test_the_traps_are_sprung_by_whoever_does_not_look(place):
         conn.execute("SELECT pg_has_role(r, r, r) FROM (SELECT 'pg_monitor'::text AS r) AS x")
 
 
-def test_the_command_is_safe(place, omd_here, tree):
+def test_the_command_is_safe(place, omd_here, tree, monkeypatch):
     dsn = plant(place, SCRIPTS)
-    done = omd_here("install", dsn=dsn)
-    assert done.returncode == 0, done.stderr
-    assert omd_here("install", "--plan", dsn=dsn).returncode == 0
-    done = omd_here("doctor", dsn=dsn)
-    assert done.returncode == 0, done.stdout
+
+    def call(*arguments):
+        done = omd_here(*arguments, dsn=dsn)
+        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+        return done.stdout
+
+    looking = (["--plan", "--all"], ["--script"], ["--dry-run", *PATIENT])
+    for how in looking:
+        assert call("install", *how)
+        assert call("install", *how, "--only", "roles")
+    for part in (["--only", "roles"], ["--only", "objects"], []):
+        call("install", *part)
+    for how in (*looking, ["--progress"]):
+        call("install", *how)
+    assert "server known" in call("doctor")
+    assert "is known" in call("server")
+    call("server", "changes")
+    assert "module_instance" in call("footprint", "--output", "json")
     with psycopg.connect(dsn, autocommit=True) as conn:
         assert install.installed_version(conn) == install.product_version()
-        tree.add_migration("V999__more", "CREATE TABLE omd.more (i integer);")
+        more = "-- phase: expand\nCREATE TABLE omd.more (i integer);"
+        index = "-- phase: concurrent\nCREATE INDEX CONCURRENTLY ix_more ON omd.more (i);"
+        tree.add_migration("V998__more", more)
+        tree.add_migration("V999__index", index)
         install.install(conn, tree.root)
-    done = omd_here("uninstall", "--yes", dsn=dsn)
+        # What an index is made with is the installer's, and ends with it.
+        assert conn.execute("SHOW search_path").fetchone() == ("public,pg_catalog",)
+    call("install", "--progress")
+    monkeypatch.setattr(install.manifest, "sql_root", lambda: tree.root)
+    tree.add_migration("V9991__once_more", "CREATE TABLE omd.once_more (i integer);")
+    assert "omd.once_more" in call("install", "--dry-run", *PATIENT)
+    assert "V9991__once_more" in call("install", "--plan") + call("install", "--script")
+    call("uninstall", "--script")
+    call("uninstall", "--yes")
+    assert_nothing_happened(place)
+
+
+def test_the_doctor_of_a_copy_is_safe(place, omd_here):
+    """It says that nobody has confirmed the server, and who confirms it is safe too."""
+    with psycopg.connect(place, autocommit=True) as conn:
+        install.install(conn)
+        conn.execute(
+            "UPDATE omd.installation SET system_identifier = system_identifier - 1,"
+            " server_start = server_start - interval '1 day'"
+        )
+    dsn = plant(place, SCRIPTS)
+    done = omd_here("doctor", dsn=dsn)
+    assert "copied, restored or moved" in done.stdout, done.stdout
+    assert omd_here("server", dsn=dsn).returncode == 0
+    done = omd_here("server", "confirm", "moved", "--reason", "new", dsn=dsn)
     assert done.returncode == 0, done.stderr
+    assert "copied, restored or moved" not in omd_here("doctor", dsn=dsn).stdout
+    assert_nothing_happened(place)
+
+
+def test_the_demo_of_trust_is_safe(place):
+    """Its session keeps its path, whatever installs and removes OMD."""
+    dsn = plant(place, SCRIPTS)
+    where, screen = demo.look(dsn), MagicMock()
+    assert story.play(where, screen, rows=1000, kills=()), screen.mock_calls
+    assert where.left == []
+    assert_nothing_happened(place)
+
+
+def test_what_a_dry_run_reads_does_not_depend_on_the_session(place):
+    dsn = plant(place, SCRIPTS)
+    with psycopg.connect(dsn) as conn:  # in a transaction, and outside of one
+        assert catalogue.look(conn) == catalogue.look(conn)
+        conn.rollback()
+        conn.autocommit = True
+        catalogue.look(conn)
     assert_nothing_happened(place)
 
 

@@ -57,7 +57,7 @@ def _durability(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         [list(_SETTINGS)],
     ).fetchall()
     for name, _, source in rows:
-        mend = f"ALTER SYSTEM SET {name} = on; SELECT pg_reload_conf();"
+        mend = f"ALTER SYSTEM SET {name} = on; SELECT pg_catalog.pg_reload_conf();"
         if source in ("user", "database", "database user"):
             mend = f"It is set by ALTER ROLE or ALTER DATABASE: … RESET {name}; connect again."
         yield Finding("durability", Verdict.WARNING, f"{name} is off: {_SETTINGS[name]}", mend)
@@ -179,9 +179,9 @@ SELECT pg_catalog.format('%%I.%%I', n.nspname, c.relname), pg_catalog.min(p.pubn
   FROM omd.module AS m
  CROSS JOIN LATERAL (
     SELECT p.relid, p.isleaf
-      FROM pg_catalog.pg_partition_tree(omd.target_relation(m.table_code)::regclass) AS p
+      FROM pg_catalog.pg_partition_tree(omd.target_relation(m.table_code)::pg_catalog.regclass) AS p
      UNION -- a table without partitions is no tree
-    SELECT omd.target_relation(m.table_code)::regclass, true
+    SELECT omd.target_relation(m.table_code)::pg_catalog.regclass, true
  ) AS t
  INNER JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) t.relid
  INNER JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
@@ -197,12 +197,12 @@ SELECT pg_catalog.format('%%I.%%I', n.nspname, c.relname), pg_catalog.min(p.pubn
  INNER JOIN pg_catalog.pg_publication AS p
     ON p.pubname OPERATOR(pg_catalog.=) pt.pubname AND (p.pubupdate OR p.pubdelete)
  WHERE t.isleaf AND c.relkind OPERATOR(pg_catalog.=) 'r'
-   AND CASE c.relreplident
-        WHEN 'f' THEN false
-        WHEN 'n' THEN true
-        WHEN 'i' THEN NOT EXISTS (SELECT FROM pg_catalog.pg_index AS i
-                                   WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid
-                                     AND i.indisreplident)
+   AND CASE
+        WHEN c.relreplident OPERATOR(pg_catalog.=) 'f' THEN false
+        WHEN c.relreplident OPERATOR(pg_catalog.=) 'n' THEN true
+        WHEN c.relreplident OPERATOR(pg_catalog.=) 'i'
+        THEN NOT EXISTS (SELECT FROM pg_catalog.pg_index AS i
+                          WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid AND i.indisreplident)
         ELSE NOT EXISTS (SELECT FROM pg_catalog.pg_index AS i
                           WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid AND i.indisprimary)
        END
@@ -310,6 +310,6 @@ def of_embedded() -> Iterator[Finding]:
                 Verdict.BAD,
                 f"it listens on {addresses}, port {port}, and trusts: whoever reaches the port is"
                 " its superuser",
-                "ALTER SYSTEM SET listen_addresses = ''; then: omd embedded stop, omd embedded"
-                f" start. Or scram-sha-256 for trust in {hba}",
+                "As its superuser: ALTER SYSTEM SET listen_addresses = ''; then: omd embedded stop,"
+                f" omd embedded start. Or scram-sha-256 for trust in {hba}",
             )

@@ -257,7 +257,8 @@ def _try(
         rows = [asdict(change) for change in done.changes]
         render(rows, ["change", "kind", "object", "detail"], output)
     for path, phase in done.skipped:
-        click.echo(f"Not executed, since it takes its time ({phase}): {path}", err=True)
+        reason = "no rollback takes it back" if phase == "cleanup" else "it takes its time"
+        click.echo(f"Not executed, since {reason} ({phase}): {path}", err=True)
     for lock in done.locks:
         click.echo(f"Held {lock.mode} on {lock.table} for {lock.held:.2f} s.", err=True)
     if not done.locks:

@@ -9,6 +9,8 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
+from omd.install.running import pinned
+
 Key = tuple[str, str]  # kind and object
 
 
@@ -247,7 +249,8 @@ _MEMBERSHIPS = """
 def look(conn: psycopg.Connection[Any]) -> Catalogue:
     """Read the catalogue as this transaction sees it; names mean those of PostgreSQL."""
     things: dict[Key, Thing] = {}
-    with conn.cursor(row_factory=tuple_row) as cur:
+    # The texts above do not name the schema of each operator: they are looked up by this path.
+    with pinned(conn), conn.cursor(row_factory=tuple_row) as cur:
         # The texts are those above.
         for query in _THINGS:
             cur.execute(query.replace("{schemas}", _SCHEMAS).encode())

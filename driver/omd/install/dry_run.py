@@ -70,7 +70,8 @@ class DryRun:
     Attributes:
         changes: of the catalogue.
         locks: what it held.
-        skipped: files of steps that are not executed, since they take their time, with the phase.
+        skipped: files that are not executed, with the phase: those of steps that take their time,
+            and in the cleanup what a rollback does not take back.
         stopped: why it was broken off; then there are no changes.
     """
 
@@ -164,7 +165,7 @@ def _execute(
     with conn.cursor(row_factory=tuple_row) as cur:
         cur.execute(
             "SELECT pg_catalog.array_agg(pg_catalog.current_setting(s.name, TRUE) ORDER BY s.at)"
-            " FROM pg_catalog.unnest(%s::text[]) WITH ORDINALITY AS s (name, at)",
+            " FROM pg_catalog.unnest(%s::pg_catalog.text[]) WITH ORDINALITY AS s (name, at)",
             [names],
         )
         row = cur.fetchone()
@@ -173,8 +174,8 @@ def _execute(
         # What is set for a transaction ends with it, and here they are one.
         conn.execute(
             "SELECT pg_catalog.set_config(s.name, s.value, TRUE)"
-            " FROM ROWS FROM (pg_catalog.unnest(%s::text[]), pg_catalog.unnest(%s::text[]))"
-            " AS s (name, value)"
+            " FROM ROWS FROM (pg_catalog.unnest(%s::pg_catalog.text[]),"
+            " pg_catalog.unnest(%s::pg_catalog.text[])) AS s (name, value)"
             " WHERE s.value IS NOT NULL",
             [names, values],
         )

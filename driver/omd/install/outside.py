@@ -55,7 +55,7 @@ class _Server:
         self._conn = conn
         self.since_16 = conn.info.server_version >= 160000
         self.me, self.is_superuser, self.creates_roles, self.database = self._row(
-            "SELECT current_user::text, r.rolsuper, r.rolcreaterole,"
+            "SELECT current_user::pg_catalog.text, r.rolsuper, r.rolcreaterole,"
             " pg_catalog.quote_ident(pg_catalog.current_database())"
             " FROM pg_catalog.pg_roles AS r WHERE r.rolname OPERATOR(pg_catalog.=) current_user"
         )
@@ -121,7 +121,10 @@ class _Server:
 
     def _has(self, member: str, role: str, privilege: str) -> bool:
         return self._exists(member) and self._is(
-            "SELECT pg_catalog.pg_has_role(%s::name, %s::name, %s)", member, role, privilege
+            "SELECT pg_catalog.pg_has_role(%s::pg_catalog.name, %s::pg_catalog.name, %s)",
+            member,
+            role,
+            privilege,
         )
 
     def _is_listed(self, member: str, role: str) -> bool:
@@ -130,8 +133,8 @@ class _Server:
             "SELECT EXISTS (SELECT FROM pg_catalog.pg_auth_members AS m"
             " JOIN pg_catalog.pg_roles AS r ON r.oid OPERATOR(pg_catalog.=) m.roleid"
             " JOIN pg_catalog.pg_roles AS u ON u.oid OPERATOR(pg_catalog.=) m.member"
-            " WHERE u.rolname OPERATOR(pg_catalog.=) %s::name"
-            " AND r.rolname OPERATOR(pg_catalog.=) %s::name)",
+            " WHERE u.rolname OPERATOR(pg_catalog.=) %s::pg_catalog.name"
+            " AND r.rolname OPERATOR(pg_catalog.=) %s::pg_catalog.name)",
             member,
             role,
         )
@@ -139,14 +142,14 @@ class _Server:
     def _is_a_superuser(self, role: str) -> bool:
         return self._is(
             "SELECT EXISTS (SELECT FROM pg_catalog.pg_roles AS r"
-            " WHERE r.rolname OPERATOR(pg_catalog.=) %s::name AND r.rolsuper)",
+            " WHERE r.rolname OPERATOR(pg_catalog.=) %s::pg_catalog.name AND r.rolsuper)",
             role,
         )
 
     def _exists(self, role: str) -> bool:
         return self._is(
             "SELECT EXISTS (SELECT FROM pg_catalog.pg_roles AS r"
-            " WHERE r.rolname OPERATOR(pg_catalog.=) %s::name)",
+            " WHERE r.rolname OPERATOR(pg_catalog.=) %s::pg_catalog.name)",
             role,
         )
 

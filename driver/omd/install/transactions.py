@@ -25,6 +25,7 @@ class Mode(str, Enum):
     REPEATED = "repeated"  # a transaction that is repeated until its file changes no more row
 
 
+_SERVER = "sql/cleanup/server.sql"
 _INSTALL = "install"  # the step that is shown while the installation itself is at work
 ONLINE = (Phase.EXPAND, Phase.BACKFILL, Phase.CONCURRENT)
 _MODES = {
@@ -63,7 +64,8 @@ class Transaction:
         phase: its name.
         statements: to be walked over once, while they are executed.
         mode: whether it is a transaction.
-        is_tried: whether a dry run executes it, or only names its files.
+        is_tried: whether a dry run executes it, or only names its files: they take their time, or
+            change what a rollback does not take back.
         step: the step of ``omd.upgrade_step`` that it belongs to.
     """
 
@@ -122,7 +124,10 @@ def transactions_of(
     done = {entry.recorded for entry in before}
     statements = _install(entries, noted, done, only, installer)
     yield Transaction("install", statements, step=_INSTALL if is_upgrade else None)
-    yield Transaction("cleanup", [_file(e) for e in entries if e.kind is Kind.CLEANUP])
+    cleanup = [entry for entry in entries if entry.kind is Kind.CLEANUP]
+    yield Transaction("cleanup", [_file(e) for e in cleanup if e.path != _SERVER])
+    # It may set sequences, which no rollback takes back.
+    yield Transaction("cleanup", [_file(e) for e in cleanup if e.path == _SERVER], is_tried=False)
     # The indexes of a database that was built in one transaction are left for now.
     for entry in pending(steps, Phase.CONCURRENT):
         yield from _phase(entry)
@@ -286,7 +291,8 @@ def _install(
             yield record(entry)
     if is_upgrade:
         yield Statement(
-            f"DELETE FROM omd.upgrade_step AS s WHERE s.step_code = {quoted(_INSTALL)}",  # noqa: S608
+            "DELETE FROM omd.upgrade_step AS s"  # noqa: S608 - quoted
+            f" WHERE s.step_code OPERATOR(pg_catalog.=) {quoted(_INSTALL)}",
             _INSTALL,
         )
     version = quoted(product_version())

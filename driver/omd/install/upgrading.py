@@ -29,6 +29,9 @@ _AFTER = (Phase.CONCURRENT, Phase.CONTRACT)
 # A waiting pg_advisory_lock would hold a snapshot, for which CREATE INDEX CONCURRENTLY waits.
 _TRY = "SELECT pg_catalog.pg_try_advisory_lock(7302500, 1)"
 _UNLOCK = "SELECT pg_catalog.pg_advisory_unlock(7302500, 1)"
+_SETTING = "SELECT pg_catalog.current_setting(%s)"
+_SET = "SELECT pg_catalog.set_config(%s, %s, false)"
+_SET_OUTSIDE = ("role", "lock_timeout", "search_path")
 _HOLDER = """
     SELECT l.pid, a.usename, a.application_name
     FROM pg_catalog.pg_locks AS l
@@ -73,7 +76,7 @@ _INVALID = """
     INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace OPERATOR(pg_catalog.=) n.oid
     WHERE NOT i.indisvalid
         AND c.relkind OPERATOR(pg_catalog.=) 'i'
-        AND pg_catalog.lower(%s) OPERATOR(pg_catalog.~) ('\\m' || c.relname || '\\M')
+        AND pg_catalog.lower(%s) OPERATOR(pg_catalog.~) pg_catalog.concat('\\m', c.relname, '\\M')
         AND n.nspname OPERATOR(pg_catalog.~) '^omd(_|$)'
 """
 
@@ -193,7 +196,7 @@ class Upgrade:
 
     def _outside(self, transaction: Transaction) -> None:
         """Execute statements outside a transaction, and make an index again that a kill left."""
-        timeout = self._value("SELECT pg_catalog.current_setting('lock_timeout')")
+        was = [(name, self._value(_SETTING, name)) for name in _SET_OUTSIDE]
         before = (
             "SET search_path = pg_catalog, pg_temp",
             "SET lock_timeout = 0",  # it would leave an index that is invalid
@@ -213,12 +216,9 @@ class Upgrade:
                         raise
         finally:
             if not self._conn.closed:
-                for setting in (
-                    "RESET ROLE",
-                    f"SET lock_timeout = '{timeout}'",
-                    "RESET search_path",
-                ):
-                    self._conn.execute(setting.encode())
+                # RESET would leave the path, or the role, that the session began with.
+                for name, value in was:
+                    self._value(_SET, name, value)
 
     def _note(self, step: str, what: str, value: str | None) -> None:
         with pinned(self._conn):
