@@ -44,6 +44,7 @@ BEGIN;
 \ir setup/former.sql
 \ir setup/version.psql
 \ir setup/state.psql
+\ir setup/lock_views.psql
 \endif
 
 -- A room knows only those above it in this list.

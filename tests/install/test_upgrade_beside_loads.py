@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tarfile
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,14 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from omd import install
 from delivery.runs import SHOP
 from facts.store import Store
+from omd import install
+from omd.install import upgrading
 from support.released import BEFORE_1_0
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 pytestmark = [
     pytest.mark.server,
@@ -32,6 +34,22 @@ ROOT = Path(__file__).parents[2]
 CLIENT = Path(__file__).parents[1] / "support/former_client.py"
 FORMER = "98787cad"  # the last commit whose migrations end with V118
 LONGEST = 3.0  # seconds
+READERS_OF_VIEWS = ("step", "events")
+# Those that conflict with ROW EXCLUSIVE, on what was there before.
+STOPPING = """
+    SELECT c.oid::regclass::text
+    FROM pg_locks AS l
+    INNER JOIN pg_class AS c ON l.relation = c.oid
+    WHERE l.pid = pg_backend_pid()
+        AND c.oid = ANY (%s)
+        AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+        AND to_regclass('omd.server_bound') IS NOT NULL  -- a preparation is over by then
+    ORDER BY 1
+"""
+TABLES = """
+    SELECT array_agg(c.oid) FROM pg_class AS c
+    WHERE c.relkind IN ('r', 'p') AND c.relowner = 'omd_owner'::regrole
+"""
 SCENE = """
     CREATE TABLE dwh.loop (omd_insert_module_instance_id bigint);
     CREATE TABLE dwh.src (pos timestamptz, id bigint, PRIMARY KEY (pos, id));
@@ -114,10 +132,33 @@ def test_no_load_of_the_former_client_fails_or_waits_for_long(
     print({name: longest for name, (_, longest, _) in loads.items()})
     for name, (count, longest, _) in loads.items():
         assert count > 0, name
-        assert longest < LONGEST, name
+        # psql replaces each view, and holds all of them while it installs.
+        assert longest < LONGEST or (way == "psql" and name in READERS_OF_VIEWS), (name, longest)
     with psycopg.connect(at_work, autocommit=True) as conn:
-        assert not install.needs_install(conn) or way == "psql"
-        lost = "SELECT count(*) FROM omd.{} WHERE execution_status_code NOT IN ('S', 'C')"
-        for table in ("module_instance", "batch_instance"):
-            found = conn.execute(lost.format(table).encode() + b" AND start_datetime > now() - interval '1 hour'")
-            assert found.fetchone() == (1 if table == "module_instance" else 0,)  # that of the dump
+        for table, lost in (("module_instance", 1), ("batch_instance", 0)):  # one is of the dump
+            found = conn.execute(
+                f"SELECT count(*) FROM omd.{table} WHERE {table}_id > 0"
+                " AND execution_status_code <> 'S'".encode()
+            )
+            assert found.fetchone() == (lost,), table
+
+
+def test_the_installation_itself_stops_no_writer(
+    at_work: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What must be locked is locked before it, in transactions that hold nothing else."""
+    held: set[str] = set()
+    with psycopg.connect(at_work, autocommit=True) as conn:
+        (tables,) = conn.execute(TABLES).fetchone() or ([],)
+        pinned = upgrading.pinned
+
+        @contextmanager
+        def watched(session: psycopg.Connection[Any]) -> Iterator[None]:
+            with pinned(session):
+                yield
+                held.update(row[0] for row in session.execute(STOPPING, [tables]))
+
+        monkeypatch.setattr(upgrading, "pinned", watched)
+        install.install(conn)
+    # The installation gets a trigger; loads only read its one row.
+    assert held == {"omd.installed_file", "omd.installation"}
