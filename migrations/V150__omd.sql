@@ -1359,7 +1359,6 @@ CREATE TABLE omd.installation (
     is_copy boolean NOT NULL DEFAULT FALSE,
     product_version text,
     timeline_id integer,
-    timeline_name text GENERATED ALWAYS AS (lpad(upper(to_hex(timeline_id)), 8, '0'::text)) STORED,
     server_start timestamptz,
     table_oid oid,
     on_failover text NOT NULL DEFAULT 'GO_ON'::text,
@@ -1379,8 +1378,6 @@ COMMENT ON COLUMN omd.installation.is_copy IS
 'TRUE: somebody has confirmed that this is a copy of another installation.';
 COMMENT ON COLUMN omd.installation.product_version IS 'The version that was installed last.';
 COMMENT ON COLUMN omd.installation.timeline_id IS 'The timeline of the server.';
-COMMENT ON COLUMN omd.installation.timeline_name IS
-'The timeline as the names of WAL files begin: it is compared in each call that gives an ID.';
 COMMENT ON COLUMN omd.installation.server_start IS 'When the server was started.';
 COMMENT ON COLUMN omd.installation.table_oid IS
 'The OID of this table: after a dump was restored it has another one, on the same server too.';

@@ -28,6 +28,11 @@ BEGIN;
 \ir setup/version.psql
 \ir ../migrations/before_1_0/prepare/event_columns.sql
 COMMIT;
+
+BEGIN;
+\ir setup/version.psql
+\ir ../migrations/before_1_0/prepare/server_columns.sql
+COMMIT;
 \ir setup/before.psql
 \endif
 
@@ -39,6 +44,7 @@ BEGIN;
 \ir setup/former.sql
 \ir setup/version.psql
 \ir setup/state.psql
+\ir setup/lock_views.psql
 \endif
 
 -- A room knows only those above it in this list.

@@ -1,32 +1,39 @@
 -- V119: process control: the server under the installation. Applied once.
 
-ALTER TABLE omd.installation
-ADD COLUMN product_version text,
-ADD COLUMN timeline_id integer,
-ADD COLUMN timeline_name text GENERATED ALWAYS AS (
-    lpad(upper(to_hex(timeline_id)), 8, '0')
-) STORED,
-ADD COLUMN server_start timestamptz,
-ADD COLUMN table_oid oid,
-ADD COLUMN on_failover text NOT NULL DEFAULT 'GO_ON',
-ADD CONSTRAINT ck_installation_on_failover CHECK (on_failover IN ('GO_ON', 'ASK'));
+-- An upgrade has added the columns before (prepare/server_columns.sql).
+DO $do$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_attribute AS a
+        WHERE a.attrelid = 'omd.installation'::regclass AND a.attname = 'product_version'
+    ) THEN
+        ALTER TABLE omd.installation
+        ADD COLUMN product_version text,
+        ADD COLUMN timeline_id integer,
+        ADD COLUMN server_start timestamptz,
+        ADD COLUMN table_oid oid,
+        ADD COLUMN on_failover text NOT NULL DEFAULT 'GO_ON',
+        ADD CONSTRAINT ck_installation_on_failover CHECK (on_failover IN ('GO_ON', 'ASK'));
+        ALTER TABLE omd.server_change
+        ADD COLUMN timeline_id integer,
+        ADD COLUMN ids_skipped bigint,
+        ADD COLUMN is_asked boolean NOT NULL DEFAULT FALSE,
+        DROP CONSTRAINT ck_server_change_kind,
+        ADD CONSTRAINT ck_server_change_kind CHECK (kind IN ('FAILOVER', 'MOVED', 'COPIED'));
+        ALTER TABLE omd.server_routine ADD COLUMN skip_routine text;
+        ALTER TABLE omd.undone_run ALTER COLUMN transaction_id DROP NOT NULL;
+    END IF;
+END
+$do$;
 COMMENT ON COLUMN omd.installation.system_identifier IS 'The identifier of the server.';
 COMMENT ON COLUMN omd.installation.product_version IS 'The version that was installed last.';
 COMMENT ON COLUMN omd.installation.timeline_id IS 'The timeline of the server.';
-COMMENT ON COLUMN omd.installation.timeline_name IS
-'The timeline as the names of WAL files begin: it is compared in each call that gives an ID.';
 COMMENT ON COLUMN omd.installation.server_start IS 'When the server was started.';
 COMMENT ON COLUMN omd.installation.table_oid IS
 'The OID of this table: after a dump was restored it has another one, on the same server too.';
 COMMENT ON COLUMN omd.installation.on_failover IS
 'GO_ON: after a failover all go on. ASK: workers wait until an administrator has confirmed it.';
 
-ALTER TABLE omd.server_change
-ADD COLUMN timeline_id integer,
-ADD COLUMN ids_skipped bigint,
-ADD COLUMN is_asked boolean NOT NULL DEFAULT FALSE,
-DROP CONSTRAINT ck_server_change_kind,
-ADD CONSTRAINT ck_server_change_kind CHECK (kind IN ('FAILOVER', 'MOVED', 'COPIED'));
 COMMENT ON TABLE omd.server_change IS
 'When the database was found on another server, timeline or OID, and what an administrator said '
 'about it.';
@@ -40,7 +47,6 @@ COMMENT ON COLUMN omd.server_change.is_asked IS
 'TRUE: workers wait for the confirmation of this FAILOVER too, as installation.on_failover said. '
 'They always wait for that of MOVED and COPIED.';
 
-ALTER TABLE omd.server_routine ADD COLUMN skip_routine text;
 COMMENT ON COLUMN omd.server_routine.skip_routine IS
 'A function (bigint) that passes over so many of the numbers that the room counts in a table; '
 'NULL: it counts none.';
@@ -92,7 +98,6 @@ CREATE SEQUENCE omd.settled_server AS bigint MINVALUE -9223372036854775808;
 COMMENT ON SEQUENCE omd.settled_server IS
 'For which server the sequences were set last, as a hash. It survives a rollback, as they do.';
 
-ALTER TABLE omd.undone_run ALTER COLUMN transaction_id DROP NOT NULL;
 COMMENT ON COLUMN omd.undone_run.transaction_id IS
 'The transaction that took its rows back; NULL: it ended on another server.';
 

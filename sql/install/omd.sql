@@ -226,7 +226,7 @@
 \ir ../../migrations/before_1_0/V118__reasons.sql
 \endif
 
-\set checksum '6ae1d5dc83920de6fa7d2a5f0263f5e33c833c9ea6cd308dace9c2f5202dced2'
+\set checksum '4bd470789a2aa51d822e5b7293a99637ed6ea00210f121adcc5fad30decc7209'
 \set phase 'before_1_0'
 \set migration 'V119__server'
 \ir ../setup/claim.psql
@@ -243,7 +243,7 @@
 \endif
 \endif
 
-\set checksum 'eeb96b862a623bea1786756b1bc425d7db65114409c4bdef4e55007f7729f7fa'
+\set checksum '50b6ef3bc8ea8310e70ceabc6d5d93d7efabd01dc39f0be459d15eb7b41180cf'
 \set phase 'baseline'
 \set migration 'V150__omd'
 \ir ../setup/claim.psql

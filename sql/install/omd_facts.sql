@@ -82,7 +82,7 @@
 \ir ../../migrations/before_1_0/V097__exports_in_batches.sql
 \endif
 
-\set checksum '297cfeb3f7fe02c703c32543e5055c5c2cf7082731cea932fc3899729393789e'
+\set checksum 'a43887e15e4cbdda305fe96bb22cf8cf6a74f3238baee1ef0f0e27c68ced3856'
 \set phase 'before_1_0'
 \set migration 'V125__facts_of_a_transaction'
 \ir ../setup/claim.psql

@@ -14,6 +14,7 @@ from psycopg.conninfo import make_conninfo
 
 from omd import install
 from support.programs import BIN
+from support.released import RELEASED
 
 pytestmark = pytest.mark.server  # what a role may do differs between versions of PostgreSQL
 
@@ -181,11 +182,11 @@ def test_an_installation_that_is_up_to_date(omd_here, place, tmp_path):
     assert "Held no lock" in tried.stderr or "Held ShareRowExclusive" in tried.stderr
 
 
-def test_an_upgrade(omd_here, place, empty_databases, tmp_path, psql, request):
-    released = max((request.path.parent / "released").glob("*.sql.gz"))
+def test_an_upgrade(omd_here, place, empty_databases, tmp_path, psql):
     dump = tmp_path / "released.sql"
     dump.write_bytes(
-        (install.sql_root() / install.ROLES).read_bytes() + gzip.decompress(released.read_bytes())
+        (install.sql_root() / install.ROLES).read_bytes()
+        + gzip.decompress(RELEASED[-1].read_bytes())
     )
     for dsn in empty_databases[:2]:
         assert "ERROR" not in psql(dsn, dump).stderr

@@ -8,6 +8,7 @@ A test that has one of these marks gets the fixture
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,24 @@ import pytest
 
 from omd import install
 
-RELEASED = sorted((Path(__file__).parents[1] / "install" / "released").glob("V*.sql.gz"))
+FOLDER = Path(__file__).parents[1] / "install" / "released"
+OLDEST = ("V001.sql.gz", "V003.sql.gz")  # they have no lineage
+# The last of them is what 0.1.0 was in the end.
+BEFORE_1_0 = sorted(FOLDER.glob("V*.sql.gz"))
+RELEASED = BEFORE_1_0 + sorted(
+    FOLDER.glob("[0-9]*.sql.gz"),
+    key=lambda file: [int(number) for number in re.findall(r"\d+", file.name)],
+)
 
 
 def _each(files: list[Path]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("upgraded", files, indirect=True, ids=lambda file: file.name[:4])
+    return pytest.mark.parametrize(
+        "upgraded", files, indirect=True, ids=lambda file: file.name.removesuffix(".sql.gz")
+    )
 
 
 released = _each(RELEASED)
-released_with_lineage = _each([file for file in RELEASED if file.name >= "V004"])
+released_with_lineage = _each([file for file in RELEASED if file.name not in OLDEST])
 
 
 def begin_as_before(conn: psycopg.Connection[Any]) -> None:

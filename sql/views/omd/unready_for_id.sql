@@ -10,7 +10,10 @@ WHERE
     i.server_start IS DISTINCT FROM pg_postmaster_start_time()
     OR i.table_oid IS DISTINCT FROM i.tableoid
     OR current_setting('synchronous_commit') = 'off'
-    OR NOT starts_with(pg_walfile_name(pg_current_wal_insert_lsn()), i.timeline_name);
+    -- The timeline as the names of WAL files begin.
+    OR NOT starts_with(
+        pg_walfile_name(pg_current_wal_insert_lsn()), lpad(upper(to_hex(i.timeline_id)), 8, '0')
+    );
 
 COMMENT ON VIEW omd.unready_for_id IS
 'For rooms: one row where omd.get_ready_for_id must be called before an ID is given.';
