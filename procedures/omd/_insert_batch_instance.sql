@@ -20,7 +20,7 @@ DECLARE
     v_batch_instance_id bigint;
 BEGIN
     PERFORM omd.require_read_committed();
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
 

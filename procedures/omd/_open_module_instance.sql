@@ -39,7 +39,7 @@ BEGIN
         m.inactive_indicator,
         m.platform_code,
         (SELECT TRUE FROM omd.undone_run AS u WHERE u.undone_upto IS NULL LIMIT 1),
-        (SELECT r.is_unready FROM omd.unready_for_id AS r)
+        (SELECT r.is_unready FROM omd.unready_for_id() AS r)
     INTO v_module_id, v_inactive_indicator, p_platform_code, v_is_unsettled, v_is_unready
     FROM omd.module AS m
     WHERE m.module_code = p_module_code

@@ -9,7 +9,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $next_write_number$
 BEGIN
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
     RETURN nextval('omd.write_number');

@@ -21,7 +21,7 @@ DECLARE
     v_now timestamptz;
 BEGIN
     PERFORM omd.require_read_committed();
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
     SELECT m.module_id INTO v_module_id

@@ -16,7 +16,7 @@ AS $insert_delivery$
 DECLARE
     v_delivery_id bigint;
 BEGIN
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
     INSERT INTO omd_delivery.delivery (

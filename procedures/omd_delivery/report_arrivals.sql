@@ -19,7 +19,7 @@ DECLARE
 BEGIN
     PERFORM omd.require_name('p_agreement_code', p_agreement_code);
     PERFORM omd.require_read_committed();
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
     p_found := 0::bigint;

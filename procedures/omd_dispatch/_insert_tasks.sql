@@ -34,7 +34,7 @@ DECLARE
     v_too_long jsonb;
     v_holder bigint;
 BEGIN
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
     -- What is read after this call, the lane too, stays until the tasks are committed.

@@ -396,7 +396,7 @@ BEGIN
                 $take$
                 #variable_conflict use_column
                 BEGIN
-                    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+                    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
                         PERFORM omd.get_ready_for_id();
                     END IF;
                     PERFORM omd.require_read_committed(), omd_dispatch._hold_model(<family>);

@@ -49,7 +49,7 @@ DECLARE
     v_marked integer := 0;
 BEGIN
     PERFORM omd.require_read_committed();
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
     IF p_limit IS NULL THEN

@@ -43,7 +43,7 @@ BEGIN
     IF p_published = 0 THEN
         RETURN;
     END IF;
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
     SELECT s.* INTO v_setting FROM omd_event.setting AS s FOR UPDATE SKIP LOCKED;

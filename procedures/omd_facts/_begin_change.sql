@@ -19,7 +19,7 @@ AS $begin_change$
 DECLARE
     v_change_id bigint;
 BEGIN
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
     IF NOT EXISTS (

@@ -20,7 +20,7 @@ DECLARE
     v_is_first boolean;
 BEGIN
     PERFORM omd.require_read_committed();
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
     PERFORM omd_lake._require_commits(p_commits, p_module_instance_id IS NOT NULL);

@@ -15,7 +15,7 @@ AS $insert_recall$
 DECLARE
     v_recall_id bigint;
 BEGIN
-    IF EXISTS (SELECT FROM omd.unready_for_id) THEN
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
     PERFORM omd_provenance._register_recall();

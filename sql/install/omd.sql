@@ -685,13 +685,13 @@
 \ir ../../procedures/omd/server_is_known.sql
 \ir ../../procedures/omd/require_known_server.sql
 \ir ../../procedures/omd/_change_of_server.sql
-\ir ../views/omd/unready_for_id.sql
 \ir ../../procedures/omd/_skip_numbers.sql
 \ir ../../procedures/omd/_skip_counters.sql
 \ir ../../procedures/omd/_clear_server_bound.sql
 \ir ../../procedures/omd/_settle_server.sql
 \ir ../../procedures/omd/settle_server.sql
 \ir ../../procedures/omd/get_ready_for_id.sql
+\ir ../../procedures/omd/unready_for_id.sql
 \ir ../../procedures/omd/skip_ids.sql
 \ir ../../procedures/omd/version.sql
 \ir ../../procedures/omd/confirm_server.sql

@@ -37,7 +37,8 @@ def test_the_attack_finds_an_id_that_is_given_twice() -> None:
     with Attack("1", kinds=("table", "lake", "worker"), first=18, tell=lambda _: None) as attack:
         attack.new_world()
         attack.primary.execute(
-            "CREATE OR REPLACE VIEW omd.unready_for_id AS SELECT TRUE AS is_unready WHERE FALSE"
+            "CREATE OR REPLACE FUNCTION omd.unready_for_id() RETURNS TABLE (is_unready boolean)"
+            " LANGUAGE sql STABLE AS 'SELECT TRUE WHERE FALSE'"
         )
         attack.start_sessions()
         attack.failover()

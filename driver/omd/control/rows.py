@@ -87,7 +87,6 @@ __all__ = [
     "ThroughputPerDayRow",
     "TraceRow",
     "UnknownInputsRow",
-    "UnreadyForIdRow",
     "UpgradeRow",
     "WriteLogRow",
 ]
@@ -1967,19 +1966,6 @@ class UnknownInputsRow:
     table_code: str
     problem: str | None
     proposed: list[str] | None
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadyForIdRow:
-    """For rooms: one row where omd.get_ready_for_id must be called before an ID is given.
-
-    Attributes:
-        is_unready: TRUE.
-    """
-
-    view: ClassVar[str] = "omd.unready_for_id"
-
-    is_unready: bool
 
 
 @dataclass(frozen=True, slots=True)
