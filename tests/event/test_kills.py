@@ -169,7 +169,7 @@ def drain(flow: Flow, killed: Killed) -> None:
     """Somebody else finishes: what is left is published and sent."""
     while publish(flow) != 0:
         pass
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while flow.one("SELECT behind FROM omd_report.event_sinks") > 0:
         assert time.monotonic() < until
         killed.send(flow, random.Random(0))
