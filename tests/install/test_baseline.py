@@ -13,7 +13,7 @@ from omd import errors, install
 from omd.install import Action
 from omd.install.manifest import Phase
 from support.programs import BIN
-from support.released import begin_as_before, install_as_before, released
+from support.released import begin_as_before, install_as_before, released, unnamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +67,7 @@ def test_a_released_version_has_its_columns_in_the_order_of_a_new_database(
         )
         noise = ("--", "\\restrict", "\\unrestrict")
         lines = [x for x in done.stdout.splitlines() if x and not x.startswith(noise)]
-        return catalogue("\n".join(lines))
+        return catalogue(unnamed("\n".join(lines)))
 
     assert schema(upgraded) == schema(dsn)
 

@@ -6,10 +6,10 @@ import psycopg
 import pytest
 
 from omd import install
-from support.released import RELEASED
+from support.released import LONG_AGO
 
 
-@pytest.mark.parametrize("upgraded", RELEASED[-1:], indirect=True)
+@pytest.mark.parametrize("upgraded", LONG_AGO[-1:], indirect=True)
 def test_events_begin_with_the_runs_that_execute(upgraded: str) -> None:
     """What has ended before is history; m failed, and is undone by the run that executes."""
     with psycopg.connect(upgraded, autocommit=True) as conn:

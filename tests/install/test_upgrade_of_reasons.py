@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from omd import install
-from support.released import RELEASED
+from support.released import LONG_AGO
 
 WAITS = (
     "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'omd.event_log'::regclass"
@@ -17,7 +17,7 @@ WAITS = (
 )
 
 
-@pytest.mark.parametrize("upgraded", RELEASED[-1:], indirect=True)
+@pytest.mark.parametrize("upgraded", LONG_AGO[-1:], indirect=True)
 def test_who_has_written_an_event_may_begin_a_run(upgraded: str) -> None:
     """The upgrade waits for the log, and holds nothing that a begin needs."""
     with (

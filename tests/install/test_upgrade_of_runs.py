@@ -9,7 +9,12 @@ import psycopg
 import pytest
 
 from omd import install
-from support.released import released, released_with_lineage
+from support.released import (
+    last_before_1_0,
+    long_ago_with_lineage,
+    released,
+    released_with_lineage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -160,7 +165,7 @@ def test_a_module_that_executes_during_an_upgrade_ends_well(
     run = sessions.start("CALL omd.run_module('long')", role="omd_runner")
     install.install(conn)
     sessions.let_go()
-    module_instance_id, answered = run.result(timeout=20)
+    module_instance_id, answered, *_ = run.result(timeout=20)
     assert answered == status
     ended = conn.execute(
         "SELECT execution_status_code FROM omd.module_instance WHERE module_instance_id = %s",
@@ -198,7 +203,7 @@ def topic(conn: psycopg.Connection[Any], processor: str, wait: str) -> None:
         conn.execute(statement.encode())
 
 
-@released_with_lineage
+@long_ago_with_lineage
 @pytest.mark.parametrize(
     ("processor", "wait"), [("STEP", "before"), ("STEP", "v"), ("STEP", "after"), ("RELOAD", "v")]
 )
@@ -223,7 +228,27 @@ def test_a_step_that_executes_during_an_upgrade_ends_well(
     assert conn.execute("CALL omd_lineage.step('dwh.f')").fetchone()[0] == "DONE"
 
 
-@released_with_lineage
+@last_before_1_0
+@pytest.mark.parametrize(
+    ("processor", "wait"), [("STEP", "before"), ("STEP", "v"), ("RELOAD", "v")]
+)
+def test_an_upgrade_of_the_last_version_does_not_wait_for_a_step(
+    sessions: Sessions, processor: str, wait: str
+) -> None:
+    conn = sessions.conn
+    topic(conn, processor, wait)
+    sessions.hold()
+    run = sessions.start("CALL omd_lineage.step('dwh.f')", role="omd_runner")
+    install.install(conn)
+    sessions.let_go()
+    outcome, _, rows, detail = run.result(timeout=20)[:4]
+    assert outcome == "DONE", detail
+    assert rows == (4 if processor == "STEP" else 8)
+    conn.execute("INSERT INTO dwh.src VALUES ('2020-02-01 UTC', 4)")
+    assert conn.execute("CALL omd_lineage.step('dwh.f')").fetchone()[0] == "DONE"
+
+
+@long_ago_with_lineage
 def test_calls_that_wait_for_an_upgrade_end_well(sessions: Sessions) -> None:
     """What drivers call, and runs in the database that begin, while it holds its locks."""
     conn = sessions.conn
@@ -290,7 +315,7 @@ def test_calls_that_wait_for_an_upgrade_end_well(sessions: Sessions) -> None:
     assert answers["batch_begins"][1] == "P"
 
 
-@released_with_lineage
+@long_ago_with_lineage
 def test_steps_of_drivers_that_wait_for_an_upgrade_end_well(sessions: Sessions) -> None:
     """Each with the argument names of the former driver."""
     conn = sessions.conn
@@ -434,7 +459,7 @@ def test_what_is_recorded_stands_after_an_upgrade(sessions: Sessions) -> None:
     assert conn.execute("CALL omd.begin_module('m2')").fetchone()[1] == "A"
 
 
-@released_with_lineage
+@long_ago_with_lineage
 def test_what_an_upgrade_retires_goes_when_no_earlier_call_is_left(sessions: Sessions) -> None:
     conn = sessions.conn
     sessions.hold()
@@ -453,7 +478,7 @@ def test_what_an_upgrade_retires_goes_when_no_earlier_call_is_left(sessions: Ses
     assert not later.done()
 
 
-@released_with_lineage
+@long_ago_with_lineage
 def test_a_view_on_a_retired_routine_is_named(sessions: Sessions) -> None:
     conn = sessions.conn
     conn.execute("CREATE VIEW dwh.mine AS SELECT omd.quote_value('a', 'POSTGRES') AS quoted")

@@ -19,7 +19,7 @@ from omd import install
 
 FOLDER = Path(__file__).parents[1] / "install" / "released"
 OLDEST = ("V001.sql.gz", "V003.sql.gz")  # they have no lineage
-# The last of them is what 0.1.0 was in the end.
+# The last of them is what 0.1.0 was in the end; the others are of long ago.
 BEFORE_1_0 = sorted(FOLDER.glob("V*.sql.gz"))
 RELEASED = BEFORE_1_0 + sorted(
     FOLDER.glob("[0-9]*.sql.gz"),
@@ -35,6 +35,15 @@ def _each(files: list[Path]) -> pytest.MarkDecorator:
 
 released = _each(RELEASED)
 released_with_lineage = _each([file for file in RELEASED if file.name not in OLDEST])
+# Their upgrade locks what is in use, renames, and retires dozens of routines.
+LONG_AGO = BEFORE_1_0[:-1]
+long_ago_with_lineage = _each([file for file in LONG_AGO if file.name not in OLDEST])
+last_before_1_0 = _each(BEFORE_1_0[-1:])
+
+
+def unnamed(dump: str) -> str:
+    """Return a dump without the names of NOT NULL: what 15 has dumped has none of its own."""
+    return re.sub(r" CONSTRAINT \w+_not_null NOT NULL", " NOT NULL", dump)
 
 
 def begin_as_before(conn: psycopg.Connection[Any]) -> None:
