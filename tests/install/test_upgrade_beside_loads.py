@@ -124,7 +124,7 @@ def test_no_load_of_the_former_client_fails_or_waits_for_long(
             assert done.returncode == 0, done.stderr
         told, _ = client.communicate(timeout=120)  # it does each once more
     finally:
-        client.kill()
+        client.terminate()
         client.wait()
     loads = json.loads(told)
     errors = [error for _, _, error in loads.values() if error]
