@@ -42,8 +42,11 @@ OF_USERS = {
 # Those that EXECUTE only what OMD has made of its own tables and names, or that let the server
 # read a text of users without running it.
 OF_OMD = {
+    "omd._clear_server_bound",
     "omd._has_strangers",
     "omd._restore_settings",
+    "omd._skip_counters",
+    "omd._skip_numbers",
     "omd._statement_inputs",
     "omd.base_tables",
     "omd.block_stands",

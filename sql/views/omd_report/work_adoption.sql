@@ -64,7 +64,7 @@ SELECT
     format('It makes tasks of %s, which shows ready work.', a.source) AS text,
     a.way_out
 FROM asking AS a
-INNER JOIN ready AS r ON to_regclass(a.source) = r.relation
+INNER JOIN ready AS r ON omd.target_relation(a.source) = r.relation
 UNION ALL
 SELECT
     a.object_kind,
