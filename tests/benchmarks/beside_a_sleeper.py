@@ -2,8 +2,9 @@
 
 A dump, a report or a forgotten psql holds a snapshot for hours; vacuum may remove no version of a
 row that is newer, and each index entry of such a version is passed over again by whoever looks
-there. Each path runs ``--calls`` times, and the time of a quick call (the first decile) of each part of them is printed as a
-curve, with what the last part is of the first one of the same path, and of the same part alone:
+there. Each path runs ``--calls`` times, and the time of a quick call (the first decile) of each
+part of them is printed as a curve, with what the last part is of the first one of the same path,
+and of the same part alone:
 
 * ``alone``: every table is analysed, and nobody sleeps;
 * ``sleeper``: the same in another database of the server, where a snapshot is held;
@@ -81,7 +82,8 @@ def step(conn: psycopg.Connection) -> Run:
     """A step of a topic over one new row of its source."""
     conn.execute("CREATE TABLE public.base (pos timestamptz, id bigint, PRIMARY KEY (pos, id))")
     conn.execute(
-        "CREATE TABLE public.fact (pos timestamptz, id bigint, omd_insert_module_instance_id bigint)"
+        "CREATE TABLE public.fact ("
+        "pos timestamptz, id bigint, omd_insert_module_instance_id bigint)"
     )
     conn.execute("CREATE INDEX ON public.fact (pos, id)")
     conn.execute(
@@ -107,13 +109,14 @@ def step(conn: psycopg.Connection) -> Run:
 
 def facts(conn: psycopg.Connection) -> Run:
     """A delta of ten rows is written, accepted and loaded."""
+    conn.execute("CALL omd_delivery.register_tenant('t')")
     facts_changes.set_up(conn, "orders", changes=False)
     days = itertools.count(1)
     conn.execute("SET client_min_messages = error")
 
     def run() -> None:
         day = next(days)
-        facts_changes.load(conn, "orders", day, "n <= 10", "I" if day == 1 else "U")
+        facts_changes.load(conn, "orders", day, "n <= 10", "N" if day == 1 else "A")
 
     return run
 
@@ -129,6 +132,7 @@ def stage(conn: psycopg.Connection) -> Run:
     )
     ruleset = {"ruleset": "r", "kind": "FUNCTION", "content": "public.rules"}
     conn.execute("CALL omd_decision.define_ruleset(p_ruleset => %s)", (Jsonb(ruleset),))
+    conn.execute("CALL omd_decision.activate_ruleset('r', 1)")
     conn.execute("CALL omd_decision.define_stage(%s)", (Jsonb(STAGE),))
 
     def run() -> None:
@@ -212,7 +216,7 @@ def measure(runs: dict[str, Run], calls: int) -> dict[str, list[float]]:
                 start = time.perf_counter()
                 run()
                 times.append(time.perf_counter() - start)
-            curves[name].append(statistics.quantiles(times, n=10)[0])
+            curves[name].append(statistics.quantiles(times, n=10, method="inclusive")[0])
     return curves
 
 
