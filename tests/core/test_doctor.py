@@ -136,8 +136,11 @@ def test_a_database_that_needs_an_installation_is_told(doctor, dsn):
         conn.execute(
             "UPDATE omd.installed_file SET checksum = repeat('0', 64) WHERE path ~ '^sql/views'"
         )
+    mend = "omd install --plan, then: omd install"
     [found] = doctor("version", dsn, 5)
-    assert (found["verdict"], found["mend"]) == ("bad", "omd install")
+    assert (found["verdict"], found["mend"]) == ("warning", mend)
+    [found] = doctor("installation", dsn, 5)
+    assert (found["verdict"], found["mend"]) == ("bad", mend)
 
 
 # server known -----------------------------------------------------------------------------------

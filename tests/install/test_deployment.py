@@ -92,7 +92,7 @@ def test_the_setup_of_the_image_is_executed_in_an_empty_environment(wheel, tmp_p
     dist.mkdir()
     shutil.copy(wheel, dist)
     # A pin with hashes, as constraints.txt has them, is taken, and asks nothing of our own wheel.
-    pin = f"click==8.2.1 \\\n    --hash=sha256:{'0' * 64}\n"
+    pin = f"click==8.4.0 \\\n    --hash=sha256:{'0' * 64}\n"
     (dist / "constraints.txt").write_text(f"# locked\n{pin}")
     environment = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -106,7 +106,7 @@ def test_the_setup_of_the_image_is_executed_in_an_empty_environment(wheel, tmp_p
     has_web = run(prefix / "bin/python", "-c", "import uvicorn, starlette", env=bare)
     assert (has_web.returncode == 0) == (extras == "web")
     click_version = "import importlib.metadata as m; print(m.version('click'))"
-    assert run(prefix / "bin/python", "-c", click_version, env=bare).stdout == "8.2.1\n"
+    assert run(prefix / "bin/python", "-c", click_version, env=bare).stdout == "8.4.0\n"
     # The same program as in HEALTHCHECK, where there is no database.
     health = run("omd", "health", "--dsn", "host=/nowhere", env=bare, executable=prefix / "bin/omd")
     assert health.returncode == 1

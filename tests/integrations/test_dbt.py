@@ -406,7 +406,9 @@ def test_the_package_is_in_the_wheel(wheel: Path) -> None:
     files = {name for name in ZipFile(wheel).namelist() if name.startswith("omd/_dbt/")}
     folder = CHECKOUT / "integrations" / "dbt"
     assert files == {
-        f"omd/_dbt/{path.relative_to(folder)}" for path in folder.rglob("*") if path.is_file()
+        f"omd/_dbt/{path.relative_to(folder)}"
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".md"
     }
     assert "omd/_dbt/macros/begin.sql" in files
 

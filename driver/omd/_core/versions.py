@@ -8,9 +8,12 @@ version, since an older database is refused.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from omd._core.errors import NewerInstalled, NotInstalled, OmdError
 from omd._version import __version__
+
+if TYPE_CHECKING:
+    from omd._core.errors import OmdError
 
 _PARTS = re.compile(r"(\d+)\.(\d+)")
 
@@ -36,6 +39,9 @@ def refusal(client: str, database: str | None) -> OmdError | None:
     ours, theirs = parts(client), parts(database)
     if ours is None or theirs is None or (ours[0] == theirs[0] and ours[1] <= theirs[1] + 1):
         return None
+    # Not above: the commands read this file before they need psycopg.
+    from omd._core.errors import NewerInstalled, NotInstalled
+
     both = f"this client is omd {client}, and the database has omd {database}"
     if ours > theirs:
         return NotInstalled(
@@ -47,7 +53,7 @@ def refusal(client: str, database: str | None) -> OmdError | None:
     )
 
 
-def lacking(name: str, client: str, database: str | None, why: str) -> NotInstalled:
+def lacking(name: str, client: str, database: str | None, why: str) -> OmdError:
     """Return the error for something that the database lacks.
 
     Args:
@@ -56,6 +62,8 @@ def lacking(name: str, client: str, database: str | None, why: str) -> NotInstal
         database: that of the database; None: it is not known.
         why: what the server said.
     """
+    from omd._core.errors import NotInstalled
+
     ours, theirs = parts(client), parts(database)
     if ours is None or theirs is None or ours <= theirs:
         return NotInstalled(
