@@ -1,7 +1,7 @@
 -- This is the one place that says when a rollback is pending on an instance: it has ended, it
 -- failed or was marked R, and it is not undone yet. The planner inlines it wherever it is called,
--- so that the partial index ix_module_instance_open serves it. The index repeats the expression: an
--- index on this function would need no copy, but it would be silently wrong once a later version
+-- so that the partial index ix_module_instance_waiting serves it. The index repeats the expression:
+-- an index on this function would need no copy, but it would be silently wrong once a later version
 -- changes the function.
 
 CREATE OR REPLACE FUNCTION omd._awaits_rollback(

@@ -19,6 +19,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 AS $close_batch_instance$
 DECLARE
     v_is_sent boolean;

@@ -13,6 +13,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 AS $decide_batch$
 DECLARE
     v_instance omd.batch_instance;
@@ -133,6 +134,11 @@ BEGIN
             WHEN bi.start_datetime < transaction_timestamp() THEN clock_timestamp()
         END
     WHERE bi.batch_instance_id = p_batch_instance_id;
+    -- As in omd._open_module_instance: no instance of this Batch with a lower id executes.
+    IF hashint8(p_batch_instance_id) & 127 = 0 THEN
+        UPDATE omd.batch AS b SET executing_from = p_batch_instance_id
+        WHERE b.batch_id = v_batch.batch_id;
+    END IF;
     PERFORM omd._notify_event(
         'Batch Instance',
         p_batch_instance_id,

@@ -16,6 +16,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 AS $decide_module$
 DECLARE
     v_is_open boolean;
@@ -26,8 +27,9 @@ DECLARE
 BEGIN
     p_instance_array := '{}';
 
-    -- An index holds the instances that a rule could need; usually it has none of this Module.
-    v_is_open := EXISTS (SELECT FROM omd.open_module_instances(p_module_id));
+    -- Two indexes hold the instances that a rule could need; usually they have none of this Module.
+    v_is_open := EXISTS (SELECT FROM omd._executing_module_instances(p_module_id, NULL))
+        OR EXISTS (SELECT FROM omd._waiting_module_instances(p_module_id));
 
     -- FOR SHARE: the Batch can't end between this look and the commit of this transaction. If a
     -- rollback may follow, _hold_batch_instance takes the lock after it, since the lease of the

@@ -1,5 +1,5 @@
 -- This is the only place of the multiple-instance check of a Batch. The planner inlines it into the
--- query of the caller.
+-- query of the caller. The look begins at executing_from, as in omd._executing_module_instances.
 
 CREATE OR REPLACE FUNCTION omd._executing_batch_instances(
     p_batch_id integer,
@@ -15,6 +15,9 @@ BEGIN ATOMIC
     WHERE
         o.batch_id = p_batch_id
         AND o.execution_status_code = 'E'
+        AND o.batch_instance_id >= (
+            SELECT b.executing_from FROM omd.batch AS b WHERE b.batch_id = p_batch_id
+        )
         AND o.batch_instance_id < coalesce(p_before, 9223372036854775807);
 END;
 

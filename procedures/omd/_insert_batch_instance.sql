@@ -14,6 +14,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 AS $insert_batch_instance$
 DECLARE
     v_batch_id integer;

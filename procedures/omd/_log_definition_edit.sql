@@ -1,6 +1,7 @@
 -- Each change of a definition, by hand or through a routine, leaves one event. The kind of a Module
--- follows from what is registered in its room, and that somebody reads what it writes, or
--- that runs of it must come again, is no definition of it: a change of these alone leaves none.
+-- follows from what is registered in its room, and that somebody reads what it writes, that runs of
+-- it must come again, or from where on runs execute, is no definition of it: a change of these alone
+-- leaves none.
 
 CREATE OR REPLACE FUNCTION omd._log_definition_edit()
 RETURNS trigger
@@ -11,8 +12,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $log_definition_edit$
 DECLARE
-    v_old jsonb := coalesce(to_jsonb(old) - '{is_source, awaits_return}'::text[], '{}');
-    v_new jsonb := coalesce(to_jsonb(new) - '{is_source, awaits_return}'::text[], '{}');
+    v_kept constant text[] := '{is_source, awaits_return, executing_from}';
+    v_old jsonb := coalesce(to_jsonb(old) - v_kept, '{}');
+    v_new jsonb := coalesce(to_jsonb(new) - v_kept, '{}');
     v_row jsonb := v_old || v_new;
     v_what text;
 BEGIN

@@ -7,6 +7,7 @@ CREATE OR REPLACE PROCEDURE omd.batch_success(
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 AS $batch_success$
 DECLARE
     v_modules bigint[];

@@ -15,6 +15,7 @@ CREATE OR REPLACE PROCEDURE omd.module_success(
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 AS $module_success$
 DECLARE
     v_is_sent boolean;

@@ -241,9 +241,17 @@
 \if :pending
 \ir ../../migrations/before_1_0/V130__upgrade_step.sql
 \endif
+
+\set checksum '344c09d98beaa1d42a0dff104d991996fdd52f2dd958420dda81b8db2b16e0c7'
+\set phase 'before_1_0'
+\set migration 'V131__executing_from'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/before_1_0/V131__executing_from.sql
+\endif
 \endif
 
-\set checksum '50b6ef3bc8ea8310e70ceabc6d5d93d7efabd01dc39f0be459d15eb7b41180cf'
+\set checksum 'f5a01aacd0671f1661f8c1c1e90eecf4f94a3dd55a7f8d325f91b07e7b07bb8a'
 \set phase 'baseline'
 \set migration 'V150__omd'
 \ir ../setup/claim.psql
@@ -319,6 +327,7 @@
 \ir ../../procedures/omd/instance_of_task.sql
 \ir ../../procedures/omd/instance_outcome.sql
 \ir ../../procedures/omd/_executing_module_instances.sql
+\ir ../../procedures/omd/_waiting_module_instances.sql
 \ir ../../procedures/omd/_executing_batch_instances.sql
 \ir ../../procedures/omd/_failed_chains.sql
 \ir ../../procedures/omd/_last_real_batch_run.sql

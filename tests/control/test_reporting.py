@@ -101,7 +101,7 @@ def test_a_hostile_name_is_a_name(flow: Flow) -> None:
         ("failures WHERE event_datetime >= now() - interval '1 day'", "ix_event_log_datetime"),
         ("failures ORDER BY event_id DESC LIMIT 10", "pk_event_log"),
         ("trace WHERE module_instance_id = 5", "ix_event_log_module_instance"),
-        ("exceptions", "uq_batch_instance_proceeding|ix_batch_instance_executing"),
+        ("exceptions", "ix_batch_instance_executing"),
         ("pending_rollbacks", "pk_module_instance"),
     ],
 )
