@@ -1,7 +1,7 @@
 -- Each change of a definition, by hand or through a routine, leaves one event. The kind of a Module
 -- follows from what is registered in its room, and that somebody reads what it writes, that runs of
--- it must come again, or from where on runs execute, is no definition of it: a change of these alone
--- leaves none.
+-- it must come again, or from where on runs execute, is no definition of it: a change of these
+-- alone leaves none.
 
 CREATE OR REPLACE FUNCTION omd._log_definition_edit()
 RETURNS trigger
