@@ -1,5 +1,5 @@
 -- The condition is that of ix_module_instance_waiting. A run that succeeds is never in this index,
--- so a look into it passes over nothing, however long vacuum is held up. The planner inlines it into
+-- so a look into it passes over nothing, even while vacuum is held up. The planner inlines it into
 -- the query of the caller.
 
 CREATE OR REPLACE FUNCTION omd._waiting_module_instances(
