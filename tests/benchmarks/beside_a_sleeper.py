@@ -62,7 +62,7 @@ def batch(conn: psycopg.Connection) -> Run:
     conn.execute("CALL omd.register_batch('b_ten')")
     for number in range(10):
         conn.execute("CALL omd.register_module(%s, 'HSTG', 'public.target')", (f"m_ten{number}",))
-        conn.execute("CALL omd.add_module_to_batch(%s, 'b_ten')", (f"m_ten{number}",))
+        conn.execute("CALL omd.add_module_to_batch('b_ten', %s)", (f"m_ten{number}",))
 
     def run() -> None:
         row = conn.execute("CALL omd.begin_batch('b_ten')").fetchone()
