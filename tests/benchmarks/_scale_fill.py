@@ -63,6 +63,19 @@ class Size:
         )
 
 
+# What ten Modules write.
+TARGETS = """
+DO $$
+BEGIN
+    FOR n IN 0..{batches} - 1 LOOP
+        EXECUTE format(
+            'CREATE TABLE public.target%s (omd_insert_module_instance_id bigint)', n
+        );
+    END LOOP;
+END
+$$
+"""
+
 # What the hour works with has tables, and is declared by the calls that everybody uses.
 def live(conn: Connection) -> None:
     """Declare the Modules, topics, interfaces and stages that the hour runs."""
@@ -101,7 +114,10 @@ MODULES = """
 INSERT INTO omd.module (
     module_code, area_code, table_code, platform_code, module_kind_code, engine_code
 )
-SELECT k.prefix || n, 'PRES', k.prefix || n, 'POSTGRES', k.kind, 'POSTGRES'
+SELECT
+    k.prefix || n, CASE k.kind WHEN 'SPARK' THEN 'HSTG' ELSE 'PRES' END,
+    CASE k.kind WHEN 'SPARK' THEN 'public.target' || (n - 1) / 10 ELSE k.prefix || n END,
+    'POSTGRES', k.kind, 'POSTGRES'
 FROM (
     VALUES
     (1, 'run.m', 'SPARK', {batches} * 10), (2, 'f.t', 'TOPIC', {topics} - {sources}),
@@ -529,17 +545,19 @@ SELECT
     now() - interval '2 hours', now(), t.processor,
     CASE WHEN t.module_id IS NULL THEN '' ELSE 'DONE' END, 100, TRUE
 FROM omd_lineage.topic AS t
+LEFT JOIN (
+    SELECT s.module_id, max(s.end_id) AS k
+    FROM omd.source_control AS s
+    INNER JOIN omd.module_instance AS i USING (module_instance_id)
+    WHERE i.execution_status_code = 'S'
+    GROUP BY s.module_id
+) AS o ON o.module_id = t.module_id
 CROSS JOIN LATERAL (
-    SELECT CASE
-        WHEN t.module_id IS NOT NULL
-            THEN (
-                SELECT max(s.end_id) FROM omd.source_control AS s
-                INNER JOIN omd.module_instance AS i USING (module_instance_id)
-                WHERE s.module_id = t.module_id AND i.execution_status_code = 'S'
-            )
-        -- A twentieth of the sources has news.
-        ELSE {instances} / ({others} * 10 / 9 + 1) + CASE t.topic_id % 20 WHEN 0 THEN 5 ELSE 0 END
-    END AS k
+    -- A twentieth of the sources has news.
+    SELECT coalesce(
+        o.k,
+        {instances} / ({others} * 10 / 9 + 1) + CASE t.topic_id % 20 WHEN 0 THEN 5 ELSE 0 END
+    ) AS k
 ) AS w
 WHERE t.updated_by = 'benchmark'
 """,
@@ -691,6 +709,7 @@ def fill(conn: Connection, size: Size, say: Callable[[str], None], years: int = 
         conn.execute("SET LOCAL session_replication_role = replica")
         for table in ("omd.module_instance", "omd_decision.run", "omd_decision.cycle"):
             conn.execute(f"DELETE FROM {table} WHERE module_instance_id > 0".encode())
+    conn.execute(TARGETS.format(batches=size.batches).encode())
     take("omd.module", MODULES)
     for statement in DEALT.split(";\n"):
         conn.execute(statement.encode())
