@@ -44,22 +44,25 @@ class Size:
     batches: int
 
     @classmethod
-    def of(cls, scale: float) -> Size:
-        """Return the sizes at this fraction."""
+    def of(cls, scale: float, history: float) -> Size:
+        """Return the sizes: so much of what is there now, and so much of what has been."""
 
-        def part(whole: int, least: int) -> int:
+        def now(whole: int, least: int) -> int:
             return max(least, round(whole * scale))
 
+        def past(whole: int, least: int) -> int:
+            return max(least, round(whole * history))
+
         return cls(
-            instances=part(10_000_000, 1000),
-            events=part(50_000_000, 5000),
-            topics=part(100_000, 50),
-            interfaces=part(2_000, 10),
-            stages=part(5_000, 10),
-            ended=part(20_000_000, 2000),
-            pending=part(1_000_000, 1000),
-            ledger=part(10_000_000, 1000),
-            batches=part(1_000, 10),
+            instances=past(10_000_000, 1000),
+            events=past(50_000_000, 5000),
+            topics=now(100_000, 50),
+            interfaces=now(2_000, 10),
+            stages=now(5_000, 10),
+            ended=past(20_000_000, 2000),
+            pending=now(1_000_000, 1000),
+            ledger=past(10_000_000, 1000),
+            batches=now(1_000, 10),
         )
 
 
@@ -70,6 +73,19 @@ BEGIN
     FOR n IN 0..{batches} - 1 LOOP
         EXECUTE format(
             'CREATE TABLE public.target%s (omd_insert_module_instance_id bigint)', n
+        );
+    END LOOP;
+END
+$$
+"""
+
+# The sources of the many topics: a scheduler looks at each.
+SOURCES = """
+DO $$
+BEGIN
+    FOR n IN {first}..{last} LOOP
+        EXECUTE format(
+            'CREATE TABLE t.s%s (pos timestamptz, id bigint, PRIMARY KEY (pos, id))', n
         );
     END LOOP;
 END
@@ -710,6 +726,10 @@ def fill(conn: Connection, size: Size, say: Callable[[str], None], years: int = 
         for table in ("omd.module_instance", "omd_decision.run", "omd_decision.cycle"):
             conn.execute(f"DELETE FROM {table} WHERE module_instance_id > 0".encode())
     conn.execute(TARGETS.format(batches=size.batches).encode())
+    conn.execute("CREATE SCHEMA t")
+    for first in range(1, sources + 1, 1000):  # each has locks to its end
+        last = min(first + 999, sources)
+        conn.execute(SOURCES.format(first=first, last=last).encode())
     take("omd.module", MODULES)
     for statement in DEALT.split(";\n"):
         conn.execute(statement.encode())

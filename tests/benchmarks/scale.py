@@ -2,15 +2,16 @@
 
 * ``fill`` writes what five years leave: 10 million Module Instances, 50 million events, 100,000
   topics, 2,000 interfaces, 5,000 stages, 20 million ended and one million pending tasks, 10 million
-  rows of the ledger. ``--scale`` takes a fraction of all of them.
+  rows of the ledger. ``--scale`` takes a fraction of all of them, ``--history`` another one of what
+  has been: runs, events, ended tasks and the ledger.
 * ``hour`` takes ``--minutes`` of a busy hour: a million tasks an hour, runs, steps, loads, stages,
   late writers, failures, an administrator's bulk actions, the page in 100 tabs, retention and
   purges, each at its pace (``PACE``), also if there is less history. ``--sessions`` workers take
   tasks, as many run Modules. With ``--pace`` the hour is so many times as busy.
 * ``report`` prints p50 and p99 of each path, the write-ahead log, bytes, dead rows, and the slowest
   statements with the pages that a call reads, if the server has pg_stat_statements. ``--save`` keeps
-  the figures; ``--beside`` compares with kept ones of another scale: what costs more pages a call
-  than there grows with history.
+  the figures; ``--beside`` compares with kept ones. What reads more pages a call with the same
+  ``--scale`` and ten times the ``--history`` grows with history, and is a defect.
 
 Run: ``python tests/benchmarks/scale.py [--scale 1.0] [--minutes 60] [--dsn … | --home FOLDER]``.
 Without a DSN it starts a server of its own, in a temporary folder or in ``--home``; only that one is
@@ -591,6 +592,7 @@ def main() -> None:
     parser.add_argument("--home", type=Path, help="a folder for a server that stays")
     parser.add_argument("--version", type=int, default=embedded.DEFAULT_VERSION)
     parser.add_argument("--scale", type=float, default=1.0, help="the fraction of the five years")
+    parser.add_argument("--history", type=float, help="the fraction of what has been; as --scale")
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--sessions", type=int, default=8)
     parser.add_argument("--pace", type=float, default=1.0, help="how many times as busy")
@@ -609,7 +611,7 @@ def main() -> None:
             if given.only != "hour":
                 new_database(address, given.database)
                 with psycopg.connect(dsn, autocommit=True) as conn:
-                    fill(conn, Size.of(given.scale), lambda text: print(text, flush=True))
+                    fill(conn, Size.of(given.scale, given.history or given.scale), lambda text: print(text, flush=True))
             if given.only == "fill":
                 return
             figures = play(dsn, given.minutes, given.sessions, given.pace)
