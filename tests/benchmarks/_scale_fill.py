@@ -19,7 +19,6 @@ import beside_a_sleeper
 import dispatch_overhead
 import facts_changes
 import psycopg
-from psycopg.types.json import Jsonb
 
 Connection = psycopg.Connection[Any]
 
@@ -91,6 +90,7 @@ BEGIN
 END
 $$
 """
+
 
 # What the hour works with has tables, and is declared by the calls that everybody uses.
 def live(conn: Connection) -> None:
@@ -293,7 +293,8 @@ INSERT INTO omd_facts.interface (
 )
 SELECT i.interface_id, i.interface_code, 1, m.module_id, now()
 FROM omd_delivery.interface AS i
-INNER JOIN public.scale_module AS m ON m.module_code = 'facts.' || i.interface_code AND NOT m.is_busy
+INNER JOIN public.scale_module AS m
+    ON m.module_code = 'facts.' || i.interface_code AND NOT m.is_busy
 """,
     "omd_decision.stage": """
 INSERT INTO omd_decision.stage (stage_code, module_id, version, start_code, window_code)
@@ -366,7 +367,8 @@ INSERT INTO omd.module_instance (
 OVERRIDING SYSTEM VALUE
 SELECT
     r.n, r.module_id, r.batch_n,
-    CASE WHEN r.is_failed AND r.after_n <= {instances} THEN r.after_n END, r.at, r.ended, r.k % 1000,
+    CASE WHEN r.is_failed AND r.after_n <= {instances} THEN r.after_n END, r.at, r.ended,
+    r.k % 1000,
     CASE WHEN r.is_failed THEN 'F' ELSE 'S' END, 'P',
     CASE WHEN r.is_failed AND r.after_n > {instances} THEN 'R' ELSE 'P' END,
     CASE WHEN r.rolls_back THEN ARRAY[r.before_n] ELSE '{{}}' END, 'benchmark',
@@ -527,8 +529,9 @@ INSERT INTO omd_dispatch.task_data_scale (
     finished_at, outcome, error, func_code
 )
 SELECT
-    (n - 1) * {ended_per_run} + e, ({today} + 7 - (n * 6 / {instances})) % 8, 'T', 'G' || '{family}',
-    5, d.at, CASE WHEN n % 1000 = 0 AND e = 1 THEN 'DEAD' ELSE 'DONE' END, 1, d.at, d.at,
+    (n - 1) * {ended_per_run} + e, ({today} + 7 - (n * 6 / {instances})) % 8, 'T',
+    'G' || '{family}', 5, d.at,
+    CASE WHEN n % 1000 = 0 AND e = 1 THEN 'DEAD' ELSE 'DONE' END, 1, d.at, d.at,
     CASE WHEN n % 1000 = 0 AND e = 1 THEN 'F' ELSE 'S' END,
     CASE WHEN n % 1000 = 0 AND e = 1 THEN 'ValueError: no such row' END, n % 1000
 FROM generate_series({first}::bigint, {last}) AS n
@@ -745,9 +748,7 @@ def fill(conn: Connection, size: Size, say: Callable[[str], None], years: int = 
     part("after", {**AFTER, "omd_lineage.offsets (live)": LIVE_OFFSETS}, None)
     for sequence, column in SEQUENCES.items():
         table, name = column.rstrip(")").split(" (")
-        conn.execute(
-            f"SELECT setval('{sequence}', greatest(1, max({name}))) FROM {table}".encode()
-        )
+        conn.execute(f"SELECT setval('{sequence}', greatest(1, max({name}))) FROM {table}".encode())
     start = time.perf_counter()
     conn.execute("VACUUM (ANALYZE)")
     say(f"VACUUM (ANALYZE) {time.perf_counter() - start:.1f} s")

@@ -8,14 +8,14 @@
   late writers, failures, an administrator's bulk actions, the page in 100 tabs, retention and
   purges, each at its pace (``PACE``), also if there is less history. ``--sessions`` workers take
   tasks, as many run Modules. With ``--pace`` the hour is so many times as busy.
-* ``report`` prints p50 and p99 of each path, the write-ahead log, bytes, dead rows, and the slowest
-  statements with the pages that a call reads, if the server has pg_stat_statements. ``--save`` keeps
-  the figures; ``--beside`` compares with kept ones. What reads more pages a call with the same
-  ``--scale`` and ten times the ``--history`` grows with history, and is a defect.
+* ``report`` prints p50 and p99 of each path, the write-ahead log, bytes, dead rows, and the
+  slowest statements with the pages that a call reads, if the server has pg_stat_statements.
+  ``--save`` keeps the figures; ``--beside`` compares with kept ones. What reads more pages a call
+  with the same ``--scale`` and ten times the ``--history`` grows with history, and is a defect.
 
 Run: ``python tests/benchmarks/scale.py [--scale 1.0] [--minutes 60] [--dsn … | --home FOLDER]``.
-Without a DSN it starts a server of its own, in a temporary folder or in ``--home``; only that one is
-kept, for ``--only``. The folder should be on a disk. The database has the name ``omd_scale``.
+Without a DSN it starts a server of its own, in a temporary folder or in ``--home``; only that one
+is kept, for ``--only``. The folder should be on a disk. The database has the name ``omd_scale``.
 """
 
 from __future__ import annotations
@@ -137,9 +137,7 @@ def batch(conn: Connection) -> Run:
         if row[1] != "P":
             return
         for n in range(9):
-            begun = conn.execute(
-                "CALL omd.begin_module(%s, %s)", (f"live.m{n}", row[0])
-            ).fetchone()
+            begun = conn.execute("CALL omd.begin_module(%s, %s)", (f"live.m{n}", row[0])).fetchone()
             assert begun is not None, n
             if begun[1] == "P":
                 conn.execute("CALL omd.module_success(%s, p_rows_inserted => 1)", (begun[0],))
@@ -451,6 +449,13 @@ INNER JOIN pg_database AS d ON d.oid = s.dbid AND d.datname = current_database()
 WHERE s.calls > 0
 """
 
+WAL = """
+SELECT coalesce(sum(s.wal_bytes), 0)
+FROM public.pg_stat_statements AS s
+INNER JOIN pg_database AS d ON d.oid = s.dbid AND d.datname = current_database()
+WHERE s.toplevel
+"""
+
 
 def has_statements(conn: Connection) -> bool:
     """Say whether the server counts statements; create what shows them."""
@@ -488,6 +493,8 @@ def play(dsn: str, minutes: float, sessions: int, pace: float) -> dict[str, Any]
         figures: dict[str, Any] = {
             "seconds": seconds,
             "wal": wal(conn) - log,
+            # Others may write to the log of the server.
+            "wal_of_statements": int(scalar(conn, WAL)) if counts else None,
             "bytes": scalar(conn, "SELECT pg_database_size(current_database())"),
             "paths": {
                 path: [
@@ -519,8 +526,11 @@ def report(figures: dict[str, Any]) -> None:
     """Print the figures of an hour."""
     minutes = figures["seconds"] / 60
     print(f"\n{minutes:.1f} minutes; {figures['bytes'] / 1e9:.2f} GB; ", end="")
-    print(f"{figures['wal'] / 1e6:.0f} MB of the log, {figures['wal'] / minutes / 1e6:.1f} a minute")
-    print(f"\n{'path':<26} {'calls':>7} {'an hour':>9} {'pace':>9} {'p50 ms':>8} {'p99 ms':>8} max ms")
+    log = figures["wal_of_statements"] or figures["wal"]
+    print(f"{log / 1e6:.0f} MB of the log, {log / minutes / 1e6:.1f} a minute")
+    print(
+        f"\n{'path':<26} {'calls':>7} {'an hour':>9} {'pace':>9} {'p50 ms':>8} {'p99 ms':>8} max ms"
+    )
     for path, (calls, pace, p50, p99, most) in figures["paths"].items():
         rate = calls / minutes * 60
         print(
@@ -537,7 +547,10 @@ def report(figures: dict[str, Any]) -> None:
     if not figures["statements"]:
         print("\nThe server has no pg_stat_statements: there is no list of statements.")
         return
-    for title, toplevel in (("statements of the sessions", True), ("statements within them", False)):
+    for title, toplevel in (
+        ("statements of the sessions", True),
+        ("statements within them", False),
+    ):
         print(f"\nthe slowest {title}, by all their time\n  calls     mean ms    max ms     pages")
         mine = [row for row in figures["statements"] if row[1] is toplevel]
         for query, _, calls, mean, most, pages, *_ in sorted(mine, key=lambda r: -r[2] * r[3])[:15]:
@@ -553,7 +566,9 @@ def compare(now: dict[str, Any], other: dict[str, Any], least: int = 2) -> None:
         if old is None or min(row[2], old[2]) < least:
             continue
         grown.append((row[5] - old[5], row, old))
-    print("\nwhat reads more pages a call than there: calls, pages there and here, ms there and here")
+    print(
+        "\nwhat reads more pages a call than there: calls, pages there and here, ms there and here"
+    )
     for more, row, old in sorted(grown, key=lambda g: -g[0] * g[1][2] ** 0.5)[:40]:
         if more < 20:
             continue
@@ -611,7 +626,11 @@ def main() -> None:
             if given.only != "hour":
                 new_database(address, given.database)
                 with psycopg.connect(dsn, autocommit=True) as conn:
-                    fill(conn, Size.of(given.scale, given.history or given.scale), lambda text: print(text, flush=True))
+                    fill(
+                        conn,
+                        Size.of(given.scale, given.history or given.scale),
+                        lambda text: print(text, flush=True),
+                    )
             if given.only == "fill":
                 return
             figures = play(dsn, given.minutes, given.sessions, given.pace)
