@@ -228,8 +228,9 @@ def take_events(conn: Connection) -> Run:
 
 def heartbeat(conn: Connection) -> Run:
     """The lease of a run is renewed."""
-    conn.execute("CALL omd.register_module('live.beat', 'HSTG', 'public.target')")
-    row = conn.execute("CALL omd.begin_module('live.beat', p_lease => '1 day')").fetchone()
+    code = f"beat{conn.info.backend_pid}"
+    conn.execute("CALL omd.register_module(%s, 'HSTG', 'public.target')", (code,))
+    row = conn.execute("CALL omd.begin_module(%s, p_lease => '1 day')", (code,)).fetchone()
     assert row is not None and row[1] == "P", row
     return lambda: conn.execute("CALL omd.heartbeat(%s, '1 day')", (row[0],)) and None
 
@@ -378,7 +379,7 @@ class Hour:
             ) as conn:
                 run = prepare(conn)
                 self._loop(name, per_hour, run)
-        except psycopg.Error as error:
+        except (psycopg.Error, AssertionError) as error:
             self.failed[name].append(f"{type(error).__name__}: {error}".splitlines()[0])
 
     def _loop(self, name: str, per_hour: float, run: Run) -> None:
@@ -491,7 +492,8 @@ def play(dsn: str, minutes: float, sessions: int, pace: float) -> dict[str, Any]
         seconds = hour.play()
         stop.set()
         figures: dict[str, Any] = {
-            "seconds": seconds,
+            "seconds": 60 * minutes,
+            "last_ended_after": seconds,  # a long call goes on when the time is over
             "wal": wal(conn) - log,
             # Others may write to the log of the server.
             "wal_of_statements": int(scalar(conn, WAL)) if counts else None,
