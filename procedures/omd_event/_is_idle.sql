@@ -45,13 +45,18 @@ BEGIN
                         AND bi.batch_instance_id BETWEEN g.first_id AND g.last_id
                 )
         )
-        AND NOT EXISTS (
-            SELECT FROM omd.followed_module_instance AS mi
-            WHERE mi.module_instance_id > s.module_instance_id
+        -- Not EXISTS: the planner would expect to find a newer one soon, and read the whole table.
+        AND coalesce(
+            (
+                SELECT max(mi.module_instance_id) FROM omd.followed_module_instance AS mi
+            ) <= s.module_instance_id,
+            TRUE
         )
-        AND NOT EXISTS (
-            SELECT FROM omd.followed_batch_instance AS bi
-            WHERE bi.batch_instance_id > s.batch_instance_id
+        AND coalesce(
+            (
+                SELECT max(bi.batch_instance_id) FROM omd.followed_batch_instance AS bi
+            ) <= s.batch_instance_id,
+            TRUE
         )
         AND NOT EXISTS (
             SELECT FROM omd_event.open_run AS o

@@ -252,3 +252,18 @@ def test_a_view_that_takes_no_delete_is_named(flow: Flow, area: str) -> None:
     flow.write(failed)
     assert flow.begin_module("v").array == [failed]
     assert flow.stamps() == {}
+
+
+def test_how_far_a_table_may_be_read_is_known_without_all_other_tables(flow: Flow) -> None:
+    """The planner expects a thousand rows of a function, and would read the whole catalogue."""
+    look = "SELECT * FROM omd.readable_until('dwh.other', 'pos')"
+    scans = (
+        "SELECT pg_stat_get_xact_numscans('pg_class'::regclass)"
+        " + pg_stat_get_xact_numscans('pg_attribute'::regclass) AS scans"
+    )
+    flow.conn.execute("ANALYZE pg_class, pg_attribute")
+    flow.rows(look)  # the caches of the session are filled
+    with flow.conn.transaction():
+        before = flow.rows(scans)
+        flow.rows(look)
+        assert flow.rows(scans) == before

@@ -403,3 +403,26 @@ def test_a_publisher_that_is_killed_leaves_nothing_half_done(
         call.result(timeout=30)
     flow.conn.execute("SELECT pg_advisory_unlock(38)")
     assert published(flow) == [("RUN_BEGAN", 1), ("RUN_SUCCEEDED", 1)]
+
+
+def test_a_look_whether_something_is_new_reads_no_history(flow: Flow) -> None:
+    """The planner expects to find a newer instance soon, and would read all that are older."""
+    flow.module()
+    flow.run_module()
+    published(flow)
+    flow.conn.execute(
+        "INSERT INTO omd.module_instance (module_id, start_datetime, end_datetime,"
+        " execution_status_code, processing_indicator, next_run_indicator, has_proceeded)"
+        " SELECT 1, now(), now(), 'S', 'P', 'P', TRUE FROM generate_series(1, 20000)"
+    )
+    flow.conn.execute("ANALYZE omd.module_instance")
+    published(flow)
+    with flow.conn.transaction():
+        (look,) = flow.rows("SELECT * FROM omd_event._is_idle()")
+        scans = flow.rows(
+            "SELECT relname, seq_scan FROM pg_stat_xact_user_tables"
+            " WHERE relid IN ('omd.module_instance'::regclass, 'omd.batch_instance'::regclass)"
+            " AND idx_scan + seq_scan > 0"
+        )
+    assert look["p_is_idle"]
+    assert {row["relname"]: row["seq_scan"] for row in scans}["module_instance"] == 0

@@ -248,3 +248,25 @@ def test_a_table_that_a_module_will_make_may_be_declared_before_it_is_there(
     assert [tuple(row.values()) for row in listed] == [("dwh.a", "ALL"), ("dwh.later", "ALL")]
     scene.execute("CALL omd.declare_inputs('m_reader', '{}')")
     assert scene.execute("SELECT FROM omd_report.module_inputs").rowcount == 0
+
+
+def test_who_recorded_a_run_is_found_without_a_look_at_all_records(scene: Connection) -> None:
+    """The planner expects one record in 200 to name a run; hardly one does."""
+    module(scene, "m", "SELECT 1")
+    done = run(scene, "m")
+    with scene.transaction():
+        scene.execute("SET LOCAL session_replication_role = replica")
+        scene.execute(
+            "INSERT INTO omd.run_input (module_instance_id, table_code, source_instances)"
+            " SELECT n, 'dwh.a', ARRAY[n - 1] FROM generate_series(1000, 20000) AS n"
+        )
+    scene.execute("ANALYZE omd.run_input")
+    with scene.transaction():
+        scene.execute("SELECT * FROM omd_provenance._readers_of_run(%s, FALSE)", (done,))
+        row = scene.execute(
+            "SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables"
+            " WHERE relid = 'omd.run_input'::regclass"
+        ).fetchone()
+    assert row is not None
+    assert row["seq_scan"] == 0
+    assert row["idx_scan"] > 0
