@@ -22,7 +22,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $make_claims$
 DECLARE
-    c_rights CONSTANT text := ' SECURITY DEFINER SET search_path = pg_catalog, pg_temp';
+    c_path CONSTANT text := ' SET search_path = pg_catalog, pg_temp';
     c_times CONSTANT text := ' SET datestyle = ''ISO, YMD'' SET timezone = ''UTC''';
     c_plans CONSTANT text := ' SET plan_cache_mode = force_generic_plan SET jit = off ';
     c_indexes_only CONSTANT text := 'SET enable_seqscan = off SET enable_bitmapscan = off'
@@ -663,8 +663,8 @@ BEGIN
             v_routine.volatility,
             CASE
                 WHEN v_routine.is_part_of_caller
-                    THEN CASE WHEN v_has_times THEN c_times ELSE '' END
-                ELSE c_rights || c_times || c_plans || v_routine.settings
+                    THEN c_path || CASE WHEN v_has_times THEN c_times ELSE '' END
+                ELSE ' SECURITY DEFINER' || c_path || c_times || c_plans || v_routine.settings
             END
         );
     END LOOP;

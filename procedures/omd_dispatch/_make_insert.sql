@@ -50,6 +50,8 @@ BEGIN
         LANGUAGE plpgsql
         VOLATILE
         PARALLEL UNSAFE
+        SECURITY INVOKER
+        SET search_path = pg_catalog, pg_temp
         AS %1$L;
         COMMENT ON FUNCTION omd_dispatch._create_new_task IS %2$L;
         REVOKE ALL ON FUNCTION omd_dispatch._create_new_task FROM PUBLIC

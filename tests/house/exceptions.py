@@ -16,6 +16,8 @@ CONTROLS_TRANSACTIONS = {
     "omd.require_no_transaction_block",
     "omd._restore_settings",
     "omd._session_settings",
+    "omd._listed_settings",
+    "omd._named_settings",
     "omd_delivery.purge_deliveries",
     "omd.finish_run",
     "omd._execute_runs",
