@@ -2,8 +2,8 @@
 -- an array of one, by _insert_tasks, it took the server 3.3 times what the bare INSERT of its row
 -- and its notification take, and this way takes 2.0. So here is the way of a task about which
 -- there is nothing to say. Whatever else there is (an argument that is refused, a mistake in the
--- criteria, the old model) is left to _insert_tasks, and the answer is NULL. It has no rights of its
--- own: create_task, which alone calls it, has them.
+-- criteria, the old model) is left to _insert_tasks, and the answer is NULL. It has no rights of
+-- its own: create_task, which alone calls it, has them.
 --
 -- The model is held first, so that what is read then stays until the commit. What an index gets is
 -- not much longer than the criteria, so it has room for them here. What is read as a part of the

@@ -41,9 +41,8 @@ def prepare(conn: Connection) -> None:
         conn.execute("CALL omd.register_batch(%s)", [batch])
         for n in range(size):
             code = f"{batch}_{n:03}"
-            conn.execute(
-                f"CREATE TABLE public.{code} (v text, omd_insert_module_instance_id bigint)".encode()
-            )
+            columns = "v text, omd_insert_module_instance_id bigint"
+            conn.execute(f"CREATE TABLE public.{code} ({columns})".encode())
             conn.execute(
                 "CALL omd.register_module(%s, 'HSTG', %s, p_executable => %s)",
                 [code, f"public.{code}", insert(code)],

@@ -115,8 +115,10 @@ def test_what_a_block_sets_between_two_runs_stays(another: Callable[..., Flow]) 
     session.module("m", executable="INSERT INTO dwh.m (v) VALUES (current_setting('work_mem'))")
     session.conn.execute("SET work_mem = '5MB'")
     session.conn.execute(
-        "DO $$ BEGIN CALL omd.run_module('m'); PERFORM set_config('work_mem', '6MB', FALSE);"
-        " CALL omd.run_module('m'); END $$"
+        "DO $$ DECLARE i bigint; s text; d text; BEGIN"
+        " CALL omd.run_module('m', NULL, NULL, i, s, NULL, NULL, d);"
+        " PERFORM set_config('work_mem', '6MB', FALSE);"
+        " CALL omd.run_module('m', NULL, NULL, i, s, NULL, NULL, d); END $$"
     )
     assert [row["v"] for row in session.rows("SELECT v FROM dwh.m")] == ["5MB", "6MB"]
     assert session.one("SHOW work_mem") == "6MB"
