@@ -232,22 +232,18 @@ BEGIN
             nullif(p_payload, 'null')
             %7$s
         )
-        RETURNING
-            task_id,
-            CASE
-                WHEN execution_time <= clock_timestamp()
-                    THEN omd_dispatch._tell_due(
-                        CASE
-                            -- A worker that has nothing to do need not look elsewhere for it.
-                            WHEN v_is_unlimited AND NOT v_is_guarded
-                                THEN format(
-                                    '%%s %%s %%s %%s', v_group, %6$L, partition_code, task_id
-                                )
-                            ELSE v_group
-                        END
-                    ) IS NULL
-            END
-        INTO v_task_id, v_is_told;
+        RETURNING task_id, partition_code, execution_time <= clock_timestamp()
+        INTO v_task_id, v_partition_code, v_is_due;
+        IF v_is_due THEN
+            PERFORM omd_dispatch._tell_due(
+                CASE
+                    -- A worker that has nothing to do need not look elsewhere for it.
+                    WHEN v_is_unlimited AND NOT v_is_guarded
+                        THEN concat_ws(' ', v_group, %6$L, v_partition_code, v_task_id)
+                    ELSE v_group
+                END
+            );
+        END IF;
         IF v_is_by_hand THEN
             PERFORM omd_dispatch._note_created(%6$L, p_task_type, v_task_id, TRUE);
         END IF;
@@ -268,26 +264,29 @@ BEGIN
         $sql$
         #variable_conflict use_column
         DECLARE
-            v_criteria jsonb := '{}';
-            v_modes text[];
-            v_names jsonb;
-            v_given bigint;
+            v_criteria jsonb := '{}'::jsonb;
             v_group text;
             v_lane text;
             v_is_unlimited boolean;
             v_is_by_hand boolean;
             v_is_guarded boolean;
-            v_key_text text;
             v_key_hash bytea;
             v_task_id bigint;
-            v_is_told boolean;
+            v_partition_code integer;
+            v_is_due boolean;
+            %3$s
+            %4$s
         BEGIN
-            LOCK TABLE omd_dispatch.%I IN ROW SHARE MODE;
-            %s
+            LOCK TABLE omd_dispatch.%1$I IN ROW SHARE MODE;
+            %2$s
         END
         $sql$,
         'task_model_' || lower(p_family_code),
-        v_body
+        v_body,
+        CASE
+            WHEN v_names IS NOT NULL THEN 'v_modes text[]; v_names jsonb; v_given bigint;'
+        END,
+        CASE WHEN v_keys IS NOT NULL THEN 'v_key_text text;' END
     );
 END
 $create_one_sql$;
