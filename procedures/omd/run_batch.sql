@@ -16,6 +16,8 @@ DECLARE
     v_is_cancelled boolean;
 BEGIN
     CALL omd.require_no_transaction_block('omd.run_batch');
+    -- A block may set others before it calls this again.
+    PERFORM pg_catalog.set_config('omd.session_settings', '', FALSE);
     PERFORM omd._require_database_batch(p_batch_code);
     CALL omd._execute_batch(
         p_batch_code, p_parent_batch_instance_id, p_force, p_batch_instance_id,

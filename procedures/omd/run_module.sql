@@ -19,6 +19,8 @@ DECLARE
     v_error pg_catalog.jsonb;
 BEGIN
     CALL omd.require_no_transaction_block('omd.run_module');
+    -- A block may set others before it calls this again.
+    PERFORM pg_catalog.set_config('omd.session_settings', '', FALSE);
     CALL omd._execute_runs(
         p_module_code, p_batch_instance_id, p_executable, p_execution_context,
         coalesce(p_until_done, p_batch_instance_id OPERATOR(pg_catalog.<>) 0, FALSE),

@@ -38,7 +38,10 @@ BEGIN
         PERFORM omd.get_ready_for_id();
     END IF;
     -- What is read after this call, the lane too, stays until the tasks are committed.
-    PERFORM omd.require_read_committed(), omd_dispatch._hold_model(p_family_code);
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        PERFORM omd.require_read_committed();
+    END IF;
+    PERFORM omd_dispatch._hold_model(p_family_code);
     -- A join instead of a call of _migration_status, which takes some 10 microseconds for each
     -- task.
     SELECT

@@ -22,6 +22,9 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $make_claims$
 DECLARE
+    c_path CONSTANT text := ' SET search_path = pg_catalog, pg_temp';
+    c_times CONSTANT text := ' SET datestyle = ''ISO, YMD'' SET timezone = ''UTC''';
+    c_plans CONSTANT text := ' SET plan_cache_mode = force_generic_plan SET jit = off ';
     c_indexes_only CONSTANT text := 'SET enable_seqscan = off SET enable_bitmapscan = off'
         ' SET enable_hashjoin = off SET enable_mergejoin = off SET enable_sort = off';
     -- Only a claimed task has a token. Its status would offer the index of claimed tasks to the
@@ -170,6 +173,10 @@ DECLARE
             WHERE t.status = 'CLAIMED' AND <whose>
         ) AS c;
     $lost$;
+    v_has_times boolean := EXISTS (
+        SELECT FROM omd_dispatch.task_conf_family_model AS m
+        WHERE m.family_code = p_family_code AND m.data_type IN ('date', 'timestamptz')
+    );
     v_routine record;
 BEGIN
     FOR v_routine IN
@@ -181,13 +188,17 @@ BEGIN
             r.settings,
             r.words,
             r.name = 'take' AS is_called,
+            r.name = 'create' AS is_part_of_caller,
             replace(
                 replace(
                     replace(
                         replace(
                             replace(
-                                r.body, '<table>',
-                                omd_dispatch._model_table(p_family_code, m.is_new)
+                                replace(
+                                    r.body, '<lock>',
+                                    quote_ident('task_model_' || lower(p_family_code))
+                                ),
+                                '<table>', omd_dispatch._model_table(p_family_code, m.is_new)
                             ),
                             '<criteria>', omd_dispatch._criteria_sql(p_family_code, m.is_new)
                         ),
@@ -399,7 +410,9 @@ BEGIN
                     IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
                         PERFORM omd.get_ready_for_id();
                     END IF;
-                    PERFORM omd.require_read_committed(), omd_dispatch._hold_model(<family>);
+                    PERFORM omd.require_read_committed();
+                    -- As _hold_model does.
+                    LOCK TABLE omd_dispatch.<lock> IN ROW SHARE MODE;
                     RETURN QUERY
                     UPDATE <table> AS t SET
                         status = 'CLAIMED',
@@ -609,11 +622,21 @@ BEGIN
                 || 'DECLARE v_created omd_dispatch.created_task[]; BEGIN'
                 || omd_dispatch._create_sql(p_family_code)
                 || 'INTO v_created; RETURN v_created; END'
+            ),
+            (
+                'create',
+                'p_task_type text, p_criteria jsonb, p_payload jsonb, p_execution_time timestamptz,'
+                ' p_priority integer, p_on_duplicate text',
+                'bigint',
+                'VOLATILE',
+                '',
+                'the number of the task that it has created, as _create_one_sql says',
+                omd_dispatch._create_one_sql(p_family_code)
             )
         ) AS r (name, arguments, answer, volatility, settings, words, body)
         CROSS JOIN (VALUES (TRUE), (FALSE)) AS m (is_new)
         WHERE to_regclass(omd_dispatch._model_table(p_family_code, m.is_new)) IS NOT NULL
-            AND (m.is_new OR r.name NOT IN ('insert', 'take'))
+            AND (m.is_new OR r.name NOT IN ('insert', 'take', 'create'))
     LOOP
         EXECUTE format(
             $sql$
@@ -622,12 +645,6 @@ BEGIN
             LANGUAGE plpgsql
             %6$s
             PARALLEL UNSAFE
-            SECURITY DEFINER
-            SET search_path = pg_catalog, pg_temp
-            SET datestyle = 'ISO, YMD'
-            SET timezone = 'UTC'
-            SET plan_cache_mode = force_generic_plan
-            SET jit = off
             %7$s
             AS %4$L;
             COMMENT ON FUNCTION omd_dispatch.%1$I IS %5$L;
@@ -644,7 +661,11 @@ BEGIN
             v_routine.body,
             format('Of the family %s: returns %s.', p_family_code, v_routine.words),
             v_routine.volatility,
-            v_routine.settings
+            CASE
+                WHEN v_routine.is_part_of_caller
+                    THEN c_path || CASE WHEN v_has_times THEN c_times ELSE '' END
+                ELSE ' SECURITY DEFINER' || c_path || c_times || c_plans || v_routine.settings
+            END
         );
     END LOOP;
 END

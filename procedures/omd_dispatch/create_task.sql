@@ -1,4 +1,5 @@
--- One task is an array of one for _insert_tasks.
+-- A plain task has a way of its own (_create_one_sql); any other is an array of one for
+-- _insert_tasks.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.create_task(
     p_family_code text,
@@ -18,7 +19,17 @@ AS $create_task$
 DECLARE
     v_answer record;
 BEGIN
-    -- In a session that has slept, the call costs more than to see that it has nothing to refuse.
+    p_task_id := omd_dispatch._create_new_task(
+        p_family_code, p_task_type, p_criteria, p_payload, p_execution_time, p_priority,
+        p_on_duplicate
+    );
+    IF p_task_id IS NOT NULL THEN
+        p_is_new := p_task_id >= 0;
+        IF NOT p_is_new THEN
+            p_task_id := ~p_task_id;
+        END IF;
+        RETURN;
+    END IF;
     IF num_nonnulls(p_criteria, p_execution_time, p_priority, p_on_duplicate) > 0 THEN
         PERFORM omd_dispatch._require_task_arguments(
             p_criteria, p_execution_time, p_priority, p_on_duplicate
@@ -38,14 +49,7 @@ BEGIN
     p_task_id := v_answer.p_task_ids[1];
     p_is_new := v_answer.p_created = 1;
     IF omd.is_by_hand() THEN
-        PERFORM omd.write_event(
-            0, 0, 4, 'CREATED',
-            format(
-                '%s: task %s (%s %s)%s',
-                omd.editor(), p_task_id, p_family_code, p_task_type,
-                CASE WHEN NOT p_is_new THEN ', which was live already' END
-            )
-        );
+        PERFORM omd_dispatch._note_created(p_family_code, p_task_type, p_task_id, p_is_new);
     END IF;
 END
 $create_task$;

@@ -577,6 +577,8 @@
 \ir ../../procedures/omd/end_run.sql
 \ir ../../procedures/omd/tell_row_counts.sql
 \ir ../../procedures/omd/tell_discarded_rows.sql
+\ir ../../procedures/omd/_listed_settings.sql
+\ir ../../procedures/omd/_named_settings.sql
 \ir ../../procedures/omd/_session_settings.sql
 \ir ../../procedures/omd/_changed_settings.sql
 \ir ../../procedures/omd/_restore_settings.sql

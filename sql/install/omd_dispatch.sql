@@ -133,6 +133,8 @@
 \ir ../../procedures/omd_dispatch/_make_job_tables.sql
 \ir ../../procedures/omd_dispatch/_claim_routine.sql
 \ir ../../procedures/omd_dispatch/_create_sql.sql
+\ir ../../procedures/omd_dispatch/_note_created.sql
+\ir ../../procedures/omd_dispatch/_create_one_sql.sql
 \ir ../../procedures/omd_dispatch/_make_claims.sql
 \ir ../../procedures/omd_dispatch/_make_insert.sql
 \ir ../../procedures/omd_dispatch/register_family.sql

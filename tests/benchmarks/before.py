@@ -10,6 +10,7 @@ some launches: one launch differs from the next by some hundredths.
   20,000 rows, and of 10 rows to which other tables refer with ON DELETE CASCADE.
 * ``step``: a step of lineage over one row.
 * ``task``: a task is created, claimed and completed.
+* ``create``, ``create key``: a task is created, without criteria and with a key.
 * ``exchange``: a purge of a partition with 100,000 finished tasks.
 * ``delta``, ``facts``: a delta of 10,000 rows is applied, and loaded into the facts.
 * ``current``, ``now``, ``point``: the current rows, the rows as of the traveling now, and one key.
@@ -38,6 +39,7 @@ from _server import durable_server, new_database
 from delivery_overhead import Interface, changes
 from dispatch_overhead import claim, create, finish, new_family
 from lineage_overhead import make_topic, step
+from psycopg.types.json import Jsonb
 
 ROOT = Path(__file__).parents[2]
 STAMP = "omd_insert_module_instance_id"
@@ -138,6 +140,28 @@ def task(conn: Connection) -> Take:
     return take
 
 
+def created(conn: Connection, call: str) -> Take:
+    new_family(conn, "F", "{CODE}")
+    conn.execute("CALL omd_dispatch.register_task_type('CALL', 'T', 'PYTHON', 'm:f')")
+    code = iter(range(10**9))
+
+    def take() -> float:
+        start = time.perf_counter()
+        for _ in range(50):
+            conn.execute(call.encode(), [Jsonb({"CODE": str(next(code))})], prepare=True)
+        return time.perf_counter() - start
+
+    return take
+
+
+def create_one(conn: Connection) -> Take:
+    return created(conn, "CALL omd_dispatch.create_task('CALL', 'T', p_payload => %s)")
+
+
+def create_key(conn: Connection) -> Take:
+    return created(conn, "CALL omd_dispatch.create_task('F', 'T', %s)")
+
+
 def exchange(conn: Connection) -> Take:
     new_family(conn, "F")
     now = conn.execute("SELECT omd_dispatch._partition_code('DAY_RING', 8, now())").fetchone()
@@ -235,6 +259,8 @@ PATHS: dict[str, tuple[Callable[[Connection], Take], int]] = {
     "cascade": (cascade, 40),
     "step": (one_step, 40),
     "task": (task, 60),
+    "create": (create_one, 60),
+    "create key": (create_key, 60),
     "exchange": (exchange, 12),
     "delta": (delta, 9),
     "facts": (facts, 9),

@@ -1,6 +1,11 @@
 """Dispatch: what the server spends on tasks, and that it does not grow with history.
 
-* ``create``: ``create_tasks`` in batches of 500 against single creates. Bound: 5 times.
+* ``create``: ``create_task`` against the bare INSERT of the same row, with the checks and indexes
+  of its table and the notification of workers, sent in the same way, in turns: what a client waits
+  for (bound 2) and the processor time of the server (bound 2.3), which is shown where the system
+  tells it. Bare, the row knows its lane and its partition. So for a type without criteria, and for
+  one with a key, whose bare statement writes the row of the key too. Then ``create_tasks`` in
+  batches of 500 against single creates. Bound: 5 times.
 * ``claim``: a claim and a completion of one task, and of batches of 100 and 500, in microseconds a
   task.
 * ``history``: claims with ``--finished`` finished rows against claims with none, side by side: in a
@@ -28,6 +33,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -95,8 +101,89 @@ def finish(conn: Connection, rows: int, code: str) -> None:
     )
 
 
+BARE = """\
+WITH task AS (
+    INSERT INTO omd_dispatch.task_data_{family} (
+        task_id, partition_code, task_type, lane, priority, execution_time, status, attempt,
+        created_at, payload{columns}
+    )
+    VALUES (
+        nextval('omd_dispatch.task_id'), {partition}, 'T', 'G', 5, clock_timestamp(), 'PENDING', 0,
+        clock_timestamp(), $1::jsonb{values}
+    )
+    RETURNING task_id
+){key}
+SELECT t.task_id, omd_dispatch._tell_due('G') FROM task AS t"""
+KEY = """,
+held AS (
+    INSERT INTO omd_dispatch.mutex (key_hash, family_code, task_type, key_text, task_id)
+    SELECT sha256(convert_to($2::text, 'UTF8')), 'K', 'T', $2::text, t.task_id FROM task AS t
+    ON CONFLICT (key_hash) DO NOTHING
+)"""
+
+
+def processor_time(conn: Connection) -> float:
+    """Return how many seconds the server has worked for a connection; 0 if nobody tells."""
+    try:
+        told = Path(f"/proc/{conn.info.backend_pid}/schedstat").read_text()
+    except OSError:
+        return 0
+    return int(told.split()[0]) / 1e9
+
+
+def measure_single(conn: Connection, family: str, has_key: bool) -> None:
+    """Compare the creation of one task with its bare INSERT."""
+    row = conn.execute("SELECT omd_dispatch._partition_code('DAY_RING', 8, now())").fetchone()
+    assert row is not None
+    bare = BARE.format(
+        family=family.lower(),
+        partition=row[0],
+        columns=", func_code, key_hash" if has_key else "",
+        values=", $2::text, sha256(convert_to($2::text, 'UTF8'))" if has_key else "",
+        key=KEY if has_key else "",
+    ).encode()
+    call = (
+        f"CALL omd_dispatch.create_task('{family}', 'T', p_payload => $1::jsonb"
+        f"{', p_criteria => jsonb_build_object($3::text, $2::text)' if has_key else ''})"
+    ).encode()
+    cursor, code = psycopg.RawCursor(conn), iter(range(10**9))
+    spent: dict[bytes, list[float]] = {call: [], bare: []}
+
+    def send(statement: bytes) -> None:
+        values: list[Any] = [Jsonb({"n": 1})]
+        if has_key:
+            values.append(f"code {next(code)}")
+        if has_key and statement is call:
+            values.append("CODE")
+        cursor.execute(statement, values, prepare=True)
+
+    def turn(statement: bytes) -> None:
+        start = processor_time(conn)
+        for _ in range(100):
+            send(statement)
+        spent[statement].append(processor_time(conn) - start)
+
+    a, b, ratio = compare(lambda _: turn(call), lambda _: turn(bare), 40, 1)
+    cpu = {key: sorted(times)[len(times) // 10] / 100 for key, times in spent.items()}
+    print(
+        f"create_task {'with a key' if has_key else 'without criteria'}: {1e4 * a:.0f} us, its bare"
+        f" INSERT {1e4 * b:.0f}, ratio {ratio:.2f} (bound 2)"
+        + (
+            f"; of the server {1e6 * cpu[call]:.0f} us and {1e6 * cpu[bare]:.0f},"
+            f" ratio {cpu[call] / cpu[bare]:.2f} (bound 2.3)"
+            if cpu[bare]
+            else ""
+        )
+    )
+
+
 def measure_create(server: str) -> None:
     with psycopg.connect(prepare(server, "bench_create"), autocommit=True) as conn:
+        conn.execute("CALL omd_dispatch.register_family('N')")
+        conn.execute("CALL omd_dispatch.register_task_type('N', 'T', 'PYTHON', 'm:f', 'G')")
+        new_family(conn, "K", "{CODE}")
+        measure_single(conn, "N", has_key=False)
+        measure_single(conn, "K", has_key=True)
         single = seconds(lambda: create(conn, 500, batch=1)) / 500
         many = seconds(lambda: create(conn, 20_000)) / 20_000
     print(

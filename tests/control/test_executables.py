@@ -92,6 +92,38 @@ def test_the_next_module_of_a_batch_sees_none_of_it(another: Callable[..., Flow]
     assert session.one("SELECT v FROM dwh.n") == work_mem
 
 
+def test_no_module_of_a_batch_tells_the_next_one_what_was_set(another: Callable[..., Flow]) -> None:
+    """The settings are listed once in a statement, and no executable may change that list."""
+    session = another()
+    session.batch("b", "k", "m", "n")
+    session.module("k", executable="SELECT 1")
+    session.module(
+        "m",
+        executable="SELECT set_config('omd.session_settings',"
+        " replace(current_setting('omd.session_settings'), '5MB', '7MB'), FALSE);"
+        " SET work_mem = '7MB'",
+    )
+    session.module("n", executable="INSERT INTO dwh.n (v) VALUES (current_setting('work_mem'))")
+    session.conn.execute("SET work_mem = '5MB'")
+    assert session.call("run_batch", batch_code="b")["execution_status_code"] == "S"
+    assert session.one("SELECT v FROM dwh.n") == "5MB"
+    assert session.one("SHOW work_mem") == "5MB"
+
+
+def test_what_a_block_sets_between_two_runs_stays(another: Callable[..., Flow]) -> None:
+    session = another()
+    session.module("m", executable="INSERT INTO dwh.m (v) VALUES (current_setting('work_mem'))")
+    session.conn.execute("SET work_mem = '5MB'")
+    session.conn.execute(
+        "DO $$ DECLARE i bigint; s text; d text; BEGIN"
+        " CALL omd.run_module('m', NULL, NULL, i, s, NULL, NULL, d);"
+        " PERFORM set_config('work_mem', '6MB', FALSE);"
+        " CALL omd.run_module('m', NULL, NULL, i, s, NULL, NULL, d); END $$"
+    )
+    assert [row["v"] for row in session.rows("SELECT v FROM dwh.m")] == ["5MB", "6MB"]
+    assert session.one("SHOW work_mem") == "6MB"
+
+
 def test_a_failure_leaves_no_setting_either(another: Callable[..., Flow]) -> None:
     session = another()
     session.conn.execute("DO 'BEGIN END'")

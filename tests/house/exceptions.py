@@ -16,6 +16,8 @@ CONTROLS_TRANSACTIONS = {
     "omd.require_no_transaction_block",
     "omd._restore_settings",
     "omd._session_settings",
+    "omd._listed_settings",
+    "omd._named_settings",
     "omd_delivery.purge_deliveries",
     "omd.finish_run",
     "omd._execute_runs",
@@ -187,10 +189,10 @@ OVER_GENERATED_TABLES = {
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file; _make_insert
-# writes one for all.
+# writes two for all.
 OF_FAMILIES = re.compile(
-    r"omd_dispatch\.(_(due|claim|take|done|end|lost|stray|insert)_(old_)?task_data_\w+"
-    r"|_insert_new_tasks)"
+    r"omd_dispatch\.(_(due|claim|take|done|end|lost|stray|insert|create)_(old_)?task_data_\w+"
+    r"|_insert_new_tasks|_create_new_task)"
 )
 
 # The worker calls these itself, as the role of its connection.
