@@ -11,51 +11,51 @@ STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
 SET jit = off
 AS $modules_near$
+DECLARE
+    v_interfaces text[];
+    v_agreements text[];
+    v_deliveries bigint[];
+    v_ids integer[];
 BEGIN
-    RETURN ARRAY(
-        WITH news AS (
-            SELECT
-                n.value ->> 'interface' AS interface_code,
-                n.value ->> 'agreement_code' AS agreement_code,
-                CASE
-                    WHEN n.value ->> 'delivery_id' ~ '^[0-9]{1,18}$'
-                        THEN (n.value ->> 'delivery_id')::bigint
-                END AS delivery_id
-            FROM jsonb_array_elements(p_news) AS n (value)
-            WHERE jsonb_typeof(n.value) = 'object'
-        ),
-
-        touched AS (
-            SELECT i.interface_id
-            FROM omd_delivery.interface AS i
-            WHERE i.interface_code IN (SELECT n.interface_code FROM news AS n)
-                OR 'facts.' || i.interface_code = ANY(p_codes)
-            UNION
-            SELECT a.interface_id
-            FROM omd_delivery.agreement AS a
-            WHERE a.agreement_code IN (SELECT n.agreement_code FROM news AS n)
-                OR a.batch_code = ANY(p_codes)
-                OR 'export.' || a.agreement_code = ANY(p_codes)
-            UNION
-            SELECT a.interface_id
-            FROM news AS n
-            INNER JOIN omd_delivery.delivery AS d ON n.delivery_id = d.delivery_id
-            INNER JOIN omd_delivery.agreement AS a ON d.agreement_id = a.agreement_id
-        )
-
-        SELECT 'facts.' || i.interface_code
-        FROM touched AS t
-        INNER JOIN omd_delivery.interface AS i ON t.interface_id = i.interface_id
+    SELECT
+        array_agg(substr(c.code, 7)) FILTER (WHERE c.code LIKE 'facts.%'),
+        array_agg(split_part(c.code, '.', 2)) FILTER (WHERE c.code ~ '^(delivery|export)[.]')
+    INTO v_interfaces, v_agreements
+    FROM unnest(p_codes) AS c (code);
+    SELECT
+        v_interfaces || array_agg(n.value ->> 'interface'),
+        v_agreements || array_agg(n.value ->> 'agreement_code'),
+        array_agg((n.value ->> 'delivery_id')::bigint)
+        FILTER (WHERE n.value ->> 'delivery_id' ~ '^[0-9]{1,18}$')
+    INTO v_interfaces, v_agreements, v_deliveries
+    FROM jsonb_array_elements(p_news) AS n (value)
+    WHERE jsonb_typeof(n.value) = 'object';
+    v_ids := ARRAY(
+        SELECT i.interface_id FROM omd_delivery.interface AS i
+        WHERE i.interface_code = ANY(v_interfaces)
         UNION
+        SELECT a.interface_id FROM omd_delivery.agreement AS a
+        WHERE a.agreement_code = ANY(v_agreements)
+        UNION
+        SELECT a.interface_id
+        FROM omd_delivery.delivery AS d
+        INNER JOIN omd_delivery.agreement AS a ON d.agreement_id = a.agreement_id
+        WHERE d.delivery_id = ANY(v_deliveries)
+    );
+    RETURN ARRAY(
+        SELECT 'facts.' || i.interface_code FROM omd_delivery.interface AS i
+        WHERE i.interface_id = ANY(v_ids)
+        UNION ALL
         SELECT c.module_code
-        FROM touched AS t
-        INNER JOIN omd_delivery.agreement AS a ON t.interface_id = a.interface_id
+        FROM omd_delivery.agreement AS a
         CROSS JOIN LATERAL (
             VALUES (a.batch_code), ('export.' || a.agreement_code)
         ) AS c (module_code)
-        WHERE c.module_code IS NOT NULL
+        WHERE a.interface_id = ANY(v_ids)
     );
 END
 $modules_near$;

@@ -63,13 +63,13 @@ BEGIN
                 pg_catalog.cardinality(v_sources) OPERATOR(pg_catalog.<) c_at_once
                 OR (v_sources[1]).source OPERATOR(pg_catalog.=) v_first
             );
+        v_first := coalesce((v_sources[1]).source, '');
+        v_sources := ARRAY(SELECT s FROM omd_lineage._sources_to_watch(v_began, c_at_once) AS s);
         v_until := coalesce(
             v_until,
             pg_catalog.clock_timestamp()
             OPERATOR(pg_catalog.+) greatest(v_time, '20 milliseconds'::pg_catalog.interval)
         );
-        v_first := coalesce((v_sources[1]).source, '');
-        v_sources := ARRAY(SELECT s FROM omd_lineage._sources_to_watch(v_began, c_at_once) AS s);
     END LOOP;
 END
 $probe_sources$;
