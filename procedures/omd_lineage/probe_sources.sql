@@ -1,9 +1,9 @@
 -- Each source is a transaction of its own, unless the caller has opened one: what a source has
 -- gained stays when a later one is cancelled, and no lock is held for longer than its probe takes.
 -- Nothing is lost when such a commit is, so that it does not wait for the disk. A procedure that
--- commits can't set a search_path, so every name is qualified. Sources that no look moves would hold
--- up what waits for those that it does: 2,000 of them took four times as long as a row took through
--- ten topics. So they take a hundredth of the time, or 20 ms of a call.
+-- commits can't set a search_path, so every name is qualified. Sources that no look moves would
+-- hold up what waits for those that it does: 2,000 of them took four times as long as a row took
+-- through ten topics. So they take a hundredth of the time, or 20 ms of a call.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.probe_sources(
     INOUT p_moved integer DEFAULT NULL

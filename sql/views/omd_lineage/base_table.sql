@@ -50,6 +50,7 @@ LEFT JOIN
                     r.source_offset
                 FROM omd_lineage.topic AS r
                 WHERE r.topic_id = d.source_topic_id AND r.processor IS NULL
+                ORDER BY r.topic_id
                 OFFSET 0
             ) AS s
             ON TRUE

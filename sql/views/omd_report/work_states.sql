@@ -216,6 +216,6 @@ COMMENT ON COLUMN omd_report.work_states.detail IS
 'What a run would take; NULL when there is nothing to name.';
 COMMENT ON COLUMN omd_report.work_states.module_id IS 'The number of the Module.';
 COMMENT ON COLUMN omd_report.work_states.room IS
-'Who says that there is something to do: TOPIC, FACTS, DELIVERY, EXPORT, STAGE, or RETURN, a recall;'
-' NULL: nobody.';
+'Who says that there is something to do: TOPIC, FACTS, DELIVERY, EXPORT, STAGE, or RETURN, a '
+'recall; NULL: nobody.';
 COMMENT ON COLUMN omd_report.work_states.topic_id IS 'The number of the topic; NULL: it is none.';
