@@ -32,4 +32,3 @@ COMMENT ON FUNCTION omd.tables_of_modules IS
 'For rooms: Returns the tables, and the views over them, that runs of the Modules p_module_ids '
 'write. Locks: none.';
 REVOKE ALL ON FUNCTION omd.tables_of_modules FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.tables_of_modules TO omd_reader;

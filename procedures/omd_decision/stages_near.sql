@@ -27,4 +27,3 @@ $stages_near$;
 COMMENT ON FUNCTION omd_decision.stages_near IS
 'For rooms: Returns the Modules of the stages that read one of p_table_codes. Locks: none.';
 REVOKE ALL ON FUNCTION omd_decision.stages_near FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_decision.stages_near TO omd_reader;

@@ -65,4 +65,3 @@ COMMENT ON FUNCTION omd_delivery.modules_near IS
 'Modules p_codes deliver, load or export, or that the notifications p_news name, an array of what '
 'the channel omd_delivery tells. Locks: none.';
 REVOKE ALL ON FUNCTION omd_delivery.modules_near FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_delivery.modules_near TO omd_reader;

@@ -1,5 +1,5 @@
 -- To plan the ready list takes far longer than to read it for a few topics (10 ms and 0.5), and a
--- client's query of it is planned each time. Here a session keeps the plan, which has indexes alone,
+-- client's query of it is planned each time. Here a session keeps the plan, which uses indexes,
 -- whatever the statistics say: one topic of 10,000 costs what it costs without the others.
 
 CREATE OR REPLACE FUNCTION omd_lineage._ready_of(

@@ -17,7 +17,7 @@ RETURNS TABLE (
 LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
-SECURITY INVOKER
+SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
@@ -148,4 +148,4 @@ COMMENT ON FUNCTION omd_report.ready_tasks_near IS
 ' p_deliveries, an array of notifications of the channel omd_delivery. Each with its task type in '
 'the family WORK, if the source of that type is on: task_type, code, kind. Locks: none.';
 REVOKE ALL ON FUNCTION omd_report.ready_tasks_near FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_report.ready_tasks_near TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_report.ready_tasks_near TO omd_runner;

@@ -121,7 +121,7 @@ class News:
 
     codes: set[str] = field(default_factory=set)  # Modules whose tasks have ended
     topics: set[str] = field(default_factory=set)  # topics that have moved
-    deliveries: list[object] = field(default_factory=list)  # what the channel omd_delivery told
+    deliveries: list[object] = field(default_factory=list)  # notifications of omd_delivery
 
     def __bool__(self) -> bool:
         return bool(self.codes or self.topics or self.deliveries)
