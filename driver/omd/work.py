@@ -5,19 +5,35 @@ The database says which Modules are ready, and what a failure means; here a run 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from omd._core.calls import Calls, Repeat, Routine
 from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus
 from omd.delivery import arrivals
+from omd.dispatch.calls import DispatchCalls
 from omd.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
+    from omd._core.link import Link
+    from omd.dispatch.sources import News
     from omd.dispatch.task import Task
     from omd.doors import Control
 
+SOURCES = frozenset(("omd_report.work_tasks_database", "omd_report.work_tasks_spark"))
+"""The views for which `near` stands."""
+
+_AT_ONCE = 1000
+_NEAR = Routine(
+    "omd_report.ready_tasks_near",
+    {"p_codes": "text[]", "p_topics": "text[]", "p_deliveries": "jsonb"},
+    required=3,
+    repeat=Repeat(),
+    is_function=True,
+)
 
 _OUTCOMES = {
     ExecutionStatus.SUCCEEDED: "S",
@@ -60,6 +76,30 @@ def refresh(control: Control) -> None:
     LineageCalls(control._link).probe_sources()
     for agreement in arrivals.due(control):
         arrivals.look(control, agreement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """Ready work that depends on news."""
+
+    task_type: str
+    code: str
+    kind: str
+
+
+def near(link: Link, news: News) -> None:
+    """Create the tasks of the ready work that depends on news, without a look at all the others."""
+    rows = Calls(link)._rows(_NEAR, _Near, sorted(news.codes), sorted(news.topics), news.deliveries)
+    for task_type in sorted({row.task_type for row in rows}):
+        tasks = [
+            {"criteria": {"CODE": row.code, "KIND": row.kind}}
+            for row in rows
+            if row.task_type == task_type
+        ]
+        for first in range(0, len(tasks), _AT_ONCE):
+            DispatchCalls(link).create_tasks(
+                "WORK", task_type, tasks[first : first + _AT_ONCE], on_duplicate="EXISTING"
+            )
 
 
 def _outcome(

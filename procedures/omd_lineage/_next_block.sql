@@ -45,7 +45,12 @@ BEGIN
     FOR v_source IN
         SELECT d.source_topic_id, d.ordinal, d.depends_on, d.is_single, t.source_offset
         FROM omd_lineage.dependency AS d
-        INNER JOIN omd_lineage.topic AS t ON d.source_topic_id = t.topic_id
+        -- OFFSET 0: by the index, also before the first ANALYZE.
+        CROSS JOIN LATERAL (
+            SELECT o.processor, o.source_offset FROM omd_lineage.topic AS o
+            WHERE o.topic_id = d.source_topic_id
+            OFFSET 0
+        ) AS t
         WHERE d.topic_id = p_topic_id
             AND t.processor IS NULL
             AND t.source_offset <> 'HAND'

@@ -1,6 +1,7 @@
 -- All schedulers take the sources in the same order, so that they can't deadlock where their
 -- transactions hold several of them. What was slow comes last: when the statement is cancelled
--- there, the others are done.
+-- there, the others are done. A platform has few sources whose offset a look can move, beside
+-- thousands of tables that others say how far they have come (_sources_to_watch).
 
 CREATE OR REPLACE FUNCTION omd_lineage._sources_to_probe()
 RETURNS SETOF omd_lineage.source_list
@@ -20,15 +21,21 @@ BEGIN ATOMIC
         s.is_read
     FROM omd_lineage.source_list AS s
     LEFT JOIN omd_lineage.source_probe AS p ON s.source = p.source
-    WHERE s.inactive_indicator = 'N' AND coalesce(s.source_offset NOT IN ('FACTS', 'RUNS'), TRUE)
+    WHERE
+        s.topic_id IS NOT NULL
+        AND s.inactive_indicator = 'N'
+        AND (
+            s.source_offset IN ('PROBE', 'TRIGGER', 'CLOCK', 'LAKE')
+            OR s.source_offset = 'HAND' AND s.max_age IS NOT NULL
+        )
     ORDER BY
         coalesce(p.probe_duration > interval '1 second', FALSE),
-        s.topic_id ASC NULLS LAST,
+        s.topic_id ASC,
         s.source ASC;
 END;
 
 COMMENT ON FUNCTION omd_lineage._sources_to_probe IS
-'Returns every active source that does not say itself how far it has come, in the order in which '
-'they are probed. Locks: none.';
+'Returns every active source that a look can move, or that has a greatest age, in the order in '
+'which they are probed. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._sources_to_probe FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._sources_to_probe TO omd_runner;

@@ -664,6 +664,7 @@
 \ir ../../procedures/omd/undeclared_readers.sql
 \ir ../../procedures/omd/tables_of_run.sql
 \ir ../../procedures/omd/modules_writing.sql
+\ir ../../procedures/omd/tables_of_modules.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
 \ir ../../procedures/omd/readable_until.sql

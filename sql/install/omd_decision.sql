@@ -166,6 +166,7 @@
 \ir ../../procedures/omd_decision/_look.sql
 \ir ../../procedures/omd_decision/_begin_stage_run.sql
 \ir ../../procedures/omd_decision/_stage_of.sql
+\ir ../../procedures/omd_decision/stages_near.sql
 \ir ../../procedures/omd_decision/begin_run.sql
 \ir ../../procedures/omd_decision/end_run.sql
 \ir ../../procedures/omd_decision/run_stage.sql

@@ -234,6 +234,7 @@
 \ir ../../procedures/omd_delivery/claim_look.sql
 \ir ../../procedures/omd_delivery/report_arrivals.sql
 \ir ../../procedures/omd_delivery/take_arrival.sql
+\ir ../../procedures/omd_delivery/modules_near.sql
 \ir ../../procedures/omd_delivery/check_arrival.sql
 \ir ../../procedures/omd_delivery/_move_files.sql
 \ir ../../procedures/omd_delivery/finish_arrival.sql

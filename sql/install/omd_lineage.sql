@@ -209,6 +209,7 @@
 \ir ../../procedures/omd_lineage/_probe_source.sql
 \ir ../../procedures/omd_lineage/_try_probe.sql
 \ir ../../procedures/omd_lineage/_sources_to_probe.sql
+\ir ../../procedures/omd_lineage/_sources_to_watch.sql
 \ir ../../procedures/omd_lineage/probe_sources.sql
 \ir ../../procedures/omd_lineage/_normal_run_window.sql
 \ir ../../procedures/omd_lineage/_check_topic.sql
@@ -345,6 +346,9 @@
 
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
+\ir ../../procedures/omd_lineage/_ready_of.sql
+\ir ../../procedures/omd_lineage/_ready_near.sql
+\ir ../../procedures/omd_lineage/topics_near.sql
 \ir ../views/omd_lineage/ready_list_by_topic.sql
 \ir ../views/omd_lineage/topic_work.sql
 \ir ../views/omd_lineage/described_topic.sql

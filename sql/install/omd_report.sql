@@ -14,6 +14,7 @@
 \ir ../views/omd_report/flow_nodes.sql
 \ir ../views/omd_report/ready_topic_tasks.sql
 \ir ../../procedures/omd_report/ready_tasks.sql
+\ir ../../procedures/omd_report/ready_tasks_near.sql
 \ir ../views/omd_report/work_tasks_database.sql
 \ir ../views/omd_report/work_tasks_spark.sql
 \ir ../views/omd_report/work_adoption.sql

@@ -59,7 +59,7 @@ TOPICS = """
 """
 
 
-def register(conn: psycopg.Connection[Any], topics: int) -> None:
+def register(conn: psycopg.Connection[Any], topics: int, *, is_analysed: bool = True) -> None:
     """Insert topics as their owner; ten thousand calls would take too long."""
     with conn.transaction():
         conn.execute("SET LOCAL ROLE omd_owner")
@@ -83,6 +83,8 @@ def register(conn: psycopg.Connection[Any], topics: int) -> None:
             (True,),
         )
         conn.execute("SELECT omd_lineage._resolve_dependencies(topic_id) FROM omd_lineage.topic")
+    if not is_analysed:
+        return
     for table in ("omd_lineage.topic", "omd_lineage.offsets", "omd_lineage.dependency"):
         conn.execute(f"VACUUM (FREEZE, ANALYZE) {table}".encode())
 

@@ -200,6 +200,8 @@ CALLED_BY_THE_WORKER = {
     "omd_facts._refuse_export",  # by the query of an export
     "omd_facts._load_item",  # by the SQL of a load
     "omd_dispatch._complete_and_claim",
+    "omd_lineage._ready_near",  # by a scheduler, after a step
+    "omd_report.ready_tasks_near",  # at news
     "omd_dispatch._take_task_data_call",
     "omd_dispatch._take_task_data_run",
     "omd_dispatch._take_task_data_work",
@@ -915,7 +917,7 @@ KNOWS = {
         "omd_provenance",
         "omd_report",
     },
-    "omd_report": {"omd_dispatch"},
+    "omd_report": {"omd_decision", "omd_delivery", "omd_dispatch", "omd_lineage"},
     "omd_web": {
         "omd_decision",
         "omd_delivery",

@@ -28,6 +28,7 @@ from omd.control.connection import Connection
 from omd.control.errors import NeedsWorker
 
 if TYPE_CHECKING:
+    from omd.dispatch.sources import News
     from omd.dispatch.task import Task
 
 _LONGEST_ERROR = 8000
@@ -256,3 +257,18 @@ def refresher(kind: TaskType) -> Callable[[Connection], object] | None:
     if kind.handler != "PYTHON":
         return None
     return getattr(importlib.import_module((kind.target or "").partition(":")[0]), "refresh", None)
+
+
+def near(kind: TaskType | None, source: str) -> Callable[[Link, News], None] | None:
+    """Return the function ``near(link, news)`` of the module of a PYTHON handler.
+
+    It creates the tasks that the view `source` would have because of the news. None: the module has
+    no such function, or not for this view, so that the view is to be read.
+    """
+    if kind is None or kind.handler != "PYTHON":
+        return None
+    module = importlib.import_module((kind.target or "").partition(":")[0])
+    if source not in getattr(module, "SOURCES", ()):
+        return None
+    look: Callable[[Link, News], None] = module.near
+    return look

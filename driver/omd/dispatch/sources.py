@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -107,6 +108,121 @@ class Sources:
                 self._tell(f"the sources of tasks could not be read: {one_line(error)}")
             return timedelta(seconds=1)
         return answer.wait
+
+    def _close(self) -> None:
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+
+@dataclass(slots=True)
+class News:
+    """What has just been committed."""
+
+    codes: set[str] = field(default_factory=set)  # Modules whose tasks have ended
+    topics: set[str] = field(default_factory=set)  # topics that have moved
+    deliveries: list[object] = field(default_factory=list)  # notifications of omd_delivery
+
+    def __bool__(self) -> bool:
+        return bool(self.codes or self.topics or self.deliveries)
+
+
+class Near:
+    """Creates the tasks of what depends on news, in a thread of its own.
+
+    A source that is read as a whole costs what there is, and this what is near the news: so that a
+    row takes no longer through ten topics beside 10,000 others. What it does not find, or what
+    fails here, is found when the sources are read.
+
+    Args:
+        new_link: makes its connection.
+        failed: is called when the sources are to be read instead.
+        tell: is called with what went wrong.
+    """
+
+    def __init__(
+        self,
+        new_link: Callable[[], Link],
+        failed: Callable[[], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        self._new_link = new_link
+        self._failed = failed
+        self._tell = tell
+        self._link: Link | None = None  # the thread alone uses it
+        self._news: dict[Callable[[Link, News], None], News] = {}
+        self._changed = threading.Condition()
+        self._is_stopped = self._is_paused = False
+        self._turn = threading.Lock()  # held while it looks, and while it rests
+        self._thread = threading.Thread(target=self._run, name="omd-near", daemon=True)
+        self._thread.start()
+
+    def tell(
+        self,
+        look: Callable[[Link, News], None],
+        *,
+        code: str | None = None,
+        topic: str | None = None,
+        delivery: object = None,
+    ) -> None:
+        """Say what has happened, and who knows what depends on it; any thread may call it."""
+        with self._changed:
+            news = self._news.setdefault(look, News())
+            if code is not None:
+                news.codes.add(code)
+            if topic is not None:
+                news.topics.add(topic)
+            if delivery is not None:
+                news.deliveries.append(delivery)
+            self._changed.notify_all()
+
+    def pause(self) -> None:
+        """Look no more until `resume`; a look that is on its way is waited for."""
+        self._turn.acquire()
+        self._is_paused = True
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        self._is_paused = False
+        self._turn.release()
+
+    def stop(self) -> None:
+        """Stop; a look that is on its way delays the caller by a second at most."""
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify_all()
+        if self._is_paused:
+            self.resume()
+        self._thread.join(timeout=1.0)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_stopped or self._news)
+            with self._turn:
+                with self._changed:
+                    if self._is_stopped:
+                        break
+                    news, self._news = self._news, {}
+                began = time.monotonic()
+                for look, what in news.items():
+                    self._look(look, what)
+                took = time.monotonic() - began
+            # Those who run tasks have half of the time at least; meanwhile more news comes.
+            time.sleep(min(took, 1.0))
+        self._close()
+
+    def _look(self, look: Callable[[Link, News], None], news: News) -> None:
+        try:
+            if self._link is None:
+                self._link = self._new_link()
+                self._link.set(statement_timeout=_LONGEST)
+            look(self._link, news)
+        except (psycopg.Error, OmdError) as error:
+            self._close()
+            if not isinstance(error, ConnectionFailed):  # the main thread tells that
+                self._tell(f"what depends on news could not be read: {one_line(error)}")
+            self._failed()
 
     def _close(self) -> None:
         if self._link is not None:

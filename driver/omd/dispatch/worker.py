@@ -8,12 +8,13 @@ longer does.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -32,7 +33,7 @@ from omd.control.connection import Connection
 from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import BackendGone
 from omd.dispatch.exchange import Exchange, Exchanger, NewTask
-from omd.dispatch.handlers import TaskType, refresher, task_types
+from omd.dispatch.handlers import TaskType, near, refresher, task_types
 from omd.dispatch.maintenance import Maintenance
 from omd.dispatch.rows import (
     DispatchQueueRow,
@@ -41,7 +42,7 @@ from omd.dispatch.rows import (
     DispatchSourcesRow,
 )
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
-from omd.dispatch.sources import Sources, fire_all
+from omd.dispatch.sources import Near, News, Sources, fire_all
 from omd.dispatch.task import Claim, Task
 from omd.doors import connect
 
@@ -55,6 +56,7 @@ _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer
 _SOURCES = "*"  # the payload of a change of the sources of tasks
 _NEW = re.compile("([A-Z0-9_]+) ([0-9]{1,4}) ([0-9]{1,18})")  # family, partition, task
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
+_NAMES = ("interface", "agreement_code", "delivery_id")  # what a notification of omd_delivery names
 
 
 _ENDINGS = {None: "ended", "S": "done", "A": "later", "C": "skipped", "F": "failed"}
@@ -109,6 +111,11 @@ class Worker:
     _renewal: Periodic | None = field(default=None, init=False)
     _sources: Sources | None = field(default=None, init=False)
     _families: set[str] = field(default_factory=set, init=False)  # those with a source of tasks
+    _near: Near | None = field(default=None, init=False)
+    # Those whose sources need not be read at news: what depends on it is known.
+    _looks: dict[str, Callable[[Link, News], None]] = field(default_factory=dict, init=False)
+    # The channels at whose news sources are to be read.
+    _channels: set[str] = field(default_factory=set, init=False)
     # The last look for what would come has made tasks, and none of them had anything to do.
     _is_vain: bool = field(default=False, init=False)
 
@@ -138,6 +145,7 @@ class Worker:
             with loop.signals():
                 self._register()
                 sources = self._sources = Sources(lambda: self._new_link("-sources"), _tell)
+                near_news = self._near = Near(lambda: self._new_link("-near"), sources.ask, _tell)
                 maintenance = Maintenance(lambda: self._new_link("-fire"), _tell, sources.ask)
                 rounds = Periodic(
                     "maintain",
@@ -165,6 +173,7 @@ class Worker:
                 finally:
                     rounds.stop()
                     news.stop()
+                    near_news.stop()
                     sources.stop()
                     self._leave()
 
@@ -308,7 +317,42 @@ class Worker:
         for channel in {channel for row in rows for channel in row.listen}:
             news.listen(channel)
         self._families = {row.family_code for row in rows}
+        kinds = task_types(self._dispatch) if rows else {}
+        self._looks, self._channels = {}, set()
+        for family_code in self._families:
+            own = [row for row in rows if row.family_code == family_code]
+            looks = {near(kinds.get((family_code, row.task_type)), row.source) for row in own}
+            if len(looks) == 1 and (look := looks.pop()) is not None:
+                self._looks[family_code] = look
+            else:
+                self._channels.update(channel for row in own for channel in row.listen)
         self._ask_sources()
+
+    def _tell_news(self, channel: str, payload: str) -> None:
+        """Have those looked at that depend on a notification; if nobody knows them, all."""
+        topic = delivery = None
+        if channel == "omd_lineage":
+            topic = payload
+        elif channel == "omd_delivery":
+            with suppress(ValueError):
+                delivery = json.loads(payload)
+            if not isinstance(delivery, dict) or not any(delivery.get(n) for n in _NAMES):
+                delivery = None
+        is_known = topic is not None or delivery is not None
+        if self._near is not None and is_known:
+            for look in set(self._looks.values()):
+                self._near.tell(look, topic=topic, delivery=delivery)
+        if not is_known or channel in self._channels:
+            self._ask_sources()
+
+    def _tell_ended(self, claimed: Claimed) -> None:
+        """Have those looked at that depend on a task that has ended."""
+        look = self._looks.get(claimed.claim.family_code)
+        code = claimed.task.criteria.get("CODE")
+        if look is None or self._near is None or not isinstance(code, str):
+            self._ask_sources()
+        else:
+            self._near.tell(look, code=code)
 
     def _ask_sources(self) -> None:
         if self._sources is not None:
@@ -354,7 +398,7 @@ class Worker:
             self._hear_of_sources(news)
         for channel, payload in heard:
             if channel != "omd_dispatch":
-                self._ask_sources()
+                self._tell_news(channel, payload)
                 continue
             if payload == _SOURCES:
                 self._hear_of_sources(news)
@@ -388,14 +432,16 @@ class Worker:
         What this worker does itself to create tasks rests from then on. Where time itself is news,
         as for a topic over the clock, tasks would come for ever; so those end it that find nothing.
         """
-        if self._sources is None:
+        if self._sources is None or self._near is None:
             return False
         self._sources.pause()
+        self._near.pause()
         is_quiet = False
         try:
             is_quiet = not self._has_tasks() and (self._is_vain or not self._can_create_tasks())
         finally:
             if not is_quiet:
+                self._near.resume()
                 self._sources.resume()
         return is_quiet
 
@@ -485,10 +531,9 @@ class Worker:
         self._reported_at = time.monotonic()
         for ended in exchange.results:
             self._held.pop(ended.claimed.claim.task_id, None)
-        if self._families and any(
-            ended.claimed.claim.family_code in self._families for ended in exchange.results
-        ):
-            self._ask_sources()
+        for ended in exchange.results:
+            if ended.claimed.claim.family_code in self._families:
+                self._tell_ended(ended.claimed)
         self._look = self._look or 0 < exchange.limit == len(exchange.claimed)
         return exchange
 

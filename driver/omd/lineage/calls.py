@@ -201,7 +201,9 @@ class LineageCalls(Calls):
         shows.
 
         Returns ``moved``, the number of offsets that moved. A locked or broken source does not stop
-        the others. Outside a transaction block it commits after each source.
+        the others. Tables that nothing but their owners moves (HAND, without a greatest age, or no
+        topic) are looked at in turn, those first whose look was longest ago, for a hundredth of the
+        time or 20 ms. Outside a transaction block it commits after each source.
         """
         answer: int = self._value(_PROBE_SOURCES)
         return answer

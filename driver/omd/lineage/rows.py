@@ -762,6 +762,7 @@ class TopicWorkRow:
         since: Since when; NULL when that is not known.
         not_before: When its pause ends; NULL: it has none.
         detail: How far a step may read; NULL: it is not ready.
+        topic_id: The number of the topic.
     """
 
     view: ClassVar[str] = "omd_lineage.topic_work"
@@ -773,3 +774,4 @@ class TopicWorkRow:
     since: datetime | None
     not_before: datetime | None
     detail: str | None
+    topic_id: int

@@ -15,10 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Protocol
 
 import click
 import psycopg
 
+from omd._core.calls import Repeat, Routine
 from omd._core.engines import Engine
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
@@ -30,13 +32,38 @@ from omd._terminal.text import short
 from omd.control.connection import Connection
 from omd.lineage.codes import StepResult
 from omd.lineage.room import Lineage
-from omd.lineage.rows import LineageGraphRow, ReadyListRow
 from omd.lineage.step import StepOutcome, step_in_database
 
 # After a read of the whole ready list the next one waits this many times as long as it took; after
-# a read of a few topics, once as long.
+# a read of a few topics, the next such one waits once as long. Neither waits for the other.
 _REST = 4
 _PATIENCE = timedelta(minutes=1)  # so long a step waits for a database that restarts
+_NEAR = Routine(
+    "omd_lineage._ready_near",
+    {"p_topics": "text[]"},
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
+)
+
+
+class _Topic(Protocol):
+    """What a look says of a topic."""
+
+    @property
+    def topic(self) -> str: ...
+
+    @property
+    def engine(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """A topic that has moved, or that reads one that has."""
+
+    topic: str
+    engine: str
+    is_ready: bool
 
 
 @dataclass
@@ -100,8 +127,8 @@ class Scheduler:
 
     def _serve(self, session: tuple[Lineage, Listener]) -> None:
         lineage, news = session
-        next_poll = rest_until = 0.0
-        look, has_looked, queue = True, False, list[ReadyListRow]()
+        next_poll = look_at = near_at = 0.0
+        look, has_looked, queue = True, False, list[_Topic]()
         while not self._loop.stop:
             self._reap()
             try:
@@ -110,26 +137,26 @@ class Scheduler:
                     self._crowded = False
                     lineage.probe_sources()
                     look = True
-                if self._free and time.monotonic() >= rest_until:
-                    began = time.monotonic()
-                    if look and not (self.once and has_looked):
+                began = time.monotonic()
+                if self._free:
+                    if look and began >= look_at and not (self.once and has_looked):
                         look, has_looked, self._progressed = False, True, False
                         self._moved.clear()
                         queue = self._chosen(lineage.ready_list(only_ready=True))
                         self._loop.service.ready(f"polling every {self.poll:g} s")
-                        rest_until = time.monotonic() + _REST * (time.monotonic() - began)
-                    elif self._moved and not self.once:
+                        look_at = time.monotonic() + _REST * (time.monotonic() - began)
+                    elif self._moved and began >= near_at and not self.once:
                         near = self._chosen(self._near(lineage))
                         named = {row.topic for row in near}
                         queue = near + [row for row in queue if row.topic not in named]
-                        rest_until = time.monotonic() + (time.monotonic() - began)
+                        near_at = time.monotonic() + (time.monotonic() - began)
             except ConnectionFailed:
                 raise
             except psycopg.Error as error:
                 if not has_looked:
                     raise
                 _tell(f"the ready list can't be read, trying again: {error}")
-                look, rest_until = True, next_poll
+                look, look_at, near_at = True, next_poll, next_poll
             while queue and self._free:
                 row = queue.pop(0)
                 if row.topic not in self._running:
@@ -140,19 +167,21 @@ class Scheduler:
                     return
                 if self.until_quiet:  # topics that had to wait may run now
                     look = is_awake = True
-            soon = rest_until if is_awake and self._free and not self.once else next_poll
-            if self._loop.wait(min(soon, next_poll) - time.monotonic(), news):
+            soon = next_poll
+            if is_awake and self._free and not self.once:
+                soon = min(look_at if look else soon, near_at if self._moved else soon, soon)
+            if self._loop.wait(soon - time.monotonic(), news):
                 self._moved |= news.heard()
                 look = look or news.polls
 
-    def _near(self, lineage: Lineage) -> list[ReadyListRow]:
+    def _near(self, lineage: Lineage) -> list[_Near]:
         """Return the topics that are ready among those that have moved and those that read them."""
         moved, self._moved = sorted(self._moved), set()
-        readers = {row.topic for row in lineage.report(LineageGraphRow, source_topic=moved)}
-        self._stirred |= readers & self._running.keys()
-        return lineage.ready_list(sorted(readers.union(moved)), only_ready=True)
+        near = lineage._rows(_NEAR, _Near, moved)
+        self._stirred |= {row.topic for row in near} & self._running.keys()
+        return [row for row in near if row.is_ready]
 
-    def _chosen(self, rows: Iterable[ReadyListRow]) -> list[ReadyListRow]:
+    def _chosen(self, rows: Iterable[_Topic]) -> list[_Topic]:
         chosen = [
             row
             for row in rows

@@ -297,6 +297,10 @@ class WorkStatesRow:
             one that failed last; NULL: there is none.
         task_id: Its live task; NULL: there is none.
         detail: What a run would take; NULL when there is nothing to name.
+        module_id: The number of the Module.
+        room: Who says that there is something to do: TOPIC, FACTS, DELIVERY, EXPORT, STAGE, or
+            RETURN, a recall; NULL: nobody.
+        topic_id: The number of the topic; NULL: it is none.
     """
 
     view: ClassVar[str] = "omd_report.work_states"
@@ -314,6 +318,9 @@ class WorkStatesRow:
     module_instance_id: int | None
     task_id: int | None
     detail: str | None
+    module_id: int
+    room: str | None
+    topic_id: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 -- A load takes the oldest item of the queue. A run that has failed leaves its item there, and the
--- next begin undoes it, so only what is to be undone without an item shows as such.
+-- next begin undoes it, so only what is to be undone without an item shows as such. The item is
+-- looked up for each interface: who asks for one reads the queue of no other.
 
 CREATE OR REPLACE VIEW omd_facts.load_work AS
 SELECT
@@ -25,11 +26,13 @@ SELECT
         'delivery ' || q.delivery_id, 'Module Instance ' || u.module_instance_id
     ) AS detail
 FROM omd_facts.interface AS i
-LEFT JOIN (
-    SELECT DISTINCT ON (o.interface_id) o.*
+LEFT JOIN LATERAL (
+    SELECT o.*
     FROM omd_delivery.open_queue AS o
-    ORDER BY o.interface_id, o.queue_id
-) AS q ON i.interface_id = q.interface_id
+    WHERE o.interface_id = i.interface_id
+    ORDER BY o.queue_id
+    LIMIT 1
+) AS q ON TRUE
 LEFT JOIN (
     SELECT
         o.module_id,

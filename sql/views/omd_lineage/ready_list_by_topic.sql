@@ -1,7 +1,6 @@
 -- omd_lineage.ready_list looks at the dependencies of all topics at once, which is cheapest for all
 -- of them. This view asks it for each topic on its own, so a query of a few topics costs a few
--- index look-ups, however many others there are. OFFSET 0 keeps the planner from asking for all at
--- once.
+-- index look-ups, however many others there are, by a plan that the session keeps.
 
 CREATE OR REPLACE VIEW omd_lineage.ready_list_by_topic AS
 SELECT
@@ -23,14 +22,7 @@ SELECT
     r.has_work,
     r.is_held
 FROM omd_lineage.topic AS t
-CROSS JOIN
-    LATERAL (
-        SELECT l.*
-        FROM omd_lineage.ready_list AS l
-        WHERE l.topic_id = t.topic_id
-        ORDER BY l.topic_id
-        OFFSET 0
-    ) AS r
+CROSS JOIN LATERAL omd_lineage._ready_of(ARRAY[t.topic_id]) AS r
 ORDER BY r.lag DESC NULLS FIRST, r.topic_id ASC;
 
 COMMENT ON VIEW omd_lineage.ready_list_by_topic IS

@@ -15,7 +15,8 @@ SELECT
     CASE WHEN r.reason IN ('DEPENDENCY', 'NO_OFFSET', 'AWAITED') THEN r.blocker END AS waits_for,
     r.since,
     r.not_before,
-    CASE WHEN r.is_ready AND r.upto IS NOT NULL THEN 'up to ' || r.upto END AS detail
+    CASE WHEN r.is_ready AND r.upto IS NOT NULL THEN 'up to ' || r.upto END AS detail,
+    r.topic_id
 FROM omd_lineage.ready_list AS r;
 
 COMMENT ON VIEW omd_lineage.topic_work IS
@@ -30,3 +31,4 @@ COMMENT ON COLUMN omd_lineage.topic_work.since IS 'Since when; NULL when that is
 COMMENT ON COLUMN omd_lineage.topic_work.not_before IS 'When its pause ends; NULL: it has none.';
 COMMENT ON COLUMN omd_lineage.topic_work.detail IS
 'How far a step may read; NULL: it is not ready.';
+COMMENT ON COLUMN omd_lineage.topic_work.topic_id IS 'The number of the topic.';

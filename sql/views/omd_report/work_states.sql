@@ -1,6 +1,7 @@
 -- Each room says what there is to do for its Modules; what holds for all of them stands here: runs,
 -- failures and who is switched off. So a new kind needs a view of work in its room, and a line in
--- each_room.
+-- each_room. Who asks for one Module names its room too, and a topic, since the planner then leaves
+-- out what the other rooms say, and looks at this topic alone (omd_report._ready_near).
 
 CREATE OR REPLACE VIEW omd_report.work_states AS
 WITH
@@ -13,7 +14,9 @@ room_work AS NOT MATERIALIZED (
         t.since,
         t.not_before,
         NULL::bigint AS module_instance_id,
-        t.detail
+        t.detail,
+        'TOPIC' AS room,
+        t.topic_id
     FROM omd_lineage.topic_work AS t
     UNION ALL
     SELECT
@@ -24,7 +27,9 @@ room_work AS NOT MATERIALIZED (
         l.since,
         NULL::timestamptz AS not_before,
         NULL::bigint AS module_instance_id,
-        l.detail
+        l.detail,
+        'FACTS' AS room,
+        NULL::integer AS topic_id
     FROM omd_facts.load_work AS l
     UNION ALL
     SELECT
@@ -35,7 +40,9 @@ room_work AS NOT MATERIALIZED (
         d.since,
         d.not_before,
         d.batch_instance_id AS module_instance_id,
-        'delivery ' || d.delivery_id AS detail
+        'delivery ' || d.delivery_id AS detail,
+        'DELIVERY' AS room,
+        NULL::integer AS topic_id
     FROM omd_delivery.delivery_work AS d
     INNER JOIN omd.module AS m ON d.batch_code = m.module_code
     UNION ALL
@@ -47,7 +54,9 @@ room_work AS NOT MATERIALIZED (
         e.since,
         e.not_before,
         e.module_instance_id,
-        'delivery ' || e.delivery_id AS detail
+        'delivery ' || e.delivery_id AS detail,
+        'EXPORT' AS room,
+        NULL::integer AS topic_id
     FROM omd_facts.export_work AS e
     INNER JOIN omd.module AS m ON e.module_code = m.module_code
     UNION ALL
@@ -59,7 +68,9 @@ room_work AS NOT MATERIALIZED (
         s.since,
         s.not_before,
         NULL::bigint AS module_instance_id,
-        s.detail
+        s.detail,
+        'STAGE' AS room,
+        NULL::integer AS topic_id
     FROM omd_decision.stage_work AS s
 ),
 
@@ -75,7 +86,9 @@ each_room AS (
         r.since,
         NULL::timestamptz AS not_before,
         NULL::bigint AS module_instance_id,
-        'recall ' || r.recall_id AS detail
+        'recall ' || r.recall_id AS detail,
+        'RETURN' AS room,
+        NULL::integer AS topic_id
     FROM omd.return_work AS r
     LEFT JOIN LATERAL (
         SELECT min(m.module_code) AS waits_for
@@ -96,9 +109,12 @@ each_room AS (
 
 modules AS (
     SELECT
+        m.module_id,
         m.module_kind_code,
         m.module_code,
         m.engine_code,
+        w.room,
+        w.topic_id,
         w.state AS room_state,
         w.reason AS room_reason,
         w.waits_for,
@@ -165,7 +181,10 @@ SELECT
         CASE WHEN w.state = 'RUNNING' THEN w.running_instance_id END, w.last_module_instance_id
     ) AS module_instance_id,
     w.task_id,
-    w.detail
+    w.detail,
+    w.module_id,
+    w.room,
+    w.topic_id
 FROM modules AS w;
 
 COMMENT ON VIEW omd_report.work_states IS
@@ -195,3 +214,8 @@ COMMENT ON COLUMN omd_report.work_states.module_instance_id IS
 COMMENT ON COLUMN omd_report.work_states.task_id IS 'Its live task; NULL: there is none.';
 COMMENT ON COLUMN omd_report.work_states.detail IS
 'What a run would take; NULL when there is nothing to name.';
+COMMENT ON COLUMN omd_report.work_states.module_id IS 'The number of the Module.';
+COMMENT ON COLUMN omd_report.work_states.room IS
+'Who says that there is something to do: TOPIC, FACTS, DELIVERY, EXPORT, STAGE, or RETURN, a '
+'recall; NULL: nobody.';
+COMMENT ON COLUMN omd_report.work_states.topic_id IS 'The number of the topic; NULL: it is none.';

@@ -1,0 +1,43 @@
+-- What has just been committed can have made these ready: who reads a topic that has moved, and the
+-- topic itself.
+
+CREATE OR REPLACE FUNCTION omd_lineage._ready_near(
+    p_topics text[]
+)
+RETURNS TABLE (
+    topic text,
+    engine text,
+    is_ready boolean
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+AS $ready_near$
+BEGIN
+    RETURN QUERY
+    SELECT r.topic, r.engine, r.is_ready
+    FROM omd_lineage._ready_of(
+        ARRAY(
+            SELECT t.topic_id FROM omd_lineage.topic AS t
+            WHERE t.topic = ANY(p_topics)
+            UNION
+            SELECT d.topic_id
+            FROM omd_lineage.topic AS t
+            INNER JOIN omd_lineage.dependency AS d ON t.topic_id = d.source_topic_id
+            WHERE t.topic = ANY(p_topics)
+        )
+    ) AS r;
+END
+$ready_near$;
+
+COMMENT ON FUNCTION omd_lineage._ready_near IS
+'Returns p_topics, which have moved, and those that read them, as omd_lineage.ready_list orders '
+'them: topic, engine, and whether it is ready. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage._ready_near FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._ready_near TO omd_runner;
