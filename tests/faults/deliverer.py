@@ -109,9 +109,7 @@ class Deliverer:
             self.call("fail_delivery", delivery_id=delivery, attempt=attempt, event_detail="failed")
             time.sleep(0.5)
 
-    def attempt(
-        self, delivery: int, attempt: int, folder: str, instances: dict[str, int]
-    ) -> None:
+    def attempt(self, delivery: int, attempt: int, folder: str, instances: dict[str, int]) -> None:
         terms = self.conn.execute(
             "SELECT terms FROM omd_report.arrival_locations WHERE agreement_code = %s", [self.name]
         ).fetchone()

@@ -58,7 +58,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -102,7 +102,7 @@ PASSING = (psycopg.OperationalError, psycopg.errors.InternalError_, psycopg.Inte
 CARRIERS = {"AA": "American", "B6": "JetBlue", "DL": "Delta", "UA": "United"}
 
 
-# What arrives --------------------------------------------------------------------------------------
+# What arrives ---------------------------------------------------------------------------------
 
 
 class Supplier(threading.Thread):
@@ -140,7 +140,7 @@ class Supplier(threading.Thread):
 
     def rows(self, day: int) -> list[Row]:
         """Return the flights of a day, and new versions of some of days before."""
-        at = datetime(2013, 1, 1) + timedelta(days=day - 1)
+        at = datetime(2013, 1, 1, tzinfo=timezone.utc) + timedelta(days=day - 1)
         rows = [
             [
                 self.rng.choice([*CARRIERS]),
@@ -156,9 +156,8 @@ class Supplier(threading.Thread):
         ]
         former = [row for d in self.accepted for row in self.accepted[d]]
         known = {tuple(row[:3]): row for row in former}
-        for key in self.rng.sample(sorted(known), min(len(known), self.rng.randint(0, 6))):
-            rows.append([*known[key][:6], self.delay(), known[key][7]])
-        return rows
+        changed = self.rng.sample(sorted(known), min(len(known), self.rng.randint(0, 6)))
+        return rows + [[*known[key][:6], self.delay(), known[key][7]] for key in changed]
 
     def delay(self) -> str:
         return "NA" if self.rng.random() < 0.1 else str(self.rng.randrange(-20, 300))
@@ -185,7 +184,9 @@ class Supplier(threading.Thread):
 
     def wrong(self, day: int, rows: list[Row]) -> None:
         """Hours for minutes, and flights that nobody has flown; it is noticed some time later."""
-        wrong = [[*row[:6], "NA" if row[6] == "NA" else str(int(row[6]) * 60), row[7]] for row in rows]
+        wrong = [
+            [*row[:6], "NA" if row[6] == "NA" else str(int(row[6]) * 60), row[7]] for row in rows
+        ]
         self.plain(day, [*wrong, *([row[0], f"{row[1]}9", *row[2:]] for row in rows[:5])])
         self.await_arrival(day, "DONE")
         self.over.wait(self.rng.uniform(0, 2))
@@ -345,6 +346,11 @@ def send(pid: int, number: signal.Signals) -> bool:
     return True
 
 
+def send_all(pids: list[int], number: signal.Signals) -> bool:
+    """Send a signal to all of them; return whether one has got it."""
+    return [send(pid, number) for pid in pids].count(True) > 0
+
+
 class Chaos:
     """A server, the flow, and what happens to them."""
 
@@ -369,7 +375,7 @@ class Chaos:
         self.is_quiet = threading.Event()
         self.lock = threading.Lock()
         self.variables: dict[str, str] = {}
-        self.undoing: list[tuple[float, Callable[[], None]]] = []  # what ends a fault, and when
+        self.undoing: list[tuple[float, Callable[[], object]]] = []  # what ends a fault, and when
         self.mounts: list[Path] = []
         self.ended = contextlib.ExitStack()
         self.workers: list[Worker] = []
@@ -466,7 +472,9 @@ class Chaos:
                     '"@care.json"', f"mart_{NAME}.decide"
                 )
                 if file.name == "flow.sql":
-                    text += f"; RESET ROLE; GRANT USAGE ON SCHEMA mart_{NAME} TO omd_admin; {DECIDE}"
+                    text += (
+                        f"; RESET ROLE; GRANT USAGE ON SCHEMA mart_{NAME} TO omd_admin; {DECIDE}"
+                    )
             (declared / file.name).write_text(text, encoding="utf-8")
         with psycopg.connect(self.dsn, autocommit=True, row_factory=dict_row) as conn:
             omd.install.install(conn)
@@ -567,7 +575,7 @@ class Chaos:
 
     # Faults: each returns what it did, or None where it found nothing to strike
 
-    def later(self, seconds: float, undo: Callable[[], None]) -> None:
+    def later(self, seconds: float, undo: Callable[[], object]) -> None:
         self.undoing.append((time.monotonic() + seconds, undo))
 
     def undo_due(self) -> None:
@@ -596,7 +604,7 @@ class Chaos:
         else:
             worker.killed = True
         names = [name_of(pid) for pid in pids]
-        if not any([send(pid, signal.SIGKILL) for pid in pids]):
+        if not send_all(pids, signal.SIGKILL):
             return None
         return f"{what} of {worker.name}: {', '.join(names)}"
 
@@ -679,10 +687,10 @@ class Chaos:
             pids, name = [backend["pid"]], f"a process of the server: {backend['application_name']}"
         else:
             pids, name = [self.network.pid], "the network"
-        if not any([send(pid, signal.SIGSTOP) for pid in pids]):
+        if not send_all(pids, signal.SIGSTOP):
             return None
         seconds = self.rng.uniform(0.5, 2.5 * TTL)
-        self.later(seconds, lambda: [send(pid, signal.SIGCONT) for pid in pids] and None)
+        self.later(seconds, lambda: send_all(pids, signal.SIGCONT))
         return f"{name} for {seconds:.1f} s"
 
     def strike(self, fault: str) -> bool:
@@ -705,12 +713,15 @@ class Chaos:
                     self.counted[f"a worker ended by itself with {code}"] += 1
                     self.tell(f"{worker.name} ended with {code}: {tail(worker.log)}")
                 worker.start()
-        # The lock file of a server that recovers has no socket yet.
+        if (self.folder / "server" / "filler").exists():
+            return  # pg_ctl waits two minutes for a server that can't write
         try:
             if not embedded.status(self.home).running:
                 self.start_server()
         except embedded.EmbeddedError as error:
-            self.tell(f"the server does not start: {str(error).splitlines()[-1]}")
+            self.counted["the server could not be started at once"] += 1
+            if self.is_quiet.is_set():
+                self.tell(f"the server does not start: {error}")
 
     # The play
 
@@ -834,7 +845,11 @@ class Chaos:
             return
         folder = Path(found["target_uri"]) / "out" / f"delivery={found['delivery_id']}"
         [entity] = [e for e in found["manifest"]["entities"] if e["entity_code"] == "flights"]
-        rows = [row for file in entity["files"] for row in pq.read_table(folder / file["path"]).to_pylist()]
+        rows = [
+            row
+            for file in entity["files"]
+            for row in pq.read_table(folder / file["path"]).to_pylist()
+        ]
         lines = [
             [row["carrier"], str(row["flight"]), f"{row['departs']:%Y-%m-%dT%H:%M:%SZ}",
              row["day"].isoformat(), row["origin"], row["dest"],
@@ -842,14 +857,18 @@ class Chaos:
             for row in rows
         ]  # fmt: skip
         wanted = next(
-            c for c in proof.expected(self.supplier.accepted, NAME) if c.table_code.startswith("gdal")
+            c
+            for c in proof.expected(self.supplier.accepted, NAME)
+            if c.table_code.startswith("gdal")
         )
         if contents_of(wanted.table_code, lines) != wanted:
             self.complain(f"the export {found['delivery_id']} has not the accepted rows")
         names = {str(file["path"]) for e in found["manifest"]["entities"] for file in e["files"]}
         there = {str(f.relative_to(folder)) for f in folder.rglob("*.parquet")}
         if there != names:
-            self.complain(f"the folder of export {found['delivery_id']} has {there ^ names} besides")
+            self.complain(
+                f"the folder of export {found['delivery_id']} has {there ^ names} besides"
+            )
 
     def outcome(self) -> str:
         lines = [f"{count:8,} {fault}" for fault, count in sorted(self.struck.items())]
@@ -892,12 +911,11 @@ def tail(log: Path, lines: int = 6) -> str:
 
 def fill(place: Path, filler: Path) -> None:
     """Leave no byte in a file system."""
-    with filler.open("wb") as file:
+    with filler.open("wb", buffering=0) as file:
         block = 2**20
         while block:
             try:
                 file.write(b"\0" * block)
-                file.flush()
             except OSError:
                 block //= 2
 
@@ -909,9 +927,10 @@ def possible() -> dict[str, str]:
         problems["clock"] = "there is no C compiler (cc)"
     with tempfile.TemporaryDirectory() as place:
         command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place]
-        if shutil.which("mount") is None or subprocess.run(
-            command, check=False, capture_output=True
-        ).returncode:
+        if (
+            shutil.which("mount") is None
+            or subprocess.run(command, check=False, capture_output=True).returncode
+        ):
             problems["disk"] = "no file system can be mounted"
         else:
             subprocess.run(["umount", place], check=True)
@@ -1006,7 +1025,7 @@ CHECKS = {
 
 
 def main() -> int:
-    """Let chaos rule; the exit code is 0 when all held, and each fault that was asked for struck."""
+    """Let chaos rule; the exit code is 0 when all held and each fault that was asked for struck."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10**6)))
