@@ -457,3 +457,11 @@ def test_a_clock_that_was_set_back_does_not_stop_a_topic(shop: Store) -> None:
     assert steps(shop) == [1]
     assert ready(shop) == (False, "DEPENDENCY")
     assert [row[1:] for row in read(shop)] == [(1, 10), (2, 20)]
+
+
+def test_an_undo_that_is_done_leaves_no_time_that_a_clock_set_back_would_meet(shop: Store) -> None:
+    topic(shop)
+    run = load(shop, 1, orders=[("N", 1, 10)])
+    shop.undo(run)
+    closed = "SELECT closed_until FROM omd.source WHERE source_code = 'facts.shop'"
+    assert shop.rows(closed) == [{"closed_until": None}]
