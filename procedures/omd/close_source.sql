@@ -1,4 +1,6 @@
 -- It is in force from its commit on, and ends by itself, since who closed the source may be gone.
+-- What is open has no time: one that has just passed would close it again when the clock is set
+-- back.
 
 CREATE OR REPLACE FUNCTION omd.close_source(
     p_source_code text,
@@ -11,7 +13,8 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    UPDATE omd.source AS s SET closed_until = clock_timestamp() + p_for
+    UPDATE omd.source AS s SET
+        closed_until = CASE WHEN p_for > interval '0' THEN clock_timestamp() + p_for END
     WHERE s.source_code = p_source_code;
 END;
 

@@ -1,5 +1,5 @@
 -- After a restart of the server nobody could renew while it was down, so the time counts from its
--- start.
+-- start. A start that lies ahead is that of a clock which was set back since, and says nothing.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._lives(
     p_registration_time timestamptz,
@@ -11,7 +11,11 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT greatest(p_registration_time, pg_postmaster_start_time()) + p_ttl >= p_at;
+    SELECT
+        greatest(
+            p_registration_time,
+            CASE WHEN pg_postmaster_start_time() <= p_at THEN pg_postmaster_start_time() END
+        ) + p_ttl >= p_at;
 END;
 
 COMMENT ON FUNCTION omd_dispatch._lives IS

@@ -16,6 +16,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 0::bigint;
     END IF;
+    PERFORM omd_dispatch._follow_clock();
     DELETE FROM omd_dispatch.backend_registration AS b
     WHERE b.backend_id IN (
         SELECT d.backend_id FROM omd_dispatch.backend_registration AS d

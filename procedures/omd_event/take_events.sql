@@ -66,9 +66,17 @@ BEGIN
             PERFORM omd.raise_error('OM295', jsonb_build_object('sink_code', p_sink_code));
     END;
     v_now := clock_timestamp();
+    -- A pause or a lease that began ahead of the clock is of one that was set back since: it is over.
     IF v_sink.inactive_indicator = 'Y'
-        OR v_sink.not_before > v_now
-        OR (v_sink.lease_expires_at > v_now AND v_sink.holder <> p_holder)
+        OR (
+            v_sink.not_before > v_now
+            AND (v_sink.not_before - v_sink.pause > v_now) IS NOT TRUE
+        )
+        OR (
+            v_sink.lease_expires_at > v_now
+            AND (v_sink.lease_expires_at - v_sink.lease > v_now) IS NOT TRUE
+            AND v_sink.holder <> p_holder
+        )
     THEN
         RETURN;
     END IF;

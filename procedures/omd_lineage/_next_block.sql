@@ -76,7 +76,7 @@ BEGIN
         t.processor, t.maxstep, o.last, o.quiet_start,
         t.pos_column IS NOT NULL OR t.id_column IS NOT NULL AS has_own_columns,
         t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column, b.is_lake,
-        b.source_kind_code,
+        b.source_kind_code, t.delay = interval '0' AS is_undelayed,
         lag.blocker, t.depends_on[lag.blocker] AS blocker_name, lag.base_id,
         omd_lineage._horizon(
             CASE WHEN lag.is_complete THEN lag.least_pos END, lag.base_pos, t.delay, t.max_wait,
@@ -165,6 +165,11 @@ BEGIN
         END IF;
     END LOOP;
     IF v_topic.source_kind_code = 'FACTS' THEN
+        -- Changes have a clock of their own, which never goes back: when that of the server was set
+        -- back, the newest ones lie ahead of it.
+        IF v_topic.is_undelayed AND p_upto = now() THEN
+            p_upto := 'infinity';
+        END IF;
         v_block := omd_lineage._next_changes(p_topic_id, p_start_pos, p_start_id, p_upto);
         p_end_pos := v_block.p_end_pos;
         p_end_id := v_block.p_end_id;

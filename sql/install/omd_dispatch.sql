@@ -238,6 +238,7 @@
 \ir ../../procedures/omd_dispatch/live_work.sql
 
 -- Maintenance and reports
+\ir ../../procedures/omd_dispatch/_follow_clock.sql
 \ir ../../procedures/omd_dispatch/_maintain_backends.sql
 \ir ../../procedures/omd_dispatch/_maintain_suspensions.sql
 \ir ../../procedures/omd_dispatch/maintain.sql

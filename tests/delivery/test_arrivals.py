@@ -670,3 +670,17 @@ def test_an_arrival_under_a_filter_that_exceeds_the_interface_is_read(shop: Shop
     drop = Drop(shop)
     drop.see(folder("2020-01-01", file("customer.txt"), file("orders.csv")))
     assert drop.row("2020-01-01")["entities"] == ["customer"]
+
+
+def test_a_clock_that_was_set_back_does_not_end_the_looks(drop: Drop) -> None:
+    drop.agree(every="1 minute")
+    is_due = "SELECT is_due FROM omd_report.arrival_locations"
+    assert drop.shop.call("claim_look", agreement_code="a")["arrival"] is not None
+    assert drop.shop.one(is_due) is False
+    drop.shop.owner(
+        "UPDATE omd_delivery.arrival_location SET looked_datetime = looked_datetime"
+        " + interval '1 hour'"
+    )
+    assert drop.shop.one(is_due) is True
+    assert drop.shop.call("claim_look", agreement_code="a")["arrival"] is not None
+    assert drop.shop.one(is_due) is False

@@ -104,6 +104,17 @@ def test_a_taken_batch_may_be_confirmed_after_a_smaller_one_was_taken(sink: Flow
     confirm(sink, 6)
 
 
+def test_a_clock_that_was_set_back_ends_the_lease_and_the_pause(sink: Flow) -> None:
+    take(sink, holder="dead")
+    assert take(sink) == []
+    sink.owner("UPDATE omd_event.sink SET lease_expires_at = lease_expires_at + interval '1 hour'")
+    assert take(sink, holder="lives") == [1, 2, 3, 4, 5, 6]
+    confirm(sink, None, holder="lives", problem="it is down")
+    assert take(sink, holder="lives") == []
+    sink.owner("UPDATE omd_event.sink SET not_before = not_before + interval '1 hour'")
+    assert take(sink, holder="lives") == [1, 2, 3, 4, 5, 6]
+
+
 @pytest.mark.parametrize(
     "act",
     [

@@ -436,3 +436,32 @@ def test_a_source_that_is_registered_is_of_the_kind_of_the_view(shop: Store) -> 
             shop, "omd_lineage.register_topic", topic="asof_shop.orders", source_offset="CLOCK"
         )
     assert caught.value.sqlstate == "OM013"
+
+
+def test_a_clock_that_was_set_back_does_not_stop_a_topic(shop: Store) -> None:
+    """Changes have a clock that never goes back, so those to come lie ahead of the server's."""
+    topic(shop)
+    load(shop, 1, orders=[("N", 1, 10)])
+    assert steps(shop) == [1]
+    shop.owner("UPDATE omd_facts.change SET change_datetime = change_datetime + interval '1 hour'")
+    shop.owner(
+        "UPDATE omd.source SET pos = pos + interval '1 hour' WHERE source_code = 'facts.shop'"
+    )
+    shop.owner(
+        "UPDATE omd_lineage.offsets SET last = ROW((last).pos + interval '1 hour', (last).id),"
+        " run = run + interval '1 hour'"
+    )
+    assert ready(shop) == (False, "DEPENDENCY")
+    load(shop, 2, orders=[("N", 2, 20)])
+    assert ready(shop) == (True, "DUE")
+    assert steps(shop) == [1]
+    assert ready(shop) == (False, "DEPENDENCY")
+    assert [row[1:] for row in read(shop)] == [(1, 10), (2, 20)]
+
+
+def test_an_undo_that_is_done_leaves_no_time_that_a_clock_set_back_would_meet(shop: Store) -> None:
+    topic(shop)
+    run = load(shop, 1, orders=[("N", 1, 10)])
+    shop.undo(run)
+    closed = "SELECT closed_until FROM omd.source WHERE source_code = 'facts.shop'"
+    assert shop.rows(closed) == [{"closed_until": None}]

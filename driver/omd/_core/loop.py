@@ -17,7 +17,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from omd._core.errors import ConnectionFailed
+from psycopg import OperationalError
+
+from omd._core.errors import ConnectionFailed, one_line
 from omd._core.service import Service
 
 if TYPE_CHECKING:
@@ -165,6 +167,9 @@ class Loop:
     ) -> None:
         """Connect and serve until it returns or the program is to stop; reconnect when it is lost.
 
+        A server that recovers, or whose disk is full, may accept a connection and refuse what is
+        asked over it; an administrator may cancel that. The program waits for the end of this too.
+
         Args:
             connect: opens what ``serve`` needs.
             serve: does the work.
@@ -183,12 +188,13 @@ class Loop:
                     was_connected, pause = True, 0.5
                     serve(session)
                     return
-            except ConnectionFailed as error:
+            except (ConnectionFailed, OperationalError) as error:
                 if not was_connected:
                     raise
                 wait = pause * (0.5 + random.random())  # noqa: S311 - no secret
-                self.tell(f"there is no connection, trying again in {wait:.1f} s: {error.message}")
-                self.service.status(f"there is no connection: {error.message}")
+                message = error.message if isinstance(error, ConnectionFailed) else one_line(error)
+                self.tell(f"there is no connection, trying again in {wait:.1f} s: {message}")
+                self.service.status(f"there is no connection: {message}")
                 until = time.monotonic() + wait
                 while not self.stop and (left := until - time.monotonic()) > 0:
                     self.wait(left)

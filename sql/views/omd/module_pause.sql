@@ -1,13 +1,22 @@
--- The rules of when work waits stand here. Few Modules have a row.
+-- The rules of when work waits stand here. Few Modules have a row. A pause whose end lies further
+-- ahead than it is long was begun by a clock that was set back since: it is over.
 
 CREATE OR REPLACE VIEW omd.module_pause AS
 SELECT
     s.module_id,
     CASE
         WHEN s.failures > 0 AND m.max_failures > 0 AND s.failures >= m.max_failures THEN 'FAILED'
-        WHEN s.looked_datetime IS NULL AND s.not_before > now() THEN 'BACK_OFF'
+        WHEN
+            s.looked_datetime IS NULL
+            AND s.not_before > now()
+            AND s.not_before - omd._pause_after(m.backoff, m.backoff_limit, s.failures)
+            <= clock_timestamp()
+            THEN 'BACK_OFF'
     END AS state,
-    CASE WHEN s.not_before > now() THEN s.looked_datetime END AS looked_datetime,
+    CASE
+        WHEN s.not_before > now() AND s.looked_datetime <= clock_timestamp()
+            THEN s.looked_datetime
+    END AS looked_datetime,
     s.failures,
     s.not_before,
     s.failed_since,

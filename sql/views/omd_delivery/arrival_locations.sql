@@ -9,7 +9,11 @@ SELECT
     l.looked_datetime,
     l.looked_datetime + (t.terms ->> 'every')::interval AS next_look,
     a.inactive_indicator = 'N'
-    AND coalesce(l.looked_datetime + (t.terms ->> 'every')::interval <= now(), TRUE) AS is_due,
+    AND (
+        coalesce(l.looked_datetime + (t.terms ->> 'every')::interval <= now(), TRUE)
+        -- A clock that was set back must not end the looks.
+        OR l.looked_datetime > clock_timestamp()
+    ) AS is_due,
     l.reported_datetime,
     l.problem,
     l.problem_datetime

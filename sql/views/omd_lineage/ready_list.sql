@@ -69,12 +69,12 @@ topics AS (
         CASE
             WHEN t.max_wait IS NOT NULL
                 THEN omd_lineage._horizon(
-                    CASE WHEN g.is_complete THEN g.least_pos END, g.base_pos, t.delay, NULL, NULL
+                    CASE WHEN g.is_complete THEN g.least_pos END, g.base_pos, y.delay, NULL, NULL
                 )
         END AS patient_upto,
         t.max_wait IS NOT NULL AS is_impatient,
         omd_lineage._horizon(
-            CASE WHEN g.is_complete THEN g.least_pos END, g.base_pos, t.delay, t.max_wait,
+            CASE WHEN g.is_complete THEN g.least_pos END, g.base_pos, y.delay, t.max_wait,
             o.waiting_since
         ) AS upto,
         o.hostid <> '' AND omd_lineage._holder_lives(o.hostid, o.module_instance_id) AS is_held,
@@ -92,6 +92,16 @@ topics AS (
     INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
     INNER JOIN omd.module_target AS m ON t.module_id = m.module_id
     LEFT JOIN lag AS g ON t.topic_id = g.topic_id
+    -- Changes of facts have a clock of their own, which never goes back: when that of the server was
+    -- set back, the newest ones lie ahead of it.
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                CASE
+                    WHEN g.base_kind = 'FACTS' THEN nullif(t.delay, interval '0')
+                    ELSE t.delay
+                END AS delay
+        ) AS y
     LEFT JOIN omd.module_pause AS s ON t.module_id = s.module_id
     LEFT JOIN omd_lineage.awaiting_topics AS a ON t.topic_id = a.topic_id
     LEFT JOIN (
@@ -142,7 +152,7 @@ reasoned AS (
                             )
                         )
                         THEN 'DEPENDENCY'
-                    WHEN now() <= t.run + t.repeat THEN 'REPEAT'
+                    WHEN now() <= t.run + t.repeat AND t.run <= clock_timestamp() THEN 'REPEAT'
                     WHEN t.is_impatient AND coalesce(t.last_pos >= t.patient_upto, TRUE)
                         THEN 'MAX_WAIT'
                     ELSE 'DUE'
