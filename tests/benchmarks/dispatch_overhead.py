@@ -2,10 +2,10 @@
 
 * ``create``: ``create_task`` against the bare INSERT of the same row, with the checks and indexes
   of its table and the notification of workers, sent in the same way, in turns: what a client waits
-  for (bound 2) and the processor time of the server (bound 2.3), which is shown where the system
-  tells it. Bare, the row knows its lane and its partition. So for a type without criteria, and for
-  one with a key, whose bare statement writes the row of the key too. Then ``create_tasks`` in
-  batches of 500 against single creates. Bound: 5 times.
+  for (bound 2) and, where the system tells it, the processor time of the server. Bare, the row
+  knows its lane and its partition. So for a type without criteria, and for one with a key, whose
+  bare statement writes the row of the key too. Then ``create_tasks`` in batches of 500 against
+  single creates. Bound: 5 times.
 * ``claim``: a claim and a completion of one task, and of batches of 100 and 500, in microseconds a
   task.
 * ``history``: claims with ``--finished`` finished rows against claims with none, side by side: in a
@@ -170,7 +170,7 @@ def measure_single(conn: Connection, family: str, has_key: bool) -> None:
         f" INSERT {1e4 * b:.0f}, ratio {ratio:.2f} (bound 2)"
         + (
             f"; of the server {1e6 * cpu[call]:.0f} us and {1e6 * cpu[bare]:.0f},"
-            f" ratio {cpu[call] / cpu[bare]:.2f} (bound 2.3)"
+            f" ratio {cpu[call] / cpu[bare]:.2f}"
             if cpu[bare]
             else ""
         )

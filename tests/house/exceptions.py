@@ -512,6 +512,14 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_dispatch.register_family > omd_dispatch.set_migration_status"],
     ),
     (
+        "OM170",
+        "it only makes the function that raises it",
+        [
+            "omd_dispatch._make_claims > omd_dispatch._create_one_sql",
+            "omd_dispatch._make_insert > omd_dispatch._create_new_task",
+        ],
+    ),
+    (
         "OM173",
         "the type has its tables already",
         ["omd_dispatch.set_custom > omd_dispatch._make_job_tables"],
