@@ -19,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from omd import embedded, install
 from omd.cli import doctor_server
-from support.server import VERSION
+from support.server import QUICK, VERSION
 from support.servers import Servers
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ def test_an_embedded_server_that_trusts_the_network_is_bad(new_home, monkeypatch
     home = new_home()
     monkeypatch.setenv("OMD_HOME", str(home))
     assert list(doctor_server.of_embedded()) == []  # it does not run
-    embedded.start(home, version=VERSION, settings={"fsync": "off"})
+    embedded.start(home, version=VERSION, settings=QUICK)
     [found] = doctor_server.of_embedded()
     assert (found.verdict.value, found.found) == ("ok", "it listens on its Unix socket only")
 
@@ -387,7 +387,7 @@ def restart(home: Path) -> None:
 def test_the_doctor_asks_for_the_embedded_server(new_home, monkeypatch, doctor):
     home = new_home()
     monkeypatch.setenv("OMD_HOME", str(home))
-    embedded.start(home, version=VERSION, settings={"fsync": "off"})
+    embedded.start(home, version=VERSION, settings=QUICK)
     [found] = doctor("embedded", embedded.dsn(home))
     assert found["verdict"] == "ok"
 

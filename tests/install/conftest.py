@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from omd import embedded, install
-from support.server import VERSION
+from support.server import QUICK, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,7 +90,7 @@ def tree(tmp_path: Path) -> Tree:
 def fresh_server(new_home: Callable[[], Path]) -> str:
     """A new server without OMD, because roles belong to the whole server."""
     home = new_home()
-    embedded.start(home, version=VERSION, settings={"fsync": "off"})
+    embedded.start(home, version=VERSION, settings=QUICK)
     return embedded.dsn(home, "postgres")
 
 

@@ -21,7 +21,7 @@ from support.events import published
 from support.flow import Flow
 from support.programs import BIN
 from support.scene import Scene
-from support.server import VERSION
+from support.server import QUICK, VERSION
 
 pytestmark = pytest.mark.server  # what a role may do differs between versions of PostgreSQL
 
@@ -77,7 +77,7 @@ ALL_ROOMS = """
 def server(new_home) -> str:
     """A new server without OMD, since roles belong to the whole server."""
     home = new_home()
-    embedded.start(home, version=VERSION, settings={"fsync": "off"})
+    embedded.start(home, version=VERSION, settings=QUICK)
     return embedded.dsn(home, "postgres")
 
 

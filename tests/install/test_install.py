@@ -11,7 +11,7 @@ import pytest
 
 from omd import embedded, errors, install
 from omd.install import Action, Kind, upgrading
-from support.server import VERSION
+from support.server import QUICK, VERSION
 
 FUNCTION = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql AS 'SELECT {}';\n"
 MIGRATION = "migrations/V150__omd.sql"
@@ -151,7 +151,7 @@ def test_an_installation_fits_the_lock_table_of_a_server_as_it_comes(empty, monk
 def test_a_server_with_few_locks_is_left_as_it_was_and_the_hint_says_what_to_set(new_home):
     home = new_home()
     few = {"max_connections": "10", "max_locks_per_transaction": "10"}
-    embedded.start(home, version=VERSION, settings={"fsync": "off", **few})
+    embedded.start(home, version=VERSION, settings={**QUICK, **few})
     with psycopg.connect(embedded.dsn(home, "postgres"), autocommit=True) as conn:
         with pytest.raises(install.InstallError, match="out of shared memory") as caught:
             install.install(conn)

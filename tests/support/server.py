@@ -36,11 +36,14 @@ VERSION = int(os.environ.get("OMD_TEST_PG", embedded.DEFAULT_VERSION))
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
 MEMORY = Path("/dev/shm")
 ENOUGH = 8 * 2**30  # bytes
-SETTINGS = {
-    "autovacuum": "off",  # plans must not depend on when it last came by
+QUICK = {
     "fsync": "off",
     "full_page_writes": "off",
     "jit": "off",  # Debian builds 15 with it: it takes seconds for views over ten rows
+}
+SETTINGS = {
+    **QUICK,
+    "autovacuum": "off",  # plans must not depend on when it last came by
     "max_connections": "200",
     "wal_level": "minimal",
     "max_wal_senders": "0",
