@@ -135,6 +135,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._lock_task",
     "omd_dispatch._make_claims",
     "omd_dispatch._make_insert",
+    "omd_dispatch._follow_clock",
     "omd_dispatch._maintain_suspensions",
     "omd_dispatch._make_job_tables",
     "omd_dispatch._make_model_lock",

@@ -1,5 +1,6 @@
 -- The rules of when work waits stand here. Few Modules have a row. A pause whose end lies further
--- ahead than it is long was begun by a clock that was set back since: it is over.
+-- ahead than it is long was begun by a clock that was set back since: it is over. A minute is for a
+-- failure of the statement that looks.
 
 CREATE OR REPLACE VIEW omd.module_pause AS
 SELECT
@@ -10,11 +11,13 @@ SELECT
             s.looked_datetime IS NULL
             AND s.not_before > now()
             AND s.not_before - omd._pause_after(m.backoff, m.backoff_limit, s.failures)
-            <= clock_timestamp()
+            <= statement_timestamp() + interval '1 minute'
             THEN 'BACK_OFF'
     END AS state,
     CASE
-        WHEN s.not_before > now() AND s.looked_datetime <= clock_timestamp()
+        WHEN
+            s.not_before > now()
+            AND s.looked_datetime <= statement_timestamp() + interval '1 minute'
             THEN s.looked_datetime
     END AS looked_datetime,
     s.failures,

@@ -92,8 +92,8 @@ topics AS (
     INNER JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
     INNER JOIN omd.module_target AS m ON t.module_id = m.module_id
     LEFT JOIN lag AS g ON t.topic_id = g.topic_id
-    -- Changes of facts have a clock of their own, which never goes back: when that of the server was
-    -- set back, the newest ones lie ahead of it.
+    -- Changes of facts have a clock of their own, which never goes back: when that of the server
+    -- was set back, the newest ones lie ahead of it.
     CROSS JOIN
         LATERAL (
             SELECT
@@ -152,7 +152,11 @@ reasoned AS (
                             )
                         )
                         THEN 'DEPENDENCY'
-                    WHEN now() <= t.run + t.repeat AND t.run <= clock_timestamp() THEN 'REPEAT'
+                    -- A step further ahead is of a clock that was set back since.
+                    WHEN
+                        now() <= t.run + t.repeat
+                        AND t.run <= statement_timestamp() + interval '1 minute'
+                        THEN 'REPEAT'
                     WHEN t.is_impatient AND coalesce(t.last_pos >= t.patient_upto, TRUE)
                         THEN 'MAX_WAIT'
                     ELSE 'DUE'
