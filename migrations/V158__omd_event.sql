@@ -28,6 +28,7 @@ CREATE TABLE omd_event.setting (
     module_instance_id bigint NOT NULL DEFAULT 0,
     batch_instance_id bigint NOT NULL DEFAULT 0,
     published_datetime timestamptz,
+    counted_number bigint NOT NULL DEFAULT 0,
     CONSTRAINT ck_setting_only CHECK (is_only),
     CONSTRAINT ck_setting_job_namespace CHECK (job_namespace ~ '\S'::text),
     CONSTRAINT ck_setting_dataset_namespace CHECK (dataset_namespace ~ '\S'::text),
@@ -52,6 +53,8 @@ COMMENT ON COLUMN omd_event.setting.batch_instance_id IS
 'The newest Batch Instance met: those above it are new.';
 COMMENT ON COLUMN omd_event.setting.published_datetime IS
 'When a publisher last looked; NULL: none did. It is exact to ten seconds.';
+COMMENT ON COLUMN omd_event.setting.counted_number IS
+'All events up to this number are in omd_event.counter.';
 
 INSERT INTO omd_event.setting DEFAULT VALUES;
 

@@ -20,6 +20,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
+SET jit = off
 AS $close_batch_instance$
 DECLARE
     v_is_sent boolean;

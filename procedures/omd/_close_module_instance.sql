@@ -13,6 +13,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
+SET jit = off
 AS $close_module_instance$
 DECLARE
     v_batch_instance_id bigint;

@@ -14,6 +14,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
+SET jit = off
 AS $decide_batch$
 DECLARE
     v_instance omd.batch_instance;

@@ -17,6 +17,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
+SET jit = off
 AS $decide_module$
 DECLARE
     v_is_open boolean;

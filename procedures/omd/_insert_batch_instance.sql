@@ -15,6 +15,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
+SET jit = off
 AS $insert_batch_instance$
 DECLARE
     v_batch_id integer;

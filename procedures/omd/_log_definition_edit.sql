@@ -12,7 +12,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $log_definition_edit$
 DECLARE
-    v_kept constant text[] := '{is_source, awaits_return, executing_from}';
+    v_kept constant text[] := '{is_source, awaits_return, executing_from}'::text[];
     v_old jsonb := coalesce(to_jsonb(old) - v_kept, '{}');
     v_new jsonb := coalesce(to_jsonb(new) - v_kept, '{}');
     v_row jsonb := v_old || v_new;

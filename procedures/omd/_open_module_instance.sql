@@ -22,6 +22,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
+SET jit = off
 AS $open_module_instance$
 DECLARE
     v_module_id integer;

@@ -9,6 +9,8 @@ RETURNS bigint[]
 LANGUAGE sql
 STABLE
 PARALLEL SAFE
+SET enable_seqscan = off
+SET jit = off
 BEGIN ATOMIC
     WITH undone AS (
         SELECT given.id

@@ -8,6 +8,7 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
+SET jit = off
 AS $batch_success$
 DECLARE
     v_modules bigint[];

@@ -1,5 +1,5 @@
 -- A Batch Instance needs a heartbeat of its own only between its Modules; heartbeat renews its
--- lease during them.
+-- lease during them. The newest version of the row is looked for first, as heartbeat says.
 
 CREATE OR REPLACE PROCEDURE omd.heartbeat_batch(
     p_batch_instance_id bigint,
@@ -8,6 +8,8 @@ CREATE OR REPLACE PROCEDURE omd.heartbeat_batch(
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $heartbeat_batch$
 DECLARE
     v_lease interval := omd._require_lease(p_lease);
@@ -17,9 +19,21 @@ BEGIN
     END IF;
 
     UPDATE omd.batch_instance AS bi SET lease_expires_at = clock_timestamp() + v_lease
-    WHERE bi.batch_instance_id = p_batch_instance_id
+    WHERE bi.ctid = (
+            SELECT n.ctid FROM omd.batch_instance AS n
+            WHERE n.batch_instance_id BETWEEN p_batch_instance_id AND p_batch_instance_id
+            ORDER BY n.batch_instance_id DESC
+            LIMIT 1
+        )
         AND bi.execution_status_code = 'E'
         AND coalesce(bi.lease_expires_at, 'infinity') >= clock_timestamp();
+    -- Another session may have changed the row since, so that it stands elsewhere.
+    IF NOT FOUND THEN
+        UPDATE omd.batch_instance AS bi SET lease_expires_at = clock_timestamp() + v_lease
+        WHERE bi.batch_instance_id = p_batch_instance_id
+            AND bi.execution_status_code = 'E'
+            AND coalesce(bi.lease_expires_at, 'infinity') >= clock_timestamp();
+    END IF;
 
     IF NOT FOUND THEN
         IF EXISTS (

@@ -16,6 +16,7 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
+SET jit = off
 AS $module_success$
 DECLARE
     v_is_sent boolean;

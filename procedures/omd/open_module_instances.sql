@@ -1,5 +1,6 @@
--- The condition is that of ix_module_instance_open, so for most Modules, which have none, it costs
--- one look into an index. The planner inlines it into the query of the caller.
+-- What is open executes or waits. Each has its own look, as omd._decide_module has: one into
+-- ix_module_instance_open would pass over each run that has ended since a transaction sleeps. The
+-- planner inlines it into the query of the caller.
 
 CREATE OR REPLACE FUNCTION omd.open_module_instances(
     p_module_id integer
@@ -9,13 +10,9 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT o.module_instance_id
-    FROM omd.module_instance AS o
-    WHERE
-        o.module_id = p_module_id
-        AND omd._is_open(
-            o.execution_status_code, o.next_run_indicator, o.rolled_back_by_module_instance_id
-        );
+    SELECT e.id FROM omd._executing_module_instances(p_module_id, NULL) AS e (id)
+    UNION
+    SELECT w.id FROM omd._waiting_module_instances(p_module_id) AS w (id);
 END;
 
 COMMENT ON FUNCTION omd.open_module_instances IS

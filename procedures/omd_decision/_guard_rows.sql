@@ -10,6 +10,8 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $guard_rows$
 DECLARE
     v_stranger bigint;

@@ -23,11 +23,13 @@ BEGIN
     IF p_nothing IS NOT NULL THEN
         RETURN;
     END IF;
-    p_is_undone := EXISTS (
-        SELECT FROM omd.open_instance AS o
-        WHERE o.module_id = v_stage.module_id
-            AND (o.is_rollback_pending OR o.execution_status_code = 'E')
-    );
+    -- The first look is cheap, also beside a transaction that sleeps.
+    p_is_undone := EXISTS (SELECT FROM omd.open_module_instances(v_stage.module_id))
+        AND EXISTS (
+            SELECT FROM omd.open_instance AS o
+            WHERE o.module_id = v_stage.module_id
+                AND (o.is_rollback_pending OR o.execution_status_code = 'E')
+        );
     -- What is undone is read again, and the begin says whether who executes lives. So is what a
     -- recall took back.
     IF p_is_undone

@@ -24,6 +24,8 @@ STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $run_plan$
 BEGIN
     RETURN QUERY

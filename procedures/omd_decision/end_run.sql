@@ -9,6 +9,8 @@ CREATE OR REPLACE PROCEDURE omd_decision.end_run(
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $end_run$
 BEGIN
     p_is_more := p_execution_status_code = 'S' AND EXISTS (

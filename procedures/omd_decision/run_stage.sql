@@ -44,12 +44,8 @@ BEGIN
         );
     END IF;
     IF p_execution_status_code OPERATOR(pg_catalog.=) 'S' THEN
-        SELECT r.cycles INTO p_cycles
-        FROM omd_decision.run AS r
-        WHERE r.module_instance_id OPERATOR(pg_catalog.=) p_module_instance_id;
-        SELECT pg_catalog.count(*) INTO p_rows_rejected
-        FROM omd_decision.reject AS r
-        WHERE r.module_instance_id OPERATOR(pg_catalog.=) p_module_instance_id;
+        SELECT c.p_cycles, c.p_rows_rejected INTO p_cycles, p_rows_rejected
+        FROM omd_decision._counts_of_run(p_module_instance_id) AS c;
     END IF;
     IF v_is_cancelled THEN
         RAISE EXCEPTION USING

@@ -9,6 +9,8 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $hold_item$
 DECLARE
     v_item omd_delivery.delta_queue;

@@ -16,6 +16,8 @@ STABLE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $queue_item$
 BEGIN
     SELECT

@@ -10,6 +10,8 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $start_queue_item$
 DECLARE
     v_item omd_delivery.delta_queue;

@@ -13,6 +13,13 @@ DECLARE
     v_newest bigint;
 BEGIN
     CALL omd_event.publish(10000, v_published, v_newest);
+    IF v_published IS NOT NULL
+        AND EXISTS (
+            SELECT FROM omd_event.setting AS s WHERE s.counted_number < s.event_number
+        )
+    THEN
+        PERFORM omd_event._count();
+    END IF;
     RETURN v_published;
 END
 $before_purge$;

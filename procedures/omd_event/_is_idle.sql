@@ -12,6 +12,8 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $is_idle$
 DECLARE
     v_snapshot text;
@@ -22,7 +24,10 @@ BEGIN
         AND pg_current_xact_id_if_assigned() IS NULL,
         s.event_number
     INTO STRICT p_is_idle, p_event_number
-    FROM omd_event.setting AS s;
+    FROM omd_event.setting AS s
+    WHERE s.is_only BETWEEN TRUE AND TRUE
+    ORDER BY s.is_only DESC
+    LIMIT 1;
     IF p_is_idle THEN
         RETURN;
     END IF;
@@ -84,7 +89,10 @@ BEGIN
         s.event_number,
         pg_current_snapshot()::text
     INTO STRICT p_is_idle, p_event_number, v_snapshot
-    FROM omd_event.setting AS s;
+    FROM omd_event.setting AS s
+    WHERE s.is_only BETWEEN TRUE AND TRUE
+    ORDER BY s.is_only DESC
+    LIMIT 1;
     IF p_is_idle AND pg_current_xact_id_if_assigned() IS NULL THEN
         PERFORM set_config('omd_event.idle_snapshot', v_snapshot, FALSE);
     END IF;

@@ -15,6 +15,9 @@ DECLARE
     v_upto bigint;
     v_deleted bigint;
 BEGIN
+    IF EXISTS (SELECT FROM omd_event.setting AS s WHERE s.counted_number < s.event_number) THEN
+        PERFORM omd_event._count();
+    END IF;
     -- In the order of their codes, before a sender moves one.
     FOR v_sink IN SELECT s.* FROM omd_event.sink AS s ORDER BY s.sink_code FOR NO KEY UPDATE LOOP
         v_waits_for := least(

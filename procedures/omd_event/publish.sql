@@ -7,6 +7,8 @@
 -- that had written before it called, as that may be older than the begin. The newest transaction of
 -- a snapshot would not do: one at work may lie above it.
 --
+-- The row of the publisher is read backwards, its newest version first, as omd.heartbeat says.
+--
 -- The lateral joins with OFFSET 0 keep the planner from reading the instances whole.
 
 CREATE OR REPLACE PROCEDURE omd_event.publish(
@@ -17,6 +19,7 @@ CREATE OR REPLACE PROCEDURE omd_event.publish(
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
 SET jit = off
 AS $publish$
 DECLARE
@@ -46,7 +49,12 @@ BEGIN
     IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
         PERFORM omd.get_ready_for_id();
     END IF;
-    SELECT s.* INTO v_setting FROM omd_event.setting AS s FOR UPDATE SKIP LOCKED;
+    SELECT s.* INTO v_setting
+    FROM omd_event.setting AS s
+    WHERE s.is_only BETWEEN TRUE AND TRUE
+    ORDER BY s.is_only DESC
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         SELECT s.event_number INTO p_event_number FROM omd_event.setting AS s;
         RETURN;
@@ -543,10 +551,18 @@ BEGIN
                 published_datetime = v_now
             FROM cut AS c
             CROSS JOIN counted AS n
-            WHERE n.published > 0
-                OR c.module_mark > s.module_instance_id
-                OR c.batch_mark > s.batch_instance_id
-                OR coalesce(s.published_datetime < v_now - interval '10 s', TRUE)
+            WHERE s.ctid = (
+                    SELECT e.ctid FROM omd_event.setting AS e
+                    WHERE e.is_only BETWEEN TRUE AND TRUE
+                    ORDER BY e.is_only DESC
+                    LIMIT 1
+                )
+                AND (
+                    n.published > 0
+                    OR c.module_mark > s.module_instance_id
+                    OR c.batch_mark > s.batch_instance_id
+                    OR coalesce(s.published_datetime < v_now - interval '10 s', TRUE)
+                )
         )
 
         SELECT
@@ -567,7 +583,9 @@ BEGIN
         v_setting.batch_instance_id := v_round.batch_mark;
     END LOOP;
     IF p_published > 0 THEN
-        PERFORM omd_event._count(v_setting.event_number, p_event_number);
+        IF p_event_number - v_setting.counted_number >= 256 THEN
+            PERFORM omd_event._count();
+        END IF;
         PERFORM pg_notify('omd_published', p_event_number::text);
     END IF;
 END

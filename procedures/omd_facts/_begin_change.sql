@@ -15,6 +15,8 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $begin_change$
 DECLARE
     v_change_id bigint;

@@ -9,6 +9,8 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $end_change$
 DECLARE
     v_change omd_facts.change;

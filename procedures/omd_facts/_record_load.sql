@@ -16,6 +16,8 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $record_load$
 DECLARE
     v_marked integer[] := omd_facts._with_supertypes(p_entity_ids);

@@ -15,10 +15,14 @@ SET search_path = pg_catalog, pg_temp
 AS $waits_for_readers$
 BEGIN
     IF NOT EXISTS (
-        SELECT FROM omd_facts.load_log AS l
-        WHERE l.interface_id = p_interface_id
-            AND l.module_instance_id = ANY(omd.pending_rollback(p_module_id))
-            AND l.undone_by IS NULL
+        -- OFFSET keeps the look-up by run: an index of what stands would be read whole.
+        SELECT FROM unnest(omd.pending_rollback(p_module_id)) AS p (id)
+        CROSS JOIN LATERAL (
+            SELECT l.interface_id, l.undone_by FROM omd_facts.load_log AS l
+            WHERE l.module_instance_id = p.id
+            OFFSET 0
+        ) AS l
+        WHERE l.interface_id = p_interface_id AND l.undone_by IS NULL
     ) THEN
         RETURN FALSE;
     END IF;

@@ -9,6 +9,8 @@ CREATE OR REPLACE PROCEDURE omd_facts.end_run(
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $end_run$
 DECLARE
     v_first_begin CONSTANT text := current_setting('omd.first_begin', TRUE);

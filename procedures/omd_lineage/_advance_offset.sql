@@ -16,10 +16,13 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $advance_offset$
 DECLARE
     v_step record;
     v_topic_id integer;
+    v_former omd_lineage.offsets;
 BEGIN
     IF EXISTS (
         SELECT FROM omd.open_window AS w WHERE w.module_instance_id = p_module_instance_id
@@ -31,7 +34,19 @@ BEGIN
         END IF;
         RETURN NULL;
     END IF;
-    -- The second look at the row shows what the update clears.
+    -- The update clears some of what is read here. The newest version of the row comes first when it
+    -- is read backwards, as omd.heartbeat says.
+    v_topic_id := (
+        SELECT t.topic_id
+        FROM omd.instance_state(p_module_instance_id) AS i
+        INNER JOIN omd_lineage.topic AS t USING (module_id)
+    );
+    SELECT o.* INTO v_former
+    FROM omd_lineage.offsets AS o
+    WHERE o.topic_id BETWEEN v_topic_id AND v_topic_id
+    ORDER BY o.topic_id DESC
+    LIMIT 1
+    FOR NO KEY UPDATE;
     UPDATE omd_lineage.offsets AS o SET
         last = o.next,
         next = NULL,
@@ -44,11 +59,11 @@ BEGIN
         state = 'DONE',
         run = clock_timestamp(),
         waiting_since = clock_timestamp()
-    FROM omd_lineage.offsets AS former
-    WHERE o.topic_id = (
-            SELECT t.topic_id
-            FROM omd.instance_state(p_module_instance_id) AS i
-            INNER JOIN omd_lineage.topic AS t USING (module_id)
+    WHERE o.ctid = (
+            SELECT n.ctid FROM omd_lineage.offsets AS n
+            WHERE n.topic_id BETWEEN v_topic_id AND v_topic_id
+            ORDER BY n.topic_id DESC
+            LIMIT 1
         )
         AND o.module_instance_id = p_module_instance_id
         AND o.plan_number = p_plan_number
@@ -58,10 +73,9 @@ BEGIN
             SELECT FROM omd_lineage.restatement AS r
             WHERE r.restatement_id = o.restatement_id AND r.block_end IS NOT NULL
         )
-        AND former.topic_id = o.topic_id
     RETURNING
         o.topic_id, o.topic, o.rows, o.block_max_id, o.block_min_ts, (o.last).pos AS block_max_ts,
-        former.waited_for, former.restatement_id, o.processor
+        v_former.waited_for, v_former.restatement_id, o.processor
     INTO v_step;
     IF NOT FOUND THEN
         SELECT o.topic_id INTO v_topic_id

@@ -23,6 +23,8 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $claim_topic$
 DECLARE
     v_topic record;
@@ -61,8 +63,12 @@ BEGIN
     END IF;
     p_module_code := v_topic.module_code;
 
-    SELECT o.* INTO v_offset FROM omd_lineage.offsets AS o
-    WHERE o.topic_id = p_topic_id
+    -- The newest version of the row comes first when it is read backwards, as omd.heartbeat says.
+    SELECT o.* INTO v_offset
+    FROM omd_lineage.offsets AS o
+    WHERE o.topic_id BETWEEN p_topic_id AND p_topic_id
+    ORDER BY o.topic_id DESC
+    LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         p_outcome := 'MUTEX';

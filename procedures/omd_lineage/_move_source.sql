@@ -12,19 +12,30 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $move_source$
 DECLARE
     v_topic text;
 BEGIN
-    PERFORM FROM omd_lineage.offsets AS o
-    WHERE o.topic_id = p_topic_id AND coalesce(p_position > o.last, TRUE);
+    -- The newest version of the row comes first when it is read backwards, as omd.heartbeat says.
+    PERFORM
+    FROM (
+        SELECT n.last FROM omd_lineage.offsets AS n
+        WHERE n.topic_id BETWEEN p_topic_id AND p_topic_id
+        ORDER BY n.topic_id DESC
+        LIMIT 1
+    ) AS o
+    WHERE coalesce(p_position > o.last, TRUE);
     IF NOT FOUND THEN
         RETURN FALSE;
     END IF;
     -- When several probes run at once, one is enough, and a trigger that does not get the offset
     -- leaves a note.
     PERFORM FROM omd_lineage.offsets AS o
-    WHERE o.topic_id = p_topic_id
+    WHERE o.topic_id BETWEEN p_topic_id AND p_topic_id
+    ORDER BY o.topic_id DESC
+    LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN FALSE;
@@ -35,7 +46,13 @@ BEGIN
         waiting_since = clock_timestamp(),
         processor = p_processor,
         state = ''
-    WHERE o.topic_id = p_topic_id AND coalesce(p_position > o.last, TRUE)
+    WHERE o.ctid = (
+            SELECT n.ctid FROM omd_lineage.offsets AS n
+            WHERE n.topic_id BETWEEN p_topic_id AND p_topic_id
+            ORDER BY n.topic_id DESC
+            LIMIT 1
+        )
+        AND coalesce(p_position > o.last, TRUE)
     RETURNING o.topic INTO v_topic;
     IF v_topic IS NULL THEN
         RETURN FALSE;

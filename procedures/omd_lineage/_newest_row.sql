@@ -19,6 +19,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 SET lock_timeout = '100ms'
 SET enable_seqscan = off
+SET jit = off
 SET enable_bitmapscan = off
 SET enable_sort = off
 AS $newest_row$

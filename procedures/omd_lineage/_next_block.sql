@@ -72,38 +72,7 @@ BEGIN
         END IF;
     END LOOP;
 
-    SELECT
-        t.processor, t.maxstep, o.last, o.quiet_start,
-        t.pos_column IS NOT NULL OR t.id_column IS NOT NULL AS has_own_columns,
-        t.depends_on[1] AS base, b.table_code, b.pos_column, b.id_column, b.is_lake,
-        b.source_kind_code, t.delay = interval '0' AS is_undelayed,
-        lag.blocker, t.depends_on[lag.blocker] AS blocker_name, lag.base_id,
-        omd_lineage._horizon(
-            CASE WHEN lag.is_complete THEN lag.least_pos END, lag.base_pos, t.delay, t.max_wait,
-            o.waiting_since
-        ) AS upto,
-        omd_lineage._horizon(
-            CASE WHEN lag.is_complete THEN lag.least_pos END, NULL, t.delay, NULL, NULL
-        ) AS patient_upto
-    INTO v_topic
-    FROM omd_lineage.topic AS t
-    INNER JOIN omd_lineage.offsets AS o USING (topic_id)
-    INNER JOIN omd_lineage.base_table AS b USING (topic_id)
-    CROSS JOIN LATERAL (
-        SELECT
-            count(*) = count(d.pos) AS is_complete,
-            -- What a base table has of its own says no clock: its block is found below.
-            coalesce(
-                min(d.pos) FILTER (WHERE coalesce(d.source_kind_code NOT IN ('FACTS', 'RUNS'), TRUE)),
-                'infinity'
-            ) AS least_pos,
-            min(d.pos) FILTER (WHERE d.ordinal = 1) AS base_pos,
-            min(d.id) FILTER (WHERE d.ordinal = 1) AS base_id,
-            (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST, d.ordinal))[1] AS blocker
-        FROM omd_lineage.dependency_offsets AS d
-        WHERE d.topic_id = t.topic_id
-    ) AS lag
-    WHERE t.topic_id = p_topic_id;
+    SELECT l.* INTO v_topic FROM omd_lineage._block_limits(p_topic_id) AS l;
 
     p_start_pos := (coalesce(v_topic.quiet_start, v_topic.last)).pos;
     p_start_id := (coalesce(v_topic.quiet_start, v_topic.last)).id;

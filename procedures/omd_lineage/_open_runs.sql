@@ -37,7 +37,8 @@ BEGIN
     INTO p_instance_array, p_succeeded_array, v_executing_id
     FROM omd.open_module_instances(v_module_id) AS i (id)
     CROSS JOIN LATERAL omd.instance_state(i.id) AS s
-    WHERE s.execution_status_code = 'E' OR i.id = ANY(omd.pending_rollback(v_module_id));
+    WHERE s.execution_status_code = 'E'
+        OR i.id = ANY((SELECT omd.pending_rollback(v_module_id))::bigint[]);
 
     IF v_executing_id IS NOT NULL
         OR omd_lineage._holder_lives(v_offset.hostid, v_offset.module_instance_id)

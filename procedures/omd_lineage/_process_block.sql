@@ -39,11 +39,10 @@ BEGIN
         omd_lineage._block_source(t.topic_id) AS source_code,
         r.restatement_id, r.block_start, r.block_end, r.former_array
     INTO v_step
-    FROM omd_lineage.offsets AS o
+    FROM omd_lineage._offset_of(v_topic_id) AS o
     INNER JOIN omd_lineage.topic AS t USING (topic_id)
     LEFT JOIN omd_lineage.restatement AS r ON o.restatement_id = r.restatement_id
-    WHERE o.topic_id = v_topic_id
-        AND o.module_instance_id = p_module_instance_id
+    WHERE o.module_instance_id = p_module_instance_id
         AND o.plan_number = p_plan_number;
     IF NOT FOUND THEN
         PERFORM omd_lineage._raise_fenced(p_module_instance_id, p_plan_number);

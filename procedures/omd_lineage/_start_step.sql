@@ -1,5 +1,6 @@
 -- The step is recorded before a row is transformed, so that a retry finds the block and the plan
--- number bars a former holder of the topic.
+-- number bars a former holder of the topic. The caller holds the row, whose newest version comes
+-- first when it is read backwards, as omd.heartbeat says.
 
 CREATE OR REPLACE FUNCTION omd_lineage._start_step(
     p_topic_id integer,
@@ -22,6 +23,8 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
 AS $start_step$
 DECLARE
     v_plan_number bigint;
@@ -42,7 +45,13 @@ BEGIN
         run = clock_timestamp(),
         state = 'RUNNING'
     FROM omd_lineage.topic AS t
-    WHERE o.topic_id = p_topic_id AND t.topic_id = p_topic_id
+    WHERE o.ctid = (
+            SELECT n.ctid FROM omd_lineage.offsets AS n
+            WHERE n.topic_id BETWEEN p_topic_id AND p_topic_id
+            ORDER BY n.topic_id DESC
+            LIMIT 1
+        )
+        AND t.topic_id = p_topic_id
     RETURNING o.plan_number, t.module_id INTO v_plan_number, v_module_id;
     PERFORM omd.record_load_window(
         p_module_instance_id, v_module_id, p_start_pos, p_start_id, p_end_pos, p_end_id,

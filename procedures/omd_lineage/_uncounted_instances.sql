@@ -25,7 +25,13 @@ BEGIN
     FROM omd.module_target AS m
     WHERE m.table_code = p_table_code
         AND m.platform_code = 'POSTGRES';
-    IF v_modules IS NULL THEN
+    -- The second look is cheap, also beside a transaction that sleeps.
+    IF v_modules IS NULL
+        OR NOT EXISTS (
+            SELECT FROM unnest(v_modules) AS m (module_id)
+            CROSS JOIN LATERAL omd.open_module_instances(m.module_id) AS o
+        )
+    THEN
         RETURN;
     END IF;
 

@@ -32,10 +32,7 @@ BEGIN
         );
         IF v_status OPERATOR(pg_catalog.=) 'S' THEN
             p_outcome := 'DONE';
-            p_rows := (
-                SELECT l.rows FROM omd_lineage.log AS l
-                WHERE l.module_instance_id OPERATOR(pg_catalog.=) p_module_instance_id
-            );
+            p_rows := omd_lineage._rows_of_step(p_module_instance_id);
             RETURN;
         END IF;
         IF v_status OPERATOR(pg_catalog.=) 'A' THEN

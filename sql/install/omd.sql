@@ -323,11 +323,11 @@
 \ir ../../procedures/omd/_module_has_newer_failure.sql
 \ir ../../procedures/omd/_awaits_rollback.sql
 \ir ../../procedures/omd/_is_open.sql
-\ir ../../procedures/omd/open_module_instances.sql
 \ir ../../procedures/omd/instance_of_task.sql
 \ir ../../procedures/omd/instance_outcome.sql
 \ir ../../procedures/omd/_executing_module_instances.sql
 \ir ../../procedures/omd/_waiting_module_instances.sql
+\ir ../../procedures/omd/open_module_instances.sql
 \ir ../../procedures/omd/_executing_batch_instances.sql
 \ir ../../procedures/omd/_failed_chains.sql
 \ir ../../procedures/omd/_last_real_batch_run.sql

@@ -169,6 +169,7 @@
 \ir ../../procedures/omd_decision/stages_near.sql
 \ir ../../procedures/omd_decision/begin_run.sql
 \ir ../../procedures/omd_decision/end_run.sql
+\ir ../../procedures/omd_decision/_counts_of_run.sql
 \ir ../../procedures/omd_decision/run_stage.sql
 \ir ../../procedures/omd_decision/begin_stage.sql
 \ir ../../procedures/omd_decision/judge_rejects.sql

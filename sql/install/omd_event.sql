@@ -41,9 +41,17 @@
 \if :pending
 \ir ../../migrations/before_1_0/V105__view_columns.sql
 \endif
+
+\set checksum '6f210fd0a48aba29857b3a8997dce9690e5fc58d5ff3b176756caa5db5ae9539'
+\set phase 'before_1_0'
+\set migration 'V135__uncounted_events'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/before_1_0/V135__uncounted_events.sql
+\endif
 \endif
 
-\set checksum '47cbfdb2304ee30aaabf346206d06ed5dc4d12b5c67896db002536ec98efce85'
+\set checksum '1e7e1be5dbc674046df7f46eb82e6f1d92ca9143304025dfdb167ccda379dcef'
 \set phase 'baseline'
 \set migration 'V158__omd_event'
 \ir ../setup/claim.psql
@@ -74,6 +82,7 @@
 \ir ../../procedures/omd_event/events_after.sql
 \ir ../../procedures/omd_event/configure.sql
 \ir ../../procedures/omd_event/_run_seconds_buckets.sql
+\ir ../views/omd_event/uncounted.sql
 \ir ../../procedures/omd_event/_count.sql
 \ir ../../procedures/omd_event/_is_idle.sql
 \ir ../../procedures/omd_event/publish.sql

@@ -267,6 +267,8 @@
 -- Steps
 \ir ../../procedures/omd_lineage/_walk_block.sql
 \ir ../../procedures/omd_lineage/_next_changes.sql
+\ir ../../procedures/omd_lineage/_offset_of.sql
+\ir ../../procedures/omd_lineage/_block_limits.sql
 \ir ../../procedures/omd_lineage/_next_block.sql
 \ir ../../procedures/omd_lineage/_may_be_swapped.sql
 \ir ../../procedures/omd_lineage/_reload_way.sql
@@ -329,6 +331,7 @@
 \ir ../../procedures/omd_lineage/_topic_of.sql
 \ir ../../procedures/omd_lineage/begin_run.sql
 \ir ../../procedures/omd_lineage/end_run.sql
+\ir ../../procedures/omd_lineage/_rows_of_step.sql
 \ir ../../procedures/omd_lineage/step.sql
 \ir ../../procedures/omd_lineage/restate.sql
 \ir ../../procedures/omd_lineage/purge_log.sql

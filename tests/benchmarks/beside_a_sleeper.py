@@ -156,6 +156,18 @@ def task(conn: psycopg.Connection) -> Run:
     return run
 
 
+def create(conn: psycopg.Connection) -> Run:
+    """A task is created, and nobody claims it."""
+    dispatch_overhead.new_family(conn, "F")
+
+    def run() -> None:
+        conn.execute(
+            "CALL omd_dispatch.create_task('F', 'T', p_criteria => %s)", (Jsonb({"CODE": "a"}),)
+        )
+
+    return run
+
+
 def publish(conn: psycopg.Connection) -> Run:
     """A run ends, and its events are published."""
     conn.execute("CALL omd_event.register_sink('s', 'PULL')")
@@ -199,6 +211,7 @@ PATHS: dict[str, tuple[Callable[[psycopg.Connection], Run], int]] = {
     "facts": (facts, 30),
     "stage": (stage, 10),
     "task": (task, 1),
+    "create": (create, 1),
     "publish": (publish, 2),
     "heartbeat": (heartbeat, 1),
     "ready": (ready, 5),

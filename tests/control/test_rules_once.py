@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("call", "index"),
     [
-        ("omd.open_module_instances(1)", "ix_module_instance_open"),
+        ("omd.open_module_instances(1)", "ix_module_instance_executing"),
+        ("omd.open_module_instances(1)", "ix_module_instance_waiting"),
         ("omd._executing_module_instances(1, 5)", "ix_module_instance_executing"),
         ("omd._waiting_module_instances(1)", "ix_module_instance_waiting"),
         ("omd._executing_batch_instances(1, NULL)", "ix_batch_instance_executing"),

@@ -198,8 +198,8 @@ def test_each_series_has_the_labels_of_its_metric(flow: Flow) -> None:
 def test_each_metric_of_the_list_is_made_somewhere_and_no_other(flow: Flow) -> None:
     listed = {r["metric_name"] for r in flow.rows("SELECT metric_name FROM omd_event.metric")}
     made = flow.one(
-        "SELECT pg_get_viewdef('omd_report.metrics'::regclass) || prosrc FROM pg_proc"
-        " WHERE oid = 'omd_event._count'::regproc"
+        "SELECT pg_get_viewdef('omd_report.metrics'::regclass)"
+        " || pg_get_viewdef('omd_event.uncounted'::regclass)"
     )
     found = set(re.findall(r"'(omd_[a-z_]+?)(?:_bucket|_sum|_count)?'", made))
     assert found == listed

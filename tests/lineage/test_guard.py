@@ -137,8 +137,8 @@ def test_an_offset_that_another_session_moved_counts_no_row_that_is_not_visible(
     scene.probe()
     replaced(
         "omd_lineage._next_block",
-        "SELECT\n        t.processor, t.maxstep",
-        "PERFORM pg_advisory_xact_lock(7); SELECT\n        t.processor, t.maxstep",
+        "SELECT l.* INTO v_topic",
+        "PERFORM pg_advisory_xact_lock(7); SELECT l.* INTO v_topic",
     )
     scene.conn.execute("SELECT pg_advisory_lock(7)")
     call = background(runner.step)

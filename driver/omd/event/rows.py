@@ -19,6 +19,7 @@ __all__ = [
     "SinkDefinitionRow",
     "TakeEventsRow",
     "TransformViewsRow",
+    "UncountedRow",
     "WatchAnswer",
 ]
 
@@ -257,3 +258,22 @@ class ProblemListRow:
     since: datetime | None
     text: str
     way_out: str
+
+
+@dataclass(frozen=True, slots=True)
+class UncountedRow:
+    """What the events that were published and are not counted yet add to the counters.
+
+    Attributes:
+        metric_name: The metric.
+        sample_name: The name of the series.
+        labels: Its labels and their values.
+        value: What is added; of the time of the last success, the time itself.
+    """
+
+    view: ClassVar[str] = "omd_event.uncounted"
+
+    metric_name: str
+    sample_name: str
+    labels: dict[str, Any]
+    value: float

@@ -1,4 +1,4 @@
--- What has ended was counted by publish; all else is a look into an index of what is open, so that
+-- What has ended was counted by publish, but for the newest few hundred events; all else is a look into an index of what is open, so that
 -- neither grows with history. Each part is a branch with its name as a constant: who asks for one
 -- metric pays for one.
 
@@ -51,13 +51,40 @@ zeros (metric_name, sample_name, labels) AS (
     FROM omd_dispatch.task_schedule AS s
 ),
 
+counted (metric_name, sample_name, labels, value) AS NOT MATERIALIZED (
+    SELECT
+        n.metric_name,
+        n.sample_name,
+        n.labels,
+        CASE n.metric_name
+            WHEN 'omd_module_last_success_timestamp_seconds' THEN max(n.value)
+            ELSE sum(n.value)
+        END
+    FROM (
+        SELECT
+            c.metric_name,
+            c.sample_name,
+            c.labels,
+            c.value
+        FROM omd_event.counter AS c
+        UNION ALL
+        SELECT
+            u.metric_name,
+            u.sample_name,
+            u.labels,
+            u.value
+        FROM omd_event.uncounted AS u
+    ) AS n
+    GROUP BY n.metric_name, n.sample_name, n.labels
+),
+
 samples (metric_name, sample_name, labels, value) AS (
     SELECT
         c.metric_name,
         c.sample_name,
         c.labels,
         c.value
-    FROM omd_event.counter AS c
+    FROM counted AS c
     UNION ALL
     SELECT
         z.metric_name,
@@ -67,7 +94,7 @@ samples (metric_name, sample_name, labels, value) AS (
     FROM zeros AS z
     WHERE
         NOT EXISTS (
-            SELECT FROM omd_event.counter AS c
+            SELECT FROM counted AS c
             WHERE c.metric_name = z.metric_name AND c.labels = z.labels
         )
     UNION ALL

@@ -1,0 +1,7 @@
+-- V135: how far the counters have counted the events. Applied once.
+
+ALTER TABLE omd_event.setting ADD COLUMN counted_number bigint NOT NULL DEFAULT 0;
+UPDATE omd_event.setting AS s SET counted_number = s.event_number;
+COMMENT ON COLUMN omd_event.setting.counted_number IS
+'All events up to this number are in omd_event.counter.';
+DROP FUNCTION omd_event._count(bigint, bigint);

@@ -1,0 +1,82 @@
+-- It is apart from _next_block, which runs the SQL of views of users and so can't set how its own
+-- queries are planned. The newest version of an offset comes first when it is read backwards, as
+-- omd.heartbeat says.
+
+CREATE OR REPLACE FUNCTION omd_lineage._block_limits(
+    p_topic_id integer
+)
+RETURNS TABLE (
+    processor text,
+    maxstep bigint,
+    last omd_lineage.row_position,
+    quiet_start omd_lineage.row_position,
+    has_own_columns boolean,
+    base text,
+    table_code text,
+    pos_column text,
+    id_column text,
+    is_lake boolean,
+    source_kind_code text,
+    is_undelayed boolean,
+    blocker integer,
+    blocker_name text,
+    base_id bigint,
+    upto timestamptz,
+    patient_upto timestamptz
+)
+LANGUAGE plpgsql
+STABLE
+PARALLEL UNSAFE
+ROWS 1
+SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET jit = off
+AS $block_limits$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT
+        t.processor, t.maxstep, o.last, o.quiet_start,
+        t.pos_column IS NOT NULL OR t.id_column IS NOT NULL,
+        t.depends_on[1], b.table_code, b.pos_column, b.id_column, b.is_lake,
+        b.source_kind_code, t.delay = interval '0',
+        lag.blocker, t.depends_on[lag.blocker], lag.base_id,
+        omd_lineage._horizon(
+            CASE WHEN lag.is_complete THEN lag.least_pos END, lag.base_pos, t.delay, t.max_wait,
+            o.waiting_since
+        ),
+        omd_lineage._horizon(
+            CASE WHEN lag.is_complete THEN lag.least_pos END, NULL, t.delay, NULL, NULL
+        )
+    FROM omd_lineage.topic AS t
+    CROSS JOIN (
+        SELECT n.* FROM omd_lineage.offsets AS n
+        WHERE n.topic_id BETWEEN p_topic_id AND p_topic_id
+        ORDER BY n.topic_id DESC
+        LIMIT 1
+    ) AS o
+    INNER JOIN omd_lineage.base_table AS b ON t.topic_id = b.topic_id
+    CROSS JOIN LATERAL (
+        SELECT
+            count(*) = count(d.pos) AS is_complete,
+            -- What a base table has of its own says no clock: its block is found below.
+            coalesce(
+                min(d.pos) FILTER (WHERE coalesce(d.source_kind_code NOT IN ('FACTS', 'RUNS'), TRUE)),
+                'infinity'
+            ) AS least_pos,
+            min(d.pos) FILTER (WHERE d.ordinal = 1) AS base_pos,
+            min(d.id) FILTER (WHERE d.ordinal = 1) AS base_id,
+            (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST, d.ordinal))[1] AS blocker
+        FROM omd_lineage.dependency_offsets AS d
+        WHERE d.topic_id = t.topic_id
+    ) AS lag
+    WHERE t.topic_id = p_topic_id;
+END
+$block_limits$;
+
+COMMENT ON FUNCTION omd_lineage._block_limits IS
+'Returns what limits the next block of the topic p_topic_id: where its offset stands, what it '
+'reads and how far that has come; no row when there is no such topic. Locks: none.';
+REVOKE ALL ON FUNCTION omd_lineage._block_limits FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_lineage._block_limits TO omd_runner, omd_admin;
