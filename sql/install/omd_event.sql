@@ -42,7 +42,7 @@
 \ir ../../migrations/before_1_0/V105__view_columns.sql
 \endif
 
-\set checksum '6f210fd0a48aba29857b3a8997dce9690e5fc58d5ff3b176756caa5db5ae9539'
+\set checksum '3b14c122a312df9a6eb78acb63068ddcce1bc4393ec5df16a31b939e4bb3fdc3'
 \set phase 'before_1_0'
 \set migration 'V135__uncounted_events'
 \ir ../setup/claim.psql
