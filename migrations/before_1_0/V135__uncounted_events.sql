@@ -4,5 +4,3 @@ ALTER TABLE omd_event.setting ADD COLUMN counted_number bigint NOT NULL DEFAULT 
 UPDATE omd_event.setting AS s SET counted_number = s.event_number;
 COMMENT ON COLUMN omd_event.setting.counted_number IS
 'All events up to this number are in omd_event.counter.';
--- Not of a new database, whose tables come before its routines.
-DROP FUNCTION IF EXISTS omd_event._count(bigint, bigint);

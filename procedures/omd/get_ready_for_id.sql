@@ -12,7 +12,9 @@ BEGIN
     IF current_setting('synchronous_commit') = 'off' THEN
         PERFORM set_config('synchronous_commit', 'on', TRUE);
     END IF;
-    PERFORM omd._settle_server();
+    IF EXISTS (SELECT FROM omd.unready_for_id()) THEN
+        PERFORM omd._settle_server();
+    END IF;
 END
 $get_ready_for_id$;
 

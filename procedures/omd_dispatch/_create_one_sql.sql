@@ -235,14 +235,17 @@ BEGIN
         RETURNING task_id, partition_code, execution_time <= clock_timestamp()
         INTO v_task_id, v_partition_code, v_is_due;
         IF v_is_due THEN
-            PERFORM omd_dispatch._tell_due(
-                CASE
-                    -- A worker that has nothing to do need not look elsewhere for it.
-                    WHEN v_is_unlimited AND NOT v_is_guarded
-                        THEN concat_ws(' ', v_group, %6$L, v_partition_code, v_task_id)
-                    ELSE v_group
-                END
-            );
+            -- A worker that has nothing to do need not look elsewhere for it.
+            IF v_is_unlimited AND NOT v_is_guarded THEN
+                v_group := concat_ws(' ', v_group, %6$L, v_partition_code, v_task_id);
+            END IF;
+            -- A claim finds a new task that is due now; not one whose time is before those that
+            -- it has met.
+            IF p_execution_time IS NULL THEN
+                PERFORM pg_notify('omd_dispatch', v_group);
+            ELSE
+                PERFORM omd_dispatch._tell_due(v_group);
+            END IF;
         END IF;
         IF v_is_by_hand THEN
             PERFORM omd_dispatch._note_created(%6$L, p_task_type, v_task_id, TRUE);
@@ -277,6 +280,10 @@ BEGIN
             %3$s
             %4$s
         BEGIN
+            -- What else is to be done before an ID is given is rare, and left to _insert_tasks.
+            IF current_setting('synchronous_commit') = 'off' THEN
+                PERFORM omd.get_ready_for_id();
+            END IF;
             LOCK TABLE omd_dispatch.%1$I IN ROW SHARE MODE;
             %2$s
         END

@@ -5,6 +5,7 @@ CREATE OR REPLACE FUNCTION omd_dispatch._lanes_to_claim(
     p_group text,
     p_now timestamptz,
     p_known jsonb,
+    p_has_new boolean,
     p_passed_over text[]
 )
 RETURNS TABLE (
@@ -41,12 +42,20 @@ BEGIN
         WHERE t.deliver_id = p_group
             AND (
                 p_known IS NULL
+                OR p_has_new
                 OR p_known @> jsonb_build_array(jsonb_build_object('family_code', t.family_code))
             )
             AND t.family_code <> ALL(p_passed_over)
         GROUP BY t.family_code
     ) AS f
-    CROSS JOIN LATERAL omd_dispatch._due_lanes(f.family_code, p_group, p_now, p_known) AS d
+    CROSS JOIN LATERAL (
+        SELECT k.lane, k.priority, k.execution_time
+        FROM omd_dispatch._due_lanes(f.family_code, p_group, p_now, p_known) AS k
+        UNION ALL
+        SELECT o.lane, o.priority, o.execution_time
+        FROM omd_dispatch._other_lanes(f.family_code, p_group, p_now, p_known) AS o
+        WHERE p_has_new AND p_known IS NOT NULL
+    ) AS d
     WINDOW lane AS (PARTITION BY f.family_code, d.lane ORDER BY d.priority)
     ORDER BY
         first_value(d.priority) OVER lane,
@@ -60,6 +69,6 @@ $lanes_to_claim$;
 COMMENT ON FUNCTION omd_dispatch._lanes_to_claim IS
 'Returns the lanes of the group p_group in which tasks are due at p_now, of all families but '
 'p_passed_over, with their priorities, in the order in which they are claimed; max_running is the '
-'limit of the lane, is_guarded says that suspensions of the family hold. p_known: as in _due_lanes.'
-' Locks: none.';
+'limit of the lane, is_guarded says that suspensions of the family hold. p_known: as in _due_lanes;'
+' with p_has_new all others too. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._lanes_to_claim FROM PUBLIC;

@@ -3,7 +3,8 @@
 -- tasks stay in the index before those that wait. So after a full claim the session remembers, in a
 -- setting, which lanes had due tasks and where this claim began in each, and begins the next one
 -- there; but from the start after a second, when omd_dispatch.due_again has grown, and when too
--- little is found.
+-- little is found. A new task is due now, unless somebody gave it another time. So it comes after
+-- those of its lane, and only lanes that had none are looked for when tasks were created.
 --
 -- A family that somebody changes at this moment is passed over, or one change that is not committed
 -- would stop the tasks of all families.
@@ -36,6 +37,7 @@ DECLARE
     v_left integer := p_limit;
     v_memory jsonb;
     v_known jsonb;
+    v_has_new boolean := FALSE;
     v_lanes jsonb;
     v_lane record;
     v_free integer;
@@ -65,10 +67,14 @@ BEGIN
         );
     END IF;
     LOOP
-        SELECT b.backend_type, p.position, p.members, q.last_value AS due_again INTO v_backend
+        SELECT
+            b.backend_type, p.position, p.members, q.last_value AS due_again,
+            i.last_value AS newest
+        INTO v_backend
         FROM omd_dispatch.backend_registration AS b
         CROSS JOIN LATERAL omd_dispatch.backend_position(b.backend_type, b.backend_id) AS p
         CROSS JOIN omd_dispatch.due_again AS q
+        CROSS JOIN omd_dispatch.task_id AS i
         WHERE b.backend_id = p_backend_id;
         EXIT WHEN FOUND;
         PERFORM omd_dispatch._hold_backend(p_backend_id); -- unless it was just renewed, an error
@@ -83,11 +89,13 @@ BEGIN
         AND (v_memory ->> 'looked_at')::timestamptz > v_now - interval '1 second'
     THEN
         v_known := v_memory -> 'lanes';
+        v_has_new := (v_memory ->> 'newest')::bigint IS DISTINCT FROM v_backend.newest;
     ELSE
         v_memory := jsonb_build_object(
             'group', v_backend.backend_type, 'due_again', v_backend.due_again, 'looked_at', v_now
         );
     END IF;
+    v_memory := v_memory || jsonb_build_object('newest', v_backend.newest);
 
     -- A function that returns rows has no other way to tell how many tasks it has only marked.
     PERFORM set_config('omd_dispatch.marked', '0', TRUE);
@@ -95,7 +103,7 @@ BEGIN
         v_lanes := '[]';
         FOR v_lane IN
             SELECT l.* FROM omd_dispatch._lanes_to_claim(
-                v_backend.backend_type, v_now, v_known, v_passed_over
+                v_backend.backend_type, v_now, v_known, v_has_new, v_passed_over
             ) AS l
         LOOP
             v_lanes := v_lanes || jsonb_build_object(

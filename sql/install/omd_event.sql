@@ -42,7 +42,7 @@
 \ir ../../migrations/before_1_0/V105__view_columns.sql
 \endif
 
-\set checksum '3b14c122a312df9a6eb78acb63068ddcce1bc4393ec5df16a31b939e4bb3fdc3'
+\set checksum 'b82853e4419988224f1c5fcd7d049aef2916b194b5382f3a31cc1c35eb8741a2'
 \set phase 'before_1_0'
 \set migration 'V135__uncounted_events'
 \ir ../setup/claim.psql

@@ -119,6 +119,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._comment_task_tables",
     "omd_dispatch._copy_tasks",
     "omd_dispatch._due_lanes",
+    "omd_dispatch._other_lanes",
     "omd_dispatch._empty_model",
     "omd_dispatch._empty_spare_partition",
     "omd_dispatch._end_claims",
@@ -192,7 +193,7 @@ OVER_GENERATED_TABLES = {
 # Each family has these of its own, which _make_claims writes, so they have no file; _make_insert
 # writes two for all.
 OF_FAMILIES = re.compile(
-    r"omd_dispatch\.(_(due|claim|take|done|end|lost|stray|insert|create)_(old_)?task_data_\w+"
+    r"omd_dispatch\.(_(due|other|claim|take|done|end|lost|stray|insert|create)_(old_)?task_data_\w+"
     r"|_insert_new_tasks|_create_new_task)"
 )
 
