@@ -96,7 +96,7 @@ EMPTY = """
             EXECUTE format('DELETE FROM %s', v_name);
         END LOOP;
         UPDATE omd_event.setting SET
-            event_number = 0, module_instance_id = 0, batch_instance_id = 0,
+            event_number = 0, counted_number = 0, module_instance_id = 0, batch_instance_id = 0,
             job_namespace = NULL, dataset_namespace = NULL, web_url = NULL, keep = '30 days',
             published_datetime = NULL;
         UPDATE omd_event.watch SET watched_datetime = NULL;
