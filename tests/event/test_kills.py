@@ -64,18 +64,24 @@ class Killed:
         thread.start()
         return thread
 
-    def send(self, flow: Flow, lots: random.Random) -> None:
-        """Send what comes next; the receiver takes one at a time, as an endpoint does."""
+    def send(
+        self, flow: Flow, lots: random.Random, limit: int | None = None, lease: str = "100 ms"
+    ) -> None:
+        """Send what comes next; the receiver takes one at a time, as an endpoint does.
+
+        With a limit all of it is confirmed.
+        """
         holder = f"sender:{uuid4()}"
         rows = flow.rows(
-            "SELECT event_number, body FROM omd_event.take_events('s', %s, %s, '100 ms')",
+            "SELECT event_number, body FROM omd_event.take_events('s', %s, %s, %s)",
             holder,
-            lots.choice([1, 3, 20]),
+            limit or lots.choice([1, 3, 20]),
+            lease,
         )
         for row in rows:
             with self.lock:
                 self.received.append((row["event_number"], row["body"]))
-            if lots.random() < 0.5:
+            if row is rows[-1] if limit else lots.random() < 0.5:
                 with suppress(psycopg.DatabaseError):  # its lease may have expired
                     flow.call(
                         "omd_event.confirm_events",
@@ -172,7 +178,8 @@ def drain(flow: Flow, killed: Killed) -> None:
     until = time.monotonic() + 180
     while flow.one("SELECT behind FROM omd_report.event_sinks") > 0:
         assert time.monotonic() < until
-        killed.send(flow, random.Random(0))
+        # All at once: at random it would take longer than the patience, where there are many.
+        killed.send(flow, random.Random(0), 1000, "1 minute")
 
 
 def check_published(flow: Flow) -> None:
