@@ -51,7 +51,7 @@ BEGIN
         )
     FROM omd_lineage.topic AS t
     CROSS JOIN (
-        SELECT n.* FROM omd_lineage.offsets AS n
+        SELECT n.topic_id, n.last, n.quiet_start, n.waiting_since FROM omd_lineage.offsets AS n
         WHERE n.topic_id BETWEEN p_topic_id AND p_topic_id
         ORDER BY n.topic_id DESC
         LIMIT 1
