@@ -26,6 +26,6 @@ $claim_routine$;
 
 COMMENT ON FUNCTION omd_dispatch._claim_routine IS
 'Returns the name of a function of p_family_code that _make_claims makes; p_name: due, other, '
-'claim, insert, create, take, done, end, lost or stray. p_is_new: for the new or the old model; NULL: for the '
-'master. Locks: none.';
+'claim, create, insert, take, done, end, lost or stray. p_is_new: for the new or the old model; '
+'NULL: for the master. Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._claim_routine FROM PUBLIC;

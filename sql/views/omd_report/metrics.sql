@@ -1,6 +1,6 @@
--- What has ended was counted by publish, but for the newest few hundred events; all else is a look into an index of what is open, so that
--- neither grows with history. Each part is a branch with its name as a constant: who asks for one
--- metric pays for one.
+-- What has ended was counted by publish, but for the newest few hundred events; all else is a look
+-- into an index of what is open, so that neither grows with history. Each part is a branch with its
+-- name as a constant: who asks for one metric pays for one.
 
 CREATE OR REPLACE VIEW omd_report.metrics AS
 WITH

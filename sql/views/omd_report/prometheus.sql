@@ -59,7 +59,13 @@ FROM (
         || s.value AS line
     FROM omd_report.metrics AS s
 ) AS l
-ORDER BY l.metric_name COLLATE "C" ASC, l.part ASC, l.labels ASC, l.sample_name ASC, l.bound ASC;
+ORDER BY
+    l.metric_name COLLATE "C" ASC,
+    l.part ASC,
+    l.labels ASC,
+    l.sample_name ASC,
+    l.bound ASC,
+    l.line COLLATE "C" ASC;
 
 COMMENT ON VIEW omd_report.prometheus IS
 'The metrics in Prometheus'' text format, a row per line.';
