@@ -102,7 +102,7 @@ BEGIN
     LOOP
         v_lanes := '[]';
         FOR v_lane IN
-            SELECT l.* FROM omd_dispatch._lanes_to_claim(
+            SELECT l.* FROM omd_dispatch._claimable_lanes(
                 v_backend.backend_type, v_now, v_known, v_has_new, v_passed_over
             ) AS l
         LOOP

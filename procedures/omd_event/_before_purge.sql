@@ -18,7 +18,7 @@ BEGIN
             SELECT FROM omd_event.setting AS s WHERE s.counted_number < s.event_number
         )
     THEN
-        PERFORM omd_event._count();
+        PERFORM omd_event._count_published();
     END IF;
     RETURN v_published;
 END

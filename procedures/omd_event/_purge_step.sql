@@ -16,7 +16,7 @@ DECLARE
     v_deleted bigint;
 BEGIN
     IF EXISTS (SELECT FROM omd_event.setting AS s WHERE s.counted_number < s.event_number) THEN
-        PERFORM omd_event._count();
+        PERFORM omd_event._count_published();
     END IF;
     -- In the order of their codes, before a sender moves one.
     FOR v_sink IN SELECT s.* FROM omd_event.sink AS s ORDER BY s.sink_code FOR NO KEY UPDATE LOOP

@@ -584,7 +584,7 @@ BEGIN
     END LOOP;
     IF p_published > 0 THEN
         IF p_event_number - v_setting.counted_number >= 256 THEN
-            PERFORM omd_event._count();
+            PERFORM omd_event._count_published();
         END IF;
         PERFORM pg_notify('omd_published', p_event_number::text);
     END IF;

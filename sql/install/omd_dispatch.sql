@@ -176,7 +176,7 @@
 \ir ../../procedures/omd_dispatch/renew_backend.sql
 \ir ../../procedures/omd_dispatch/_due_lanes.sql
 \ir ../../procedures/omd_dispatch/_other_lanes.sql
-\ir ../../procedures/omd_dispatch/_lanes_to_claim.sql
+\ir ../../procedures/omd_dispatch/_claimable_lanes.sql
 \ir ../../procedures/omd_dispatch/_free_in_lane.sql
 \ir ../../procedures/omd_dispatch/_claim_lane.sql
 \ir ../../procedures/omd_dispatch/claim_tasks.sql

@@ -83,7 +83,7 @@
 \ir ../../procedures/omd_event/configure.sql
 \ir ../../procedures/omd_event/_run_seconds_buckets.sql
 \ir ../views/omd_event/uncounted.sql
-\ir ../../procedures/omd_event/_count.sql
+\ir ../../procedures/omd_event/_count_published.sql
 \ir ../../procedures/omd_event/_is_idle.sql
 \ir ../../procedures/omd_event/publish.sql
 

@@ -1,7 +1,7 @@
 -- The order of lanes is that of their first tasks. A lane comes with all its priorities, one after
 -- the other.
 
-CREATE OR REPLACE FUNCTION omd_dispatch._lanes_to_claim(
+CREATE OR REPLACE FUNCTION omd_dispatch._claimable_lanes(
     p_group text,
     p_now timestamptz,
     p_known jsonb,
@@ -21,7 +21,7 @@ VOLATILE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $lanes_to_claim$
+AS $claimable_lanes$
 BEGIN
     RETURN QUERY
     SELECT
@@ -64,11 +64,11 @@ BEGIN
         d.lane,
         d.priority;
 END
-$lanes_to_claim$;
+$claimable_lanes$;
 
-COMMENT ON FUNCTION omd_dispatch._lanes_to_claim IS
+COMMENT ON FUNCTION omd_dispatch._claimable_lanes IS
 'Returns the lanes of the group p_group in which tasks are due at p_now, of all families but '
 'p_passed_over, with their priorities, in the order in which they are claimed; max_running is the '
 'limit of the lane, is_guarded says that suspensions of the family hold. p_known: as in _due_lanes;'
 ' with p_has_new all others too. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._lanes_to_claim FROM PUBLIC;
+REVOKE ALL ON FUNCTION omd_dispatch._claimable_lanes FROM PUBLIC;

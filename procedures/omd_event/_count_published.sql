@@ -3,7 +3,7 @@
 -- when 256 events have come together, and until then omd_report.metrics adds what is not counted.
 -- Nobody else counts meanwhile: who calls it holds the row of the publisher.
 
-CREATE OR REPLACE FUNCTION omd_event._count()
+CREATE OR REPLACE FUNCTION omd_event._count_published()
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -12,7 +12,7 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET jit = off
-AS $count$
+AS $count_published$
 BEGIN
     PERFORM FROM omd_event.setting AS s FOR NO KEY UPDATE;
     INSERT INTO omd_event.counter AS c (metric_name, label_key, sample_name, labels, value)
@@ -31,9 +31,9 @@ BEGIN
         END;
     UPDATE omd_event.setting AS s SET counted_number = s.event_number;
 END
-$count$;
+$count_published$;
 
-COMMENT ON FUNCTION omd_event._count IS
+COMMENT ON FUNCTION omd_event._count_published IS
 'Adds the published events that are not counted yet to the counters. Locks: the row of the '
 'publisher; the counters that move.';
-REVOKE ALL ON FUNCTION omd_event._count FROM PUBLIC;
+REVOKE ALL ON FUNCTION omd_event._count_published FROM PUBLIC;
