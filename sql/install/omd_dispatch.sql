@@ -81,6 +81,14 @@
 \if :pending
 \ir ../../migrations/before_1_0/V117__pending_since.sql
 \endif
+
+\set checksum '73a0d0e37bdde1c266ffb8c4f0168885c01fb4d5b1923d2b0f1c40e2a880581b'
+\set phase 'before_1_0'
+\set migration 'V136__claimable_lanes'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/before_1_0/V136__claimable_lanes.sql
+\endif
 \endif
 
 \set checksum 'e99fafb769f89cd3a28a6a5d485c6cbe17f5ee9edb4229af6234a4312ee39f09'

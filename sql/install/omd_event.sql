@@ -42,7 +42,7 @@
 \ir ../../migrations/before_1_0/V105__view_columns.sql
 \endif
 
-\set checksum 'b82853e4419988224f1c5fcd7d049aef2916b194b5382f3a31cc1c35eb8741a2'
+\set checksum '94f7f4100173bea38cb5c2ba28e1786ded397f9732ca8024e2346a6dcec13763'
 \set phase 'before_1_0'
 \set migration 'V135__uncounted_events'
 \ir ../setup/claim.psql
