@@ -197,6 +197,7 @@ CREATE TABLE omd.batch (
     frequency_code text NOT NULL,
     continue_on_failure boolean NOT NULL DEFAULT FALSE,
     inactive_indicator text NOT NULL DEFAULT 'N'::text,
+    executing_from bigint NOT NULL DEFAULT 0,
     CONSTRAINT ck_batch_code CHECK (batch_code ~ '\S'::text),
     CONSTRAINT ck_batch_inactive CHECK (inactive_indicator IN ('Y', 'N')),
     CONSTRAINT pk_batch PRIMARY KEY (batch_id),
@@ -214,6 +215,8 @@ COMMENT ON COLUMN omd.batch.continue_on_failure IS
 'run_batch attempts the rest of the Batch after a failing Module. The Batch fails either way.';
 COMMENT ON COLUMN omd.batch.inactive_indicator IS
 'Y: every run of the Batch is skipped. Administrators may write it.';
+COMMENT ON COLUMN omd.batch.executing_from IS
+'No instance of the Batch with a lower id executes. Internal: a begin moves it now and then.';
 
 CREATE TABLE omd.module (
     module_id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -241,6 +244,7 @@ CREATE TABLE omd.module (
     max_failures integer NOT NULL DEFAULT 10,
     is_source boolean NOT NULL DEFAULT FALSE,
     awaits_return boolean NOT NULL DEFAULT FALSE,
+    executing_from bigint NOT NULL DEFAULT 0,
     CONSTRAINT ck_module_code CHECK (module_code ~ '\S'::text),
     CONSTRAINT ck_module_table_code CHECK (table_code ~ '\S'::text),
     CONSTRAINT ck_module_inactive CHECK (inactive_indicator IN ('Y', 'N')),
@@ -308,6 +312,8 @@ COMMENT ON COLUMN omd.module.is_source IS
 COMMENT ON COLUMN omd.module.awaits_return IS
 'TRUE: a recall took runs of it back that must come again, so the next run that succeeds ends the '
 'open entries of omd.module_return.';
+COMMENT ON COLUMN omd.module.executing_from IS
+'No instance of the Module with a lower id executes. Internal: a begin moves it now and then.';
 
 CREATE TABLE omd.module_companion (
     module_id integer NOT NULL,
@@ -524,9 +530,6 @@ CREATE TABLE omd.batch_instance (
 CREATE INDEX ix_batch_instance_executing ON omd.batch_instance (
     batch_id, batch_instance_id
 ) WHERE ((execution_status_code)::text = 'E'::text);
-CREATE UNIQUE INDEX uq_batch_instance_proceeding ON omd.batch_instance (batch_id) WHERE (
-    ((execution_status_code)::text = 'E'::text) AND ((processing_indicator)::text = 'P'::text)
-);
 CREATE INDEX ix_batch_instance_success ON omd.batch_instance (batch_id, batch_instance_id) WHERE (
     (execution_status_code)::text = 'S'::text
 );
@@ -626,10 +629,6 @@ CREATE INDEX ix_module_instance_open ON omd.module_instance (module_id, module_i
         AND (rolled_back_by_module_instance_id IS NULL)
     )
 );
-CREATE UNIQUE INDEX uq_module_instance_proceeding ON omd.module_instance (module_id) WHERE (
-    ((execution_status_code)::text = 'E'::text)
-    AND ((processing_indicator)::text = ANY(ARRAY['P'::text, 'R'::text]))
-);
 CREATE INDEX ix_module_instance_restart ON omd.module_instance (next_run_batch_id) WHERE (
     next_run_batch_id IS NOT NULL
 );
@@ -641,6 +640,18 @@ CREATE INDEX ix_module_instance_start ON omd.module_instance USING brin (start_d
 CREATE INDEX ix_module_instance_task ON omd.module_instance (
     ((execution_context ->> 'task_id'::text))
 ) WHERE ((execution_context ->> 'task_id'::text) IS NOT NULL);
+CREATE INDEX ix_module_instance_executing ON omd.module_instance (
+    module_id, module_instance_id
+) WHERE ((execution_status_code)::text = 'E'::text);
+CREATE INDEX ix_module_instance_waiting ON omd.module_instance (
+    module_id, module_instance_id
+) WHERE (
+    ((next_run_indicator)::text = 'C'::text)
+    OR (
+        (((execution_status_code)::text = 'F'::text) OR ((next_run_indicator)::text = 'R'::text))
+        AND (rolled_back_by_module_instance_id IS NULL)
+    )
+);
 COMMENT ON TABLE omd.module_instance IS
 'One row per execution of a Module. Row 0 stands for "no Module". Two columns have no foreign '
 'key, since only omd routines write here. module_id: the check would lock and read again, on '

@@ -33,6 +33,11 @@ BEGIN;
 \ir setup/version.psql
 \ir ../migrations/before_1_0/prepare/server_columns.sql
 COMMIT;
+
+BEGIN;
+\ir setup/version.psql
+\ir ../migrations/before_1_0/prepare/executing_columns.sql
+COMMIT;
 \ir setup/before.psql
 \endif
 

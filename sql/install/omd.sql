@@ -241,48 +241,22 @@
 \if :pending
 \ir ../../migrations/before_1_0/V130__upgrade_step.sql
 \endif
+
+\set checksum '4519b48a4f096641d44fec7c4a049dbd8a18f332d0ed9389e6c62285172baa93'
+\set phase 'before_1_0'
+\set migration 'V131__executing_from'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/before_1_0/V131__executing_from.sql
+\endif
 \endif
 
-\set checksum '50b6ef3bc8ea8310e70ceabc6d5d93d7efabd01dc39f0be459d15eb7b41180cf'
+\set checksum 'f5a01aacd0671f1661f8c1c1e90eecf4f94a3dd55a7f8d325f91b07e7b07bb8a'
 \set phase 'baseline'
 \set migration 'V150__omd'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V150__omd.sql
-\endif
-
-\set checksum '646a32db6f66e967552d4e5e03913224d2f205c1cfb874f55f41afc6d88ad727'
-\set phase 'expand'
-\set locks 'omd.batch, omd.module'
-\set migration 'V160__executing_from'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/V160__executing_from.sql
-\endif
-
-\set checksum '8c59709736d3b63618b3ec4b5f3265764bb5067c641c8b71a4104fb04a428e3e'
-\set phase 'concurrent'
-\set migration 'V161__module_instance_executing'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/V161__module_instance_executing.sql
-\endif
-
-\set checksum 'f24a9131001bc8a22f8b7ea6044617368bda82ca1b962e81edd238184c62b876'
-\set phase 'concurrent'
-\set migration 'V162__module_instance_waiting'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/V162__module_instance_waiting.sql
-\endif
-
-\set checksum '1904ed260e8c26f96e9f379feaab88570121286c31802a32557e248196e6d3c1'
-\set phase 'contract'
-\set locks 'omd.batch_instance, omd.module_instance'
-\set migration 'V163__proceeding'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/V163__proceeding.sql
 \endif
 
 \if :is_install

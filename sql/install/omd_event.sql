@@ -42,7 +42,7 @@
 \ir ../../migrations/before_1_0/V105__view_columns.sql
 \endif
 
-\set checksum '94f7f4100173bea38cb5c2ba28e1786ded397f9732ca8024e2346a6dcec13763'
+\set checksum '5cede0893599bdd2706317cc7585875af14eb417d3ad2d0ef8958f13cd9c4875'
 \set phase 'before_1_0'
 \set migration 'V135__uncounted_events'
 \ir ../setup/claim.psql
