@@ -40,20 +40,7 @@ LEFT JOIN
             d.source_kind_code,
             coalesce(s.source_offset = 'LAKE', FALSE) AS is_lake
         FROM omd_lineage.dependency AS d
-        -- OFFSET 0: by the index, also before the first ANALYZE.
-        LEFT JOIN
-            LATERAL (
-                SELECT
-                    r.topic_id,
-                    r.pos_column,
-                    r.id_column,
-                    r.source_offset
-                FROM omd_lineage.topic AS r
-                WHERE r.topic_id = d.source_topic_id AND r.processor IS NULL
-                ORDER BY r.topic_id
-                OFFSET 0
-            ) AS s
-            ON TRUE
+        LEFT JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id AND s.processor IS NULL
         WHERE d.topic_id = t.topic_id AND d.ordinal = 1
         ORDER BY s.topic_id
         LIMIT 1
