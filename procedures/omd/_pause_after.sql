@@ -24,4 +24,3 @@ COMMENT ON FUNCTION omd._pause_after IS
 'Returns how long work waits after its failure number p_failures in a row: p_backoff, doubled with '
 'each failure after the first, p_backoff_limit at most. Locks: none.';
 REVOKE ALL ON FUNCTION omd._pause_after FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd._pause_after TO omd_reader;

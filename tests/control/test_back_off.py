@@ -310,15 +310,3 @@ def test_a_module_that_stands_for_a_batch_counts_the_runs_of_the_batch(flow: Flo
     found = state(flow, "delivery.x")
     assert found
     assert found["failures"] == 1
-
-
-def test_a_pause_of_a_clock_that_was_set_back_is_over(flow: Flow) -> None:
-    module(flow, backoff=timedelta(seconds=100), backoff_limit=timedelta(hours=1))
-    fail(flow)
-    found = state(flow)
-    assert found is not None
-    assert found["state"] == "BACK_OFF"
-    flow.owner("UPDATE omd.module_state SET not_before = not_before + interval '10 minutes'")
-    found = state(flow)
-    assert found is not None
-    assert found["state"] is None, "no pause of the first failure is as long"

@@ -11,7 +11,8 @@ import pytest
 from psycopg.types.string import TextLoader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     import psycopg
 
@@ -105,6 +106,19 @@ QUERIES = {
     "tasks of nothing": "SELECT * FROM omd_report.ready_tasks_near('{}', '{app.x}', '[]')",
     "readers": "SELECT * FROM omd_report.lineage_graph WHERE source_topic = 'app.c1'",
 }
+
+
+@pytest.fixture
+def dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+    """A database of its own: that of other tests is analysed now and then."""
+    with new_database() as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def conn(connect: Callable[..., Connection]) -> Connection:
+    """A connection to it."""
+    return connect()
 
 
 @pytest.fixture

@@ -1,25 +1,13 @@
--- The rules of when work waits stand here. Few Modules have a row. A pause whose end lies further
--- ahead than it is long was begun by a clock that was set back since: it is over. A minute is for a
--- failure of the statement that looks.
+-- The rules of when work waits stand here. Few Modules have a row.
 
 CREATE OR REPLACE VIEW omd.module_pause AS
 SELECT
     s.module_id,
     CASE
         WHEN s.failures > 0 AND m.max_failures > 0 AND s.failures >= m.max_failures THEN 'FAILED'
-        WHEN
-            s.looked_datetime IS NULL
-            AND s.not_before > now()
-            AND s.not_before - omd._pause_after(m.backoff, m.backoff_limit, s.failures)
-            <= statement_timestamp() + interval '1 minute'
-            THEN 'BACK_OFF'
+        WHEN s.looked_datetime IS NULL AND s.not_before > now() THEN 'BACK_OFF'
     END AS state,
-    CASE
-        WHEN
-            s.not_before > now()
-            AND s.looked_datetime <= statement_timestamp() + interval '1 minute'
-            THEN s.looked_datetime
-    END AS looked_datetime,
+    CASE WHEN s.not_before > now() THEN s.looked_datetime END AS looked_datetime,
     s.failures,
     s.not_before,
     s.failed_since,
