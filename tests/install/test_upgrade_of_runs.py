@@ -232,16 +232,24 @@ def test_a_step_that_executes_during_an_upgrade_ends_well(
 @pytest.mark.parametrize(
     ("processor", "wait"), [("STEP", "before"), ("STEP", "v"), ("RELOAD", "v")]
 )
-def test_an_upgrade_of_the_last_version_does_not_wait_for_a_step(
+def test_an_upgrade_of_the_last_version_waits_for_a_step_and_holds_up_nobody_else(
     sessions: Sessions, processor: str, wait: str
 ) -> None:
+    """It changes tables of runs, before it changes anything else, and waits for them in turns."""
     conn = sessions.conn
     topic(conn, processor, wait)
+    conn.execute("CALL omd.register_module('other', 'HSTG', 'dwh.t')")
     sessions.hold()
     run = sessions.start("CALL omd_lineage.step('dwh.f')", role="omd_runner")
-    install.install(conn)
+    upgrade = sessions.upgrade()
+    for _ in range(3):
+        begun = conn.execute("CALL omd.begin_module('other')").fetchone()
+        assert begun is not None
+        conn.execute("CALL omd.module_success(%s)", [begun[0]])
+    assert not upgrade.done()
     sessions.let_go()
     outcome, _, rows, detail = run.result(timeout=20)[:4]
+    upgrade.result(timeout=60)
     assert outcome == "DONE", detail
     assert rows == (4 if processor == "STEP" else 8)
     conn.execute("INSERT INTO dwh.src VALUES ('2020-02-01 UTC', 4)")
