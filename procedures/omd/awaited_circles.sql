@@ -10,6 +10,7 @@ LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY DEFINER
+ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $awaited_circles$
 BEGIN

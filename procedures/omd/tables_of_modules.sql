@@ -21,8 +21,11 @@ BEGIN
         UNION
         SELECT t.table_code
         FROM omd.module AS m
-        INNER JOIN omd.source_table AS t
-            ON t.source_code IN ('runs.' || m.module_id, m.module_code)
+        CROSS JOIN LATERAL (
+            SELECT s.table_code FROM omd.source_table AS s
+            WHERE s.source_code IN ('runs.' || m.module_id, m.module_code)
+            OFFSET 0
+        ) AS t
         WHERE m.module_id = ANY(p_module_ids)
     );
 END

@@ -18,7 +18,11 @@ BEGIN
     RETURN ARRAY(
         SELECT DISTINCT s.module_id
         FROM omd_decision.stage_source AS t
-        INNER JOIN omd_decision.stage AS s ON t.stage_id = s.stage_id
+        CROSS JOIN LATERAL (
+            SELECT g.module_id FROM omd_decision.stage AS g
+            WHERE g.stage_id = t.stage_id
+            OFFSET 0
+        ) AS s
         WHERE t.table_code = ANY(p_table_codes) AND s.module_id IS NOT NULL
     );
 END

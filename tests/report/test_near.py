@@ -169,10 +169,16 @@ def rows_read(conn: Connection, query: str) -> int:
     return int(after["rows"] - before["rows"])
 
 
+@pytest.mark.parametrize("statistics", ["none", "of before", "of nothing"])
 @pytest.mark.parametrize("name", QUERIES)
 def test_what_is_asked_of_a_few_reads_no_other_rows_beside_many(
-    chain: Connection, connect: Callable[..., Connection], name: str
+    chain: Connection, connect: Callable[..., Connection], name: str, statistics: str
 ) -> None:
+    if statistics == "of nothing":  # the pages are there, and no rows
+        with chain.transaction(force_rollback=True):
+            add_others(chain)
+    if statistics != "none":
+        chain.execute("ANALYZE")
     alone = rows_read(chain, QUERIES[name])
     add_others(chain)
     kept, fresh = rows_read(chain, QUERIES[name]), rows_read(connect(), QUERIES[name])

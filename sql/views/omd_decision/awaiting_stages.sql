@@ -1,17 +1,25 @@
--- Nothing is awaited most of the time, and then no document is opened.
+-- Nothing is awaited most of the time, and then no document is opened: OFFSET 0 keeps the order,
+-- whatever the statistics say.
 
 CREATE OR REPLACE VIEW omd_decision.awaiting_stages AS
 SELECT
     s.stage_id,
     min(a.waits_for) AS waits_for
 FROM omd.awaited_tables() AS a
-INNER JOIN omd_decision.stage AS s ON a.module_id <> s.module_id
-INNER JOIN omd_decision.stage_version AS v
-    ON s.stage_id = v.stage_id AND s.version = v.version
-CROSS JOIN LATERAL omd.json_items(v.definition -> 'links') AS l
+CROSS JOIN LATERAL (
+    SELECT
+        g.stage_id,
+        g.module_id
+    FROM omd_decision.stage AS g
+    INNER JOIN omd_decision.stage_version AS v
+        ON g.stage_id = v.stage_id AND g.version = v.version
+    CROSS JOIN LATERAL omd.json_items(v.definition -> 'links') AS l
+    WHERE g.module_id <> a.module_id AND l.item ->> 'source' = a.table_code
+    OFFSET 0
+) AS s
 LEFT JOIN omd.awaited_circles() AS c
     ON a.module_id = c.module_id AND s.module_id = c.reader_id
-WHERE l.item ->> 'source' = a.table_code AND c.module_id IS NULL
+WHERE c.module_id IS NULL
 GROUP BY s.stage_id;
 
 COMMENT ON VIEW omd_decision.awaiting_stages IS
