@@ -82,6 +82,7 @@ def test_deployments_beside_writers_and_readers_fail_nobody(
                         one.conn.execute(f"SELECT count(*) FROM {view}".encode())
                         one.conn.execute(b"SELECT * FROM history_shop.phone LIMIT 1")
                 counts[number] += 1
+                done.wait(0.01)  # four that never rest leave a deployment no processor
         except BaseException as error:  # noqa: BLE001 - the test shows it
             failed.append(error)
 

@@ -5,6 +5,7 @@ A folder that uses it imports the fixtures of support.emptied in its conftest.py
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 # The shortest lease; a call of Flow returns when it has expired.
 PASSED = timedelta(milliseconds=10)
 # A database per test would take more time than the tests themselves.
+USES = 30  # tests that share a session
 FORGET = (
     "RESET SESSION AUTHORIZATION",
     "RESET ROLE",
@@ -150,11 +152,15 @@ def control_dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iter
 def emptied(control_dsn: str) -> Iterator[Callable[[], Connection]]:
     """A function that empties the database and returns the connection that did it.
 
-    A new session compiles every routine again, which takes longer than most tests.
+    A new session compiles every routine again, which takes longer than most tests. An old one
+    looks at each plan that it has ever made whenever a table is created or dropped.
     """
     sessions: list[Connection] = []
+    uses = itertools.count(1)
 
     def fresh() -> Connection:
+        if next(uses) % USES == 0:
+            sessions.pop().close()
         if sessions and sessions[-1].info.transaction_status != TransactionStatus.UNKNOWN:
             sessions[-1].rollback()
         else:
