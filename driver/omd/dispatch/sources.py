@@ -25,37 +25,33 @@ _NONE = 5.0  # seconds until the next look when there is no source
 _FIRE = Routine("omd_dispatch.fire_sources", {"p_wait": "interval"})
 
 
-class Sources:
-    """Reads the sources of tasks, in a thread of its own: at news, and when their time has come.
-
-    A source is code of anybody. So it is read over a connection of its own, under a timeout.
+class _Reader:
+    """A thread with a connection of its own, which others may tell to rest or to stop.
 
     Args:
-        new_link: makes that connection.
+        name: of the thread.
+        new_link: makes the connection.
         tell: is called with what went wrong.
     """
 
-    def __init__(self, new_link: Callable[[], Link], tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, name: str, new_link: Callable[[], Link], tell: Callable[[str], None]
+    ) -> None:
         self._new_link = new_link
         self._tell = tell
         self._link: Link | None = None  # the thread alone uses it
-        self._asked_at: float | None = None  # since when there is news that no call has seen
         self._changed = threading.Condition()
         self._stopped = threading.Event()
         self._is_paused = False
-        self._turn = threading.Lock()  # held while sources are read, and while they rest
-        self._thread = threading.Thread(target=self._run, name="omd-sources", daemon=True)
+        self._turn = threading.Lock()  # held while it reads, and while it rests
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def ask(self) -> None:
-        """Say that there may be news; any thread may call it."""
-        with self._changed:
-            if self._asked_at is None:
-                self._asked_at = time.monotonic()
-                self._changed.notify_all()
+    def _run(self) -> None:
+        raise NotImplementedError
 
     def pause(self) -> None:
-        """Read no source until `resume`; a call that is on its way is waited for."""
+        """Read nothing until `resume`; what is on its way is waited for."""
         self._turn.acquire()
         self._is_paused = True
 
@@ -65,13 +61,45 @@ class Sources:
         self._turn.release()
 
     def stop(self) -> None:
-        """Stop; a call that is on its way delays the caller by a second at most."""
+        """Stop; what is on its way delays the caller by a second at most."""
         with self._changed:
             self._stopped.set()
             self._changed.notify_all()
         if self._is_paused:
             self.resume()
         self._thread.join(timeout=1.0)
+
+    def _failed(self, what: str, error: Exception) -> None:
+        self._close()
+        if not isinstance(error, ConnectionFailed):  # the main thread tells that
+            self._tell(f"{what} could not be read: {one_line(error)}")
+
+    def _close(self) -> None:
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+
+class Sources(_Reader):
+    """Reads the sources of tasks: at news, and when their time has come.
+
+    A source is code of anybody. So it is read over a connection of its own, under a timeout.
+
+    Args:
+        new_link: makes that connection.
+        tell: is called with what went wrong.
+    """
+
+    def __init__(self, new_link: Callable[[], Link], tell: Callable[[str], None]) -> None:
+        self._asked_at: float | None = None  # since when there is news that no call has seen
+        super().__init__("omd-sources", new_link, tell)
+
+    def ask(self) -> None:
+        """Say that there may be news; any thread may call it."""
+        with self._changed:
+            if self._asked_at is None:
+                self._asked_at = time.monotonic()
+                self._changed.notify_all()
 
     def _run(self) -> None:
         last, pause = time.monotonic(), 0.0
@@ -103,16 +131,9 @@ class Sources:
             if not self._link.reset():
                 self._close()
         except (psycopg.Error, OmdError) as error:
-            self._close()
-            if not isinstance(error, ConnectionFailed):  # the main thread tells that
-                self._tell(f"the sources of tasks could not be read: {one_line(error)}")
+            self._failed("the sources of tasks", error)
             return timedelta(seconds=1)
         return answer.wait
-
-    def _close(self) -> None:
-        if self._link is not None:
-            self._link.close()
-            self._link = None
 
 
 @dataclass(slots=True)
@@ -123,12 +144,9 @@ class News:
     topics: set[str] = field(default_factory=set)  # topics that have moved
     deliveries: list[object] = field(default_factory=list)  # notifications of omd_delivery
 
-    def __bool__(self) -> bool:
-        return bool(self.codes or self.topics or self.deliveries)
 
-
-class Near:
-    """Creates the tasks of what depends on news, in a thread of its own.
+class Near(_Reader):
+    """Creates the tasks of what depends on news.
 
     A source that is read as a whole costs what there is, and this what is near the news: so that a
     row takes no longer through ten topics beside 10,000 others. What it does not find, or what
@@ -136,26 +154,19 @@ class Near:
 
     Args:
         new_link: makes its connection.
-        failed: is called when the sources are to be read instead.
+        read_all: is called when the sources are to be read instead.
         tell: is called with what went wrong.
     """
 
     def __init__(
         self,
         new_link: Callable[[], Link],
-        failed: Callable[[], None],
+        read_all: Callable[[], None],
         tell: Callable[[str], None],
     ) -> None:
-        self._new_link = new_link
-        self._failed = failed
-        self._tell = tell
-        self._link: Link | None = None  # the thread alone uses it
+        self._read_all = read_all
         self._news: dict[Callable[[Link, News], None], News] = {}
-        self._changed = threading.Condition()
-        self._is_stopped = self._is_paused = False
-        self._turn = threading.Lock()  # held while it looks, and while it rests
-        self._thread = threading.Thread(target=self._run, name="omd-near", daemon=True)
-        self._thread.start()
+        super().__init__("omd-near", new_link, tell)
 
     def tell(
         self,
@@ -176,32 +187,13 @@ class Near:
                 news.deliveries.append(delivery)
             self._changed.notify_all()
 
-    def pause(self) -> None:
-        """Look no more until `resume`; a look that is on its way is waited for."""
-        self._turn.acquire()
-        self._is_paused = True
-
-    def resume(self) -> None:
-        """Go on after `pause`."""
-        self._is_paused = False
-        self._turn.release()
-
-    def stop(self) -> None:
-        """Stop; a look that is on its way delays the caller by a second at most."""
-        with self._changed:
-            self._is_stopped = True
-            self._changed.notify_all()
-        if self._is_paused:
-            self.resume()
-        self._thread.join(timeout=1.0)
-
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._is_stopped or self._news)
+                self._changed.wait_for(lambda: self._stopped.is_set() or self._news)
             with self._turn:
                 with self._changed:
-                    if self._is_stopped:
+                    if self._stopped.is_set():
                         break
                     news, self._news = self._news, {}
                 began = time.monotonic()
@@ -219,15 +211,8 @@ class Near:
                 self._link.set(statement_timeout=_LONGEST)
             look(self._link, news)
         except (psycopg.Error, OmdError) as error:
-            self._close()
-            if not isinstance(error, ConnectionFailed):  # the main thread tells that
-                self._tell(f"what depends on news could not be read: {one_line(error)}")
-            self._failed()
-
-    def _close(self) -> None:
-        if self._link is not None:
-            self._link.close()
-            self._link = None
+            self._failed("what depends on news", error)
+            self._read_all()
 
 
 def fire_all(link: Link) -> int | None:

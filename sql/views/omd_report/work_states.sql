@@ -1,7 +1,7 @@
 -- Each room says what there is to do for its Modules; what holds for all of them stands here: runs,
 -- failures and who is switched off. So a new kind needs a view of work in its room, and a line in
 -- each_room. Who asks for one Module names its room too, and a topic, since the planner then leaves
--- out what the other rooms say, and looks at this topic alone (omd_report._ready_near).
+-- out what the other rooms say, and looks at this topic alone (omd_report.ready_tasks_near).
 
 CREATE OR REPLACE VIEW omd_report.work_states AS
 WITH
