@@ -6,17 +6,19 @@ SELECT
     s.stage_id,
     min(a.waits_for) AS waits_for
 FROM omd.awaited_tables() AS a
-CROSS JOIN LATERAL (
-    SELECT
-        g.stage_id,
-        g.module_id
-    FROM omd_decision.stage AS g
-    INNER JOIN omd_decision.stage_version AS v
-        ON g.stage_id = v.stage_id AND g.version = v.version
-    CROSS JOIN LATERAL omd.json_items(v.definition -> 'links') AS l
-    WHERE g.module_id <> a.module_id AND l.item ->> 'source' = a.table_code
-    OFFSET 0
-) AS s
+CROSS JOIN
+    LATERAL (
+        SELECT
+            g.stage_id,
+            g.module_id
+        FROM omd_decision.stage AS g
+        INNER JOIN omd_decision.stage_version AS v
+            ON g.stage_id = v.stage_id AND g.version = v.version
+        CROSS JOIN LATERAL omd.json_items(v.definition -> 'links') AS l
+        WHERE g.module_id <> a.module_id AND l.item ->> 'source' = a.table_code
+        ORDER BY g.stage_id
+        OFFSET 0
+    ) AS s
 LEFT JOIN omd.awaited_circles() AS c
     ON a.module_id = c.module_id AND s.module_id = c.reader_id
 WHERE c.module_id IS NULL
