@@ -377,7 +377,7 @@ def test_rows_that_others_refer_to_are_in_the_way(scene: Scene) -> None:
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(4))
 def test_what_was_made_of_bad_rows_comes_again_as_if_they_had_never_been(
     scene: Scene, seed: int
 ) -> None:

@@ -195,7 +195,7 @@ class World:
         return found
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(6))
 def test_no_reader_is_missed_in_any_order_of_commits(
     connect: Callable[..., Connection], seed: int
 ) -> None:

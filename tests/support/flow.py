@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 # The shortest lease; a call of Flow returns when it has expired.
 PASSED = timedelta(milliseconds=10)
-# A database per test would take more time than the tests themselves.
 USES = 30  # tests that share a session
+# A database per test would take more time than the tests themselves.
 FORGET = (
     "RESET SESSION AUTHORIZATION",
     "RESET ROLE",

@@ -28,6 +28,8 @@ _FIRE = Routine("omd_dispatch.fire_sources", {"p_wait": "interval"})
 class _Reader:
     """A thread with a connection of its own, which others may tell to rest or to stop.
 
+    The thread starts here: a subclass sets what its `_run` uses before.
+
     Args:
         name: of the thread.
         new_link: makes the connection.
