@@ -1,5 +1,6 @@
 -- What a Module writes is its target, and what the positions of its runs, or of its facts, are
 -- read for. The code of a Module of facts is that of its source.
+-- OFFSET 0 keeps the order of the look-ups, whatever the statistics say.
 
 CREATE OR REPLACE FUNCTION omd.tables_of_modules(
     p_module_ids integer[]

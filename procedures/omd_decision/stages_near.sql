@@ -1,5 +1,5 @@
 -- Who reads a table that was written. Views over a table are not looked through: the whole list has
--- them.
+-- them. OFFSET 0 keeps the order of the look-ups, whatever the statistics say.
 
 CREATE OR REPLACE FUNCTION omd_decision.stages_near(
     p_table_codes text[]
