@@ -35,7 +35,7 @@ BEGIN
     FROM jsonb_array_elements(p_news) AS n (value)
     WHERE jsonb_typeof(n.value) = 'object';
     IF num_nonnulls(v_interfaces, v_agreements, v_deliveries) = 0 THEN
-        RETURN '{}';
+        RETURN '{}'::text[];
     END IF;
     v_ids := ARRAY(
         SELECT i.interface_id FROM omd_delivery.interface AS i
