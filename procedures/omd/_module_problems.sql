@@ -15,6 +15,7 @@ LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY DEFINER
+ROWS 2
 SET search_path = pg_catalog, pg_temp
 AS $module_problems$
 BEGIN

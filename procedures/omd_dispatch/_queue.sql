@@ -16,6 +16,7 @@ LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY DEFINER
+ROWS 50
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 SET jit = off

@@ -12,6 +12,7 @@ LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
 SECURITY DEFINER
+ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $backend_position$
 BEGIN

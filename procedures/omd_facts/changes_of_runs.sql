@@ -14,6 +14,7 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 SECURITY DEFINER
+ROWS 20
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT

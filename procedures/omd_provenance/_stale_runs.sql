@@ -14,6 +14,7 @@ LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
+ROWS 20
 SET search_path = pg_catalog, pg_temp
 AS $_stale_runs$
 BEGIN

@@ -53,7 +53,15 @@ def reader(dsn: str) -> Iterator[str]:
 
 
 def test_every_check_speaks_where_all_is_well(doctor, reader):
-    for check in ("version", "server known", "pooler", "standby", "replica identity", "upgrade"):
+    for check in (
+        "version",
+        "server known",
+        "pooler",
+        "standby",
+        "replica identity",
+        "upgrade",
+        "jit",
+    ):
         [found] = doctor(check, reader, 0)
         assert (found["verdict"], found["mend"]) == ("ok", ""), check
 
@@ -243,6 +251,24 @@ def test_a_standby_is_told_and_a_primary_that_has_one(doctor):
         assert found["verdict"] == "warning"
         assert "Name the primary" in found["mend"]
         assert [row["verdict"] for row in doctor("version", standby.dsn())] == ["ok"]
+
+
+# jit ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cost", [0, -1])
+def test_a_server_that_compiles_the_views_for_each_look_is_told(doctor, reader, cost):
+    asked = make_conninfo(reader, options=f"-c jit=on -c jit_above_cost={cost}")
+    with psycopg.connect(asked) as conn:
+        [(compiles, database)] = conn.execute(
+            "SELECT pg_jit_available(), quote_ident(current_database())"
+        )
+    [found] = doctor("jit", asked, 0)
+    if compiles and cost == 0:
+        assert found["verdict"] == "warning"
+        assert f"ALTER DATABASE {database} SET jit = off;" in found["mend"]
+    else:
+        assert found["verdict"] == "ok"
 
 
 # replica identity -------------------------------------------------------------------------------

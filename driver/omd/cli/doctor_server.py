@@ -33,7 +33,7 @@ def of_installation(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
 
     from omd.install import pinned
 
-    for check in (_version, _server_known, _replica_identity, _upgrade):
+    for check in (_version, _server_known, _replica_identity, _upgrade, _compiled_plans):
         with suppress(psycopg.errors.InsufficientPrivilege), pinned(conn):  # without our roles
             yield from list(check(conn))
 
@@ -271,6 +271,32 @@ def _upgrade(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         )
     if is_done:
         yield Finding("upgrade", Verdict.OK, "nothing was left in the middle")
+
+
+def _compiled_plans(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
+    """Whether the server compiles the plans of the views over all rooms, which takes seconds."""
+    view = "omd_report.work"
+    if not _exists(conn, "relation", view):
+        return
+    [(compiles, bound, database)] = conn.execute(
+        "SELECT pg_catalog.pg_jit_available(),"
+        "  pg_catalog.current_setting('jit_above_cost')::pg_catalog.float8,"
+        "  pg_catalog.quote_ident(pg_catalog.current_database())"
+    ).fetchall()
+    if not compiles or bound < 0:
+        yield Finding("jit", Verdict.OK, "the server compiles no plans")
+        return
+    [(plan,)] = conn.execute("EXPLAIN (FORMAT JSON) SELECT * FROM omd_report.work").fetchall()
+    if plan[0]["Plan"]["Total Cost"] <= bound:
+        yield Finding("jit", Verdict.OK, f"the server compiles no plan of {view}")
+        return
+    yield Finding(
+        "jit",
+        Verdict.WARNING,
+        f"the server compiles the plan of {view} for each look, which takes seconds",
+        "For who reads the views of OMD: ALTER ROLE … SET jit = off; or for all:"
+        f" ALTER DATABASE {database} SET jit = off;",
+    )
 
 
 # The embedded server ----------------------------------------------------------------------------

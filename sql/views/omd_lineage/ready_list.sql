@@ -3,6 +3,20 @@
 
 CREATE OR REPLACE VIEW omd_lineage.ready_list AS
 WITH
+-- Few, and each is asked for once: in the expression of a topic the planner would count them for
+-- each topic again.
+undone AS MATERIALIZED (
+    SELECT i.module_id
+    FROM omd.open_instance AS i
+    WHERE i.is_rollback_pending AND i.execution_status_code = 'S'
+),
+
+restated AS MATERIALIZED (
+    SELECT r.topic_id
+    FROM omd_lineage.restatement_list AS r
+    WHERE r.is_ready
+),
+
 lag AS (
     SELECT
         d.topic_id,
@@ -78,14 +92,8 @@ topics AS (
             o.waiting_since
         ) AS upto,
         o.hostid <> '' AND omd_lineage._holder_lives(o.hostid, o.module_instance_id) AS is_held,
-        t.module_id IN (
-            SELECT i.module_id
-            FROM omd.open_instance AS i
-            WHERE i.is_rollback_pending AND i.execution_status_code = 'S'
-        ) AS is_to_be_undone,
-        t.topic_id IN (
-            SELECT r.topic_id FROM omd_lineage.restatement_list AS r WHERE r.is_ready
-        ) AS is_to_be_restated,
+        t.module_id IN (SELECT u.module_id FROM undone AS u) AS is_to_be_undone,
+        t.topic_id IN (SELECT e.topic_id FROM restated AS e) AS is_to_be_restated,
         w.module_id IS NOT NULL AS is_to_come_again,
         a.waits_for AS awaited
     FROM omd_lineage.topic AS t
