@@ -31,29 +31,53 @@ FROM problem AS p
 LEFT JOIN omd.module AS m ON p.object_kind = 'MODULE' AND p.object_key = m.module_code
 LEFT JOIN omd_lineage.topic AS o
     ON p.problem_code = 'UNDONE_READ' AND m.module_id = o.module_id
-LEFT JOIN omd_delivery.arrival AS r
-    ON
-        CASE p.problem_code WHEN 'ARRIVAL_CHANGED' THEN p.object_key::bigint END = r.arrival_id
-LEFT JOIN omd_delivery.delivery AS d ON r.delivery_id = d.delivery_id
-LEFT JOIN omd_delivery.arrival AS n
-    ON
-        CASE
+-- OFFSET 0: each problem looks its own up, and nothing that grows is read to be joined with.
+LEFT JOIN LATERAL (
+    SELECT
+        e.delivery_id,
+        e.delivery_status,
+        i.interface_code
+    FROM omd_delivery.arrival AS r
+    INNER JOIN omd_delivery.delivery AS e ON r.delivery_id = e.delivery_id
+    LEFT JOIN omd_delivery.delta_queue AS q
+        ON e.delivery_id = q.delivery_id AND q.queue_status = 'PERSISTED'
+    LEFT JOIN omd_delivery.interface AS i ON q.interface_id = i.interface_id
+    WHERE
+        r.arrival_id
+        = CASE p.problem_code WHEN 'ARRIVAL_CHANGED' THEN p.object_key::bigint END
+    ORDER BY e.delivery_id
+    OFFSET 0
+) AS d ON TRUE
+LEFT JOIN LATERAL (
+    SELECT r.arrival_id
+    FROM omd_delivery.arrival AS r
+    WHERE
+        r.delivery_id
+        = CASE
             WHEN p.problem_code = 'DELIVERY_REFUSED' AND p.object_kind = 'DELIVERY'
                 THEN p.object_key::bigint
-        END = n.delivery_id
-LEFT JOIN omd_delivery.delta_queue AS q
-    ON d.delivery_id = q.delivery_id AND q.queue_status = 'PERSISTED'
-LEFT JOIN omd_delivery.interface AS i ON q.interface_id = i.interface_id
+        END
+    ORDER BY r.arrival_id
+    OFFSET 0
+) AS n ON TRUE
 LEFT JOIN omd_dispatch.task_schedule AS c
     ON p.problem_code = 'SCHEDULE_PROBLEM' AND p.object_key = c.schedule_code
-LEFT JOIN omd.module_instance AS x
-    ON
-        CASE
+LEFT JOIN LATERAL (
+    SELECT
+        i.module_instance_id,
+        i.next_run_indicator
+    FROM omd.module_instance AS i
+    WHERE
+        i.module_instance_id
+        = CASE
             WHEN p.problem_code = 'UNDONE_READ' AND p.object_kind = 'MODULE_INSTANCE'
                 THEN p.object_key::bigint
             WHEN p.problem_code = 'UNDONE_READ'
                 THEN substring(p.way_out FROM 'p_module_instance_id => ([0-9]+)')::bigint
-        END = x.module_instance_id
+        END
+    ORDER BY i.module_instance_id
+    OFFSET 0
+) AS x ON TRUE
 CROSS JOIN
     LATERAL (
         SELECT
@@ -112,9 +136,9 @@ CROSS JOIN
             ),
             (
                 8,
-                p.problem_code = 'ARRIVAL_CHANGED' AND i.interface_code IS NOT NULL,
+                p.problem_code = 'ARRIVAL_CHANGED' AND d.interface_code IS NOT NULL,
                 'INTERFACE',
-                i.interface_code,
+                d.interface_code,
                 'UNDO_LOAD'
             ),
             (
