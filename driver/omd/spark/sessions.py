@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
@@ -84,15 +85,23 @@ def quiet_session(
         return session(master, settings)
     reading, writing = os.pipe()
     said = bytearray()
+    is_drained = threading.Event()
 
     def listen() -> None:
         is_up = False
-        while piece := os.read(reading, 65536):
+        while piece := os.read(reading, 1 << 20):  # more than a pipe holds, so no mark is cut
             if not is_up:
                 said.extend(piece)
                 _, mark, piece = bytes(said).partition(_UP)
                 is_up = bool(mark)
-            os.write(2, piece)
+            shown = piece.replace(_UP, b"")
+            os.write(2, shown)
+            if shown != piece:
+                is_drained.set()
+
+    def drain() -> None:
+        os.write(writing, _UP)
+        is_drained.wait(1)
 
     listener = threading.Thread(target=listen, name="omd-jvm", daemon=True)
     listener.start()
@@ -102,10 +111,11 @@ def quiet_session(
             started = session(master, settings)
         is_up = True
         os.write(writing, _UP)  # behind all that was said until now
+        atexit.register(drain)  # what was said last is shown, too
     finally:
-        os.close(writing)
         if not is_up:
-            listener.join(1)  # for what was said last
+            os.close(writing)
+            listener.join(1)
             os.write(2, said)
     return started
 
