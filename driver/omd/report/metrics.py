@@ -82,7 +82,8 @@ def listening(
         patience=timedelta(0),
         connect_timeout="5",
     )
-    link.set(statement_timeout=_LONGEST)
+    # To compile a plan of so many parts takes longer than to scrape.
+    link.set(statement_timeout=_LONGEST, jit="off")
     calls = Calls(link)
     try:
         endpoint = Endpoint(
