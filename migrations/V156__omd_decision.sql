@@ -286,7 +286,6 @@ CREATE TABLE omd_decision.stage_source (
         stage_id
     ) ON DELETE CASCADE
 );
-CREATE INDEX ix_stage_source_table ON omd_decision.stage_source (table_code, stage_id);
 COMMENT ON TABLE omd_decision.stage_source IS
 'The tables and views that the window of a stage cuts: the sources of its links that are no '
 'buffer links. A stage without a window has none.';

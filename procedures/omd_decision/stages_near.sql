@@ -1,6 +1,5 @@
 -- Who reads a table that was written. Views over a table are not looked through: the whole list has
--- them. OFFSET 0 keeps the order of the look-ups, whatever the statistics say, and ORDER BY the
--- index.
+-- them. OFFSET 0 keeps the order of the look-ups, whatever the statistics say.
 
 CREATE OR REPLACE FUNCTION omd_decision.stages_near(
     p_table_codes text[]
@@ -18,19 +17,13 @@ AS $stages_near$
 BEGIN
     RETURN ARRAY(
         SELECT DISTINCT s.module_id
-        FROM unnest(p_table_codes) AS c (code)
-        CROSS JOIN LATERAL (
-            SELECT r.stage_id FROM omd_decision.stage_source AS r
-            WHERE r.table_code = c.code
-            ORDER BY r.table_code, r.stage_id
-            OFFSET 0
-        ) AS t
+        FROM omd_decision.stage_source AS t
         CROSS JOIN LATERAL (
             SELECT g.module_id FROM omd_decision.stage AS g
             WHERE g.stage_id = t.stage_id
             OFFSET 0
         ) AS s
-        WHERE s.module_id IS NOT NULL
+        WHERE t.table_code = ANY(p_table_codes) AND s.module_id IS NOT NULL
     );
 END
 $stages_near$;

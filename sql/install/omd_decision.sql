@@ -41,17 +41,9 @@
 \if :pending
 \ir ../../migrations/before_1_0/V089__decided_twice.sql
 \endif
-
-\set checksum '7cca37bf6647d75d41d63df6c7dbf46c4bd4d00b8185b726f7f954c46dcb5808'
-\set phase 'before_1_0'
-\set migration 'V137__stages_of_a_table'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V137__stages_of_a_table.sql
-\endif
 \endif
 
-\set checksum '10643ccca1edf2be3af889a6ca5d6639b484d4ae0ceaac5e57f51112d2e9ad49'
+\set checksum 'b67556be7254bd90453944ce51cb5c0fb227c61c24ab45338edfcbfaeb1df0aa'
 \set phase 'baseline'
 \set migration 'V156__omd_decision'
 \ir ../setup/claim.psql
