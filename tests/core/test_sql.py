@@ -66,6 +66,7 @@ def loose(text: str) -> list[str]:
     """Return what a statement, or a part of one, names without its schema."""
     text = re.sub(r"--[^\n]*|'(?:[^']|'')*'", "''", text)
     text = re.sub(r'"(?:[^"]|"")*"', "{}", text)
+    text = re.sub(r"\A\s*EXPLAIN \([^)]*\)", "", text)  # its options are no arguments
     ctes = set(re.findall(r"(?:WITH|,)\s+(\w+)\s+AS\s+\(", text))
     found = re.findall(r"OPERATOR\((?!pg_catalog\.)[^)]*\)", text)
     text = re.sub(r"OPERATOR\([^)]*\)", " ", text)
