@@ -72,7 +72,7 @@ def test_spark_leaves_nothing_to_the_protocol() -> None:
     assert {name for name in PROMISED if name not in vars(spark)} == set()
 
 
-@pytest.mark.parametrize("method", PROMISED.keys() - IN_THE_DATABASE - WITHOUT_JOBS)
+@pytest.mark.parametrize("method", sorted(PROMISED.keys() - IN_THE_DATABASE - WITHOUT_JOBS))
 def test_what_the_database_does_not_do_it_refuses(method: str) -> None:
     parameters = inspect.signature(PROMISED[method]).parameters.values()
     nothing = [None for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD and p.name != "self"]
