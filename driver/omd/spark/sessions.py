@@ -20,7 +20,7 @@ from omd.spark.source import OmdDataSource
 _REGISTERED = "spark.omd.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _TELLS = "_enable_debugging_cache"  # of PySpark: whether it tells origins; None is not known yet
-_UP = b"\0the JVM is up\0"
+_MARK = b"\0omd: said until here\0"  # of this process, between what a JVM says
 _DEFAULTS = {
     "spark.app.name": "omd",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -92,15 +92,15 @@ def quiet_session(
         while piece := os.read(reading, 1 << 20):  # more than a pipe holds, so no mark is cut
             if not is_up:
                 said.extend(piece)
-                _, mark, piece = bytes(said).partition(_UP)
+                _, mark, piece = bytes(said).partition(_MARK)
                 is_up = bool(mark)
-            shown = piece.replace(_UP, b"")
+            shown = piece.replace(_MARK, b"")
             os.write(2, shown)
             if shown != piece:
                 is_drained.set()
 
     def drain() -> None:
-        os.write(writing, _UP)
+        os.write(writing, _MARK)
         is_drained.wait(1)
 
     listener = threading.Thread(target=listen, name="omd-jvm", daemon=True)
@@ -110,12 +110,12 @@ def quiet_session(
         with standard_error(writing):
             started = session(master, settings)
         is_up = True
-        os.write(writing, _UP)  # behind all that was said until now
+        os.write(writing, _MARK)  # behind all that was said until now
         atexit.register(drain)  # what was said last is shown, too
     finally:
         if not is_up:
             os.close(writing)
-            listener.join(1)
+            listener.join(1)  # for what was said last
             os.write(2, said)
     return started
 
