@@ -390,9 +390,10 @@ class Flow:
 
     def stamps(self, table: str = "dwh.m") -> dict[int, int]:
         """Return how many rows of the table carry each Module Instance ID."""
-        found = self.rows(
-            f"SELECT omd_insert_module_instance_id AS id, count(*) AS n FROM {table} GROUP BY 1"
-        )
+        query = f"SELECT omd_insert_module_instance_id AS id, count(*) AS n FROM {table} GROUP BY 1"
+        # Tests alter the type of the stamp: a prepared statement then fails, and psycopg before
+        # 3.3.5 goes on using it.
+        found = self.conn.execute(query.encode(), prepare=False)
         return {row["id"]: row["n"] for row in found}
 
 
