@@ -1,14 +1,22 @@
-"""After a failover no task and no claim gets a number that was given before."""
+"""After a failover no number is given twice; on a server that is not known no worker begins."""
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import TYPE_CHECKING
+
+import pytest
+
+from omd.dispatch.worker import Worker
+from omd.errors import ServerNotConfirmed
 
 if TYPE_CHECKING:
     from conftest import Room
 
 MILLION = 1_000_000
 FAILOVER = "UPDATE omd.installation SET timeline_id = timeline_id - 1"
+MOVED = "UPDATE omd.installation SET system_identifier = system_identifier - 1"
 
 
 def test_a_task_and_a_claim_pass_over_a_million(room: Room) -> None:
@@ -30,3 +38,17 @@ def test_a_task_and_a_claim_pass_over_a_million(room: Room) -> None:
     assert last["claim_token"] == again["claim_token"] + 2 * MILLION + 1
     # What was claimed before is ended by its fence.
     assert room.complete([claimed, again, last]) == []
+
+
+def test_a_worker_that_is_refused_leaves_nothing_behind(room: Room, dsn: str) -> None:
+    def own() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name.startswith("omd-")]
+
+    assert not own()
+    room.owner(MOVED)
+    with pytest.raises(ServerNotConfirmed):
+        Worker(dsn, until_quiet=True).run()
+    deadline = time.monotonic() + 20
+    while own():
+        assert time.monotonic() < deadline, own()
+        time.sleep(0.02)

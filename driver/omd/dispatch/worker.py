@@ -15,7 +15,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -130,52 +130,57 @@ class Worker:
             ServerNotConfirmed: the database was moved or copied, and nobody has said what it is.
         """
         loop = self._loop
-        with self._connect_to_control("omd-dispatch", timedelta(0)) as control:
+        with (
+            self._connect_to_control("omd-dispatch", timedelta(0)) as control,
+            loop.signals(),
+            ExitStack() as ending,
+        ):
             self._control = control
             self._dispatch = DispatchCalls(control._link)
-            self._exchanger = Exchanger(self._new_link("-exchange"), loop)
-            self._slots = Slots(
+            exchanger = self._exchanger = Exchanger(self._new_link("-exchange"), loop)
+            ending.callback(exchanger.close)
+            links = Links(lambda: control.new_link(name="-task", patience=_PATIENCE))
+            ending.callback(links.close)
+            slots = self._slots = Slots(
                 self.workers,
                 loop,
                 dsn=self.dsn,
                 ttl=self.ttl,
-                links=Links(lambda: control.new_link(name="-task", patience=_PATIENCE)),
+                links=links,
                 connect=lambda: self._connect_to_control("omd-task"),
             )
-            with loop.signals():
-                self._register()
-                sources = self._sources = Sources(lambda: self._new_link("-sources"), _tell)
-                near_news = self._near = Near(lambda: self._new_link("-near"), sources.ask, _tell)
-                maintenance = Maintenance(lambda: self._new_link("-fire"), _tell, sources.ask)
-                rounds = Periodic(
-                    "maintain",
-                    1.0,
-                    0.0,
-                    connect=lambda: self._new_link("-maintain"),
-                    call=lambda link: _maintain(maintenance, link),
-                    refused=_tell,
-                )
-                news = Periodic(
-                    "refresh",
-                    _REFRESH,
-                    0.0,
-                    connect=lambda: self._new_link("-refresh"),
-                    call=self._refresh,
-                    refused=_tell,
-                )
-                if not self.until_quiet:
-                    slots = "1 slot" if self.workers == 1 else f"{self.workers} slots"
-                    line = f"{self.backend_id} serves {self.group} with {slots}"
-                    _tell(f"{line}; SIGTERM or Ctrl-C stops it")
-                try:
-                    with Publisher(lambda: self._new_link("-publish"), _tell):
-                        loop.stay_connected(self._connect, self._serve, self._end_overdue)
-                finally:
-                    rounds.stop()
-                    news.stop()
-                    near_news.stop()
-                    sources.stop()
-                    self._leave()
+            ending.callback(slots.close)
+            self._register()
+            ending.callback(self._leave)
+            sources = self._sources = Sources(lambda: self._new_link("-sources"), _tell)
+            ending.callback(sources.stop)
+            near_news = self._near = Near(lambda: self._new_link("-near"), sources.ask, _tell)
+            ending.callback(near_news.stop)
+            maintenance = Maintenance(lambda: self._new_link("-fire"), _tell, sources.ask)
+            news = Periodic(
+                "refresh",
+                _REFRESH,
+                0.0,
+                connect=lambda: self._new_link("-refresh"),
+                call=self._refresh,
+                refused=_tell,
+            )
+            ending.callback(news.stop)
+            rounds = Periodic(
+                "maintain",
+                1.0,
+                0.0,
+                connect=lambda: self._new_link("-maintain"),
+                call=lambda link: _maintain(maintenance, link),
+                refused=_tell,
+            )
+            ending.callback(rounds.stop)
+            if not self.until_quiet:
+                served = "1 slot" if self.workers == 1 else f"{self.workers} slots"
+                line = f"{self.backend_id} serves {self.group} with {served}"
+                _tell(f"{line}; SIGTERM or Ctrl-C stops it")
+            with Publisher(lambda: self._new_link("-publish"), _tell):
+                loop.stay_connected(self._connect, self._serve, self._end_overdue)
 
     @property
     def turns(self) -> bool:
@@ -288,9 +293,6 @@ class Worker:
                 self._dispatch.leave_backend(self.backend_id)
         except psycopg.Error as error:
             _tell(f"it could not leave; its claims expire after {self.ttl:g} s: {one_line(error)}")
-        self._slots.close()
-        self._slots.links.close()
-        self._exchanger.close()
 
     def _finish(self) -> None:
         """Report what is over while the worker ends; what can't be is tried at the next end."""
