@@ -8,6 +8,9 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 DO $do$
 DECLARE
     v_timeout CONSTANT text := current_setting('lock_timeout');
+    v_patience CONSTANT text := concat(
+        date_part('epoch', current_setting('deadlock_timeout')::interval) + 0.5, 's'
+    );
 BEGIN
     PERFORM FROM pg_class AS c
     INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
@@ -24,6 +27,16 @@ BEGIN
             EXIT;
         EXCEPTION
             WHEN lock_not_available THEN
+                -- An autovacuum is cancelled for who has waited for it so long; this stops no load.
+                BEGIN
+                    PERFORM set_config('lock_timeout', v_patience, TRUE);
+                    LOCK TABLE omd.batch_instance, omd.module, omd.module_instance
+                    IN SHARE UPDATE EXCLUSIVE MODE;
+                EXCEPTION
+                    WHEN lock_not_available OR deadlock_detected THEN
+                        NULL;
+                END;
+                PERFORM set_config('lock_timeout', '200ms', TRUE);
                 PERFORM pg_sleep(0.1);
         END;
     END LOOP;

@@ -44,9 +44,11 @@ FILL = f"""\
 WITH chunk AS MATERIALIZED (
     SELECT mi.module_instance_id
     FROM {TABLE} AS mi
-    CROSS JOIN omd.upgrade_step AS s
-    WHERE s.step_code = 'V902__fill'
-        AND mi.module_instance_id > coalesce(s.last_key::bigint, -1)
+    WHERE mi.module_instance_id > (
+            SELECT coalesce(s.last_key::bigint, -1)
+            FROM omd.upgrade_step AS s
+            WHERE s.step_code = 'V902__fill'
+        )
         AND mi.doubled IS NULL
     ORDER BY mi.module_instance_id
     LIMIT 10000

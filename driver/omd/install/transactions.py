@@ -129,10 +129,9 @@ def transactions_of(
     # It may set sequences, which no rollback takes back.
     yield Transaction("cleanup", [_file(e) for e in cleanup if e.path == _SERVER], is_tried=False)
     # The indexes of a database that was built in one transaction are left for now.
-    for entry in pending(steps, Phase.CONCURRENT):
-        yield from _phase(entry)
-    for entry in pending(steps, Phase.CONTRACT):
-        yield from _phase(entry)
+    for entry in (*pending(steps, Phase.CONCURRENT), *pending(steps, Phase.CONTRACT)):
+        if entry.recorded not in done:
+            yield from _phase(entry)
 
 
 def _phase(entry: Entry) -> Iterator[Transaction]:
@@ -187,6 +186,13 @@ def patient(locks: str, wait: int = 600) -> str:
         "EXCEPTION WHEN lock_not_available OR deadlock_detected THEN\n"
         "IF pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) v_began"
         f" OPERATOR(pg_catalog.>) '{wait} s'::interval THEN RAISE; END IF;\n"
+        # An autovacuum is cancelled for who has waited for it so long; this stops no load.
+        "BEGIN PERFORM pg_catalog.set_config('lock_timeout', pg_catalog.concat(\n"
+        "pg_catalog.date_part('epoch', pg_catalog.current_setting('deadlock_timeout')::interval)\n"
+        "OPERATOR(pg_catalog.+) 0.5, 's'), TRUE);\n"
+        f"LOCK TABLE {locks} IN SHARE UPDATE EXCLUSIVE MODE;\n"
+        "EXCEPTION WHEN lock_not_available OR deadlock_detected THEN NULL; END;\n"
+        "PERFORM pg_catalog.set_config('lock_timeout', '200ms', TRUE);\n"
         "PERFORM pg_catalog.pg_sleep(2); END;\n"
         "END LOOP; END $lock$"
     )

@@ -57,6 +57,32 @@ _HOLDERS = """
         AND pg_catalog.format('%%s.%%s', n.nspname, c.relname) OPERATOR(pg_catalog.=) ANY (%s)
     ORDER BY 1
 """
+# Which of the tables a vacuum holds, or something else that stops no load. Whose backend is an
+# autovacuum, only members of pg_read_all_stats see.
+_VACUUMED = """
+    SELECT DISTINCT l.relation::pg_catalog.regclass::pg_catalog.text
+    FROM pg_catalog.pg_locks AS l
+    INNER JOIN pg_catalog.pg_class AS c ON l.relation OPERATOR(pg_catalog.=) c.oid
+    INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace OPERATOR(pg_catalog.=) n.oid
+    WHERE l.granted
+        AND l.mode OPERATOR(pg_catalog.=) 'ShareUpdateExclusiveLock'
+        AND l.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()
+        AND c.relkind OPERATOR(pg_catalog.=) 'r'
+        AND pg_catalog.pg_get_userbyid(c.relowner) OPERATOR(pg_catalog.=) 'omd_owner'
+        AND pg_catalog.format('%%s.%%s', n.nspname, c.relname) OPERATOR(pg_catalog.=) ANY (%s)
+    ORDER BY 1
+"""
+# The server cancels an autovacuum for who has waited for it so long; a little more is waited.
+_PATIENCE = """
+    SELECT pg_catalog.set_config('lock_timeout', pg_catalog.concat(pg_catalog.date_part(
+        'epoch',
+        least(
+            pg_catalog.current_setting('deadlock_timeout')::pg_catalog.interval
+                OPERATOR(pg_catalog.+) '500 ms'::pg_catalog.interval,
+            %s
+        )
+    ), 's'), true)
+"""
 _OLDER = """
     SELECT a.pid
     FROM pg_catalog.pg_stat_activity AS a
@@ -146,6 +172,7 @@ class Upgrade:
         """Execute the statements; return the error if a lock was not free."""
         try:
             with pinned(self._conn):
+                self._stop_vacuums(statements)
                 self._conn.execute(timeout.encode())
                 for statement in statements:
                     execute(self._conn, statement.path, statement.text)
@@ -154,6 +181,19 @@ class Upgrade:
                 raise
             return error
         return None
+
+    def _stop_vacuums(self, statements: list[Statement]) -> None:
+        """Wait until no autovacuum holds a table; then none begins until the transaction ends.
+
+        An autovacuum of a large table takes longer than an upgrade has patience, and is cancelled
+        only for who waits longer than the moment that loads can wait. So first a lock is waited for
+        that stops no load.
+        """
+        if tables := self._column(_VACUUMED, _tables(statements)):
+            self._conn.execute("SET LOCAL ROLE omd_owner")
+            self._conn.execute(_PATIENCE, [timedelta(seconds=self._wait)])
+            lock = f"LOCK TABLE {', '.join(tables)} IN SHARE UPDATE EXCLUSIVE MODE"
+            execute(self._conn, statements[0].path, lock)
 
     def _repeatedly(self, transaction: Transaction) -> None:
         """Fill what is there, and again what those have written who did not know of it."""
@@ -230,10 +270,7 @@ class Upgrade:
             )
 
     def _holders(self, statements: list[Statement]) -> list[int]:
-        tables = {
-            name for statement in statements for name in re.findall(r"\b\w+\.\w+\b", statement.text)
-        } - {"omd.installed_file", "omd.upgrade_step"}
-        return self._column(_HOLDERS, sorted(tables))
+        return self._column(_HOLDERS, _tables(statements))
 
     def _held(self, path: str, holders: list[int]) -> InstallError:
         error = InstallError(
@@ -266,3 +303,11 @@ class Upgrade:
 
 def _listed(pids: list[int]) -> str:
     return ", ".join(map(str, pids)) or "none that is still there"
+
+
+def _tables(statements: list[Statement]) -> list[str]:
+    """Return what may be the tables of users of OMD that the statements name."""
+    names = {
+        name for statement in statements for name in re.findall(r"\b\w+\.\w+\b", statement.text)
+    }
+    return sorted(names - {"omd.installed_file", "omd.upgrade_step"})
