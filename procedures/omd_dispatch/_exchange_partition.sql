@@ -23,6 +23,9 @@ DECLARE
     v_spare text := omd_dispatch._data_table(p_family_code, '_swap');
     v_is_live boolean;
 BEGIN
+    -- In the order of those who change the model.
+    PERFORM omd.hold_off_vacuum(v_spare::regclass);
+    PERFORM omd.hold_off_vacuum(v_partition::regclass);
     -- Who has the spare partition purges alone. An earlier purge may have ended before it has
     -- emptied it.
     PERFORM omd_dispatch._empty_spare_partition(p_family_code);
@@ -73,7 +76,7 @@ $exchange_partition$;
 COMMENT ON FUNCTION omd_dispatch._exchange_partition IS
 'Exchanges the partition p_partition_code of p_family_code for its empty spare partition, which '
 'holds its rows then; returns FALSE, and changes nothing, when a live task is in it, or one that '
-'died within the retention. Locks: the table of the family, the partition and the spare '
-'partition, ACCESS EXCLUSIVE, for which it waits 50 ms.';
+'died within the retention. Locks: the partition and the spare partition, against vacuums; then '
+'both and the table of the family, ACCESS EXCLUSIVE, for which it waits 50 ms.';
 REVOKE ALL ON FUNCTION omd_dispatch._exchange_partition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._exchange_partition TO omd_admin;

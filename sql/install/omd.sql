@@ -311,6 +311,7 @@
 \ir ../../procedures/omd/_refused_commit.sql
 \ir ../../procedures/omd/ask_whether_to_commit.sql
 \ir ../../procedures/omd/require_no_transaction_block.sql
+\ir ../../procedures/omd/hold_off_vacuum.sql
 \ir ../../procedures/omd/_require_batch_instance.sql
 \ir ../../procedures/omd/why_failed.sql
 \ir ../../procedures/omd/reads_rows.sql

@@ -76,7 +76,7 @@ def loose(text: str) -> list[str]:
         if not TYPES.fullmatch(type_) and not type_.startswith(("pg_catalog.", "omd", "{")):
             found.append(f"::{type_}")
     text = re.sub(r"::\s*[\w.{}]+(\[\])?|ROWS FROM", " ", text)
-    text = re.sub(r"\bDO UPDATE\b", " ", text)
+    text = re.sub(r"\bDO UPDATE\b|\bSHARE UPDATE EXCLUSIVE\b", " ", text)
     found += re.findall(r"COLLATE (?!pg_catalog\.)\S+", text)
     for word, relation in re.findall(
         r"\b(FROM|JOIN|INTO|UPDATE|TRUNCATE TABLE|LOCK TABLE)\s+(?:ONLY\s+|LATERAL\s+)?([\w.{(]+)",

@@ -9,10 +9,14 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from support.autovacuum import autovacuum
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conftest import Room
+
+__all__ = ["autovacuum"]
 
 
 def current(room: Room) -> int:
@@ -159,6 +163,15 @@ def test_purges_at_once_and_changes_of_a_family_find_no_difference_of_its_twin(
     assert len(outcomes) == 30
     assert {*outcomes} <= {"PURGED", "CONTENDED"}
     assert purge(room, slot)["outcome"] == "PURGED"
+
+
+def test_an_autovacuum_does_not_hold_a_purge_up(room: Room, autovacuum: Callable[..., Any]) -> None:
+    """That of a large partition takes longer than a purge has patience."""
+    room.family("F", retention="2 days")
+    old = (current(room) + 4) % 8
+    with autovacuum(f"omd_dispatch.task_data_f_p{old}", lambda: write(room, old, 20_000)):
+        assert purge(room, old) == {"outcome": "PURGED", "moved": 0}
+    assert in_slot(room, old) == 0
 
 
 def test_what_lives_in_a_slot_is_left(room: Room) -> None:
