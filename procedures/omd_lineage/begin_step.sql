@@ -30,6 +30,7 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $begin_step$
 DECLARE
+    v_news_at timestamptz;
     v_claim record;
     v_block record;
     v_hostid text;
@@ -39,6 +40,7 @@ DECLARE
     v_hint text;
     v_context text;
 BEGIN
+    v_news_at := omd_lineage._news_at(p_topic);
     v_claim := omd_lineage._claim_topic(p_topic, p_engine);
     p_outcome := v_claim.p_outcome;
     p_detail := v_claim.p_detail;
@@ -69,6 +71,7 @@ BEGIN
             PERFORM omd_lineage._note_no_jobs(
                 v_claim.p_topic_id, v_block.p_upto, v_block.p_is_quiet, v_block.p_detail
             );
+            PERFORM omd_lineage._note_news(v_claim.p_topic_id, v_news_at);
             p_outcome := 'NOJOBS';
             p_detail := v_block.p_detail;
             RETURN;
@@ -179,8 +182,10 @@ EXCEPTION
         p_end_id := NULL;
         IF p_outcome = 'NOJOBS' THEN
             p_reason := NULL;
-            PERFORM omd_lineage._note_unreadable(v_claim.p_topic_id, p_detail)
-            WHERE v_awaited IS NULL;
+            IF v_awaited IS NULL THEN
+                PERFORM omd_lineage._note_unreadable(v_claim.p_topic_id, p_detail);
+                PERFORM omd_lineage._note_news(v_claim.p_topic_id, v_news_at);
+            END IF;
             RETURN;
         END IF;
         CALL omd_lineage.note_error(

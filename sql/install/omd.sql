@@ -411,6 +411,7 @@
 \ir ../../procedures/omd/count_failure.sql
 \ir ../../procedures/omd/clear_failures.sql
 \ir ../../procedures/omd/note_look.sql
+\ir ../../procedures/omd/note_news.sql
 \ir ../../procedures/omd/is_of_the_call.sql
 \ir ../../procedures/omd/note_failure.sql
 \ir ../../procedures/omd/retry.sql

@@ -282,6 +282,8 @@
 \ir ../../procedures/omd_lineage/_claim_topic.sql
 \ir ../../procedures/omd_lineage/_note_no_jobs.sql
 \ir ../../procedures/omd_lineage/_note_unreadable.sql
+\ir ../../procedures/omd_lineage/_news_at.sql
+\ir ../../procedures/omd_lineage/_note_news.sql
 \ir ../../procedures/omd_lineage/_pass_rows.sql
 \ir ../../procedures/omd_lineage/_require_standing_block.sql
 \ir ../../procedures/omd_lineage/_record_runs.sql

@@ -7,6 +7,7 @@ that prevents this.
 
 from __future__ import annotations
 
+import threading
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +98,37 @@ def test_what_was_there_before_the_slow_writer_began_is_not_held(
     slow.conn.execute("ROLLBACK")
     scene.steps()
     assert scene.ids() == [1, 2, 3, 4, 5, 7]
+
+
+def test_what_commits_after_a_look_is_news_for_it(scene: Scene, another: Another) -> None:
+    """It bears a time from before that look, whose pause it ends nevertheless."""
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic("dwh.f")
+    scene.topic("dwh.g", "dwh.f")
+    holder, slow = another(), another()
+    holder.conn.execute("SELECT pg_advisory_lock(42)")
+    scene.conn.execute(
+        "CREATE FUNCTION dwh.wait() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN NULL; END'"
+    )
+    scene.conn.execute("GRANT EXECUTE ON FUNCTION dwh.wait() TO PUBLIC")
+    scene.conn.execute(
+        "CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON dwh.f DEFERRABLE INITIALLY DEFERRED"
+        " FOR EACH ROW EXECUTE FUNCTION dwh.wait()"
+    )
+    step = threading.Thread(target=slow.step, args=("dwh.f",))
+    step.start()
+    while not holder.conn.execute(
+        "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND NOT granted"
+    ).rowcount:
+        assert step.is_alive()
+    assert scene.step("dwh.g").outcome == "NOJOBS"
+    holder.conn.execute("SELECT pg_advisory_unlock(42)")
+    step.join()
+    assert scene.ids() == [1, 2]
+    assert scene.reason("dwh.g") == (True, "DUE")
+    assert scene.steps("dwh.g") == [1]
+    assert not scene.ready("dwh.g")["is_ready"]
 
 
 def test_a_reader_holds_nothing_up(scene: Scene, another: Another) -> None:
