@@ -115,7 +115,7 @@ def test_each_channel_is_listened_to(
     page.show("count", section, tab)
     rested(page, tab)
     note(channel)
-    tab.wait(lambda: tab.pictures[-1] == "1")
+    tab.wait(lambda: tab.pictures[-1:] == ["1"])
 
 
 def test_the_first_notification_after_a_rest_is_answered_at_once(
@@ -128,7 +128,7 @@ def test_the_first_notification_after_a_rest_is_answered_at_once(
     for number in range(1, 6):
         rested(page, tab)
         committed = note()
-        tab.wait(lambda number=number: tab.pictures[-1] == str(number))
+        tab.wait(lambda number=number: tab.pictures[-1:] == [str(number)])
         waited.append(section.times[-1][0] - committed)
     assert sorted(waited)[2] < 1  # and not an hour
 
@@ -144,7 +144,7 @@ def test_a_flood_is_answered_every_quarter_of_a_second(
     while time.monotonic() < ends:
         note()
         noted += 1
-    tab.wait(lambda: tab.pictures[-1] == str(noted))
+    tab.wait(lambda: tab.pictures[-1:] == [str(noted)])
     assert noted > 10
     assert min(section.gaps) >= watches.REST
     assert len(section.times) >= 3
@@ -168,7 +168,7 @@ def test_what_does_not_notify_is_seen_within_two_seconds(page: Watches, dsn: str
     with psycopg.connect(dsn) as conn:
         conn.execute("INSERT INTO public.noted VALUES (1)")
     committed = time.monotonic()
-    tab.wait(lambda: tab.pictures[-1] == "1")
+    tab.wait(lambda: tab.pictures[-1:] == ["1"])
     assert section.times[-1][0] - committed < watches.INTERVAL + 3
 
 
@@ -187,7 +187,7 @@ def test_a_long_watch_does_not_hold_up_a_short_one(
         page.show("short", short, tab)
         for number in range(1, 4):
             note()
-            tab.wait(lambda number=number: tab.pictures[-1] == str(number))
+            tab.wait(lambda number=number: tab.pictures[-1:] == [str(number)])
         assert len(long.times) == begun
         holder.execute("SELECT pg_advisory_unlock(39)")
     other.wait(lambda: len(long.times) > begun)
@@ -205,7 +205,7 @@ def test_one_computation_serves_all_who_look(page: Watches, note: Callable[..., 
     before = len(section.times)
     note()
     for tab in tabs:
-        tab.wait(lambda tab=tab: tab.pictures[-1] == "1")
+        tab.wait(lambda tab=tab: tab.pictures[-1:] == ["1"])
     assert len(section.times) - before <= 2
 
 
@@ -283,7 +283,7 @@ def test_lost_connections_are_replaced_and_who_looks_is_told(
     tab.wait(lambda: tab.states[-1:] == [True])
     assert tab.states[0] is False
     note()
-    tab.wait(lambda: tab.pictures[-1] == "1")
+    tab.wait(lambda: tab.pictures[-1:] == ["1"])
 
 
 def test_a_connection_that_has_nothing_to_compute_any_more_is_no_loss(
@@ -301,7 +301,7 @@ def test_a_connection_that_has_nothing_to_compute_any_more_is_no_loss(
         # It finds its connection lost, and what it computed is short from now on.
         tab.wait(lambda: tab.states[-1:] == [True] and len(section.times) >= 4)
         conn.execute("INSERT INTO noted VALUES (1)")
-    tab.wait(lambda: tab.pictures[-1] == "1")
+    tab.wait(lambda: tab.pictures[-1:] == ["1"])
     assert page.is_live
 
 
@@ -320,7 +320,7 @@ def test_what_was_committed_while_nobody_listened_is_seen_at_once(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE application_name = 'watches of a test' AND query LIKE 'LISTEN%'"
         )
-    tab.wait(lambda: tab.pictures[-1] == "1")
+    tab.wait(lambda: tab.pictures[-1:] == ["1"])
 
 
 def test_closing_cancels_what_is_computed(page: Watches, dsn: str) -> None:
