@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from omd.dispatch.worker import Worker
 from omd.errors import ServerNotConfirmed
+from support.workers import until
 
 if TYPE_CHECKING:
     from conftest import Room
@@ -48,7 +48,4 @@ def test_a_worker_that_is_refused_leaves_nothing_behind(room: Room, dsn: str) ->
     room.owner(MOVED)
     with pytest.raises(ServerNotConfirmed):
         Worker(dsn, until_quiet=True).run()
-    deadline = time.monotonic() + 20
-    while own():
-        assert time.monotonic() < deadline, own()
-        time.sleep(0.02)
+    until(lambda: not own(), 20)

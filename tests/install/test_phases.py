@@ -134,9 +134,7 @@ def test_an_upgrade_goes_through_all_phases_while_runs_go_on(conn, dsn, next_tre
     with loads(dsn) as errors:
         upgrade(dsn, next_tree.root, way, psql)
     assert errors == []
-    (rows,) = conn.execute(
-        "SELECT rows_done FROM omd_report.upgrade WHERE step_code = 'V902__fill'"
-    ).fetchone()
+    rows = steps(conn)["V902__fill"][2]
     assert rows >= ROWS
     require_done(conn, rows)
     install.install(conn, next_tree.root)
@@ -215,9 +213,7 @@ def test_a_killed_upgrade_goes_on(conn, dsn, next_tree, psql, way, at):
     with loads(dsn) as errors:
         upgrade(dsn, next_tree.root, way, psql)
     assert errors == []
-    (rows,) = conn.execute(
-        "SELECT rows_done FROM omd_report.upgrade WHERE step_code = 'V902__fill'"
-    ).fetchone()
+    rows = steps(conn)["V902__fill"][2]
     assert rows >= ROWS
     require_done(conn, rows)
 
@@ -324,9 +320,7 @@ def test_an_autovacuum_does_not_hold_an_upgrade_up(
         else:
             upgrade(dsn, next_tree.root, way, psql)
     assert errors == []
-    (rows,) = conn.execute(
-        "SELECT rows_done FROM omd_report.upgrade WHERE step_code = 'V902__fill'"
-    ).fetchone()
+    rows = steps(conn)["V902__fill"][2]
     require_done(conn, rows)
 
 

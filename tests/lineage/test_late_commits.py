@@ -19,6 +19,7 @@ import omd.install
 from omd import embedded
 from support.flow import checked
 from support.scene import Scene, at
+from support.workers import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,10 +119,14 @@ def test_what_commits_after_a_look_is_news_for_it(scene: Scene, another: Another
     )
     step = threading.Thread(target=slow.step, args=("dwh.f",))
     step.start()
-    while not holder.conn.execute(
-        "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND NOT granted"
-    ).rowcount:
+
+    def waits() -> int:
         assert step.is_alive()
+        return holder.conn.execute(
+            "SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND NOT granted"
+        ).rowcount
+
+    until(waits)
     assert scene.step("dwh.g").outcome == "NOJOBS"
     holder.conn.execute("SELECT pg_advisory_unlock(42)")
     step.join()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from psycopg.rows import tuple_row
+
+from support.workers import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,10 +47,7 @@ def autovacuum(conn: psycopg.Connection[Any]) -> Iterator[Callable[..., Any]]:
         fill()
         with conn.cursor(row_factory=tuple_row) as cursor:
             (oid,) = cursor.execute("SELECT %s::regclass::oid", [table]).fetchone() or (None,)
-        deadline = time.monotonic() + 60
-        while execute(WORKS, oid).fetchone() is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        until(lambda: execute(WORKS, oid).fetchone(), 60)
         before = execute(COUNT, oid).fetchone()
         yield
         assert execute(COUNT, oid).fetchone() == before, "it was waited for"
