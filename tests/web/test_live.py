@@ -68,15 +68,18 @@ def executed(conn: Connection) -> set[tuple[int, datetime]]:
 
 
 def is_silent(conn: Connection, tried: Callable[..., float]) -> bool:
-    """Whether the page executes nothing for longer than a watch rests, whatever happens."""
-    before = executed(conn)
-    assert before
-    ends = time.monotonic() + 2.5
+    """Whether the page soon executes nothing for longer than a watch rests, whatever happens."""
     n = 1000
-    while time.monotonic() < ends:
-        tried(n := n + 1)
-        time.sleep(0.1)
-    return executed(conn) == before
+    for _ in range(4):  # beside other suites it may notice late that a tab has gone
+        before = executed(conn)
+        assert before
+        ends = time.monotonic() + 2.5
+        while time.monotonic() < ends:
+            tried(n := n + 1)
+            time.sleep(0.1)
+        if executed(conn) == before:
+            return True
+    return False
 
 
 def test_a_row_is_painted_soon_after_its_commit(browser: Tabs, tried: Callable[..., float]) -> None:

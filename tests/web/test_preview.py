@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -24,6 +25,30 @@ def preview(conn: Connection, code: str, key: Any, /, **arguments: Any) -> dict[
     ).fetchone()
     assert row
     return row
+
+
+def preview_late(conn: Connection, seconds: float) -> tuple[str, str | None]:
+    """Let a preview be executed so long after the server has read its text, as under load."""
+    pg = conn.pgconn
+    pg.enter_pipeline_mode()
+    pg.send_prepare(
+        b"", b"SELECT outcome, sqlstate_code FROM omd_web.preview('BATCH_DEACTIVATE', 'b')"
+    )
+    pg.send_flush_request()
+    read = pg.get_result()
+    assert read
+    assert read.status == psycopg.pq.ExecStatus.COMMAND_OK
+    assert pg.get_result() is None
+    time.sleep(seconds)
+    pg.send_query_prepared(b"", [])
+    pg.pipeline_sync()
+    answer, end, sync = pg.get_result(), pg.get_result(), pg.get_result()
+    assert answer
+    assert end is None
+    assert sync
+    pg.exit_pipeline_mode()
+    assert answer.status == psycopg.pq.ExecStatus.TUPLES_OK, answer.get_error_message()
+    return str(answer.get_value(0, 0), "ascii"), str(answer.get_value(0, 1) or b"", "ascii")
 
 
 def outcome(answer: dict[str, Any]) -> tuple[str, str | None]:
@@ -137,6 +162,7 @@ def test_who_is_held_up_does_not_know(
     conn.execute("SET statement_timeout = '200ms'")
     answer = preview(conn, "BATCH_DEACTIVATE", "b")
     assert outcome(answer) == ("UNKNOWN", "57014")
+    assert preview_late(conn, 0.1) == ("UNKNOWN", "57014")
     # Who cancels wants no answer.
     for timeout in ("0", "1h"):
         conn.execute(f"SET statement_timeout = '{timeout}'".encode())
