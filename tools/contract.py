@@ -13,11 +13,14 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import enum
-import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
 import inspect
 import json
 import re
 import sys
+import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +45,7 @@ MODULES = {
     "omd.dispatch": "Task Worker",
     "omd.errors": "",
     "omd.facts": "Export FactsDelivery",
+    "omd.integrations.airflow": "",
     "omd.integrations.dagster": "omd_definitions omd_pipes",
     "omd.lake": "catalog",
     "omd.lake.maintenance": "maintain",
@@ -233,7 +237,30 @@ def _kind(option: click.Option) -> Any:
     return option.type.name
 
 
+class _Bases(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Offers each module of Airflow with empty classes: it has an environment of its own.
+
+    What ours inherit from Airflow is its contract.
+    """
+
+    def find_spec(self, name: str, *_: object) -> importlib.machinery.ModuleSpec | None:
+        is_asked = name.partition(".")[0] == "airflow"
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if is_asked else None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        made: dict[str, type] = {}
+
+        def attribute(name: str) -> type:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return made.setdefault(name, type(name, (), {}))
+
+        module.__getattr__ = attribute  # type: ignore[method-assign]
+
+
 def _module(module: str, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    if module == "omd.integrations.airflow" and importlib.util.find_spec("airflow") is None:
+        sys.meta_path.append(_Bases())
     found = importlib.import_module(module)
     if not names:
         offered = getattr(found, "__all__", None) or vars(found)

@@ -2,8 +2,8 @@
 -- more: logical replication copies rows and no sequences. It never goes on from the stored values
 -- alone: what was purged, and what was given and lost, is not among them.
 --
--- Bare sequences count too, since a claim token is a fence. Sequences of definitions are integers:
--- nobody outside knows their values.
+-- Bare sequences count too, since a claim token is a fence. Those of definitions are integers: they
+-- go on by a million at most, and have room for two thousand changes of the server.
 
 CREATE OR REPLACE FUNCTION omd._skip_numbers(
     p_count bigint,
@@ -27,13 +27,15 @@ BEGIN
         SELECT
             c.oid,
             n.nspname,
-            c.relname
+            c.relname,
+            CASE s.seqtypid WHEN 'bigint'::regtype THEN p_count ELSE least(p_count, 1000000) END
+                AS skipped,
+            s.seqmax
         FROM pg_class AS c
         INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
         INNER JOIN pg_sequence AS s ON c.oid = s.seqrelid
         WHERE c.relowner = 'omd_owner'::regrole
             AND c.relpersistence = 'p'
-            AND s.seqtypid = 'bigint'::regtype
             AND c.oid <> 'omd.settled_server'::regclass
         ORDER BY n.nspname, c.relname
     LOOP
@@ -74,16 +76,18 @@ BEGIN
             ) INTO v_stored;
             v_highest := greatest(v_highest, v_stored);
         END LOOP;
-        IF v_last < v_highest + p_count THEN
-            PERFORM setval(v_sequence.oid, v_highest + p_count);
+        IF v_last < v_highest + v_sequence.skipped
+            AND v_highest + v_sequence.skipped <= v_sequence.seqmax
+        THEN
+            PERFORM setval(v_sequence.oid, v_highest + v_sequence.skipped);
         END IF;
     END LOOP;
 END
 $skip_numbers$;
 
 COMMENT ON FUNCTION omd._skip_numbers IS
-'Sets each bigint sequence of OMD to the highest value that was given, as far as is known, and '
-'p_count more. p_is_again: this was done before; only a sequence that is less than p_count above '
-'the highest value that is stored is set, to exactly that. Call it under the lock of the row of '
-'omd.installation. Locks: none.';
+'Sets each sequence of OMD to the highest value that was given, as far as is known, and p_count '
+'more, an integer one at most a million more, and only while it has room. p_is_again: this was '
+'done before; only a sequence that is less than p_count above the highest value that is stored is '
+'set, to exactly that. Call it under the lock of the row of omd.installation. Locks: none.';
 REVOKE ALL ON FUNCTION omd._skip_numbers FROM PUBLIC;

@@ -3,8 +3,8 @@
 A session begins and ends runs of a Module all the time; the longest call counts, whether it is the
 begin or the success that the upgrade meets.
 
-* ``anew``: while every file but migrations is applied anew, beside the longest call of as long a
-  time before it, in the same database.
+* ``anew``: while every file but migrations is applied anew, the median of the rounds, beside that
+  of as long a time after each, in the same database. Bound: 0.1 s.
 * ``column``: while a column of the instances is added, filled, indexed and made NOT NULL in the
   phases of an upgrade, beside the same in one transaction. Bound: 0.1.
 
@@ -15,6 +15,7 @@ a DSN it starts an embedded, durable server of its own in a temporary folder and
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
 import tempfile
 import threading
@@ -31,7 +32,7 @@ from omd import install
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-BOUNDS = {"column": 0.1}
+BOUNDS = {"column": 0.1, "anew": 0.1}
 TABLE = "omd.module_instance"
 IN_ONE = f"""
     ALTER TABLE {TABLE} ADD COLUMN doubled bigint;
@@ -107,7 +108,7 @@ def begins(dsn: str) -> Iterator[Callable[[], float]]:
 
 
 def anew(dsn: str, rounds: int) -> tuple[float, float]:
-    """Return the longest call during an upgrade of everything, and that of as long a time."""
+    """Return the median longest call of upgrades of everything, and that of as long a time."""
     during, idle = [], []
     with begins(dsn) as longest, connect(dsn) as conn:
         for _ in range(rounds):
@@ -122,7 +123,7 @@ def anew(dsn: str, rounds: int) -> tuple[float, float]:
             print(
                 f"  anew: {took:5.2f} s, longest call {during[-1]:6.3f} s, idle {idle[-1]:6.3f} s"
             )
-    return max(during), max(idle)
+    return statistics.median(during), statistics.median(idle)
 
 
 def column(server: str, instances: int) -> tuple[float, float]:
@@ -156,7 +157,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--dsn")
     parser.add_argument("--instances", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", nargs="*", choices=["anew", "column"])
     options = parser.parse_args()
     broken = False
@@ -165,7 +166,8 @@ def main() -> int:
             dsn = new_database(server, "bench_upgrade_anew")
             prepare(dsn, min(options.instances, 100_000))
             during, idle = anew(dsn, options.rounds)
-            print(f"anew: {during:.3f} s, {during / idle:.1f} of {idle:.3f} s without it")
+            broken |= during > BOUNDS["anew"]
+            print(f"anew: {during:.3f} s, {idle:.3f} s without it; bound {BOUNDS['anew']} s")
         if not options.only or "column" in options.only:
             phases, one = column(server, options.instances)
             ratio = phases / one

@@ -90,7 +90,7 @@ def test_the_places_of_bare_sequences_are_there(conn: Connection) -> None:
 
 
 def test_each_sequence_of_integers_gives_definitions(conn: Connection) -> None:
-    """They are passed over by nobody: what has their values is known to no one outside."""
+    """They take a million at a time and have room for two thousand: what grows is bigint."""
     integers = conn.execute(
         "SELECT s.seqrelid::regclass::text AS name FROM pg_sequence AS s"
         " INNER JOIN pg_class AS c ON s.seqrelid = c.oid"

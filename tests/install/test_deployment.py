@@ -24,6 +24,7 @@ import pytest
 import yaml
 from psycopg.conninfo import make_conninfo
 
+from omd import __version__
 from omd.cli.main import cli
 from omd.dispatch.worker import Worker
 from support.programs import BIN
@@ -346,6 +347,10 @@ def test_the_command_line_takes_each_command(name, words, monkeypatch, tmp_path)
 def test_everything_names_one_image_and_one_version():
     images = {pod["containers"][0]["image"] for _, pod in pods()}
     images |= {s["image"] for n, s in compose()["services"].items() if n != "postgres"}
-    texts = itertools.chain([DEPLOY / "Containerfile", DEPLOY / "compose.yaml"], MANIFESTS)
-    images |= {i for t in texts for i in re.findall(r"\bpgomd:[\d.]+\d\b", t.read_text())}
-    assert images == {"pgomd:1.0.0"}
+    page = DEPLOY.parent / "docs/how-to/operate/run-as-a-service.md"
+    files = itertools.chain([DEPLOY / "Containerfile", DEPLOY / "compose.yaml", page], MANIFESTS)
+    texts = [file.read_text() for file in files]
+    images |= {i for t in texts for i in re.findall(r"\bpgomd:[\d.]+\d\b", t)}
+    assert images == {f"pgomd:{__version__}"}
+    jobs = {j for t in texts for j in re.findall(r"\bomd-install-[\d-]*\d", t)}
+    assert jobs == {f"omd-install-{__version__.replace('.', '-')}"}

@@ -154,7 +154,12 @@ def _server_known(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         return
     [(is_known,)] = conn.execute("SELECT omd.server_is_known()").fetchall()
     if is_known:
-        yield Finding("server known", Verdict.OK, "this is the server that the database knows")
+        yield Finding(
+            "server known",
+            Verdict.OK,
+            "this is the server that the database knows; a snapshot of a disk that was restored"
+            " looks like a restart: CALL omd.skip_ids() then",
+        )
         return
     mend = "CALL omd_event.continue_as('SAME'); or, if the other one goes on, ('NEW')"
     if _exists(conn, "routine", "omd.confirm_server"):

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 _LONGEST = 1000  # characters of an answer that are shown
 
 
-@click.command()
+class _TwoCodes(click.Command):
+    """Ends with 1 for wrong usage too: 2 means something else to who looks after containers."""
+
+    def make_context(self, *arguments: Any, **given: Any) -> click.Context:
+        try:
+            return super().make_context(*arguments, **given)
+        except click.UsageError as error:
+            error.show()
+            raise click.exceptions.Exit(ExitCode.FAILURE) from None
+
+
+@click.command(cls=_TwoCodes)
 @dsn_option
 @click.option(
     "--port",

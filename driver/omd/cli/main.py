@@ -35,8 +35,8 @@ _SECTIONS = {
 _MANUAL = """\
 Operational metadata for data platforms: which loads run, may they run, what must be undone first.
 
-OMD lives in a PostgreSQL database, in the schemas omd, omd_lineage, omd_dispatch,
-omd_delivery, omd_facts, omd_decision and omd_report.
+OMD lives in a PostgreSQL database, in the schemas omd, omd_lineage, omd_dispatch, omd_delivery,
+omd_facts, omd_decision, omd_lake, omd_provenance, omd_event, omd_web and omd_report.
 Its procedures decide; this command calls them. Anything it does, a DBA can do in psql.
 """
 
