@@ -146,15 +146,17 @@ lock: $(VENV)/.dev
 	        pyproject.toml $(LOCKS)/$$name.in || exit; done
 
 # The lowest version of each package that pyproject.toml names itself; of the others the newest.
-# Left out is the test of a type checker, whose version is not the user's matter.
-LOWEST := tests/core tests/control tests/install
+# Left out are the tests of linters and of a type checker, whose versions are not the user's matter,
+# and of the build.
+LOWEST := tests $(addprefix --ignore=tests/,core/test_typing.py house/test_lint.py) \
+    --deselect=tests/integrations/test_dbt.py::test_the_package_is_in_the_wheel
 
 .lowest/.installed: pyproject.toml .lowest/bin/uv
-	@$(call uv,.lowest) install -q -p .lowest/bin/python --resolution lowest-direct -e '.[spark,test]'
+	@$(call uv,.lowest) install -q -p .lowest/bin/python --resolution lowest-direct -e '.[demo,test]'
 	@touch $@
 
 test-lowest: .lowest/.installed
-	.lowest/bin/python -m pytest -q $(LOWEST) --ignore=tests/core/test_typing.py \
+	.lowest/bin/python -m pytest -q $(LOWEST) \
 	    -m 'not (spark or slow or random or kill or tools or browser)' -n logical --dist loadfile $(ARGS)
 
 # What builds a release is in an environment of its own: no tests, no Spark.

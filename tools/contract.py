@@ -21,6 +21,7 @@ import json
 import re
 import sys
 import types
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -258,17 +259,33 @@ class _Bases(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__getattr__ = attribute  # type: ignore[method-assign]
 
 
+@contextmanager
+def _airflow(module: str) -> Iterator[None]:
+    """Let a module that needs Airflow be imported without it, and leave nothing of that."""
+    if "airflow" not in module or importlib.util.find_spec("airflow") is not None:
+        yield
+        return
+    before, bases = set(sys.modules), _Bases()
+    sys.meta_path.append(bases)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(bases)
+        for name in set(sys.modules) - before:
+            if name.partition(".")[0] == "airflow" or name.startswith(module):
+                del sys.modules[name]
+
+
 def _module(module: str, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    if module == "omd.integrations.airflow" and importlib.util.find_spec("airflow") is None:
-        sys.meta_path.append(_Bases())
-    found = importlib.import_module(module)
-    if not names:
-        offered = getattr(found, "__all__", None) or vars(found)
-        names = [name for name in offered if not name.startswith("_")]
-    for name in sorted(names):
-        value = getattr(found, name)
-        if not inspect.ismodule(value):
-            yield name, _described(value)
+    with _airflow(module):
+        found = importlib.import_module(module)
+        if not names:
+            offered = getattr(found, "__all__", None) or vars(found)
+            names = [name for name in offered if not name.startswith("_")]
+        for name in sorted(names):
+            value = getattr(found, name)
+            if not inspect.ismodule(value):
+                yield name, _described(value)
 
 
 def _described(value: Any) -> dict[str, Any]:
