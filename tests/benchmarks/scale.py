@@ -275,7 +275,9 @@ def restart(conn: Connection) -> Run:
     failed = [
         i
         for (i,) in conn.execute(
+            # The indicator of one whose rollback is pending can't be taken back.
             "SELECT module_instance_id FROM omd.module_instance WHERE execution_status_code = 'F'"
+            " AND rolled_back_by_module_instance_id IS NOT NULL"
             " ORDER BY module_instance_id LIMIT 1000"
         )
     ]
