@@ -148,7 +148,7 @@ lock: $(VENV)/.dev
 # The lowest version of each package that pyproject.toml names itself; of the others the newest.
 # Left out are the tests of linters and of a type checker, whose versions are not the user's matter,
 # and of the build.
-LOWEST := tests $(addprefix --ignore=tests/,core/test_typing.py house/test_lint.py) \
+LOWEST := tests --ignore=tests/core/test_typing.py --ignore=tests/house/test_lint.py \
     --deselect=tests/integrations/test_dbt.py::test_the_package_is_in_the_wheel
 
 .lowest/.installed: pyproject.toml .lowest/bin/uv

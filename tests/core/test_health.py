@@ -61,7 +61,14 @@ def test_no_database_is_1_too(dsn, omd_here):
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--dsn", "garbage"], ["--port", "99999"], ["--timeout", "0"], ["more"], ["--what"]]
+    "wrong",
+    [
+        ["--dsn", "garbage"],
+        *(["--port", port] for port in ("0", "65536", "x")),
+        ["--timeout", "0"],
+        ["more"],
+        ["--what"],
+    ],
 )
 def test_wrong_usage_is_1_too(omd_here, wrong):
     done = omd_here("health", *wrong)

@@ -69,15 +69,16 @@ def executed(conn: Connection) -> set[tuple[int, datetime]]:
 
 def is_silent(conn: Connection, tried: Callable[..., float]) -> bool:
     """Whether the page soon executes nothing for longer than a watch rests, whatever happens."""
+    before = executed(conn)
+    assert before
     n = 1000
     for _ in range(4):  # beside other suites it may notice late that a tab has gone
-        before = executed(conn)
-        assert before
         ends = time.monotonic() + 2.5
         while time.monotonic() < ends:
             tried(n := n + 1)
             time.sleep(0.1)
-        if executed(conn) == before:
+        earlier, before = before, executed(conn)
+        if before == earlier:
             return True
     return False
 

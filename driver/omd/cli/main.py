@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from omd._rooms import ROOMS
+from omd._rooms import ROOMS, schema_of
 from omd._terminal.commands import ExitCode, entry
 from omd.cli.common import report_error
 
@@ -32,11 +32,11 @@ _SECTIONS = {
     "See it work": "omd.cli.demo",
 }
 
-_MANUAL = """\
+_MANUAL = f"""\
 Operational metadata for data platforms: which loads run, may they run, what must be undone first.
 
-OMD lives in a PostgreSQL database, in the schemas omd, omd_lineage, omd_dispatch, omd_delivery,
-omd_facts, omd_decision, omd_lake, omd_provenance, omd_event, omd_web and omd_report.
+OMD lives in a PostgreSQL database, in the schemas {", ".join(map(schema_of, ROOMS))},
+omd_web and omd_report.
 Its procedures decide; this command calls them. Anything it does, a DBA can do in psql.
 """
 
