@@ -14,14 +14,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PRECIOUS: %/bin/pip %/bin/uv
-.PHONY: help demo test test-lowest soak bench lint generate baseline docs setup environments lock dist release java clean
+.PHONY: help demo test test-all test-lowest soak bench lint generate baseline docs setup environments lock dist release java clean
 
 help:
 	@echo 'make demo      loads a year of real flights by Spark, under the control of PostgreSQL'
-	@echo 'make test      runs the tests (ARGS="-k lease": some of them; OMD_TEST_PG=15|16|18: the server)'
-	@echo 'make test ROOM=facts   runs those of one room that need no Spark, draw no lots, kill nothing'
-	@echo '               and are not slow, on all processors; it needs neither Java nor Spark'
-	@echo 'make test-lowest   runs the quick tests with the lowest versions that the bounds allow'
+	@echo 'make test      runs the quick tests of all rooms in ten minutes: no Java, no tools of others'
+	@echo '               (ROOM=facts, ARGS="-k lease", ARGS=tests/facts/test_loads.py: some of them;'
+	@echo '               OMD_TEST_PG=15|16|18: the server)'
+	@echo 'make test-all  runs all that a change must pass, as CI does (ALL=1: everything there is;'
+	@echo '               ARGS=tests/spark/test_types.py: some of it)'
+	@echo 'make test-lowest   runs quick tests with the lowest versions that the bounds allow'
 	@echo 'make soak      runs the random tests OMD_SOAK times as long (20)'
 	@echo 'make bench     runs the benchmarks'
 	@echo 'make lint      runs sqlfluff, ruff and mypy'
@@ -42,14 +44,22 @@ demo: $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(if $(ARGS),$(VENV)/.demo,$(VE
 	@dsn="$${OMD_DSN:-$$($(BIN)/omd embedded start)}" && \
 	    export OMD_DSN="$$dsn" && $(BIN)/omd install && $(BIN)/omd demo $(ARGS)
 
-ifdef ROOM
-# A server for each processor; with OMD_TEST_DSN there is one, and its roles can't be shared.
-test: $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(VENV)/.test)
-	$(BIN)/python -m pytest tests/$(ROOM) -q -m 'not (spark or slow or random or kill or tools or browser)' \
-	    $(if $(OMD_TEST_DSN),,-n logical --dist loadfile) $(ARGS)
+# The quick tier (tests/support/tiers.py), on two workers; with OMD_TEST_DSN there is one server, and
+# its roles can't be shared. ARGS that names a path says itself what is run, and in one process, which
+# answers sooner.
+DEV_OR_TEST := $(if $(wildcard $(VENV)/.dev),$(VENV)/.dev,$(VENV)/.test)
+PATHS := $(filter tests/%,$(ARGS))
+
+test: $(DEV_OR_TEST)
+	@$(BIN)/python -m pytest $(if $(PATHS),,tests$(if $(ROOM),/$(ROOM))) -q -m quick \
+	    $(if $(PATHS)$(OMD_TEST_DSN),,-n 2 --dist loadfile) $(ARGS)
+
+ifdef ARGS
+test-all: $(VENV)/.dev java environments
+	$(BIN)/python -m pytest $(if $(PATHS),,tests) -q $(ARGS)
 else
-test: $(VENV)/.dev java environments
-	$(BIN)/python -m pytest tests -q $(ARGS)
+test-all:
+	@.ci/run $(if $(ALL),--all)
 endif
 
 # The random tests that go on for as long as they are told.
@@ -62,7 +72,7 @@ bench: $(VENV)/.dev java
 	    echo "== $$script"; $(BIN)/python "$$script" $(ARGS); done
 
 lint: $(VENV)/.dev
-	$(BIN)/sqlfluff lint --nocolor --disable-progress-bar $(SQL)
+	$(BIN)/sqlfluff lint --processes 0 --nocolor --disable-progress-bar $(SQL)
 	$(BIN)/python tools/lint_bodies.py $(SQL)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -157,7 +167,7 @@ LOWEST := tests --ignore=tests/core/test_typing.py --ignore=tests/house/test_lin
 
 test-lowest: .lowest/.installed
 	.lowest/bin/python -m pytest -q $(LOWEST) \
-	    -m 'not (spark or slow or random or kill or tools or browser)' -n logical --dist loadfile $(ARGS)
+	    -m 'quick and not (random or kill)' -n 2 --dist loadfile $(ARGS)
 
 # What builds a release is in an environment of its own: no tests, no Spark.
 .release/.installed: pyproject.toml constraints.txt .release/bin/uv

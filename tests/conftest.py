@@ -1,6 +1,10 @@
 """The shared fixtures are plugins in tests/support; a folder's conftest.py has only its own."""
 
 pytest_plugins = [
+    "support.costs",
+    "support.tiers",
+    "support.results",
+    "support.rotation",
     "support.server",
     "support.crashes",
     "support.database",

@@ -30,7 +30,12 @@ from support import spark_classes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SPARK = importlib.util.find_spec("pyspark") is not None
+# What is imported by files of tests that need a package which `make test` does not install.
+NEEDED_BY = {
+    "pyspark": r"omd\.spark|omd\.demo|pyspark|spark|faults\.platform|\.(histories|test_iceberg)",
+    "sqlfluff": r"lint_bodies",
+}
+MISSING = [package for package in NEEDED_BY if importlib.util.find_spec(package) is None]
 GIVEN_DSN = os.environ.get("OMD_TEST_DSN")
 VERSION = int(os.environ.get("OMD_TEST_PG", embedded.DEFAULT_VERSION))
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
@@ -90,16 +95,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out what can't be imported without Spark; the header says so."""
-    if SPARK or collection_path.suffix != ".py":
+    """Leave out what can't be imported without Spark or the linters; the header says so."""
+    if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
         return None
-    text = collection_path.read_text(encoding="utf-8")
-    return (
-        bool(
-            re.search(r"^(import|from) (omd\.spark|omd\.demo|pyspark|spark)\b", text, re.MULTILINE)
-        )
-        or None
-    )
+    for package in MISSING:
+        imports = rf"^(import|from) ({NEEDED_BY[package]})\b"
+        if re.search(imports, collection_path.read_text(encoding="utf-8"), re.MULTILINE):
+            return True
+    return None
 
 
 def pytest_report_header() -> list[str]:
@@ -108,8 +111,7 @@ def pytest_report_header() -> list[str]:
         with psycopg.connect(GIVEN_DSN) as conn:
             version = f"{conn.info.server_version / 10000:g}"
         lines = [f"server: PostgreSQL {version}, given by OMD_TEST_DSN"]
-    if not SPARK:
-        lines.append("Spark: not installed; the files that import it are left out")
+    lines += [f"{name}: not installed; the files that import it are left out" for name in MISSING]
     return lines
 
 

@@ -1,0 +1,55 @@
+"""What a run of tests leaves for the records: ``--results FILE`` adds a line of JSON per file.
+
+It has the file, the seconds that its cases took, and of each case that failed its name and the
+first line of the error. ``tools/record.py`` makes the rows of ``rotation.tsv`` and ``flaky.tsv`` of
+it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.costs import file_of
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--results", type=Path, help="add seconds and failures of each file to a file")
+
+
+class Results:
+    """Gathers the reports of all workers."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.failed: dict[str, dict[str, str]] = defaultdict(dict)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        file = file_of(report.nodeid)
+        self.seconds[file] += report.duration
+        if report.failed:
+            self.failed[file].setdefault(report.nodeid, first_line(report.longrepr))
+
+    def pytest_sessionfinish(self) -> None:
+        with self.file.open("a", encoding="utf-8") as out:
+            for file, seconds in sorted(self.seconds.items()):
+                told = {"file": file, "seconds": round(seconds), "failed": self.failed[file]}
+                out.write(json.dumps(told) + "\n")
+
+
+def first_line(error: Any) -> str:
+    """Return the first line of what a failed case says."""
+    crash = getattr(error, "reprcrash", None)
+    text = crash.message if crash else str(error)
+    return " ".join(text.strip().splitlines()[0].split())[:200] if text.strip() else ""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    file = config.getoption("--results")
+    if file and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Results(file))

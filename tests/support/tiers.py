@@ -1,0 +1,95 @@
+"""The tier of each case, which follows from its cost: one of three marks.
+
+quick     what ``make test`` runs: no Java, no browser, no tool of others, nothing above 2 seconds.
+landing   what ``.ci/run`` runs each time beside it: the data path, the browser, the tools, one demo
+          and one tutorial, and what holds an upper bound on wall time (mark alone).
+rotation  what is dearer, and holds that the parts fit: the other demos and tutorials, several
+          servers, kills. ``.ci/run`` runs a third of it each time (support.rotation).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support import costs
+
+if TYPE_CHECKING:
+    from support.costs import Costs
+
+QUICK = 2.0  # processor seconds of a case
+SHARED = 5.0  # of a fixture that cases share
+LANDING = 15.0  # of a case that needs a JVM, a browser or a tool
+ELSEWHERE = {"spark", "browser", "tools"}
+# Of the demos and tutorials these are played at each landing.
+PLAYED = ("tests/demo/test_demo.py", "README.md")
+TIERS = ("quick", "landing", "rotation")
+
+
+def tier(item: pytest.Item, known: Costs) -> str:
+    """Return the mark of a case."""
+    marks = {mark.name for mark in item.iter_markers()}
+    if "alone" in marks:
+        return "landing"
+    if marks.isdisjoint(ELSEWHERE):
+        dear = known.of(item) > QUICK or known.shared(item) > SHARED
+        return "rotation" if dear else "quick"
+    if any(name in item.nodeid for name in PLAYED):
+        return "landing"
+    always = item.nodeid.startswith("tests/spark/") or "spark" not in marks
+    return "landing" if always and known.of(item) <= LANDING else "rotation"
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    known = costs.read()
+    dear: dict[str, float] = defaultdict(float)
+    for item in items:
+        item.add_marker(tier(item, known))
+        dear[costs.file_of(item.nodeid)] += 0.2 + known.of(item)
+    # A file goes to one worker as a whole: what is dear must not come last.
+    items.sort(key=lambda item: -dear[costs.file_of(item.nodeid)])
+    config.stash[FOUND] = Counter(
+        name for item in items for name in TIERS if item.get_closest_marker(name)
+    )
+
+
+FOUND = pytest.StashKey[Counter[str]]()
+
+
+class LastLine:
+    """Says at the very end what was run, what was left out, and how that is run."""
+
+    def __init__(self) -> None:
+        self.found: Counter[str] = Counter()
+        self.ran: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.ran.add(report.nodeid)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.found = session.config.stash.get(FOUND, self.found)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        told = getattr(node, "workeroutput", {}).get("tiers")
+        self.found = Counter(told) if told else self.found
+
+    def pytest_unconfigure(self) -> None:
+        left = self.found["landing"] + self.found["rotation"]
+        print(
+            f"make test: {len(self.ran):,} quick cases ran; {left:,} were left out (Spark, browser,"
+            " tools of others, above 2 processor seconds). All of them: make test-all ALL=1"
+        )
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["tiers"] = dict(session.config.stash.get(FOUND, {}))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("markexpr") == "quick" and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(LastLine())
