@@ -74,7 +74,7 @@ from omd.cli.common import PROGRAM
 from omd.demo.control.proof import Check, compare, contents_of
 from omd.demo.platform import night, proof
 from omd.demo.stage import Process, as_role
-from support import spark_classes
+from support import orphans, spark_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -390,6 +390,8 @@ class Chaos:
             tempfile.mkdtemp(prefix="omd-chaos-", dir=memory if memory.is_dir() else None)
         )
         self.folder.chmod(0o755)
+        if not keep:
+            orphans.end_with_us(self.folder)
         self.clock = self.folder / "clock"
 
     # What is told

@@ -1,7 +1,8 @@
-"""A database for each test, by pytest-postgresql: a copy of a database with OMD installed.
+"""A database for each test, with OMD or without.
 
-pytest-postgresql can't start a server as root, so `omd.embedded` starts it (support.server), and
-the plugin gets its address.
+One with OMD is a copy: of a database that comes with the server (support.kept), or that
+pytest-postgresql makes in the server of OMD_TEST_DSN. pytest-postgresql can't start a server as
+root, so `omd.embedded` starts it (support.server), and the plugin gets its address.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pytest_postgresql import factories
 from pytest_postgresql.executors import NoopExecutor
 
 import omd.install
+from support.kept import TEMPLATE
+from support.server import GIVEN_DSN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,9 +49,9 @@ def install(**where: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgresql_server(server: str) -> Server:
-    """The server, in the form that pytest-postgresql needs."""
-    with psycopg.connect(server) as conn:
+def postgresql_server(bare_server: str) -> Server:
+    """The server without OMD, in the form that pytest-postgresql needs."""
+    with psycopg.connect(bare_server) as conn:
         return Server(
             conn.info.host,
             conn.info.port,
@@ -78,18 +81,22 @@ def dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str
 
 
 @pytest.fixture
-def empty_dsn(server: str, postgresql_empty: psycopg.Connection[Any]) -> str:
+def empty_dsn(bare_server: str, postgresql_empty: psycopg.Connection[Any]) -> str:
     """The connection string of a fresh database without OMD, as a superuser."""
-    return make_conninfo(server, dbname=postgresql_empty.info.dbname)
+    return make_conninfo(bare_server, dbname=postgresql_empty.info.dbname)
 
 
 @pytest.fixture(scope="session")
-def new_database(
-    server: str, postgresql_noproc: NoopExecutor
-) -> Callable[[], AbstractContextManager[str]]:
-    """A function that creates a database with OMD, for more than one test, and drops it."""
+def template(request: pytest.FixtureRequest) -> str:
+    """The name of a database with OMD, which others are copied from."""
+    if GIVEN_DSN:
+        return str(request.getfixturevalue("postgresql_noproc").template_dbname)
+    return TEMPLATE
 
-    template = sql.Identifier(postgresql_noproc.template_dbname)
+
+@pytest.fixture(scope="session")
+def new_database(server: str, template: str) -> Callable[[], AbstractContextManager[str]]:
+    """A function that creates a database with OMD, for more than one test, and drops it."""
 
     @contextlib.contextmanager
     def create() -> Iterator[str]:
@@ -99,7 +106,7 @@ def new_database(
             # To copy files takes half of the time of the other strategy, which logs each page.
             conn.execute(
                 sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(
-                    database, template
+                    database, sql.Identifier(template)
                 )
             )
             # A copy of a database has the rights on what is in it, and not those on itself.

@@ -4,6 +4,7 @@ OMD_TEST_PG   is 15 (Debian's), 16 or 18 (embedded; 18 is the default). The suit
               the server.
 OMD_TEST_DSN  names a running server to use instead, as a superuser. Databases are created and
               dropped in it.
+OMD_TEST_CACHE  is where a server with OMD is kept between runs (support.kept).
 TMPDIR        is where servers, Spark and tests write; by default memory, if there is enough. A
               database of a test is made there several times faster than on a disk.
 """
@@ -25,7 +26,7 @@ import pytest
 from psycopg import sql
 
 from omd import embedded
-from support import spark_classes
+from support import kept, orphans, spark_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -125,6 +126,7 @@ def new_home() -> Iterator[Callable[[], Path]]:
 
     def make() -> Path:
         homes.append(Path(tempfile.mkdtemp(prefix="omd-test-")))
+        orphans.end_with_us(homes[-1])
         return homes[-1]
 
     yield make
@@ -141,8 +143,18 @@ def server(new_home: Callable[[], Path]) -> Iterator[str]:
             yield GIVEN_DSN
         return
     home = new_home()
-    embedded.start(home, version=VERSION, settings=SETTINGS)
+    kept.start(home, VERSION, SETTINGS)
     yield embedded.dsn(home, "postgres")
+
+
+@pytest.fixture(scope="session")
+def bare_server(request: pytest.FixtureRequest, new_home: Callable[[], Path]) -> str:
+    """The same for a server that is made anew, without OMD; with OMD_TEST_DSN it is that one."""
+    if GIVEN_DSN:
+        return str(request.getfixturevalue("server"))
+    home = new_home()
+    embedded.start(home, version=VERSION, settings=SETTINGS)
+    return embedded.dsn(home, "postgres")
 
 
 @contextlib.contextmanager

@@ -24,6 +24,7 @@ from psycopg.rows import dict_row
 
 import omd.install
 from omd import embedded
+from support import orphans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,6 +189,7 @@ class Servers:
             tempfile.mkdtemp(prefix="omd-servers-", dir=folder if folder.is_dir() else None)
         )
         self.folder.chmod(0o755)
+        orphans.end_with_us(self.folder)
         self.all: list[Server] = []
 
     def __enter__(self) -> Servers:
