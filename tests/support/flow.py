@@ -57,6 +57,7 @@ EMPTY = """
             timeline_id = s.timeline_id, server_start = s.server_start, table_oid = s.table_oid,
             on_failover = 'GO_ON', is_copy = FALSE
         FROM omd._server_now() AS s;
+        PERFORM setval('omd.settled_server', 1, FALSE);  -- nothing was settled
         DELETE FROM omd.source_control;
         DELETE FROM omd.window_return;
         DELETE FROM omd.pending_recall;
