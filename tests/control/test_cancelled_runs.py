@@ -127,14 +127,26 @@ def test_it_lives_no_longer_while_its_session_does_something_else(
     [("run_module", {"module_code": "n"}), ("run_batch", {"batch_code": "b"})],
 )
 def test_a_run_that_ran_into_a_timeout_is_over(
-    flow: Flow, another: Another, setting: str, routine: str, arguments: dict[str, str]
+    flow: Flow,
+    another: Another,
+    background: Background,
+    until_settled: UntilSettled,
+    setting: str,
+    routine: str,
+    arguments: dict[str, str],
 ) -> None:
     register(flow, "n", WAIT)
     flow.conn.execute("SELECT pg_advisory_lock(42)")
     runner = another()
-    runner.conn.execute(f"SET {setting} = '300ms'".encode())
+    for seconds in (0.3, 3, 30):
+        runner.conn.execute(f"SET {setting} = '{seconds} s'".encode())
+        running = background(runner.call, routine, **arguments)
+        until_settled(runner, running)
+        if was_waiting := not running.done():  # its time was not over before that
+            break
+    assert was_waiting
     try:
-        assert runner.call(routine, **arguments)["execution_status_code"] == "F"
+        assert running.result(timeout=60)["execution_status_code"] == "F"
     except psycopg.errors.QueryCanceled:
         assert setting == "statement_timeout"
     flow.conn.execute("SELECT pg_advisory_unlock(42)")

@@ -272,7 +272,7 @@ def test_two_modules_of_one_batch_begin_at_once_without_waiting(
     flow.batch("b", "m", "n")
     batch = flow.begin_batch().id
     one, two = another(), another()
-    two.conn.execute("SET lock_timeout = '1ms'")
+    two.conn.execute("SET lock_timeout = '5 s'")
     one.conn.execute("BEGIN")
     assert one.begin_module("m", batch).pi == "P"
     assert two.begin_module("n", batch).pi == "P"
@@ -283,7 +283,7 @@ def test_standalone_runs_of_different_modules_do_not_wait_for_each_other(
 ) -> None:
     flow.module("n")
     one, two = another(), another()
-    two.conn.execute("SET lock_timeout = '1ms'")
+    two.conn.execute("SET lock_timeout = '5 s'")
     one.conn.execute("BEGIN")
     one.run_module("m", "F")
     assert two.begin_module("n").pi == "P"
@@ -297,7 +297,7 @@ def test_two_batches_that_share_a_module_begin_at_once_without_waiting(
         flow.run_batch(code, m="S")
         flow.end_batch(flow.begin_batch(code).id, "F")
     one, two = another(), another()
-    two.conn.execute("SET lock_timeout = '1ms'")
+    two.conn.execute("SET lock_timeout = '5 s'")
     one.conn.execute("BEGIN")
     assert one.begin_batch("b").pi == "P"
     assert two.begin_batch("c").pi == "P"
@@ -361,7 +361,7 @@ def test_opposite_orders_inside_two_transactions_do_not_deadlock_while_ending(
     batch = flow.begin_batch().id
     ids = [flow.begin_module(code, batch).id for code in ("m", "n")]
     one, two = another(), another()
-    two.conn.execute("SET lock_timeout = '1ms'")
+    two.conn.execute("SET lock_timeout = '5 s'")
     one.conn.execute("BEGIN")
     one.end_module(ids[0], "F")
     two.end_module(ids[1], "F")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,6 +76,7 @@ def test_wrong_usage_is_1_too(omd_here, wrong):
     assert "Error: " in done.stderr
 
 
+@pytest.mark.alone
 def test_a_database_that_says_nothing_is_1_in_time(silent_port, omd_here):
     began = time.monotonic()
     done = omd_here(
@@ -140,11 +141,9 @@ def test_a_page_that_speaks_tls_is_asked(dsn, omd_here):
             assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [b"HTTP/1.1 503 no\r\nContent-Length: 5\r\n\r\nlost\n", b"\x15\x03\x01\x00\x02", b"", None],
-)
-def test_any_other_answer_is_1(omd_here, answer):
+@contextmanager
+def answering(answer: bytes | None) -> Iterator[str]:
+    """The port of somebody who gives this answer; None is no answer."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -159,9 +158,24 @@ def test_any_other_answer_is_1(omd_here, answer):
                         client.close()
 
         threading.Thread(target=serve, daemon=True).start()
-        began = time.monotonic()
-        port = str(listening.getsockname()[1])
+        yield str(listening.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"HTTP/1.1 503 no\r\nContent-Length: 5\r\n\r\nlost\n", b"\x15\x03\x01\x00\x02", b"", None],
+)
+def test_any_other_answer_is_1(omd_here, answer):
+    with answering(answer) as port:
         done = omd_here("health", "--port", port, "--timeout", "1")
         assert done.returncode == 1
         assert done.stderr.startswith(f"port {port}: ")
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("answer", [b"", None])
+def test_a_program_that_says_nothing_is_1_in_time(omd_here, answer):
+    with answering(answer) as port:
+        began = time.monotonic()
+        assert omd_here("health", "--port", port, "--timeout", "1").returncode == 1
         assert time.monotonic() - began < 5

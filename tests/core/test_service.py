@@ -104,6 +104,7 @@ def started(command: list[str], env: dict[str, str]) -> Iterator[subprocess.Pope
             it.kill()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_program_says_that_it_is_ready_lives_and_ends(one_manager, dsn, name):
     manager = one_manager
@@ -118,8 +119,9 @@ def test_each_program_says_that_it_is_ready_lives_and_ends(one_manager, dsn, nam
         # It has nothing to do, and lives all the same: at half of the time at least.
         manager.all()
         manager.heard.clear()
-        time.sleep(5 * WATCHDOG)
-        assert manager.all().count("WATCHDOG=1") >= 7
+        began = time.monotonic()
+        until(lambda: manager.all().count("WATCHDOG=1") >= 7)
+        assert time.monotonic() - began < 5 * WATCHDOG
         assert "STOPPING=1" not in manager.heard
         process.send_signal(signal.SIGTERM)
         manager.hears("STOPPING=1")
@@ -168,24 +170,29 @@ def test_a_program_whose_main_loop_hangs_is_silent_though_its_threads_go_on(one_
         manager.hears("WATCHDOG=1")
 
 
-def test_a_loop_that_sleeps_is_silent(one_manager):
+def test_a_loop_that_sleeps_is_silent(one_manager, tmp_path):
     manager = one_manager
-    program = textwrap.dedent("""
-        import sys, threading, time
+    silence_is_over = tmp_path / "over"
+    program = textwrap.dedent(f"""
+        import pathlib, sys, threading, time
         from omd._core.loop import Loop
+        over = pathlib.Path({str(silence_is_over)!r})
         threading.Thread(target=lambda: time.sleep(60), daemon=True).start()
         loop = Loop(print)
         with loop.signals():
             loop.service.ready("it is")
             loop.wait(1)
-            time.sleep(3)  # nobody turns the loop
+            loop.service.status("nobody turns it")
+            while not over.exists():
+                time.sleep(0.01)
             loop.service.status("it turns again")
             loop.wait(30)
     """)
     with started([sys.executable, "-c", program], environment(manager)):
         manager.hears("WATCHDOG=1")
-        time.sleep(1.2)
+        manager.hears("STATUS=nobody turns it")
         assert manager.is_silent(4 * WATCHDOG)
+        silence_is_over.touch()
         manager.hears("STATUS=it turns again")
         manager.heard.clear()
         manager.hears("WATCHDOG=1")

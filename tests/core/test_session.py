@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -14,6 +13,7 @@ import pytest
 import omd
 from omd._core import session
 from omd._core.session import Session
+from support.workers import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,12 +132,20 @@ def test_an_error_leaves_the_session_as_it_was(ours: Session, times: int) -> Non
     assert ours.execute(query, [1])[1] == [(1,)]
 
 
-def test_a_signal_cancels_the_statement_and_the_session_goes_on(ours: Session) -> None:
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    began = time.monotonic()
+def test_a_signal_cancels_the_statement_and_the_session_goes_on(ours: Session, dsn: str) -> None:
+    pid = ours.connection.info.backend_pid
+    asleep = "SELECT wait_event = 'PgSleep' FROM pg_stat_activity WHERE pid = %s"
+
+    def interrupt() -> None:
+        with psycopg.connect(dsn, autocommit=True) as other:
+            until(lambda: other.execute(asleep, [pid]).fetchone() == (True,))
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    deadline = time.monotonic() + 300
+    threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
-        ours.execute(b"SELECT pg_sleep($1::float8)", [60])
-    assert time.monotonic() - began < 30
+        ours.execute(b"SELECT pg_sleep($1::float8)", [600])
+    assert time.monotonic() < deadline  # it did not wait for the end of the statement
     assert ours.execute(b"SELECT $1::int", [1])[1] == [(1,)]
 
 

@@ -118,7 +118,7 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
     ready = threading.Barrier(len(calls))
 
     def make(call: Callable[[], Any]) -> Any:
-        ready.wait(10)
+        ready.wait(60)
         return call()
 
     with ThreadPoolExecutor(len(calls)) as pool:

@@ -313,7 +313,7 @@ def test_a_new_task_is_told_and_claimed_alone(room: Room, another: Callable[...,
     listener.execute("LISTEN omd_dispatch")
 
     def heard() -> str:
-        (notice,) = listener.notifies(timeout=9, stop_after=1)
+        (notice,) = listener.notifies(timeout=60, stop_after=1)
         return notice.payload
 
     def new(code: str = "a", /, family_code: str = "F", **options: Any) -> list[int]:

@@ -188,6 +188,7 @@ def gate(another: Callable[..., Room]) -> Room:
     return holder
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_the_other_worker_does_what_the_database_performs(
     room: Room, start: Callable[..., Process], gate: Room, number: signal.Signals
@@ -212,6 +213,7 @@ def test_the_other_worker_does_what_the_database_performs(
     assert len(room.rows(LOST)) == lost
 
 
+@pytest.mark.alone
 @pytest.mark.spark
 @pytest.mark.slow
 def test_the_other_worker_does_what_spark_performs(

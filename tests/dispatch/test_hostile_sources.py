@@ -17,6 +17,7 @@ from omd.dispatch.maintenance import Maintenance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
 
     from conftest import Room
 
@@ -252,7 +253,10 @@ def test_a_source_may_remove_its_schedule_or_another_one(sources: Sources) -> No
 
 
 def test_a_stop_ends_the_round_and_what_was_done_before_stays(
-    sources: Sources, another: Callable[..., Room]
+    sources: Sources,
+    another: Callable[..., Room],
+    background: Callable[..., Future[Any]],
+    cancelled: Callable[..., Any],
 ) -> None:
     """Of a hundred sources that take long, one is stopped by one Ctrl-C, and not each in turn."""
     room = sources.room
@@ -262,8 +266,7 @@ def test_a_stop_ends_the_round_and_what_was_done_before_stays(
         )
         sources.register(name, f"public.v_{name}")
     caller = another()
-    caller.conn.execute("SET statement_timeout = '300ms'")
-    answer = caller.maintain()
+    answer = cancelled(caller, background(caller.maintain))
     assert answer == {"reclaimed": 1, "fired": 0, "more": True}
     stopped = "SELECT count(*) FROM omd_report.dispatch_schedules WHERE problem LIKE '57014%%'"
     assert room.one(stopped) == 1
@@ -278,7 +281,7 @@ def test_a_stop_ends_the_round_and_what_was_done_before_stays(
     room.create("b")
     room.claim(by="w2")
     room.owner("DELETE FROM omd_dispatch.backend_registration")
-    assert caller.maintain()["reclaimed"] == 2
+    assert cancelled(caller, background(caller.maintain))["reclaimed"] == 2
     assert room.one(stopped) == 2
     room.conn.execute("SELECT pg_cancel_backend(%s)", [reader.conn.info.backend_pid])
     thread.join()

@@ -13,6 +13,7 @@ from support.autovacuum import autovacuum
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from conftest import Room
 
@@ -47,7 +48,10 @@ def in_slot(room: Room, slot: int) -> int:
 
 
 def test_a_purge_that_is_ended_at_any_point_can_be_called_again(
-    room: Room, another: Callable[..., Room]
+    room: Room,
+    another: Callable[..., Room],
+    background: Callable[..., Future[Any]],
+    cancelled: Callable[..., Any],
 ) -> None:
     """In the session that was cancelled, or in another one while that one stays."""
     room.family("F", ("CODE",))
@@ -58,10 +62,8 @@ def test_a_purge_that_is_ended_at_any_point_can_be_called_again(
     holder, purger = another(autocommit=False), another()
     # It moves, waits for the lock and is cancelled.
     holder.rows(f"SELECT * FROM omd_dispatch.task_data_f_p{slot}")
-    purger.conn.execute("SET statement_timeout = '700ms'")
     with pytest.raises(psycopg.errors.QueryCanceled):
-        purge(purger, slot)
-    purger.conn.execute("SET statement_timeout = 0")
+        cancelled(purger, background(purge, purger, slot))
     assert {room.task(i)["partition_code"] for i in ids} == {current(room)}
     holder.conn.rollback()
     assert purge(room, slot) == {"outcome": "PURGED", "moved": 0}

@@ -347,7 +347,7 @@ def test_the_newest_number_is_notified_once_committed(flow: Flow) -> None:
     assert publish(flow) == 0
     flow.run_module()
     assert publish(flow) == 2
-    heard = list(flow.conn.notifies(timeout=5, stop_after=1))
+    heard = list(flow.conn.notifies(timeout=60, stop_after=1))
     assert [(notice.channel, notice.payload) for notice in heard] == [("omd_published", "2")]
 
 

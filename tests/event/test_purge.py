@@ -11,6 +11,7 @@ import pytest
 
 from support.events import after, confirm, publish, published, take
 from support.flow import Flow
+from support.workers import until
 
 
 def aged(flow: Flow, days: int, upto: int) -> None:
@@ -56,7 +57,11 @@ def test_a_purge_waits_for_another_publisher(
     publisher, purger = another(autocommit=False), another()
     assert publish(publisher) == 14
     call = background(purge, purger)
-    history.conn.execute("SELECT pg_sleep(0.3)")  # it must not end by itself meanwhile
+    pauses = "SELECT wait_event = 'PgSleep' FROM pg_stat_activity WHERE pid = %s"
+    pid = purger.conn.info.backend_pid
+    for _ in range(2):  # it has looked a second time, and goes on waiting
+        until(lambda: call.done() or history.one(pauses, pid))
+        until(lambda: call.done() or not history.one(pauses, pid))
     assert not call.done()
     assert history.one("SELECT count(*) FROM omd.module_instance") == 6
     publisher.conn.commit()

@@ -216,7 +216,11 @@ def test_an_undo_waits_for_readers_and_no_new_one_begins_before_it(
 
 @pytest.mark.parametrize("ended_by", ["OM153", "57014"])
 def test_an_undo_that_comes_to_nothing_stops_no_reader(
-    shop: Store, replaced: Callable[[str, str, str], None], ended_by: str
+    shop: Store,
+    replaced: Callable[[str, str, str], None],
+    background: Callable[..., Any],
+    cancelled: Callable[..., Any],
+    ended_by: str,
 ) -> None:
     """It had closed the position for a minute and a half, and committed that."""
     topic(shop)
@@ -230,11 +234,10 @@ def test_an_undo_that_comes_to_nothing_stops_no_reader(
     else:
         load(shop, 3, orders=[("A", 1, 2)])
         replaced("omd_facts.undo_loads", "BEGIN\n", "BEGIN\n    PERFORM pg_sleep(60);\n")
-        shop.conn.execute("SET statement_timeout = '300ms'")
+    undoing = background(shop.undo, run)
     with pytest.raises(psycopg.Error) as caught:
-        shop.undo(run)
+        undoing.result(timeout=60) if ended_by == "OM153" else cancelled(shop, undoing)
     assert caught.value.sqlstate == ended_by, caught.value
-    shop.conn.execute("RESET statement_timeout")
     assert ready(shop) == (True, "DUE")
     assert steps(shop) == [1]
 

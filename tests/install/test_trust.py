@@ -86,6 +86,7 @@ def with_omd(administrator) -> Iterator[str]:
         install.uninstall(conn)
 
 
+@pytest.mark.alone
 def test_an_administrator_plays_it_and_his_server_is_as_before(administrator, place):  # noqa: F811
     before = everything(place), databases(place)
     began = time.monotonic()

@@ -607,10 +607,10 @@ BOMBS: dict[str, Callable[[], Any]] = {
 def test_a_file_that_means_more_than_it_says_ends_soon(read: Read, bomb: str) -> None:
     given = BOMBS[bomb]()
     limit = sys.getrecursionlimit()
-    begun = time.monotonic()
+    begun = time.process_time()  # of the processor: what others do at the same time counts not
     with contextlib.suppress(click.UsageError, InvalidModel):
         read(given, "json-schema", key=["a"])
-    assert time.monotonic() - begun < 30
+    assert time.process_time() - begun < 30
     assert sys.getrecursionlimit() == limit
     if bomb in ("deep", "large"):
         for contract_format in FORMATS:

@@ -57,6 +57,7 @@ EMPTY = """
             timeline_id = s.timeline_id, server_start = s.server_start, table_oid = s.table_oid,
             on_failover = 'GO_ON', is_copy = FALSE
         FROM omd._server_now() AS s;
+        PERFORM setval('omd.settled_server', 1, FALSE);  -- nothing was settled
         DELETE FROM omd.source_control;
         DELETE FROM omd.window_return;
         DELETE FROM omd.pending_recall;
@@ -439,3 +440,28 @@ def until_settled(control_dsn: str) -> Iterator[Callable[[Flow, Future[Any]], No
             pytest.fail("the call neither waits for a lock nor ends")
 
         yield until_settled
+
+
+@pytest.fixture
+def cancelled(control_dsn: str) -> Iterator[Callable[..., Any]]:
+    """A function that cancels a call in the background, and returns its answer or raises its error.
+
+    It cancels once the call waits for a lock or sleeps, and has done so for a time that is given.
+    """
+    with psycopg.connect(control_dsn, autocommit=True) as watch:
+
+        def cancelled(flow: Flow, call: Future[Any], after: timedelta = timedelta(0)) -> Any:
+            pid = flow.conn.info.backend_pid
+            until = time.monotonic() + 60
+            query = (
+                "SELECT wait_event = 'PgSleep' OR cardinality(pg_blocking_pids(pid)) > 0"
+                " FROM pg_stat_activity WHERE pid = %s"
+            )
+            while watch.execute(query, [pid]).fetchone() != (True,):
+                assert not call.done(), "the call ended without a wait"
+                assert time.monotonic() < until
+            watch.execute("SELECT pg_sleep(%s)", [after.total_seconds()])
+            flow.conn.cancel_safe()
+            return call.result(timeout=60)
+
+        yield cancelled

@@ -38,7 +38,7 @@ class Wire:
             k: v for k, v in conninfo_to_dict(dsn).items() if k not in ("host", "hostaddr", "port")
         }
         self.dsn = make_conninfo("", **given, host=self._folder.name, port="5432")
-        self.connections = 0
+        self.connections = self.refused = 0
         self.refusing = False
         self.swallow_answer_to: bytes | None = None
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
@@ -75,6 +75,7 @@ class Wire:
                         client, _ = self._listener.accept()
                         if self.refusing:
                             client.close()
+                            self.refused += 1
                             continue
                         self.connections += 1
                         server = self._server()

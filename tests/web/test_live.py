@@ -83,6 +83,7 @@ def is_silent(conn: Connection, tried: Callable[..., float]) -> bool:
     return False
 
 
+@pytest.mark.alone
 def test_a_row_is_painted_soon_after_its_commit(browser: Tabs, tried: Callable[..., float]) -> None:
     tab = browser("/tried")
     live(tab)

@@ -177,6 +177,7 @@ def test_who_may_no_longer_look_gets_no_more(
     assert first.until(lambda event: event.get("event") not in ("on", "beat"))["event"] == "end"
 
 
+@pytest.mark.alone
 def test_a_page_that_ends_does_not_wait_for_its_streams(
     new_page: Callable[..., Page], tried: Callable[..., float]
 ) -> None:

@@ -118,6 +118,7 @@ def test_each_channel_is_listened_to(
     tab.wait(lambda: tab.pictures[-1:] == ["1"])
 
 
+@pytest.mark.alone
 def test_the_first_notification_after_a_rest_is_answered_at_once(
     page: Watches, note: Callable[..., float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,15 +140,14 @@ def test_a_flood_is_answered_every_quarter_of_a_second(
     tab, section = Tab(), Section()
     page.show("count", section, tab)
     rested(page, tab)
-    ends = time.monotonic() + 1.6
+    deadline = time.monotonic() + PATIENCE
     noted = 0
-    while time.monotonic() < ends:
+    while len(section.times) < 6 or noted <= 10:
+        assert time.monotonic() < deadline
         note()
         noted += 1
     tab.wait(lambda: tab.pictures[-1:] == [str(noted)])
-    assert noted > 10
     assert min(section.gaps) >= watches.REST
-    assert len(section.times) >= 3
 
 
 def test_a_watch_rests_nine_times_as_long_as_it_took(
@@ -161,6 +161,7 @@ def test_a_watch_rests_nine_times_as_long_as_it_took(
     assert all(gap >= 9 * took for gap, took in zip(section.gaps, taken, strict=False))
 
 
+@pytest.mark.alone
 def test_what_does_not_notify_is_seen_within_two_seconds(page: Watches, dsn: str) -> None:
     tab, section = Tab(), Section()
     page.show("count", section, tab)
@@ -324,19 +325,18 @@ def test_what_was_committed_while_nobody_listened_is_seen_at_once(
 
 
 def test_closing_cancels_what_is_computed(page: Watches, dsn: str) -> None:
-    tab, section = Tab(), Section("SELECT count(*) FROM noted, pg_sleep(60)")
+    tab, section = Tab(), Section("SELECT count(*) FROM noted, pg_sleep(600)")
     page.show("endless", section, tab)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + 120
     with psycopg.connect(dsn, autocommit=True) as conn:
         asks = (
             "SELECT count(*) FROM pg_stat_activity"
-            " WHERE query LIKE '%pg_sleep(60)' AND pid <> pg_backend_pid()"
+            " WHERE query LIKE '%pg_sleep(600)' AND pid <> pg_backend_pid()"
         )
         while conn.execute(asks).fetchone() != (1,):
             assert time.monotonic() < deadline
-        begun = time.monotonic()
         page.close()
-        assert time.monotonic() - begun < 20
+        assert time.monotonic() < deadline
         while conn.execute(asks + " AND state = 'active'").fetchone() != (0,):
             assert time.monotonic() < deadline
 
