@@ -62,10 +62,10 @@ test-all:
 	@.ci/run $(if $(ALL),--all)
 endif
 
-# The random tests that go on for as long as they are told.
+# The random tests, for longer than a whole run.
 soak: export OMD_SOAK ?= 20
 soak: $(VENV)/.dev java
-	$(BIN)/python -m pytest -q $(ARGS) $$(grep -rl --include='test_*.py' OMD_SOAK tests)
+	$(BIN)/python -m pytest -q tests -m random $(ARGS)
 
 bench: $(VENV)/.dev java
 	@set -e; for script in tests/benchmarks/[a-z]*.py; do \

@@ -16,6 +16,7 @@ pytest_plugins = [
     "support.pooler",
     "support.programs",
     "support.wheel",
+    "support.lots",
     "support.environments",
     "support.browser",
 ]

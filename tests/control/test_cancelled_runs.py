@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from support.lots import SEED, draws
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
@@ -256,8 +258,7 @@ def test_a_session_that_is_signalled_twice_records_its_failure(
 def test_a_run_cancelled_at_any_moment_is_over_at_once(
     flow: Flow, another: Another, background: Background
 ) -> None:
-    seed = random.SystemRandom().randrange(1_000_000)
-    rng = random.Random(seed)
+    rng = random.Random(SEED)
     runner = another()
     assert runner.call("run_batch", batch_code="b")["execution_status_code"] == "S"
     whole = math.inf
@@ -265,8 +266,8 @@ def test_a_run_cancelled_at_any_moment_is_over_at_once(
         started = time.perf_counter()
         runner.call("run_batch", batch_code="b")
         whole = min(whole, time.perf_counter() - started)
-    cancelled = 0
-    for _ in range(150):
+    tries, cancelled = draws(150), 0
+    for _ in range(tries):
         running = background(runner.call, "run_batch", batch_code="b")
         time.sleep(rng.uniform(0, whole))  # the test cancels at any moment
         runner.conn.cancel()
@@ -275,8 +276,8 @@ def test_a_run_cancelled_at_any_moment_is_over_at_once(
         except psycopg.errors.QueryCanceled:
             cancelled += 1
         begun = flow.begin_batch("b")
-        assert begun.pi == "P", (seed, begun)
+        assert begun.pi == "P", begun
         flow.end_batch(begun.id, "S")
         flow.call("reap_expired_instances")
         one_event_each(flow)
-    assert cancelled > 10, seed
+    assert cancelled > tries / 15

@@ -6,7 +6,6 @@ there after a begin that rolls back, or that OM112 must come.
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from support.lots import seeds
+
 if TYPE_CHECKING:
     from support.flow import Begun, Flow
 
-SOAK = int(os.environ.get("OMD_SOAK", "1"))
 STAMP = "omd_insert_module_instance_id"
 DELETES = ("NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT", "SET NULL (ONE)")
 KINDS = ("plain", "plain", "partitioned", "sub-partitioned", "inheriting", "view")
@@ -282,7 +282,7 @@ def scenario(flow: Flow, seed: int) -> str:
 def test_no_row_of_a_succeeded_run_goes_or_changes(flow: Flow) -> None:
     """A seed that fails is in the assertion: scenario(flow, seed) repeats it."""
     seen: dict[str, int] = {}
-    for seed in range(20 * SOAK):
+    for seed in seeds(20):
         with flow.conn.transaction(force_rollback=True):
             outcome = scenario(flow, seed)
         seen[outcome] = seen.get(outcome, 0) + 1

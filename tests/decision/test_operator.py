@@ -1,12 +1,8 @@
-"""The operator of Spark gives what the model says, however the records are cut; without Spark.
-
-OMD_DECISION_CASES=25000 tries more cases than the default, and OMD_DECISION_SEED others.
-"""
+"""The operator of Spark gives what the model says, however the records are cut; without Spark."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections import Counter
 from dataclasses import replace
@@ -23,6 +19,7 @@ from omd.decision.rules import NoJson, answers_of
 from omd.delivery.errors import AttemptFenced
 from omd.spark.decision import operator, waiting
 from omd.spark.decision.operator import CLUSTERED, RECORDS, Buffers, LinkShape, Shape, decided
+from support.lots import SEED, draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,8 +27,7 @@ if TYPE_CHECKING:
     from decision.cases import Case
     from decision.model import Record
 
-CASES = int(os.environ.get("OMD_DECISION_CASES", "1000"))
-SEED = int(os.environ.get("OMD_DECISION_SEED", "15"))
+CASES = draws(1000)
 
 
 def plain(value: Any) -> Any:

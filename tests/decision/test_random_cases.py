@@ -1,11 +1,7 @@
-"""The cycles of the database are those of the model, over random stages and records.
-
-OMD_DECISION_CASES=25000 tries more cases than the default, and OMD_DECISION_SEED others.
-"""
+"""The cycles of the database are those of the model, over random stages and records."""
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from dataclasses import replace
@@ -16,13 +12,13 @@ import pytest
 
 from decision.cases import random_case
 from decision.model import Call, EmptyBufferLink, Reject
+from support.lots import SEED, draws
 
 if TYPE_CHECKING:
     from decision.cases import Case
     from decision.conftest import Room
 
-CASES = int(os.environ.get("OMD_DECISION_CASES", "1000"))
-SEED = int(os.environ.get("OMD_DECISION_SEED", "15"))
+CASES = draws(1000)
 
 
 def expected(case: Case) -> tuple[Counter[Any], Counter[Any]]:
@@ -128,7 +124,7 @@ def test_a_run_counts_as_the_model_does(room: Room) -> None:
     rng = random.Random(SEED)
     room.scene()
     room.conn.execute("SET client_min_messages = error")
-    for _ in range(20):
+    for _ in range(draws(20)):
         seed = rng.getrandbits(64)
         case = random_case(random.Random(seed), 4)
         load(room, case)

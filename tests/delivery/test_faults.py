@@ -13,14 +13,10 @@ restart   the server is stopped at once and started again
 
 Who comes next resumes by itself. At the end all versions in LVL and the whole queue are those of
 the same deliveries without a fault.
-
-    OMD_DELIVERY_FAULT_DELIVERIES   how many deliveries each agreement has (2)
-    OMD_DELIVERY_FAULT_SEED         the seed of the faults; a failure prints it
 """
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import time
@@ -33,6 +29,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from delivery.runs import OPEN, Shop
+from support.lots import SEED, draws
 
 if TYPE_CHECKING:
     from support.crashes import Server
@@ -40,8 +37,7 @@ if TYPE_CHECKING:
     State = dict[int, str]
     Version = tuple[int, str, str, datetime, datetime]
 
-DELIVERIES = int(os.environ.get("OMD_DELIVERY_FAULT_DELIVERIES", "2"))
-SEED = os.environ.get("OMD_DELIVERY_FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
+DELIVERIES = draws(2)  # of each agreement
 LEASE = 0.4  # seconds
 KEYS = 40
 PATIENCE = 60 + 20 * DELIVERIES  # seconds until it is told that a delivery does not end
@@ -387,7 +383,7 @@ def test_each_delivery_has_its_effect_once_whatever_dies(fault_server: Server) -
         for code in ENTITIES
         for n in (1, 2)
     ]
-    taker = Taker(dsn, SEED, programs)
+    taker = Taker(dsn, str(SEED), programs)
     faults = Faults(fault_server, dsn, rng)
     while taker.thread.is_alive():
         time.sleep(rng.uniform(0, 0.8))  # the pace of the faults

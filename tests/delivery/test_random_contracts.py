@@ -1,11 +1,7 @@
-"""Random models go to a contract and back, and deployed again they change nothing.
-
-OMD_SOAK   how many times as many models there are (1)
-"""
+"""Random models go to a contract and back, and deployed again they change nothing."""
 
 from __future__ import annotations
 
-import os
 import random
 from typing import TYPE_CHECKING
 
@@ -16,13 +12,12 @@ from omd._terminal.yaml_file import read_document
 from omd.delivery.document import model_as_yaml
 from omd.integrations.contracts.odcs_export import contract_as_yaml, odcs_contract
 from omd.integrations.contracts.reading import read_contract
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from delivery.conftest import Room
-
-MODELS = 12 * int(os.environ.get("OMD_SOAK", "1"))
 
 
 @pytest.mark.random
@@ -30,7 +25,7 @@ def test_a_model_that_went_to_a_contract_and_back_changes_nothing(
     room: Room, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.odcs.yaml"
-    for seed in range(MODELS):
+    for seed in seeds(12):
         interface = f"i{seed}"
         model = RandomModel(random.Random(seed), interface).document
         room.deploy(model)

@@ -1,8 +1,12 @@
-"""``omd demo`` shows what is true, and its proof can fail."""
+"""``omd demo`` shows what is true, and its proof can fail; the tutorial says what it shows.
+
+It is played once, from the wheel, for all of them; so they stand in one file.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +17,7 @@ import psycopg
 import pytest
 
 from demo.reading import check_what_reads
+from docs.test_examples import DEMO_TUTORIAL, blocks, pattern, play
 from omd.demo import files
 from omd.demo.control import proof
 
@@ -192,3 +197,13 @@ def test_every_command_that_only_reads_works(
     omd_here: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
     check_what_reads(connection, played[0], omd_here)
+
+
+def test_the_tutorial_shows_what_the_demo_prints_and_leaves(
+    played: tuple[str, str], tmp_path: Path
+) -> None:
+    dsn, told = played
+    for block in [*blocks("README.md"), *blocks(DEMO_TUTORIAL)]:
+        if block.kind == "text demo":
+            assert re.search(pattern(block.text), told), f"{block}\nin\n{told}"
+    assert play(DEMO_TUTORIAL, dsn, tmp_path) > 5

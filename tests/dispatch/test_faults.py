@@ -18,8 +18,6 @@ postpone  a task is rescheduled
 
 At the end all goes on, one undisturbed worker finishes, and the tables are compared with the tasks.
 
-    OMD_DISPATCH_FAULT_SECONDS   how long it takes (10)
-    OMD_DISPATCH_FAULT_SEED      the seed of the faults; a failure prints it
     OMD_DISPATCH_FAULT_WITHOUT   fence, settlement or wait: the part to remove, to see the test fail
 """
 
@@ -42,6 +40,8 @@ import pytest
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
+from support.lots import SEED, seconds
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -50,8 +50,7 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]
     Rows = list[dict[str, Any]]
 
-SECONDS = float(os.environ.get("OMD_DISPATCH_FAULT_SECONDS", "10"))
-SEED = os.environ.get("OMD_DISPATCH_FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
+SECONDS = seconds(10)
 WITHOUT = os.environ.get("OMD_DISPATCH_FAULT_WITHOUT")
 WORKERS, MOST_WORKERS, SLOTS = 3, 4, 4
 MODULES, BATCHES, TOPICS = 12, 4, 2
@@ -635,7 +634,6 @@ def wrong(dsn: str, created: set[int]) -> Iterator[str]:
 @pytest.mark.kill
 @pytest.mark.slow
 def test_each_task_has_its_effect_once_whatever_dies(fault_server: Server, tmp_path: Path) -> None:
-    print(f"\nOMD_DISPATCH_FAULT_SEED={SEED}")
     rng = random.Random(SEED)
     dsn = fault_server.new_database()
     with connect(dsn) as conn:

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from support.flow import checked
+from support.lots import SEED
 
 if TYPE_CHECKING:
     from dispatch.conftest import Room
@@ -159,7 +160,7 @@ def test_a_bound_below_one_is_refused(room: Room, call: str, sqlstate: str) -> N
 @pytest.mark.random
 def test_lanes_are_what_a_count_of_all_tasks_gives(room: Room) -> None:
     """Compare with a plain count of the tables, for many lanes, priorities and states."""
-    luck = random.Random(39)
+    luck = random.Random(SEED)
     room.family()
     for number in range(3):
         room.type(

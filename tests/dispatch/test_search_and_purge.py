@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+
+from support.lots import SEED, draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,12 +69,11 @@ def test_a_search_needs_a_declared_index(room: Room) -> None:
 
 @pytest.mark.random
 def test_searches_with_the_same_criteria_come_and_go_among_purges(room: Room) -> None:
-    seed = random.randrange(2**32)
-    choose = random.Random(seed)
+    choose = random.Random(SEED)
     room.family("F", criteria={"CODE": "text", "DAY": "date"})
     names = ("ONE", "TWO", "THREE")
     slot = int(room.one("SELECT omd_dispatch._partition_code('DAY_RING', 8, now())"))
-    for _ in range(30 * int(os.environ.get("OMD_SOAK", "1"))):
+    for _ in range(draws(30)):
         try:
             if choose.random() < 0.3:
                 other = (slot + choose.randrange(2, 6)) % 8
@@ -86,7 +86,7 @@ def test_searches_with_the_same_criteria_come_and_go_among_purges(room: Room) ->
                     criteria=choose.choice([["DAY"], ["DAY"], ["CODE", "DAY"], None]),
                 )
         except psycopg.Error as error:
-            raise AssertionError(f"seed {seed}") from error
+            raise AssertionError(names) from error
     for name in names:
         room.call("allow_search", family_code="F", index_name=name, criteria=["DAY"])
         room.call("allow_search", family_code="F", index_name=name, criteria=None)

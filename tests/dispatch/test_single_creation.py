@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import random
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
+
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from conftest import Room
@@ -81,7 +82,7 @@ def test_a_task_of_its_own_takes_one_transaction_number(room: Room) -> None:
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", range(int(os.environ.get("OMD_SOAK", "3"))))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_it_does_what_an_array_of_one_does(room: Room, seed: int) -> None:
     chance = random.Random(seed)
     keys = chance.choice([[], ["CODE"], ["CODE", "N"]])

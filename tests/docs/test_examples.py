@@ -397,7 +397,7 @@ class Page:
 
 
 def pages() -> Iterator[Page]:
-    """Return every part with examples, except the document that is played after the demo."""
+    """Return every part with examples; tests/demo/test_demo.py plays the tutorial of the demo."""
     for file in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))):
         document = str(file.relative_to(ROOT))
         for part in parts(file.read_text(encoding="utf-8")):
@@ -419,13 +419,3 @@ def test_a_page_shows_what_happens(
     for earlier in page.before:
         earlier.play(dsn, tmp_path, jvm)
     assert page.play(dsn, tmp_path, jvm) > 0
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_the_tutorial(demo_from_wheel: tuple[str, str], tmp_path: Path) -> None:
-    dsn, told = demo_from_wheel
-    for block in [*blocks("README.md"), *blocks(DEMO_TUTORIAL)]:
-        if block.kind == "text demo":
-            assert re.search(pattern(block.text), told), f"{block}\nin\n{told}"
-    assert play(DEMO_TUTORIAL, dsn, tmp_path) > 5

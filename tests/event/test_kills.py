@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import threading
 import time
@@ -17,10 +16,11 @@ from psycopg.rows import dict_row
 
 from support.events import publish
 from support.flow import Flow
+from support.lots import SEED, seconds
 
 pytestmark = [pytest.mark.random, pytest.mark.kill]
 
-SECONDS = 5 * int(os.environ.get("OMD_SOAK", "1"))
+SECONDS = seconds(5)
 NAME = "omd_test_victim"
 
 
@@ -147,8 +147,7 @@ def test_every_event_is_published_once_and_received_in_order(flow: Flow, dsn: st
         flow.batch(batch, *"mnop")
     flow.conn.execute("UPDATE omd.module SET backoff = '0', max_failures = 0")
     flow.call("omd_event.register_sink", sink_code="s", sink_kind="PULL", **{"from": 0})
-    killed = Killed(dsn, seed := random.randrange(10**6))
-    print(f"seed {seed}")
+    killed = Killed(dsn, SEED)
     threads = [
         killed.serve(work)
         for work in (load, load, load, give_up, look, look, killed.send, killed.send)

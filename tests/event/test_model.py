@@ -6,7 +6,6 @@ committed. It reads nothing of the database but the ids that calls answer.
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,11 +14,11 @@ import pytest
 
 from support.events import after, publish
 from support.flow import Flow
+from support.lots import seeds
 
 pytestmark = pytest.mark.random
 
 STEPS = 100
-SEEDS = range(3 * int(os.environ.get("OMD_SOAK", "1")))
 
 ENDS = {"S": "SUCCEEDED", "F": "FAILED", "A": "ABORTED", "C": "ABORTED"}
 
@@ -155,7 +154,7 @@ class Session:
             self.state.batch = None
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(3))
 def test_what_is_published_is_what_was_committed(
     flow: Flow, another: Callable[..., Flow], seed: int
 ) -> None:
@@ -176,6 +175,8 @@ def test_what_is_published_is_what_was_committed(
             session.end(STEPS + number, is_kept=lots.random() < 0.5)
     while publish(flow, lots.choice([1, 3, 10000])) != 0:
         pass
+    # A gap that the last of them noticed gets its bound in the next round, and ends one later.
+    assert [publish(flow) for _ in range(2)] == [0, 0]
 
     events = after(flow)
     told = [told for session in sessions for told in session.told]

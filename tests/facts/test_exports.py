@@ -10,6 +10,7 @@ import pytest
 
 from facts.people import People, some_deltas
 from facts.store import PERSON, PHONE, T
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,7 +195,7 @@ def test_of_many_begins_of_an_export_one_runs(
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", seeds(2))
 def test_changes_are_the_net_difference_of_two_moments(store: Store, seed: int) -> None:
     chance = random.Random(seed)
     store.set_up(PERSON, PHONE)

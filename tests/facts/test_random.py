@@ -10,6 +10,7 @@ import pytest
 
 from facts.people import People, some_deltas, stored
 from facts.store import PERSON, PHONE, entity
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from facts.store import Store
@@ -18,7 +19,7 @@ DAY = "extract(day FROM {} AT TIME ZONE 'UTC')::integer"
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", seeds(2))
 def test_random_deltas_give_what_a_model_in_python_says(store: Store, seed: int) -> None:
     chance = random.Random(seed)
     store.set_up(PERSON, PHONE)
@@ -110,7 +111,7 @@ def assert_back(found: dict[str, set[tuple[Any, ...]]], was: dict[str, set[Any]]
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.parametrize("seed", seeds(2))
 def test_loads_of_subtypes_and_slices_are_undone_and_done_again(store: Store, seed: int) -> None:
     chance = random.Random(seed)
     store.set_up(*CLUB)

@@ -10,6 +10,7 @@ import pytest
 
 from facts.people import People, some_deltas
 from facts.store import PERSON, PHONE
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from facts.store import Store
@@ -146,7 +147,7 @@ def shown(store: Store, after: int, upto: int) -> tuple[set[Any], set[Any]]:
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.parametrize("seed", seeds(2))
 def test_blocks_of_random_loads_show_what_a_model_says(store: Store, seed: int) -> None:
     chance = random.Random(seed)
     store.set_up(*KEEP)

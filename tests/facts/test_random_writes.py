@@ -2,15 +2,11 @@
 
 Each case holds all of it against a bitemporal model in plain Python: which statement is refused and
 why, the tables, the current rows, those as of any moment, and the history.
-
-    OMD_FACTS_CASES   how many cases there are (4)
-    OMD_FACTS_SEED    the seed of the first one; a failure prints that of its case
 """
 
 from __future__ import annotations
 
 import copy
-import os
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +16,12 @@ import pytest
 from delivery.runs import insert_open
 from facts.people import People, stored
 from facts.store import PERSON, PHONE
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from facts.oracle import Context
     from facts.store import Store
 
-CASES = int(os.environ.get("OMD_FACTS_CASES", "4"))
-SEED = int(os.environ.get("OMD_FACTS_SEED", "1"))
 STEPS = 14
 KEYS = range(1, 7)
 KINDS = ("home", "work")
@@ -424,7 +419,7 @@ class Case:
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", range(SEED, SEED + CASES))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_random_writes_and_loads_give_what_a_model_in_python_says(store: Store, seed: int) -> None:
     store.set_up(PERSON, PHONE)
     store.agree("desk", layer_code="GDAL")

@@ -22,7 +22,7 @@ Each round has a real PostgreSQL, real processes and real kills. Nothing is imit
 
 A few rounds run in CI. To repeat a failure by hand, use the seed that it has printed:
 
-    OMD_FAULT_ROUNDS=200 OMD_FAULT_SEED=1234 pytest tests/faults -s
+    OMD_SOAK=30 OMD_SEED=1234 pytest tests/faults -s
 
 The seed decides what is done and when; the operating system decides which process is faster. So the
 same seed causes the same faults, but not always the same result. A failure prints what happened
@@ -54,14 +54,14 @@ from psycopg.rows import dict_row
 import omd
 from faults import checks, scenario
 from faults.scenario import DRIVEN, LEASE, SUBJECTS, Subject
+from support.lots import SEED, draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from support.crashes import Server
 
-ROUNDS = int(os.environ.get("OMD_FAULT_ROUNDS", "6"))
-SEED = os.environ.get("OMD_FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
+ROUNDS = draws(6)
 ROUNDS_PER_DATABASE = 20
 PACE = 0.12  # seconds between the slices of a load, at most
 _fork = multiprocessing.get_context("fork")  # much faster than a new interpreter
@@ -344,7 +344,7 @@ class Round:
 
     def failure(self) -> str:
         """Return everything that helps to understand a failure."""
-        told = [f"OMD_FAULT_SEED={SEED}, round {self.number}", self.log.read_text()]
+        told = [f"OMD_SEED={SEED}, round {self.number}", self.log.read_text()]
         with contextlib.suppress(Exception), self.connect() as conn:
             told += ["Module Instances:", checks.history(conn)]
         return "\n".join(told)
@@ -364,7 +364,6 @@ class Round:
 @pytest.mark.kill
 @pytest.mark.slow
 def test_after_any_death_the_next_run_makes_good(fault_server: Server) -> None:
-    print(f"\nOMD_FAULT_SEED={SEED} OMD_FAULT_ROUNDS={ROUNDS}")
     struck: Counter[str] = Counter()
     raised: Counter[str] = Counter()  # how drivers have ended
     began = time.monotonic()

@@ -6,31 +6,29 @@ python tests/faults/platform.py --seconds 600
 from __future__ import annotations
 
 import contextlib
-import os
-import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from faults.platform import CHECKS, FAULTS, Chaos, possible
+from support.lots import SEED, seconds
 
 if TYPE_CHECKING:
     import psycopg
-
-SEED = os.environ.get("OMD_FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
-SECONDS = float(os.environ.get("OMD_FAULT_SECONDS", "60"))
 
 
 @pytest.mark.random
 @pytest.mark.kill
 @pytest.mark.slow
 def test_whatever_dies_each_delivered_row_is_once_in_all_that_is_made_of_it() -> None:
-    told: list[str] = [f"OMD_FAULT_SEED={SEED}"]
+    told: list[str] = [f"OMD_SEED={SEED}"]
     faults = tuple(fault for fault in FAULTS if fault not in possible())
     # What waits for the clock after all must not let it fail: by hand it is off by an hour, too.
     jumps = (3, 20, 90)
-    with Chaos(SEED, faults=faults, spark=False, pace=2.0, jumps=jumps, tell=told.append) as chaos:
-        chaos.play(SECONDS)
+    with Chaos(
+        str(SEED), faults=faults, spark=False, pace=2.0, jumps=jumps, tell=told.append
+    ) as chaos:
+        chaos.play(seconds(60, least=60))  # until each fault has struck
         told.append(chaos.outcome())
         assert chaos.problems == [], "\n".join(told)
         assert {fault for fault in faults if not chaos.struck[fault]} == set(), "\n".join(told)

@@ -5,15 +5,11 @@ python tests/faults/servers.py --seconds 600
 
 from __future__ import annotations
 
-import os
-import random
-
 import pytest
 
 from faults.servers import Attack
+from support.lots import SEED, seconds
 
-SEED = os.environ.get("OMD_FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
-SECONDS = float(os.environ.get("OMD_FAULT_SECONDS", "25"))
 KINDS = (*("table",) * 4, *("lake",) * 3, "batch", "batch", "worker", "delivery")
 
 
@@ -21,10 +17,10 @@ KINDS = (*("table",) * 4, *("lake",) * 3, "batch", "batch", "worker", "delivery"
 @pytest.mark.kill
 @pytest.mark.slow
 def test_whatever_becomes_of_a_server_no_id_is_given_twice() -> None:
-    told: list[str] = [f"OMD_FAULT_SEED={SEED}"]
+    told: list[str] = [f"OMD_SEED={SEED}"]
     events = ("failover", "restart", "recover", "rewind", "dump", "copy", "template", "snapshot")
-    with Attack(SEED, kinds=KINDS, first=18, tell=told.append) as attack:
-        attack.play(SECONDS, events, rest=1.0)
+    with Attack(str(SEED), kinds=KINDS, first=18, tell=told.append) as attack:
+        attack.play(seconds(25, least=25), events, rest=1.0)
         assert attack.problems == [], "\n".join(told)
         assert len(attack.given) > 300
         assert sum(attack.counted[event] for event in events) > 1

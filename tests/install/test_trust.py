@@ -21,6 +21,7 @@ from omd import install
 from omd.demo.trust import loader, story
 from omd.demo.trust import place as places
 from omd.errors import OmdError
+from support.lots import IS_WHOLE, SEED
 from support.programs import BIN
 from support.wheel import run
 
@@ -30,6 +31,19 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.kill]
 
 OMD = Path(sys.executable).with_name("omd")
+WAYS = [
+    ("administrator", signal.SIGINT),
+    ("administrator", signal.SIGTERM),
+    ("with_omd", signal.SIGINT),
+]
+MOMENTS = ["Getting ready", "The loader runs", "aborted RUNNING"]
+# Three of them in a run that is not a whole one: each way and each moment, each day in other pairs.
+INTERRUPTIONS = [
+    (*way, at)
+    for n, way in enumerate(WAYS)
+    for m, at in enumerate(MOMENTS)
+    if IS_WHOLE or (n + m + SEED) % 3 == 0
+]
 
 
 def everything(dsn: str) -> str:
@@ -143,15 +157,7 @@ def test_roles_that_nobody_uses_stay(administrator, place):  # noqa: F811
             install.uninstall(conn)
 
 
-@pytest.mark.parametrize(
-    ("fixture", "number"),
-    [
-        ("administrator", signal.SIGINT),
-        ("administrator", signal.SIGTERM),
-        ("with_omd", signal.SIGINT),
-    ],
-)
-@pytest.mark.parametrize("at", ["Getting ready", "The loader runs", "aborted RUNNING"])
+@pytest.mark.parametrize(("fixture", "number", "at"), INTERRUPTIONS)
 def test_an_interruption_removes_what_was_made(request, place, fixture, number, at):  # noqa: F811
     dsn = request.getfixturevalue(fixture)
     before = everything(place), databases(place)

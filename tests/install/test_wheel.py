@@ -93,8 +93,3 @@ def test_the_installed_command_installs_the_database(wheel_environment, empty_ds
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         assert install.installed_version(conn) == install.product_version()
         assert not install.needs_install(conn)
-
-
-@pytest.mark.spark
-def test_the_demo_runs_from_the_wheel(demo_from_wheel):
-    assert "is there exactly once" in demo_from_wheel[1]

@@ -12,6 +12,7 @@ import pytest
 from delivery.random_models import RandomModel
 from integrations.contract_cases import MODEL
 from omd.integrations.contracts.odcs_export import contract_as_yaml, odcs_contract
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from support.environments import Environment
@@ -36,7 +37,7 @@ def test_the_judges_take_every_contract_and_no_wrong_one(
 ) -> None:
     good, wrong = tmp_path / "good", tmp_path / "wrong.odcs.yaml"
     good.mkdir()
-    models = [MODEL, *(RandomModel(random.Random(seed), f"i{seed}").document for seed in range(40))]
+    models = [MODEL, *(RandomModel(random.Random(seed), f"i{seed}").document for seed in seeds(40))]
     files = [good / f"{model['interface']}.odcs.yaml" for model in models]
     for file, model in zip(files, models, strict=True):
         file.write_text(contract_as_yaml(odcs_contract(model, 1)), encoding="utf-8")

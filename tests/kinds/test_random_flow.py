@@ -3,16 +3,12 @@
 A person delivers, is refused, takes deliveries back, corrects them at the same time, undoes loads
 and steps, and writes through views; two workers run whatever is ready. When nothing is left to do,
 facts, history and marts are what the model says, and no row stands twice.
-
-    OMD_SOAK        how many times as many seeds there are (1)
-    OMD_FLOW_SEED   the first seed (1)
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
-import os
 import random
 import time
 from datetime import timezone
@@ -22,6 +18,7 @@ import pytest
 
 from kinds.flow_model import ENTITIES
 from kinds.flow_scene import TOPICS, Night, Stopper, Workers
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,8 +28,6 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[dict[str, Any]]
 
-SEED = int(os.environ.get("OMD_FLOW_SEED", "1"))
-SEEDS = range(SEED, SEED + 2 * int(os.environ.get("OMD_SOAK", "1")))
 ACTS = 45
 ROWS_OF = {
     "app.order_last": "app.order_log",
@@ -280,7 +275,9 @@ def check_reasons(night: Night, workers: Workers) -> None:
 
 @pytest.mark.random
 @pytest.mark.kill
-@pytest.mark.parametrize("seed", SEEDS, ids=lambda s: f"{s} {'tasks' if s % 2 == 0 else 'plain'}")
+@pytest.mark.parametrize(
+    "seed", seeds(2), ids=lambda s: f"{s} {'tasks' if s % 2 == 0 else 'plain'}"
+)
 def test_what_flows_is_what_a_model_says(
     conn: Connection,
     dsn: str,

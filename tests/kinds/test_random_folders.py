@@ -5,15 +5,11 @@ taken back; two workers do the rest, and are killed. They have a session of Spar
 workers of dispatch, which begin one for each task and take some minutes more. The facts, all that
 follows from them, and the files of the newest export are what a model in plain Python says of the
 folders that stand.
-
-    OMD_SOAK        how many times as many seeds there are (1)
-    OMD_FLOW_SEED   the first seed (1)
 """
 
 from __future__ import annotations
 
 import collections
-import os
 import random
 import time
 from typing import TYPE_CHECKING, Any
@@ -25,6 +21,7 @@ import pytest
 from kinds.flow_scene import Stopper
 from kinds.folder_scene import FolderNight, SparkWorkers
 from kinds.test_random_flow import check_control, check_facts, check_marts, table, tell
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.random, pytest.mark.kill, pytest.mark.spark, pytest.mark.slow]
 
-SEED = int(os.environ.get("OMD_FLOW_SEED", "1"))
-SEEDS = range(SEED, SEED + int(os.environ.get("OMD_SOAK", "1")))
 ACTS = 10
 DISPATCH = ("dispatch", "run", "--workers", "2", "--ttl", "6", "--master", "local[1]")
 LEFT = (
@@ -102,7 +97,9 @@ def check_far(night: FolderNight) -> None:
     assert exports or not night.model.acts
 
 
-@pytest.mark.parametrize("seed", SEEDS, ids=lambda s: f"{s} {'tasks' if s % 2 == 0 else 'plain'}")
+@pytest.mark.parametrize(
+    "seed", seeds(1), ids=lambda s: f"{s} {'tasks' if s % 2 == 0 else 'plain'}"
+)
 def test_what_arrives_is_what_a_model_says(
     conn: Connection,
     dsn: str,

@@ -2,12 +2,11 @@
 
 The model is the rule itself: after a rollback the table holds what the history of its current
 version gives when the runs that are undone had never been there. Others append, delete, overwrite,
-return to former versions, expire and vacuum in between. ``OMD_SOAK`` is the number of rounds.
+return to former versions, expire and vacuum in between.
 """
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,6 +21,7 @@ from pyiceberg.table import StaticTable
 import omd
 import omd.lake
 from omd.lake.maintenance import maintain
+from support.lots import seeds
 
 from .programs import lake_of, write, write_delta
 from .test_crashes import control
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["control", "modules"]
 
-ROUNDS = int(os.environ.get("OMD_SOAK", "1"))
 STEPS = 10
 
 
@@ -337,7 +336,7 @@ class Iceberg(World):
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", range(ROUNDS))
+@pytest.mark.parametrize("seed", seeds(1))
 def test_of_iceberg_stands_what_the_runs_that_stand_and_the_others_have_left(
     modules: omd.Control, conn: Any, seed: int
 ) -> None:
@@ -424,7 +423,7 @@ class DeltaWorld(World):
 
 @pytest.mark.random
 @pytest.mark.parametrize("modules", ["DELTA"], indirect=True)
-@pytest.mark.parametrize("seed", range(ROUNDS))
+@pytest.mark.parametrize("seed", seeds(1))
 def test_of_delta_stands_what_the_runs_that_stand_and_the_others_have_left(
     modules: omd.Control, tmp_path: Path, seed: int
 ) -> None:

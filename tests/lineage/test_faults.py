@@ -6,8 +6,6 @@ most of them. Four schedulers run, one of which is the real one. Sessions are en
 processes are killed, topics are released from their holders, sources are locked, and exchanged for
 copies under their names. At the end one undisturbed scheduler finishes.
 
-    OMD_LINEAGE_FAULT_SECONDS   how long it takes (15)
-    OMD_LINEAGE_FAULT_SEED      the seed of the faults; a failure prints it
     OMD_LINEAGE_FAULT_WITHOUT   guard or fence: the part to remove, to see the test fail
 """
 
@@ -28,13 +26,13 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from support.lots import SEED, seconds
 from support.scene import Scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SECONDS = float(os.environ.get("OMD_LINEAGE_FAULT_SECONDS", "15"))
-SEED = os.environ.get("OMD_LINEAGE_FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
+SECONDS = seconds(15)
 WITHOUT = os.environ.get("OMD_LINEAGE_FAULT_WITHOUT")
 CHAINS, LEVELS, WRITERS, SCHEDULERS = 10, 5, 5, 3
 SENTINEL, FAR_AHEAD = -1, -2  # ids of rows that are not compared

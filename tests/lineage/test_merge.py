@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from support.lots import seeds
 from support.scene import Scene, at
 
 if TYPE_CHECKING:
@@ -498,7 +499,7 @@ def test_an_undo_that_can_not_put_all_back_is_refused(orders: Orders) -> None:
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_any_order_of_changes_steps_and_undos_ends_with_the_right_totals(
     orders: Orders, seed: int
 ) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from support.lots import SEED, seeds
 from support.scene import Scene, at
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def test_a_range_without_blocks_that_becomes_ready_while_a_step_is_claimed_costs
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", seeds(3))
 def test_a_chain_that_is_restated_equals_one_that_is_computed_anew(scene: Scene, seed: int) -> None:
     """dwh.d joins dwh.b and dwh.c, and dwh.r is reloaded from dwh.c."""
     chance = random.Random(seed)
@@ -440,7 +441,7 @@ def test_ranges_are_taken_again_while_steps_run_and_sessions_are_killed(
         return done
 
     calls = [background(work, seed) for seed in range(4)]
-    chance = random.Random(7)
+    chance = random.Random(SEED)
     try:
         for minute in range(31, 61):
             scene.insert(minute)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from provenance.taking_back import effects, follows, take_back
+from support.lots import seeds
 from support.scene import Scene, at
 
 if TYPE_CHECKING:
@@ -377,7 +378,7 @@ def test_rows_that_others_refer_to_are_in_the_way(scene: Scene) -> None:
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_what_was_made_of_bad_rows_comes_again_as_if_they_had_never_been(
     scene: Scene, seed: int
 ) -> None:

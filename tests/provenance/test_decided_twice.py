@@ -9,6 +9,7 @@ import pytest
 
 from decision.conftest import Room
 from provenance.taking_back import effects, take_back
+from support.lots import seeds
 
 if TYPE_CHECKING:
     import psycopg
@@ -253,7 +254,7 @@ def test_a_stage_waits_for_what_is_to_come_again_in_its_sources(room: Room) -> N
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_what_was_decided_on_bad_rows_is_decided_as_if_they_had_never_been(
     room: Room, seed: int
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from facts.store import T
 from support.flow import EMPTY
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from provenance.middle import Content, Middle
@@ -177,7 +178,7 @@ def some(chance: random.Random) -> Content:
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("seed", seeds(6))
 def test_one_is_taken_back_and_the_rest_comes_again_as_if_it_never_was(
     middle: Middle, seed: int
 ) -> None:

@@ -5,26 +5,21 @@ them on, one after the other; more of them branch off, and Modules bring the bra
 again. Then an administrator, who owns nothing, recalls any run. After the flow forward each table
 has what the one before it has, and no run that stands has read one that does not: that is judged
 by stamps that the test reads right after each run.
-
-    OMD_SOAK          how many times as many seeds there are (1)
-    OMD_RECALL_SEED   the first seed (1)
 """
 
 from __future__ import annotations
 
-import os
 import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from provenance.recalls import Recalls
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SEED = int(os.environ.get("OMD_RECALL_SEED", "1"))
-SEEDS = range(SEED, SEED + 2 * int(os.environ.get("OMD_SOAK", "1")))
 ID = "omd_insert_module_instance_id"
 STAMP = "current_setting('omd.module_instance_id')::bigint"
 LENGTH = 10
@@ -269,7 +264,7 @@ class World:
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(2))
 def test_what_stands_on_a_recalled_run_goes_and_comes_again(
     connect: Callable[..., Any], seed: int
 ) -> None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.lots import seeds
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -195,7 +197,7 @@ class World:
         return found
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_no_reader_is_missed_in_any_order_of_commits(
     connect: Callable[..., Connection], seed: int
 ) -> None:

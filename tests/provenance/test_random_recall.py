@@ -8,14 +8,10 @@ corrected.
 
 The test notes for itself what each run could read, from windows and stamps right after the run.
 After each recall no run that stands may have read one that does not.
-
-    OMD_SOAK          how many times as many seeds there are (1)
-    OMD_RECALL_SEED   the first seed (1)
 """
 
 from __future__ import annotations
 
-import os
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +20,7 @@ import pytest
 from provenance.middle import Middle
 from provenance.recalls import Recalls
 from support.flow import Flow
+from support.lots import seeds
 
 if TYPE_CHECKING:
     import psycopg
@@ -31,8 +28,6 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]
     Content = dict[str, dict[tuple[int, ...], tuple[Any, ...] | None]]
 
-SEED = int(os.environ.get("OMD_RECALL_SEED", "1"))
-SEEDS = range(SEED, SEED + 2 * int(os.environ.get("OMD_SOAK", "1")))
 STAMPS = "omd_insert_module_instance_id bigint"
 WRITTEN = (
     f"row_id bigint GENERATED ALWAYS AS IDENTITY, {STAMPS},"
@@ -506,7 +501,7 @@ class World:
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(2))
 def test_what_was_recalled_never_was(conn: Connection, seed: int) -> None:
     conn.prepare_threshold = None
     chance = random.Random(seed)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.lots import seeds
 from support.scene import LEAST_ID, Scene, at
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def make(scene: Scene, n: int, thing: Thing) -> None:
         )
 
 
-@pytest.mark.parametrize("seed", [random.randrange(10**9) for _ in range(2)])
+@pytest.mark.parametrize("seed", seeds(2))
 @pytest.mark.random
 def test_each_state_is_that_of_the_model(scene: Scene, seed: int) -> None:
     draw = random.Random(seed)

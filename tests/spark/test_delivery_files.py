@@ -18,6 +18,7 @@ from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.delivery.stage1 import check
 from omd.spark.delivery.staging import StagingChanged
 from spark.delivery_plans import Desk, checked, stage, violated
+from support.lots import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from omd.spark.delivery.plan import Plan
 
 pytestmark = pytest.mark.spark
-ROUNDS = int(os.environ.get("OMD_SOAK", "1"))
 KEY = {"name": "k", "type": "text"}
 TEXT = {"name": "v", "type": "text"}
 OTHER = {"name": "w", "type": "text", "source": '5" pipe'}
@@ -267,7 +267,7 @@ def random_file(rng: random.Random, kind: str, rows: Rows) -> bytes:
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", range(ROUNDS * 2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_random_files_give_the_rows_that_were_written(
     desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

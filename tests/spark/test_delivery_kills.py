@@ -2,9 +2,6 @@
 
 At the end all versions in the Logical Validation Layer and the whole queue are those of the same
 deliveries without a kill.
-
-OMD_FAULT_ROUNDS  the number of deliveries during which the job is killed; by default 2.
-OMD_FAULT_SEED    the seed that repeats the choice of moments.
 """
 
 from __future__ import annotations
@@ -21,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from delivery.runs import OPEN, SHOP, Shop
-from spark.test_faults import ROUNDS, SEED, Job
+from spark.test_faults import Job
+from support.lots import SEED, draws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,7 +116,6 @@ def kept(shop: Shop, name: str, days: int) -> tuple[set[tuple[Any, ...]], list[d
 def test_deliveries_whose_job_is_killed_are_resumed(
     jobs: Callable[[], Job], conn: Any, dsn: str, tmp_path: Path
 ) -> None:
-    print(f"OMD_FAULT_SEED={SEED}")
     chance = random.Random(SEED)
     conn.execute("SET timezone = 'UTC'")
     shop = Shop(conn)
@@ -126,7 +123,7 @@ def test_deliveries_whose_job_is_killed_are_resumed(
     states: list[State] = []
     killed = []
     second = last = 0.0  # seconds: the second delivery of a job, and the last one
-    while len(states) < 2 + (ROUNDS or 2):  # the first two tell how long one takes
+    while len(states) < 2 + draws(2):  # the first two tell how long one takes
         states.append(next_state(chance, states[-1] if states else {}))
         day = len(states)
         delivery_id = shop.create(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import pytest
 
 from spark.delivery_oracle import Delivered, Entity, Judge, Sent
 from spark.desk import Desk
+from support.lots import seeds
 
 if TYPE_CHECKING:
     pass
@@ -177,9 +177,8 @@ def random_rows(
     return found
 
 
-# More of them by hand: OMD_DELIVERY_SEEDS=20
 @pytest.mark.random
-@pytest.mark.parametrize("seed", range(1, int(os.environ.get("OMD_DELIVERY_SEEDS", "1")) + 1))
+@pytest.mark.parametrize("seed", seeds(1))
 def test_random_deliveries_end_as_plain_python_says(
     desk: Desk, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

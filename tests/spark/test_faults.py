@@ -1,10 +1,6 @@
 """Executors and whole jobs are killed during writes: a finished write has each row exactly once.
 
 The next begin removes the rows of a failed write.
-
-OMD_FAULT_ROUNDS  the number of writes during which an executor is killed, and of writes during
-                  which the whole job is killed; by default 3 and 1.
-OMD_FAULT_SEED    the seed that repeats the choice of victims and moments.
 """
 
 from __future__ import annotations
@@ -27,6 +23,8 @@ import psutil
 import pyspark
 import pytest
 
+from support.lots import IS_LONG, SEED, draws
+
 from .faulty_job import PARTITIONS, ROWS
 
 if TYPE_CHECKING:
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-ROUNDS = int(os.environ.get("OMD_FAULT_ROUNDS", "0"))
-SEED = int(os.environ.get("OMD_FAULT_SEED", random.randrange(10**6)))
 SPARK_HOME = Path(pyspark.__file__).parent
 JOB = Path(__file__).with_name("faulty_job.py")
 PATIENCE = 180  # seconds
@@ -270,7 +266,7 @@ def test_executors_that_die_between_a_commit_and_its_answer(
     "ledger",
     [
         True,
-        pytest.param(False, marks=pytest.mark.skipif(not ROUNDS, reason="with OMD_FAULT_ROUNDS")),
+        pytest.param(False, marks=pytest.mark.skipif(not IS_LONG, reason="with OMD_SOAK=2")),
     ],
     ids=["", "the test sees it without the ledger"],
 )
@@ -306,7 +302,6 @@ def test_executors_killed_at_random(
     jobs: Callable[[], Job], conn: Any, dsn: str, module: str
 ) -> None:
     conn.execute(SLOW_COMMIT.format("PERFORM pg_sleep(random() / 5);"))
-    print(f"OMD_FAULT_SEED={SEED}")
     chance = random.Random(SEED)
     job = jobs()
     for _ in range(2):  # the second one is warm
@@ -315,7 +310,7 @@ def test_executors_killed_at_random(
         assert job.answer() == "S"
     usual = time.monotonic() - started
     answers, killed = [], 0
-    for _ in range(ROUNDS or 3):
+    for _ in range(draws(3, least=3)):
         job.write(dsn)
         try:
             answers.append(job.answer(chance.uniform(0, usual)))
@@ -336,9 +331,8 @@ def test_executors_killed_at_random(
 @pytest.mark.kill
 def test_jobs_killed_at_random(jobs: Callable[[], Job], conn: Any, dsn: str, module: str) -> None:
     conn.execute(SLOW_COMMIT.format("PERFORM pg_sleep(random() / 5);"))
-    print(f"OMD_FAULT_SEED={SEED}")
     chance = random.Random(SEED)
-    for _ in range(ROUNDS or 1):
+    for _ in range(draws(1)):
         job = jobs()
         job.write(dsn)
         with contextlib.suppress(queue.Empty):

@@ -1,7 +1,5 @@
 """Jobs that write to two lake tables are killed at random: an independent reader sees each run that
 has finished once, no other, and both tables alike. Some of the jobs replace all rows.
-
-OMD_TEST_KILLS is the number of jobs, OMD_TEST_SEED the seed of one test run.
 """
 
 from __future__ import annotations
@@ -30,6 +28,7 @@ from psycopg.rows import dict_row
 import omd
 from omd.control.rows import ModuleExecutionLogRow
 from omd.demo.lake.reader import Reader
+from support.lots import SEED, draws
 
 from .killed_jobs import COLUMN, ROWS, TABLES
 
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 JOBS = Path(__file__).with_name("killed_jobs.py")
-KILLS = int(os.environ.get("OMD_TEST_KILLS", "16"))
-SEED = int(os.environ.get("OMD_TEST_SEED", "0")) or random.randrange(1 << 30)
+KILLS = draws(16, least=12)  # jobs; the first two of a worker live
 WORKERS = 2
 OVERWRITES = 0.15  # so many jobs replace all rows
 ON_SPARK = 5  # each fifth job writes through Spark, the others through pyarrow
@@ -222,7 +220,6 @@ def visible_delta(folder: Path) -> list[Counter[int]]:
 def test_each_finished_run_is_seen_once_in_both_tables_and_no_other_however_jobs_are_killed(
     dsn: str, remote: str, tmp_path: Path, format: str
 ) -> None:
-    print(f"OMD_TEST_SEED={SEED}")
     with omd.connect(dsn) as control:
         control.lake.register_namespace("lake", str(tmp_path))
         for n in range(WORKERS):
@@ -251,7 +248,7 @@ def test_each_finished_run_is_seen_once_in_both_tables_and_no_other_however_jobs
         list(pool.map(work, workers))
     ended = sum((worker.ended for worker in workers), Counter())
     print("ended:", dict(ended))
-    assert ended[-signal.SIGKILL] > KILLS // 6
+    assert ended[-signal.SIGKILL] > KILLS // 8
     with omd.connect(dsn, lease=None) as control:
         for worker in workers:
             with control.module(worker.module):
