@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 from psycopg import sql
 
-from docs.examples import ROOT, Jvm
+from docs.examples import ROOT, Jvm, pages_of, test_a_page_shows_what_happens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give each file its pages."""
+    if metafunc.function is test_a_page_shows_what_happens:
+        pages = list(pages_of(Path(metafunc.module.__file__)))
+        assert pages, f"no folder has the name of {metafunc.module.__file__}"
+        metafunc.parametrize(
+            "page", [pytest.param(page, id=str(page), marks=page.marks) for page in pages]
+        )
 
 
 @pytest.fixture(scope="session")

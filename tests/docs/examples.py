@@ -36,6 +36,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -375,8 +376,10 @@ class Page:
         return play(self.document, dsn, folder, jvm, self.part)
 
 
-def pages() -> Iterator[Page]:
+@cache
+def pages() -> tuple[Page, ...]:
     """Return every part with examples, except the document that is played after the demo."""
+    found = []
     for file in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))):
         document = str(file.relative_to(ROOT))
         for part in parts(file.read_text(encoding="utf-8")):
@@ -384,4 +387,29 @@ def pages() -> Iterator[Page]:
             if document != DEMO_TUTORIAL and any(
                 block.kind in ("sql", "console", "python run") for block in page.blocks
             ):
-                yield page
+                found.append(page)
+    return tuple(found)
+
+
+def pages_of(file: Path) -> Iterator[Page]:
+    """Return the pages that a file plays.
+
+    test_examples_control.py plays those of a folder control, and test_examples.py those of each
+    folder without a file of its own.
+    """
+    own = {f.stem.removeprefix("test_examples_") for f in file.parent.glob("test_examples_*.py")}
+    folder = file.stem.removeprefix("test_examples_")
+    for page in pages():
+        name = Path(page.document).parent.name
+        if name == folder if folder in own else name not in own:
+            yield page
+
+
+def test_a_page_shows_what_happens(
+    page: Page, example_roles: None, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    dsn = request.getfixturevalue(page.database)
+    jvm = request.getfixturevalue("jvm") if page.is_in_one_jvm else None
+    for earlier in page.before:
+        earlier.play(dsn, tmp_path, jvm)
+    assert page.play(dsn, tmp_path, jvm) > 0

@@ -1,4 +1,4 @@
-"""The examples of the documents are run, as docs/examples.py says."""
+"""The examples of the documents are run; some folders have a file of their own beside this one."""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from docs.examples import DEMO_TUTORIAL, Page, blocks, pages, pattern, play
+from docs.examples import (
+    DEMO_TUTORIAL,
+    blocks,
+    pattern,
+    play,
+    test_a_page_shows_what_happens,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, id=str(page), marks=page.marks) for page in pages()]
-)
-def test_a_page_shows_what_happens(
-    page: Page, example_roles: None, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    dsn = request.getfixturevalue(page.database)
-    jvm = request.getfixturevalue("jvm") if page.is_in_one_jvm else None
-    for earlier in page.before:
-        earlier.play(dsn, tmp_path, jvm)
-    assert page.play(dsn, tmp_path, jvm) > 0
+__all__ = ["test_a_page_shows_what_happens"]
 
 
 @pytest.mark.spark
