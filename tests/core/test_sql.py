@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -19,9 +19,6 @@ import omd
 from omd.control.rows import ModuleExecutionLogRow
 from support.offenders import assert_none
 from support.strangers import assert_nothing_happened, plant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PACKAGE = Path(__file__).parents[2] / "driver" / "omd"
 # Demos are no part of the product; the other writes SQL into a file for a program of others. The
@@ -93,11 +90,14 @@ def loose(text: str) -> list[str]:
     return found + re.findall(r"[=<>|~+\-*/%@#&!^]+", text)
 
 
-def texts(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield the SQL in a module: what is a statement, and what is composed or executed."""
+@cache
+def texts(file: Path) -> list[tuple[int, str]]:
+    """Return the SQL in a module: what is a statement, and what is composed or executed."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+    found = []
+    for node in nodes:
         if not isinstance(node, ast.Constant | ast.JoinedStr):
             continue
         above = parents[node]
@@ -109,7 +109,8 @@ def texts(file: Path) -> Iterator[tuple[int, str]]:
             continue
         is_sent = called is not None and re.search(r"(\bsql\.SQL|\.execute)$", called)
         if is_sent or STATEMENT.match(text):
-            yield node.lineno, text
+            found.append((node.lineno, text))
+    return found
 
 
 def outer(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str | None:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from omd._rooms import ENGINES, ROOMS
-from support.imports import MODULES, targets, tree_of
+from support.imports import MODULES, nodes_of, targets, tree_of
 from support.offenders import assert_none
 
 if TYPE_CHECKING:
@@ -103,13 +103,12 @@ STATEMENT = re.compile(r"\s*(SELECT\s|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CAL
 
 def statements(module: str) -> Iterator[str]:
     """Yield the texts in a module that are statements, without its docstrings."""
-    tree = tree_of(module)
     docs = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in nodes_of(module)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
-    for node in ast.walk(tree):
+    for node in nodes_of(module):
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
         if is_text and id(node) not in docs and STATEMENT.match(node.value):
             yield node.value

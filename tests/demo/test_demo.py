@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from demo.reading import check_what_reads
-from docs.test_examples import DEMO_TUTORIAL, blocks, pattern, play
+from docs.examples import DEMO_TUTORIAL, blocks, pattern, play
 from omd.demo import files
 from omd.demo.control import proof
 

@@ -164,21 +164,26 @@ class Catalog:
             and not (trigger["spares_owner"] and self.routines[name].definer)
         }
 
+    def parts(self, name: str, text: str) -> Iterator[tuple[set[str], Any]]:
+        """Yield what each part of a routine calls, and which errors are caught there."""
+        for part, caught in sections(text):
+            done = re.sub(STRING, "''", part)
+            yield (self.names(done) | self.fired(name, done)) - {name}, caught
+
     def raised(self, name: str) -> set[str]:
         """Return the errors that may leave a routine: its own, and uncaught ones of its callees."""
         return self._raised()[name]
 
     def _raised(self) -> dict[str, set[str]]:
         if not hasattr(self, "_codes"):
-            parts = {name: list(sections(r.text)) for name, r in self.routines.items()}
+            parts = {name: list(self.parts(name, r.text)) for name, r in self.routines.items()}
             codes = {name: set(routine.raises) for name, routine in self.routines.items()}
             changed = True
             while changed:
                 changed = False
                 for name in codes:
-                    for part, caught in parts[name]:
-                        done = re.sub(STRING, "''", part)
-                        for callee in (self.names(done) | self.fired(name, done)) - {name}:
+                    for callees, caught in parts[name]:
+                        for callee in callees:
                             never = NEVER.get(f"{name} > {callee}", set())
                             new = {c for c in codes[callee] if not caught(c) and c not in never}
                             new -= codes[name]

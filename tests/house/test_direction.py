@@ -11,7 +11,7 @@ from collections import defaultdict
 
 from omd._core.engines import POSTGRES, SPARK
 from omd._rooms import ENGINES, ROOMS
-from support.imports import MODULES, arrows, tree_of
+from support.imports import MODULES, arrows, nodes_of
 
 CORE = ["_version", "_core", "_terminal"]
 ENGINE_PACKAGES = [path.split(".")[1] for path, _ in ENGINES.values()]
@@ -74,7 +74,7 @@ def test_only_programs_and_doors_name_the_errors_of_all_rooms() -> None:
 def test_an_engine_is_named_in_one_place() -> None:
     places = defaultdict(set)
     for module in MODULES:
-        for node in ast.walk(tree_of(module)):
+        for node in nodes_of(module):
             if isinstance(node, ast.Constant) and node.value in (POSTGRES, SPARK):
                 places[node.value].add(module)
     assert places[SPARK] == {"omd._core.engines"}

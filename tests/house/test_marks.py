@@ -49,7 +49,10 @@ def reached(name: str, defined: dict[str, ast.stmt]) -> str:
 
 
 def unmarked(file: Path) -> Iterator[tuple[str, str]]:
-    defined = parts(ast.parse(file.read_text(encoding="utf-8")))
+    whole = file.read_text(encoding="utf-8")
+    if not any(sign.search(whole) for sign in MARKS.values()):
+        return
+    defined = parts(ast.parse(whole))
     of_all = ast.unparse(defined["pytestmark"]) if "pytestmark" in defined else ""
     for name, node in defined.items():
         if isinstance(node, ast.FunctionDef) and name.startswith("test_"):

@@ -1,7 +1,7 @@
 """The pages about servers show what happens: their commands are run on real ones.
 
 Such a page has blocks ``console servers``. They are like ``console`` of the other pages (see
-tests/docs/test_examples.py), but with connection strings and folders of servers as variables, and
+tests/docs/examples.py), but with connection strings and folders of servers as variables, and
 what reads or writes the folder of a server runs as the user of that. A comment beginning with
 ``test:`` stands where a test does what a page leaves to the reader: it starts or stops a server.
 """
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from docs.test_examples import ROOT, Block, commands, compare
+from docs.examples import ROOT, Block, commands, compare
 from omd import embedded
 from support.flow import Flow
 from support.server import VERSION

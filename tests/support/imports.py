@@ -31,6 +31,11 @@ def tree_of(module: str) -> ast.Module:
     return ast.parse(MODULES[module].read_text(encoding="utf-8"))
 
 
+@cache
+def nodes_of(module: str) -> list[ast.AST]:
+    return list(ast.walk(tree_of(module)))
+
+
 def targets(node: ast.AST) -> Iterator[str]:
     """Yield what an import names."""
     if isinstance(node, ast.Import):
@@ -73,7 +78,7 @@ def text_of(node: ast.AST) -> ast.expr | None:
 @cache
 def arrows(module: str) -> set[str]:
     """Return the modules of the driver that a module reaches, in whatever way."""
-    nodes = list(ast.walk(tree_of(module)))
+    nodes = nodes_of(module)
     texts = {id(text_of(node)) for node in nodes}
     found = {target for node in nodes for target in targets(node)}
     found |= {name for node in nodes if id(node) not in texts for name in named(node)}
