@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 import psycopg
-from _server import new_database
+from bench.server import new_database
 
 Connection = psycopg.Connection[Any]
 CHAIN = 10

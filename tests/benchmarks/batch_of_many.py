@@ -24,8 +24,8 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
-from dispatch_overhead import processor_time
+from bench.server import durable_server, new_database
+from bench.dispatch import processor_time
 
 Connection = psycopg.Connection[Any]
 SIZES = (10, 100, 500)

@@ -35,10 +35,10 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
-from delivery_overhead import Interface, changes
-from dispatch_overhead import claim, create, finish, new_family
-from lineage_overhead import make_topic, step
+from bench.server import durable_server, new_database
+from bench.delivery import Interface, changes
+from bench.dispatch import claim, create, finish, new_family
+from bench.lineage import make_topic, step
 from psycopg.types.json import Jsonb
 
 ROOT = Path(__file__).parents[2]
@@ -292,7 +292,7 @@ def install_from(root: Path, dsn: str, name: str) -> str:
     """Create a database with OMD as the files of a revision have it."""
     folders = [root / "driver", root / "tests/benchmarks"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(f) for f in folders)}
-    code = "import sys; from _server import new_database; print(new_database(*sys.argv[1:]))"
+    code = "import sys; from bench.server import new_database; print(new_database(*sys.argv[1:]))"
     done = subprocess.run(
         [sys.executable, "-c", code, dsn, name],
         env=environment,

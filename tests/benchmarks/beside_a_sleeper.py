@@ -25,11 +25,11 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 
-import dispatch_overhead
+from bench import dispatch
 import event_overhead
-import facts_changes
+from bench import facts as facts_of
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 from psycopg.types.json import Jsonb
 
 Run = Callable[[], None]
@@ -110,13 +110,13 @@ def step(conn: psycopg.Connection) -> Run:
 def facts(conn: psycopg.Connection) -> Run:
     """A delta of ten rows is written, accepted and loaded."""
     conn.execute("CALL omd_delivery.register_tenant('t')")
-    facts_changes.set_up(conn, "orders", changes=False)
+    facts_of.set_up(conn, "orders", changes=False)
     days = itertools.count(1)
     conn.execute("SET client_min_messages = error")
 
     def run() -> None:
         day = next(days)
-        facts_changes.load(conn, "orders", day, "n <= 10", "N" if day == 1 else "A")
+        facts_of.load(conn, "orders", day, "n <= 10", "N" if day == 1 else "A")
 
     return run
 
@@ -144,21 +144,21 @@ def stage(conn: psycopg.Connection) -> Run:
 
 def task(conn: psycopg.Connection) -> Run:
     """A task is created, claimed and completed; 1,000 wait already."""
-    dispatch_overhead.new_family(conn, "F")
-    dispatch_overhead.create(conn, 1000)
+    dispatch.new_family(conn, "F")
+    dispatch.create(conn, 1000)
 
     def run() -> None:
         conn.execute(
             "CALL omd_dispatch.create_task('F', 'T', p_criteria => %s)", (Jsonb({"CODE": "a"}),)
         )
-        assert dispatch_overhead.claim(conn, 1)
+        assert dispatch.claim(conn, 1)
 
     return run
 
 
 def create(conn: psycopg.Connection) -> Run:
     """A task is created, and nobody claims it."""
-    dispatch_overhead.new_family(conn, "F")
+    dispatch.new_family(conn, "F")
 
     def run() -> None:
         conn.execute(

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 
 MODULE = "m_bench"
 

@@ -24,11 +24,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import dispatch_overhead
-import lineage_overhead
+from bench import dispatch
+from bench import lineage
 import psycopg
-from _server import durable_server, new_database
-from delivery_overhead import Interface
+from bench.server import durable_server, new_database
+from bench.delivery import Interface
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "costs.md"
 MARKS = ("<!-- costs: begin -->", "<!-- costs: end -->")
@@ -122,16 +122,16 @@ def a_batch_of_ten(conn: Connection, _: int) -> Unit:
 
 
 def a_step(conn: Connection, _: int) -> Unit:
-    lineage_overhead.make_topic(conn)
-    return partial(lineage_overhead.step, conn)
+    lineage.make_topic(conn)
+    return partial(lineage.step, conn)
 
 
 def a_task(conn: Connection, _: int) -> Unit:
-    dispatch_overhead.new_family(conn, "F")
+    dispatch.new_family(conn, "F")
 
     def perform() -> None:
-        dispatch_overhead.create(conn, 1)
-        assert len(dispatch_overhead.claim(conn, 1)) == 1
+        dispatch.create(conn, 1)
+        assert len(dispatch.claim(conn, 1)) == 1
 
     return perform
 
@@ -245,7 +245,7 @@ def measure_all(dsn: str, works: tuple[Work, ...] = WORKS) -> dict[str, Cost]:
 
 
 def measure_lake(dsn: str, count: int) -> Cost:
-    from lake_commit import Appender
+    from peers.lakes import Appender
 
     import omd
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 from psycopg.types.json import Jsonb
 
 from omd.delivery.folders import LocalFolders

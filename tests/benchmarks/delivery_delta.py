@@ -1,9 +1,9 @@
 """A delivery of a whole file, of which 1 % differs from the current rows.
 
-The file is lineitem of TPC-H as CSV, with the rules of peers/lineitem.py. In each round the other
+The file is lineitem of TPC-H as CSV, with the rules of sides/lineitem.py. In each round the other
 of two states is delivered, Full: 0.8 % of the rows are changed, 0.1 % are gone, 0.1 % are new.
 
-* ``stage 1``: until its verdict; its bound is in delivery_peers.py, where it is measured alone.
+* ``stage 1``: until its verdict; its bound is in rules.py, where it is measured alone.
 * ``delta``: what follows: the current rows are read and compared, the delta is written and applied.
   Bound: 2 times the scan.
 * ``delivery``: the whole.
@@ -24,13 +24,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import psycopg
-from _server import new_database
+from bench.server import new_database
 from delivery_tpch import AS_IS, second, tables
 from tpch_round_trip import TYPES
 
 import omd
 
-sys.path.append(str(Path(__file__).parent / "peers"))
+sys.path.append(str(Path(__file__).parent / "peers" / "sides"))
 from omd_rules import agree, model, same_casts
 
 BOUND = 2

@@ -24,12 +24,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import psycopg
-from _server import new_database
+from bench.server import new_database
 from delivery_tpch import AS_IS, second, tables
 
 import omd
 
-sys.path.append(str(Path(__file__).parent / "peers"))
+sys.path.append(str(Path(__file__).parent / "peers" / "sides"))
 from omd_rules import agree, model
 
 KINDS = ("all rows", "1 %")

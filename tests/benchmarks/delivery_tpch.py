@@ -28,14 +28,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 from pyspark.sql import functions as F  # noqa: N812
 from tpch_round_trip import TYPES, WorkerMemory, generate, in_postgresql, in_spark
 
 import omd
 import omd.spark
 
-sys.path.append(str(Path(__file__).parent / "peers"))
+sys.path.append(str(Path(__file__).parent / "peers" / "sides"))
 import lineitem
 from omd_rules import agree, same_casts
 

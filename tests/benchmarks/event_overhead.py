@@ -29,7 +29,7 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 
 import omd
 from omd._core.publisher import Publisher

@@ -26,8 +26,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import psycopg
-from _server import durable_server, new_database
-from lineage_overhead import register
+from bench.server import durable_server, new_database
+from bench.lineage import register
 
 from omd.cli.common import PROGRAM
 

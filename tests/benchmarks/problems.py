@@ -14,8 +14,8 @@ from __future__ import annotations
 import argparse
 
 import psycopg
-from _server import durable_server, new_database
-from lineage_overhead import register
+from bench.server import durable_server, new_database
+from bench.lineage import register
 from ready_work import OTHERS, RUNS, medians
 
 MORE = """

@@ -22,7 +22,7 @@ from typing import Any
 
 import psycopg
 from _recall import recall
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 
 Connection = psycopg.Connection[Any]
 STAMP = "omd_insert_module_instance_id"

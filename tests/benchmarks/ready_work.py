@@ -18,8 +18,8 @@ import time
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
-from lineage_overhead import register
+from bench.server import durable_server, new_database
+from bench.lineage import register
 
 READY_WORK = b"SELECT * FROM omd_report.ready_work"
 

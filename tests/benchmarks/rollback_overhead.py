@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 
 COLUMNS = "n bigint, v text, loaded timestamptz, omd_insert_module_instance_id bigint NOT NULL"
 

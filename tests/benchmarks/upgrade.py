@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 
 from omd import install
 

@@ -21,8 +21,8 @@ from functools import partial
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
-from dispatch_overhead import new_family
+from bench.server import durable_server, new_database
+from bench.dispatch import new_family
 from psycopg.types.json import Jsonb
 
 Connection = psycopg.Connection[Any]

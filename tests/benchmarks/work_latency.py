@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 from psycopg.rows import dict_row
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -1,7 +1,7 @@
 """Facts beside a Data Vault of dbt, and beside plain tables: TPC-H is loaded, read and written.
 
 * Loads: all eight tables, and then 1 % of their rows: 0.8 % changed, 0.1 % new, 0.1 % deleted.
-  ``CALL omd_facts.load`` beside a dbt-postgres 1.9 project (peers/vault.py) that reads the same
+  ``CALL omd_facts.load`` beside a dbt-postgres 1.9 project (sides/vault.py) that reads the same
   delta tables; of that, only the execution times of its models count. Both must have the same
   current rows. Bound: half the time, each.
 * Reads: orders with the keys of their customers, beside the same from that Data Vault (half the
@@ -20,7 +20,7 @@
 The sides take turns, several rounds, each in a database of its own; medians of the ratios are
 shown, of elapsed time and, for loads, of the processor time of the server.
 
-Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/facts_peers.py [--scale 1] [--rounds 3]
+Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/peers/vaults.py [--scale 1] [--rounds 3]
 [--only loads|reads|contexts]``. It makes an environment with dbt-postgres in a temporary folder, or
 takes that of ``--peers``, and starts an embedded, durable server of its own. ``--only
 contexts`` needs neither that nor tpchgen.
@@ -43,15 +43,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from _server import durable_server, new_database
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.server import durable_server, new_database
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-HERE = Path(__file__).parent / "peers"
+HERE = Path(__file__).parent / "sides"
 NEEDS = ["dbt-core~=1.9.0", "dbt-postgres~=1.9.0", "psycopg2-binary"]
 TABLES: dict[str, dict[str, Any]] = json.loads((HERE / "tpch_tables.json").read_text())
 COMMENTS = {

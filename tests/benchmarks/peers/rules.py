@@ -1,6 +1,6 @@
 """The rules of a delivery, beside Great Expectations, pandera and a bare scan of the file.
 
-The file is lineitem of TPC-H as CSV, the rules are those of peers/lineitem.py: five mandatory
+The file is lineitem of TPC-H as CSV, the rules are those of sides/lineitem.py: five mandatory
 columns, four lists of values, seven rules about a column, four about two columns, and the key.
 
 * ``omd``: stage 1 of a delivery. It stages the file, casts each column and tells what can't be
@@ -15,7 +15,7 @@ counts. Each side has a process and a JVM of its own with the same settings. In 
 take turns; a ratio is that of one round, and the median over the rounds is shown, of elapsed time
 and of processor time. As many rounds come before, in which the JVMs compile what they run often.
 
-Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/delivery_peers.py [--scale 1]
+Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/peers/rules.py [--scale 1]
 [--rounds 3] [--only pandera]``; ``--only`` with nothing measures no peer. It makes an environment
 with the peers in a temporary folder, or takes that of ``--peers``, and starts an embedded server of
 its own.
@@ -34,9 +34,12 @@ import tempfile
 import venv
 from pathlib import Path
 
-from _server import durable_server, new_database
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-HERE = Path(__file__).parent / "peers"
+from bench.server import durable_server, new_database
+
+
+HERE = Path(__file__).parent / "sides"
 NEEDS = ["great_expectations", "pandera[pyspark]", "pandas<3", "pyspark==4.3.0"]
 PEERS = ["great_expectations", "pandera"]
 BOUNDS = {"same casts": 1.5, "great_expectations": 0.2, "pandera": 1}

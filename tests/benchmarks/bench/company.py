@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import beside_a_sleeper
-import dispatch_overhead
-import facts_changes
+from bench import dispatch
+from bench import facts
 import psycopg
 
 Connection = psycopg.Connection[Any]
@@ -117,11 +117,11 @@ def live(conn: Connection) -> None:
         )
     conn.execute("CALL omd_delivery.register_tenant('t')")
     for interface in LIVE_FACTS:
-        facts_changes.set_up(conn, interface, changes=False)
+        facts.set_up(conn, interface, changes=False)
     beside_a_sleeper.stage(conn)
     # One run of each shows that it works, and makes its Module.
     conn.execute("CALL omd_decision.run_stage('s')")
-    dispatch_overhead.new_family(conn, FAMILY)
+    dispatch.new_family(conn, FAMILY)
     conn.execute("CALL omd_event.register_sink('scale', 'PULL')")
 
 

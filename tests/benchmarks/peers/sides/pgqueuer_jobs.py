@@ -1,4 +1,4 @@
-"""No-op jobs of pgqueuer. See dispatch_peers.py for the arguments and the answers.
+"""No-op jobs of pgqueuer. See queues.py for the arguments and the answers.
 
 asyncpg on one connection is the driver that its documentation advises for a worker; uvloop and the
 batch were the fastest of those measured. Its limit of jobs at once must be twice the batch: it has

@@ -2,7 +2,7 @@
 
 Each side has one worker process with the same number of slots, a database of its own made anew for
 each measurement, its own client to create tasks, and the settings that its documentation gives for
-many short jobs (peers/*_jobs.*). All connect in the same way. In each round the sides take turns in
+many short jobs (sides/*_jobs.*). All connect in the same way. In each round the sides take turns in
 random order; a ratio is that of one round, and the median over the rounds is shown.
 
 * ``run``: the time from the start of the worker until no task is left, of tasks that were created
@@ -11,7 +11,7 @@ random order; a ratio is that of one round, and the median over the rounds is sh
 * ``start``: the time from the call that creates a task to its start, while nothing else is to do.
 * ``create``: tasks created a thousand at a time, and one by one.
 
-Run: ``python tests/benchmarks/dispatch_peers.py [--tasks 50000] [--rounds 5] [--slots 10]``. It
+Run: ``python tests/benchmarks/peers/queues.py [--tasks 50000] [--rounds 5] [--slots 10]``. It
 needs Node.js, and makes environments with the peers in a temporary folder, or takes those of
 ``--peers`` (the folders procrastinate, pgqueuer and graphile-worker in it).
 
@@ -39,11 +39,14 @@ from itertools import zip_longest
 from pathlib import Path
 
 import psycopg
-from _server import durable_server, new_database
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-HERE = Path(__file__).parent / "peers"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.server import durable_server, new_database
+
+HERE = Path(__file__).parent / "sides"
 NEEDS = {
     "procrastinate": ["procrastinate", "psycopg[binary,pool]", "uvloop"],
     "pgqueuer": ["pgqueuer", "asyncpg", "uvloop"],

@@ -1,4 +1,4 @@
-"""No-op jobs of procrastinate. See dispatch_peers.py for the arguments and the answers.
+"""No-op jobs of procrastinate. See queues.py for the arguments and the answers.
 
 The async connector with an async task is its fastest way: a job needs no thread then. Finished
 jobs are deleted, as the other peers do it. uvloop makes it faster, too.

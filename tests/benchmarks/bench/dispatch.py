@@ -19,7 +19,7 @@
   many rows (bound: 2.5); and the rate of claims of another family meanwhile (bound: half).
 * ``claimers``: 16 claimers, 100,000 tasks, members that come and go: each task once.
 
-Run: ``python tests/benchmarks/dispatch_overhead.py [--dsn …] [--only history …]``. Without a DSN it
+Run: ``python tests/benchmarks/dispatch.py [--dsn …] [--only history …]``. Without a DSN it
 starts an embedded, durable server of its own in a temporary folder and removes it.
 """
 
@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 from control_overhead import compare
 from psycopg.types.json import Jsonb
 

@@ -32,7 +32,7 @@ processor time, which other programs of a shared machine disturb least: of the b
 database; on Spark of the driver, its JVM and the Python workers, beside the elapsed time. The time
 of PostgreSQL on Spark's behalf is in the elapsed time only. It needs Linux (/proc).
 
-Run: ``python tests/benchmarks/decision_peers.py [--only two three …] [--scale 1] [--rounds 3]``;
+Run: ``python tests/benchmarks/peers/decisions.py [--only two three …] [--scale 1] [--rounds 3]``;
 ``--scale 0.1`` takes a tenth of the records. Without ``--dsn`` it starts an embedded, durable
 server of its own in a temporary folder and removes it.
 """
@@ -53,10 +53,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from _server import durable_server, new_database
 from psycopg.types.json import Jsonb
 
-HERE = Path(__file__).parent / "peers"
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.server import durable_server, new_database
+
+HERE = Path(__file__).parent / "sides"
 sys.path.append(str(HERE))
 
 import decision_rules  # noqa: E402

@@ -10,7 +10,7 @@
 
 Seconds of CPU of this process are shown beside the elapsed ones, because the machine may be shared.
 
-Run: ``python tests/benchmarks/lake_commit.py``. It starts an embedded, durable server of its own.
+Run: ``python tests/benchmarks/peers/lakes.py``. It starts an embedded, durable server of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import statistics
+import sys
 import tempfile
 import time
 import warnings
@@ -26,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _server import durable_server, new_database
 from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.manifest import DataFile
 
@@ -36,6 +36,10 @@ import omd.spark
 from omd.control.errors import ModuleSkipped
 from omd.lake.footers import data_files
 from omd.lake.run import LakeRun
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.server import durable_server, new_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 from psycopg.types.json import Jsonb
 
 Connection = psycopg.Connection[Any]

@@ -11,7 +11,7 @@
   source until it is in the last table, with a scheduler whose next poll is in an hour. Bound:
   1 second; measured beside no other topics, and beside all those of the ready list.
 
-Run: ``python tests/benchmarks/lineage_overhead.py [--dsn …] [--topics 10000]``. Without a DSN it
+Run: ``python tests/benchmarks/lineage.py [--dsn …] [--topics 10000]``. Without a DSN it
 starts an embedded, durable server of its own in a temporary folder and removes it.
 """
 
@@ -26,7 +26,7 @@ import time
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 from control_overhead import MODULE, compare, control
 
 from omd.cli.common import PROGRAM

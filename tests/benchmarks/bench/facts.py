@@ -7,7 +7,7 @@ A block of a number of keys, at the newest change and as of an earlier one, is r
 in turns a join of the same keys, in a table with statistics, with a plain table of the same
 columns. Bound: 5 at the newest change, and as of an earlier one from 1,000 keys on.
 
-Run: ``python tests/benchmarks/facts_changes.py [--dsn …]``. Without a DSN it starts an embedded,
+Run: ``python tests/benchmarks/facts.py [--dsn …]``. Without a DSN it starts an embedded,
 durable server of its own in a temporary folder and removes it.
 """
 
@@ -18,7 +18,7 @@ import statistics
 import time
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import durable_server, new_database
 from psycopg.types.json import Jsonb
 
 Connection = psycopg.Connection[tuple[object, ...]]

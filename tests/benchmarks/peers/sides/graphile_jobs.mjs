@@ -1,4 +1,4 @@
-// No-op jobs of graphile-worker. See dispatch_peers.py for the arguments and the answers.
+// No-op jobs of graphile-worker. See queues.py for the arguments and the answers.
 //
 // The local queue of 500 and the batches of completions are those of its page "Performance".
 

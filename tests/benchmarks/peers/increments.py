@@ -11,7 +11,7 @@ read again and is longer than any transaction of the writers (``lookback``). The
 process each, so that no start of a process counts. SQLMesh plans whole intervals of five minutes at
 least, so the time of the source is 300 times as fast as the clock, for every side.
 
-Run: ``python tests/benchmarks/lineage_peers.py [--seconds 60] [--kills 4]``. It makes environments
+Run: ``python tests/benchmarks/peers/increments.py [--seconds 60] [--kills 4]``. It makes environments
 with dbt-postgres and sqlmesh in a temporary folder, or takes those of ``--peers`` (the folders dbt
 and sqlmesh in it).
 """
@@ -34,7 +34,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
-from _server import durable_server, new_database
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.server import durable_server, new_database
 
 HERE = Path(__file__).parent
 # The newest dbt-core that needs nothing but PyPI.
@@ -140,7 +143,7 @@ def peer(
         errors = Path(home) / "errors.txt"
         with errors.open("w") as told:
             process = subprocess.Popen(
-                [python, HERE / "peers" / script, *arguments, str(max(left, 0))],
+                [python, HERE / "sides" / script, *arguments, str(max(left, 0))],
                 stdout=subprocess.PIPE,
                 stderr=told,
                 text=True,

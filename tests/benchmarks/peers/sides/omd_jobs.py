@@ -1,4 +1,4 @@
-"""No-op tasks of OMD. See dispatch_peers.py for the arguments and the answers."""
+"""No-op tasks of OMD. See queues.py for the arguments and the answers."""
 
 import json
 import random

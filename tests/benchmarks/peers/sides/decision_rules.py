@@ -1,4 +1,4 @@
-"""The ruleset that all sides of decision_peers.py call, in the workers of Spark."""
+"""The ruleset that all sides of decisions.py call, in the workers of Spark."""
 
 from __future__ import annotations
 

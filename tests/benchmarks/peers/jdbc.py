@@ -15,7 +15,7 @@ Beside the elapsed seconds it prints the CPU seconds of each side (Spark, its wo
 server), and the share of the machine that other processes used meanwhile, so that a busy machine
 can be distinguished from a slow path.
 
-Run: ``python tests/benchmarks/spark_data_path.py [--jar …]``. It needs the JDBC driver (Debian:
+Run: ``python tests/benchmarks/peers/jdbc.py [--jar …]``. It needs the JDBC driver (Debian:
 libpostgresql-jdbc-java), starts an embedded, durable server of its own on port 5432 and removes it.
 """
 
@@ -34,12 +34,15 @@ from pathlib import Path
 
 import psutil
 import psycopg
-from _server import new_database
 from psycopg.conninfo import make_conninfo
 
 import omd
 import omd.spark
 from omd import embedded
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.server import new_database
 
 PARTS = 4
 COLUMNS = (

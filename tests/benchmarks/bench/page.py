@@ -34,9 +34,9 @@ from html import unescape
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
-from dispatch_overhead import new_family
-from lineage_overhead import register
+from bench.server import durable_server, new_database
+from bench.dispatch import new_family
+from bench.lineage import register
 from psycopg.rows import dict_row
 
 from omd.web import routes
