@@ -23,7 +23,7 @@ help:
 	@echo '               and are not slow, on all processors; it needs neither Java nor Spark'
 	@echo 'make test-lowest   runs the quick tests with the lowest versions that the bounds allow'
 	@echo 'make soak      runs the random tests OMD_SOAK times as long (20)'
-	@echo 'make bench     runs the benchmarks'
+	@echo 'make bench     runs the benchmarks for half an hour (ARGS="--size whole": for hours)'
 	@echo 'make lint      runs sqlfluff, ruff and mypy'
 	@echo 'make generate  writes calls, rows and the reference from the catalog of the database'
 	@echo 'make docs      builds the documents as a site in build/site; fails on a dead link'
@@ -57,9 +57,9 @@ soak: export OMD_SOAK ?= 20
 soak: $(VENV)/.dev java
 	$(BIN)/python -m pytest -q $(ARGS) $$(grep -rl --include='test_*.py' OMD_SOAK tests)
 
+# Each at a size of a few minutes; ARGS="--size whole scale" names the size and some of them.
 bench: $(VENV)/.dev java
-	@set -e; for script in tests/benchmarks/[a-z]*.py; do \
-	    echo "== $$script"; $(BIN)/python "$$script" $(ARGS); done
+	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/sqlfluff lint --nocolor --disable-progress-bar $(SQL)

@@ -34,13 +34,13 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from bench import dispatch
 import psycopg
+from bench import dispatch
 from bench.company import FAMILY, LIVE_FACTS, LIVE_TOPICS, Size, fill, scalar
+from bench.page import Page
 from bench.server import new_database
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
-from bench.page import Page
 
 from omd import embedded
 

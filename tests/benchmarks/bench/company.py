@@ -15,12 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import beside_a_sleeper
-from bench import dispatch
-from bench import facts
-import psycopg
-
-Connection = psycopg.Connection[Any]
+from bench import dispatch, facts, paths
+from bench.turns import Connection
 
 YEARS = 5
 FAMILY = "SCALE"
@@ -118,7 +114,7 @@ def live(conn: Connection) -> None:
     conn.execute("CALL omd_delivery.register_tenant('t')")
     for interface in LIVE_FACTS:
         facts.set_up(conn, interface, changes=False)
-    beside_a_sleeper.stage(conn)
+    paths.prepare("stage", conn)
     # One run of each shows that it works, and makes its Module.
     conn.execute("CALL omd_decision.run_stage('s')")
     dispatch.new_family(conn, FAMILY)
@@ -773,3 +769,8 @@ def ledger_inputs(conn: Connection, size: Size) -> int:
     windows = size.instances * (kinds["TOPIC"] + kinds["STAGE"]) / whole
     spark = size.instances * kinds["SPARK"] / whole
     return max(1, round((size.ledger - windows - spark) / spark))
+
+
+def small(conn: Connection, size: float = 1) -> None:
+    """Fill a database with a two-hundredth of a company, or a part of that."""
+    fill(conn, Size.of(size / 200, size / 200), lambda _: None)

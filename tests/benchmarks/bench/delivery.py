@@ -1,37 +1,15 @@
-"""Delivery: what the server spends on a delta and on a begin, and that history costs nothing.
-
-* ``apply``: ``apply_delta`` with a delta of 1 % over ``--rows`` rows (nine in ten change a row, the
-  others are new or delete one) against a bare UPDATE and INSERT into a table like that of LVL.
-  Bound: 3 times.
-* ``twice``: a delta of twice as many rows. Bound: 2.2 times.
-* ``versions``: a delta over 10,000 keys with ``--versions`` closed versions each against one over
-  keys without any, side by side. Bound: 1.1.
-* ``begins``: 64 simultaneous calls of ``begin_delivery``, ``--turns`` times: one RUN each time.
-
-Run: ``python tests/benchmarks/delivery_overhead.py [--dsn …] [--only apply …]``. Without a DSN it
-starts an embedded, durable server of its own in a temporary folder and removes it.
-"""
+"""An interface of one entity, its deliveries and their deltas."""
 
 from __future__ import annotations
 
-import argparse
-import statistics
-import threading
 import time
-from collections import Counter
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-import psycopg
-from bench.server import durable_server, new_database
+from bench.turns import Connection, Take, timed
 from psycopg.types.json import Jsonb
 
-Connection = psycopg.Connection[Any]
-OPEN = "'9999-12-31 00:00:00+00'"
 COLUMNS = {"a": "text(30)", "b": "text(30)", "c": "text(30)", "x": "numeric(12,2)", "y": "date"}
-NAMES = f"n, {', '.join(COLUMNS)}"
-ROUNDS = 9
-SESSIONS = 64
 
 
 class Interface:
@@ -122,40 +100,6 @@ class Interface:
         self.conn.execute("CHECKPOINT")
 
 
-def bare(conn: Connection, code: str, delivery_id: int) -> float:
-    """Do what must be done for a delta, to the table ``bare.line``; return the seconds."""
-    delta = f"wrk_{code}.delta_line"
-    start = time.perf_counter()
-    with conn.transaction():
-        conn.execute(
-            f"UPDATE bare.line AS l SET acm_end_dt = '2019-01-01' FROM {delta} AS d"
-            f" WHERE d.delivery_id = {delivery_id} AND l.n = d.n AND l.acm_end_dt = {OPEN}".encode()
-        )
-        conn.execute(
-            f"INSERT INTO bare.line ({NAMES}, acm_start_dt, acm_end_dt, acm_record_ind,"
-            f" acm_audit_id, acm_hash_a, acm_hash_b) SELECT {NAMES}, now(), {OPEN}, acm_record_ind,"
-            f" acm_audit_id, acm_hash_a, acm_hash_b FROM {delta}"
-            f" WHERE delivery_id = {delivery_id}".encode()
-        )
-    return time.perf_counter() - start
-
-
-def make_bare(conn: Connection, code: str) -> None:
-    """Make a table like that of LVL, with its rows, partitions and indexes."""
-    conn.execute(
-        f"""
-        CREATE SCHEMA bare;
-        CREATE TABLE bare.line (LIKE lvl_{code}.line INCLUDING ALL) PARTITION BY LIST (acm_end_dt);
-        CREATE TABLE bare.open PARTITION OF bare.line FOR VALUES IN ({OPEN});
-        CREATE TABLE bare.closed PARTITION OF bare.line DEFAULT;
-        CREATE UNIQUE INDEX ON bare.open (n);
-        CREATE INDEX ON bare.closed (n);
-        INSERT INTO bare.line SELECT * FROM lvl_{code}.line;
-        """.encode()
-    )
-    conn.execute("VACUUM ANALYZE bare.line")
-
-
 def changes(rows: int, share: int, turn: int) -> str:
     """Return a delta of every share-th row: most change, some are new or go."""
     first = turn % share + 1
@@ -167,136 +111,20 @@ def changes(rows: int, share: int, turn: int) -> str:
     )
 
 
-def measure_apply(server: str, rows: int) -> None:
-    with psycopg.connect(new_database(server, "bench_apply"), autocommit=True) as conn:
-        line = Interface(conn, "lines")
-        line.fill(rows)
-        make_bare(conn, "lines")
-        ours: list[float] = []
-        theirs: list[float] = []
-        for turn in range(ROUNDS):
-            delivery_id = line.write(changes(rows, 100, turn))
-            sides = [
-                lambda d=delivery_id: ours.append(line.apply(d)),
-                lambda d=delivery_id: theirs.append(bare(conn, "lines", d)),
-            ]
-            for side in sides if turn % 2 else reversed(sides):
-                side()
-            line.settle()
-    ratio = statistics.median(a / b for a, b in zip(ours[1:], theirs[1:], strict=True))
-    print(
-        f"apply_delta of 1 % of {rows:,} rows: {statistics.median(ours[1:]):.2f} s, UPDATE and"
-        f" INSERT {statistics.median(theirs[1:]):.2f} s, ratio {ratio:.2f} (bound 3)"
-    )
+def interface(conn: Connection, rows: int) -> Interface:
+    """Return the interface ``lines`` with so many rows."""
+    line = Interface(conn, "lines")
+    line.fill(rows)
+    return line
 
 
-def measure_twice(server: str, rows: int) -> None:
-    with psycopg.connect(new_database(server, "bench_twice"), autocommit=True) as conn:
-        line = Interface(conn, "lines")
-        line.fill(rows)
-        once: list[float] = []
-        twice: list[float] = []
-        for turn in range(2 * ROUNDS):
-            share, times = ((100, once), (50, twice))[turn % 2]
-            times.append(line.apply(line.write(changes(rows, share, turn))))
-            line.settle()
-    ratio = statistics.median(b / a for a, b in zip(once[1:], twice[1:], strict=True))
-    print(
-        f"apply_delta of 1 % of {rows:,} rows: {statistics.median(once):.2f} s, of 2 %"
-        f" {statistics.median(twice):.2f} s, ratio {ratio:.2f} (bound 2.2)"
-    )
-
-
-def measure_versions(server: str, versions: int, keys: int = 10_000) -> None:
-    with psycopg.connect(new_database(server, "bench_versions"), autocommit=True) as conn:
-        old, new = Interface(conn, "old"), Interface(conn, "new")
-        for line in (old, new):
-            line.fill(keys)
-        conn.execute(
-            f"INSERT INTO lvl_old.line SELECT {NAMES}, acm_start_dt - v * interval '1 day',"
-            " acm_start_dt - (v - 1) * interval '1 day', 'A', 1, 1, 1"
-            f" FROM lvl_old.line CROSS JOIN generate_series(1, {versions}) AS v".encode()
-        )
-        old.settle()
-        times: dict[str, list[float]] = {"old": [], "new": []}
-        for turn in range(4 * ROUNDS):
-            sides = [old, new] if turn % 2 else [new, old]
-            for line in sides:
-                delivery_id = line.write(f"SELECT 'A', n FROM generate_series(1, {keys}, 4) AS n")
-                times[line.code].append(line.apply(delivery_id))
-    ratio = statistics.median(a / b for a, b in zip(times["old"], times["new"], strict=True))
-    print(
-        f"apply_delta over keys with {versions:,} closed versions:"
-        f" {1e3 * statistics.median(times['old']):.1f} ms, without"
-        f" {1e3 * statistics.median(times['new']):.1f} ms, ratio {ratio:.2f} (bound 1.1)"
-    )
-
-
-def measure_begins(server: str, turns: int) -> None:
-    dsn = new_database(server, "bench_begins")
-    barrier = threading.Barrier(SESSIONS + 1)
-    answers: list[str] = []
-    begin = "CALL omd_delivery.begin_delivery(%s)"
-    now = [0]
-
-    def work() -> None:
-        try:
-            with psycopg.connect(dsn, autocommit=True) as conn:
-                while True:
-                    barrier.wait()
-                    if not now[0]:
-                        return
-                    row = conn.execute(begin, now).fetchone()
-                    answers.append(row[0] if row else "")
-                    barrier.wait()
-        except BaseException:
-            barrier.abort()
-            raise
-
-    with psycopg.connect(dsn, autocommit=True) as conn:
-        line = Interface(conn, "lines")
-        threads = [threading.Thread(target=work) for _ in range(SESSIONS)]
-        for thread in threads:
-            thread.start()
-        all_answers: Counter[str] = Counter()
-        for _ in range(turns):
-            now[0] = line.load()
-            answers.clear()
-            barrier.wait()
-            barrier.wait()
-            assert answers.count("RUN") == 1 and set(answers) <= {"RUN", "WAIT", "RUNNING"}, answers
-            all_answers.update(answers)
-            conn.execute("CALL omd_delivery.cancel_delivery(%s, 'enough')", now)
-        now[0] = 0
-        barrier.wait()
-        for thread in threads:
-            thread.join()
-    counts = dict(all_answers)
-    print(f"{SESSIONS} simultaneous begins, {turns:,} times: {counts}, one RUN each time")
-
-
-def main() -> None:
-    """Measure and print."""
-    parts = ("apply", "twice", "versions", "begins")
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dsn")
-    parser.add_argument("--rows", type=int, default=6_000_000)
-    parser.add_argument("--versions", type=int, default=1000)
-    parser.add_argument("--turns", type=int, default=1000)
-    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
-    args = parser.parse_args()
-    with durable_server(args.dsn) as server:
-        for part in args.only:
-            match part:
-                case "apply":
-                    measure_apply(server, args.rows)
-                case "twice":
-                    measure_twice(server, args.rows)
-                case "versions":
-                    measure_versions(server, args.versions)
-                case "begins":
-                    measure_begins(server, args.turns)
-
-
-if __name__ == "__main__":
-    main()
+def reads(conn: Connection, rows: int, query: str) -> Take:
+    """Return the path of a query over facts with some history; ``n`` counts its calls."""
+    line, numbers = interface(conn, rows), iter(range(1, 10**9))
+    conn.execute("CALL omd_facts.deploy('lines')")
+    conn.execute("CALL omd_facts.load('lines')")
+    for turn in range(3):
+        line.apply(line.write(changes(rows, 20, turn)))
+        conn.execute("CALL omd_facts.load('lines')")
+    conn.execute("VACUUM ANALYZE")
+    return timed(lambda: conn.execute(query.encode(), {"n": next(numbers) % rows + 1}).fetchall())

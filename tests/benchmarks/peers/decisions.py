@@ -57,14 +57,14 @@ from psycopg.types.json import Jsonb
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench.server import durable_server, new_database
+from bench.peers import SIDES
+from bench.server import a_server, new_database
 
-HERE = Path(__file__).parent / "sides"
-sys.path.append(str(HERE))
+sys.path.append(str(SIDES))
 
-import decision_rules  # noqa: E402
+import decision_rules
 
-import omd  # noqa: E402
+import omd
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,7 +224,7 @@ class Bench:
         self.rounds: int = given.rounds
         self._stack = stack
         self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="omd-bench-")))
-        server = stack.enter_context(durable_server(given.dsn))
+        server = stack.enter_context(a_server(given.dsn))
         self.dsn = new_database(server, "omd_bench_decision")
         self.conn = stack.enter_context(psycopg.connect(self.dsn, autocommit=True))
         self.conn.execute("SET client_min_messages = error; CREATE SCHEMA app")
@@ -243,7 +243,7 @@ class Bench:
             import omd.spark
 
             path = os.environ.get("PYTHONPATH")
-            os.environ["PYTHONPATH"] = f"{HERE}{os.pathsep}{path}" if path else str(HERE)
+            os.environ["PYTHONPATH"] = f"{SIDES}{os.pathsep}{path}" if path else str(SIDES)
             os.environ[decision_rules.MEMORY] = str(self.folder)
             self._spark = omd.spark.session(
                 f"local[{CORES}]",

@@ -11,9 +11,8 @@ read again and is longer than any transaction of the writers (``lookback``). The
 process each, so that no start of a process counts. SQLMesh plans whole intervals of five minutes at
 least, so the time of the source is 300 times as fast as the clock, for every side.
 
-Run: ``python tests/benchmarks/peers/increments.py [--seconds 60] [--kills 4]``. It makes environments
-with dbt-postgres and sqlmesh in a temporary folder, or takes those of ``--peers`` (the folders dbt
-and sqlmesh in it).
+Run: ``python tests/benchmarks/peers/increments.py [--seconds 60] [--kills 4] [--save]``. dbt and
+SQLMesh are installed from peers/locks.
 """
 
 from __future__ import annotations
@@ -28,23 +27,21 @@ import sys
 import tempfile
 import threading
 import time
-import venv
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
 
+import omd
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench.server import durable_server, new_database
+from bench import peers, results
+from bench.peers import SIDES
+from bench.server import a_server, new_database
 
-HERE = Path(__file__).parent
-# The newest dbt-core that needs nothing but PyPI.
-NEEDS = {
-    "dbt": ["dbt-core<1.11", "dbt-postgres", "psycopg2-binary"],
-    "sqlmesh": ["sqlmesh", "psycopg2-binary"],
-}
+KINDS = ("plain", "lookback")
 SOURCE = """
     CREATE SCHEMA src;
     CREATE TABLE src.clock_base AS SELECT clock_timestamp() AS real_start,
@@ -143,7 +140,7 @@ def peer(
         errors = Path(home) / "errors.txt"
         with errors.open("w") as told:
             process = subprocess.Popen(
-                [python, HERE / "sides" / script, *arguments, str(max(left, 0))],
+                [python, SIDES / script, *arguments, str(max(left, 0))],
                 stdout=subprocess.PIPE,
                 stderr=told,
                 text=True,
@@ -171,41 +168,40 @@ def peer(
         side.kills += 1
 
 
-def environment(folder: Path, name: str) -> Path:
-    """Return the Python of an environment with a peer; make it when there is none."""
-    python = folder / name / "bin" / "python"
-    if not python.exists():
-        venv.create(folder / name, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *NEEDS[name]], check=True)
-    return python
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dsn")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--writers", type=int, default=4)
     parser.add_argument("--kills", type=int, default=4)
-    parser.add_argument("--peers", type=Path)
+    parser.add_argument("--save", action="store_true", help="keep the results, for the page")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="omd-peers-") as folder:
-        peers = arguments.peers or Path(folder)
-        pythons = {name: environment(peers, name) for name in NEEDS}
-        with durable_server(arguments.dsn) as server:
-            dsn = new_database(server, "bench_peers")
-            with psycopg.connect(dsn, autocommit=True) as conn:
-                conn.execute(SOURCE)
-            compare(dsn, pythons, Path(folder), arguments)
+    pythons = {name: peers.python_of(name) for name in ("dbt", "sqlmesh")}
+    with (
+        tempfile.TemporaryDirectory(prefix="omd-peers-") as folder,
+        a_server(arguments.dsn) as server,
+    ):
+        dsn = new_database(server, "bench_peers")
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            conn.execute(SOURCE)
+        figures = compare(dsn, pythons, Path(folder), arguments)
+    if arguments.save:
+        size = f"{arguments.seconds:g} s a side, {arguments.kills} kills"
+        versions = {"omd": f"OMD {omd.__version__}"}
+        for name, package in (("dbt", "dbt-core"), ("sqlmesh", "sqlmesh")):
+            version = peers.version_of(pythons[name], package)
+            versions |= {f"{name}, {k}": f"{package} {version}, {k}," for k in KINDS}
+        results.save("increments", size, versions, figures)
 
 
 def compare(
     dsn: str, pythons: dict[str, Path], folder: Path, arguments: argparse.Namespace
-) -> None:
+) -> dict[str, dict[str, float]]:
     seconds = arguments.seconds
-    sides = [Side("topic", "topic_out.orders")]
+    sides = [Side("omd", "topic_out.orders")]
     loops = []
     for name, schema in (("dbt", "dbt"), ("sqlmesh", "sqlmesh_peers")):
-        for kind in ("plain", "lookback"):
+        for kind in KINDS:
             side = Side(f"{name}, {kind}", f"{schema}.orders_{kind}")
             sides.append(side)
             place = folder / f"{name}-{kind}"
@@ -232,6 +228,7 @@ def compare(
 
     with psycopg.connect(dsn, autocommit=True) as conn:
         rows = conn.execute("SELECT count(*) FROM src.orders").fetchone()
+        figures: dict[str, dict[str, float]] = {}
         print(f"{rows[0] if rows else 0:,} rows, {arguments.writers} writers, {seconds:g} s a side")
         for side in sides:
             lost, doubled = conn.execute(
@@ -247,6 +244,8 @@ def compare(
                 f"{side.name:20} lost {lost:6,}  doubled {doubled:6,}  killed {side.kills}"
                 f"  steps {len(side.seconds):5,}  median step {step * 1000:9.1f} ms"
             )
+            figures[side.name] = {"lost": lost, "doubled": doubled, "step": 1000 * step}
+    return figures
 
 
 if __name__ == "__main__":

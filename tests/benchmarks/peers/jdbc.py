@@ -36,26 +36,12 @@ import psutil
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-import omd
-import omd.spark
 from omd import embedded
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.server import new_database
-
-PARTS = 4
-COLUMNS = (
-    "id bigint, quantity integer, price numeric(12, 2), weight double precision, name text,"
-    " ordered_on date, changed_at timestamptz"
-)
-QUERY = """
-    SELECT id, CAST(id % 1000 AS int) AS quantity, CAST(id * 1.37 AS decimal(12, 2)) AS price,
-        id / 7D AS weight, md5(CAST(id AS string)) AS name,
-        date_add(DATE '2020-01-01', CAST(id % 2000 AS int)) AS ordered_on,
-        timestamp_seconds(1600000000 + id) AS changed_at
-    FROM range(0, {rows}, 1, {parts})
-"""
+from bench.spark import COLUMNS, PARTS, rows_of, session
 
 
 class Meter:
@@ -121,16 +107,12 @@ def main() -> None:
     args = parser.parse_args()
     if not Path(args.jar).exists():
         sys.exit(f"there is no {args.jar}; Debian: apt-get install libpostgresql-jdbc-java")
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 
     home = Path(tempfile.mkdtemp(prefix="omd-bench-"))
     # JDBC has no Unix sockets.
     embedded.start(home, settings={"listen_addresses": "'127.0.0.1'", "max_wal_size": "'8GB'"})
     socket_dsn = new_database(embedded.dsn(home, "postgres"), "bench_spark")
-    spark = omd.spark.session(
-        "local[2]",
-        {"spark.jars": args.jar, "spark.driver.memory": "4g", "spark.log.level": "ERROR"},
-    )
+    spark = session(**{"spark.jars": args.jar, "spark.driver.memory": "4g"})
     try:
         print(f"{os.cpu_count()} CPUs, load {', '.join(f'{n:.1f}' for n in os.getloadavg())}")
         measure(spark, socket_dsn, home, args)
@@ -143,8 +125,7 @@ def main() -> None:
 def measure(spark, socket_dsn: str, home: Path, args: argparse.Namespace) -> None:
     dsn = make_conninfo(socket_dsn, host="127.0.0.1")
     url = "jdbc:postgresql://127.0.0.1/bench_spark"
-    df = spark.sql(QUERY.format(rows=args.rows, parts=PARTS)).cache()
-    assert df.count() == args.rows
+    df = rows_of(spark, args.rows)
     conn = psycopg.connect(dsn, autocommit=True)
     postmaster = next(home.rglob("postmaster.pid"))
     meter = Meter(psutil.Process(int(postmaster.read_text().split()[0])))

@@ -20,38 +20,27 @@ import shutil
 import statistics
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyiceberg.io.pyarrow import schema_to_pyarrow
-from pyiceberg.manifest import DataFile
 
 import omd
 import omd.lake
 import omd.spark
 from omd.control.errors import ModuleSkipped
-from omd.lake.footers import data_files
-from omd.lake.run import LakeRun
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench.server import durable_server, new_database
+from bench.control import STAMP
+from bench.lake import COLUMNS, Appender, clocked, register
+from bench.server import a_server, new_database
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
-STAMP = "omd_insert_module_instance_id"
-COLUMNS = ["id", STAMP, *(f"c{n}" for n in range(8))]
-SCHEMA: dict[str, Any] = {
-    "type": "struct",
-    "fields": [
-        {"name": name, "type": "long", "nullable": True, "metadata": {}} for name in COLUMNS
-    ],
-}
 QUERY = """
     SELECT id, cast(id % 1000 AS int) AS quantity, cast(id * 1.37 AS decimal(12, 2)) AS price,
         id / 7D AS weight, md5(cast(id AS string)) AS name,
@@ -59,13 +48,6 @@ QUERY = """
         timestamp_seconds(1600000000 + id) AS changed_at
     FROM range(0, {rows}, 1, 4)
 """
-
-
-def clocked(work: Callable[[], object]) -> tuple[float, float]:
-    """Return the elapsed seconds and those of CPU of this process."""
-    start, cpu = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - start, time.process_time() - cpu
 
 
 def medians(times: list[tuple[float, float]]) -> tuple[float, float]:
@@ -76,8 +58,11 @@ def measure_write(control: omd.Control, folder: Path, rows: int, rounds: int) ->
     spark = omd.spark.session("local[2]", {"spark.log.level": "OFF"})
     df = spark.sql(QUERY.format(rows=rows)).cache()
     df.count()
-    plain = df.withColumns(
-        {STAMP: omd_literal(1), "omd_insert_datetime": now(), "omd_record_source": text("x")}
+    plain = df.selectExpr(
+        "*",
+        f"CAST(1 AS bigint) AS {STAMP}",
+        "current_timestamp() AS omd_insert_datetime",
+        "'x' AS omd_record_source",
     )
     ours, theirs = [], []
 
@@ -98,64 +83,6 @@ def measure_write(control: omd.Control, folder: Path, rows: int, rounds: int) ->
         f"write of {rows:,} rows: {mine:.2f} s, df.write.parquet {plain_time:.2f} s,"
         f" ratio {mine / plain_time:.2f} (bound {bound:.2f} s)"
     )
-
-
-def omd_literal(value: int) -> Any:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    return F.lit(value).cast("bigint")
-
-
-def now() -> Any:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    return F.current_timestamp()
-
-
-def text(value: str) -> Any:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    return F.lit(value)
-
-
-class Appender:
-    """Appends files that are known already, as runs of one Module."""
-
-    def __init__(self, control: omd.Control, code: str, module: str) -> None:
-        self.control, self.code, self.module = control, code, module
-        with control.module(module) as run:
-            table = LakeRun(run).table_for(code, SCHEMA, None)
-        path = Path(table.metadata.location) / "data" / "model.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        values = {name: list(range(10)) for name in COLUMNS}
-        pq.write_table(pa.table(values, schema=schema_to_pyarrow(table.metadata.schema)), path)
-        (self.model,) = data_files(
-            table.io, [str(path)], table.metadata.schema, table.metadata.spec
-        )
-        self.path = path
-
-    def file(self, instance: int, number: int) -> DataFile:
-        """Return a file of a run; it is a link to the one file that there is."""
-        path = self.path.with_name(f"{instance}-{number}.parquet")
-        if not path.exists():
-            path.hardlink_to(self.path)
-        stamp = instance.to_bytes(8, "little")
-        bounds = [{**b, 2: stamp} for b in (self.model.lower_bounds, self.model.upper_bounds)]
-        file = DataFile(*self.model._data)
-        file._data[1], file._data[10], file._data[11] = str(path), *bounds
-        file.spec_id = 0
-        return file
-
-    def run(self, files: int = 1) -> tuple[int, tuple[float, float]]:
-        """Commit some files as a run; return it, and what the commit alone took."""
-        run = self.control.module(self.module)
-        run.__enter__()
-        lake = run.uncommitted = LakeRun(run)
-        table = lake.table(self.code)
-        number, _ = lake.announce(table.code, table.metadata.location)
-        added = [self.file(run.module_instance_id, n) for n in range(files)]
-        lake.written(table, number, 10 * files, added, "append")
-        return run.module_instance_id, clocked(lambda: run.__exit__(None, None, None))
 
 
 def measure_commit(control: omd.Control, folder: Path, snapshots: int) -> None:
@@ -244,19 +171,12 @@ def main() -> None:
     warnings.filterwarnings("ignore")
     folder = Path(tempfile.mkdtemp(prefix="omd-lake-"))
     try:
-        with durable_server(told.dsn) as server:
+        with a_server(told.dsn) as server:
             dsn = new_database(server, "omd_bench_lake")
             with omd.connect(dsn, lease=None) as control:
                 control.lake.register_namespace("lake", str(folder))
                 for name in ("written", "ours", "theirs", "undone"):
-                    control.register_module(
-                        f"m_{name}",
-                        area_code="HSTG",
-                        table_code=f"lake.{name}",
-                        table_type_code="HSTG",
-                        platform_code="SPARK",
-                        table_format_code="ICEBERG",
-                    )
+                    register(control, name)
                 if told.only in (None, "commit"):
                     measure_commit(control, folder, told.snapshots)
                 if told.only in (None, "rollback"):

@@ -11,9 +11,8 @@ random order; a ratio is that of one round, and the median over the rounds is sh
 * ``start``: the time from the call that creates a task to its start, while nothing else is to do.
 * ``create``: tasks created a thousand at a time, and one by one.
 
-Run: ``python tests/benchmarks/peers/queues.py [--tasks 50000] [--rounds 5] [--slots 10]``. It
-needs Node.js, and makes environments with the peers in a temporary folder, or takes those of
-``--peers`` (the folders procrastinate, pgqueuer and graphile-worker in it).
+Run: ``python tests/benchmarks/peers/queues.py [--tasks 50000] [--rounds 5] [--slots 10] [--save]``.
+The peers are installed from peers/locks; graphile-worker needs Node.js.
 
 The scripts of the sides connect by PGHOST and its like, and know four commands:
 ``install`` prints the version, ``work TASKS SLOTS`` when it starts and, when so many tasks have
@@ -31,27 +30,20 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-import venv
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 
 import psycopg
-from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench.server import durable_server, new_database
+from bench import peers, results
+from bench.peers import SIDES
+from bench.server import a_server, copy_database, new_database
 
-HERE = Path(__file__).parent / "sides"
-NEEDS = {
-    "procrastinate": ["procrastinate", "psycopg[binary,pool]", "uvloop"],
-    "pgqueuer": ["pgqueuer", "asyncpg", "uvloop"],
-    "graphile-worker": ["graphile-worker"],
-}
+PEERS = ("procrastinate", "pgqueuer", "graphile-worker")
 LEFT = {
     "omd": "omd_dispatch.task_data_call WHERE status IN ('PENDING', 'CLAIMED')",
     "procrastinate": "procrastinate_jobs",
@@ -112,23 +104,12 @@ class Side:
         if self.name == "omd":
             new_database(self.dsn, self.template)
         else:
-            self._create(self.template, "template1")
+            copy_database(self.dsn, self.template, "template1")
         return self.call("install", 0, database=self.template).strip()
 
     def fresh(self) -> None:
         """Make an empty database."""
-        self._create(DATABASE, self.template)
-
-    def _create(self, name: str, template: str) -> None:
-        names = sql.Identifier(name), sql.Identifier(template)
-        with psycopg.connect(self.dsn, autocommit=True) as conn:
-            conn.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(names[0]))
-            conn.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
-        # It has another OID, so workers of OMD would wait for an administrator.
-        with psycopg.connect(make_conninfo(self.dsn, dbname=name), autocommit=True) as conn:
-            found = conn.execute("SELECT to_regnamespace('omd') IS NOT NULL").fetchone()
-            if found == (True,):
-                conn.execute("CALL omd.confirm_server('moved', 'a copy of the benchmark')")
+        copy_database(self.dsn, DATABASE, self.template)
 
 
 def run(side: Side, tasks: int, slots: int) -> dict[str, float]:
@@ -148,8 +129,8 @@ def run(side: Side, tasks: int, slots: int) -> dict[str, float]:
         figures["run"] = tasks / (time.monotonic_ns() - began) * 1e9
         worker.terminate()
         worker.communicate()
-    calls = json.loads(side.call("single", BATCH, 0))
-    figures["create_task"] = BATCH / sum(end - began for began, end in calls) * 1e9
+    calls = json.loads(side.call("single", min(BATCH, tasks), 0))
+    figures["create_task"] = len(calls) / sum(end - began for began, end in calls) * 1e9
     return figures
 
 
@@ -168,57 +149,52 @@ def start(side: Side, tasks: int, slots: int) -> dict[str, float]:
     return {"p50": statistics.median(took), "p99": statistics.quantiles(took, n=100)[98]}
 
 
-def environment(folder: Path, name: str) -> None:
-    """Make an environment with a peer when there is none."""
-    if name == "graphile-worker":
-        if not (folder / name / "node_modules").exists():
-            (folder / name).mkdir(parents=True, exist_ok=True)
-            npm = ["npm", "install", "--silent", "--prefix", ".", *NEEDS[name]]
-            subprocess.run(npm, cwd=folder / name, check=True)
-    elif not (folder / name / "bin" / "python").exists():
-        venv.create(folder / name, with_pip=True)
-        pip = [folder / name / "bin" / "python", "-m", "pip", "install", "-q", *NEEDS[name]]
-        subprocess.run(pip, check=True)
-
-
-def find(folder: Path, dsn: str) -> dict[str, Side]:
+def find(dsn: str) -> dict[str, Side]:
     """Return all sides, ready to start."""
+    sides = {"omd": Side("omd", [sys.executable, str(SIDES / "omd_jobs.py")], Path.cwd(), dsn)}
+    for name in PEERS[:2]:
+        command = [str(peers.python_of(name)), str(SIDES / f"{name}_jobs.py")]
+        sides[name] = Side(name, command, Path.cwd(), dsn)
     if shutil.which("npm") is None:
-        sys.exit("npm is needed, of Node.js")
-    sides = {"omd": Side("omd", [sys.executable, str(HERE / "omd_jobs.py")], Path.cwd(), dsn)}
-    for name in NEEDS:
-        environment(folder, name)
-        if name == "graphile-worker":
-            command = ["node", str(HERE / "graphile_jobs.mjs")]
-        else:
-            python = (folder / name / "bin" / "python").absolute()
-            command = [str(python), str(HERE / f"{name}_jobs.py")]
-        sides[name] = Side(name, command, folder / name, dsn)
+        print("There is no npm, of Node.js: graphile-worker is left out.")
+        return sides
+    command = ["node", str(SIDES / "graphile_jobs.mjs")]
+    sides["graphile-worker"] = Side("graphile-worker", command, peers.node_modules(), dsn)
     return sides
 
 
 def ratios(r: dict[str, dict[str, float]]) -> dict[str, float]:
     """Return the ratios of a round; above 1 dispatch is better."""
-    omd, peers = r["omd"], {name: r[name] for name in NEEDS}
-    python = max(peers["procrastinate"]["run"], peers["pgqueuer"]["run"])
+    omd, others = r["omd"], {name: r[name] for name in PEERS if name in r}
+    python = max(others["procrastinate"]["run"], others["pgqueuer"]["run"])
     return {
         "run, to the better of procrastinate and pgqueuer": omd["run"] / python,
-        "run, to graphile-worker": omd["run"] / peers["graphile-worker"]["run"],
-        "p50, to the best": min(peer["p50"] for peer in peers.values()) / omd["p50"],
-        "p99, to the best": min(peer["p99"] for peer in peers.values()) / omd["p99"],
+        **{
+            f"run, to {name}": omd["run"] / others[name]["run"]
+            for name in others
+            if name == "graphile-worker"
+        },
+        "p50, to the best": min(peer["p50"] for peer in others.values()) / omd["p50"],
+        "p99, to the best": min(peer["p99"] for peer in others.values()) / omd["p99"],
         "create_tasks, to single create_task": omd["create_tasks"] / omd["create_task"],
         **{
             f"create_tasks, to {name}": omd["create_tasks"] / peer["create_tasks"]
-            for name, peer in peers.items()
+            for name, peer in others.items()
         },
         **{
             f"create_task, to {name}": omd["create_task"] / peer["create_task"]
-            for name, peer in peers.items()
+            for name, peer in others.items()
         },
     }
 
 
-BOUNDS = [2, 0.8, 1, 1, 5]
+BOUNDS = {
+    "run, to the better of procrastinate and pgqueuer": 2,
+    "run, to graphile-worker": 0.8,
+    "p50, to the best": 1,
+    "p99, to the best": 1,
+    "create_tasks, to single create_task": 5,
+}
 
 
 def show(rounds: list[dict[str, dict[str, float]]]) -> None:
@@ -237,10 +213,10 @@ def show(rounds: list[dict[str, dict[str, float]]]) -> None:
         print(f"{figure + ', ' + unit:24}" + "".join(f"{median:17{form}}" for median in medians))
     print(f"\n{'ratio':50}{'median':>7}{'bound':>7}   of the rounds")
     columns = [ratios(r) for r in rounds]
-    for (text, _), bound in zip_longest(columns[0].items(), BOUNDS):
+    for text in columns[0]:
         each = [column[text] for column in columns]
         rest = " ".join(f"{ratio:.2f}" for ratio in each)
-        print(f"{text:50}{statistics.median(each):7.2f}{bound or '':>7}   {rest}")
+        print(f"{text:50}{statistics.median(each):7.2f}{BOUNDS.get(text, ''):>7}   {rest}")
 
 
 def main() -> None:
@@ -250,14 +226,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--slots", type=int, default=10)
     parser.add_argument("--starts", type=int, default=600, help="tasks for the time to start")
-    parser.add_argument("--peers", type=Path)
+    parser.add_argument("--save", action="store_true", help="keep the results, for the page")
     arguments = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory(prefix="omd-peers-") as folder,
-        durable_server(arguments.dsn) as dsn,
-    ):
-        sides = find(arguments.peers or Path(folder), dsn)
-        print(", ".join(side.install() for side in sides.values()))
+    with a_server(arguments.dsn) as dsn:
+        sides = find(dsn)
+        versions = {name: side.install() for name, side in sides.items()}
+        print(", ".join(versions.values()))
         print(f"{arguments.tasks:,} tasks, {arguments.slots} slots, {arguments.rounds} rounds")
         rounds = []
         for _ in range(arguments.rounds):
@@ -272,6 +246,13 @@ def main() -> None:
             rounds.append(figures)
             print(json.dumps(figures), flush=True)
         show(rounds)
+    if arguments.save:
+        medians = {
+            name: {f: statistics.median(r[name][f] for r in rounds) for f in rounds[0][name]}
+            for name in sides
+        }
+        size = f"{arguments.tasks} tasks, {arguments.slots} slots, {arguments.rounds} rounds"
+        results.save("queues", size, versions, medians)
 
 
 if __name__ == "__main__":

@@ -15,10 +15,9 @@ counts. Each side has a process and a JVM of its own with the same settings. In 
 take turns; a ratio is that of one round, and the median over the rounds is shown, of elapsed time
 and of processor time. As many rounds come before, in which the JVMs compile what they run often.
 
-Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/peers/rules.py [--scale 1]
-[--rounds 3] [--only pandera]``; ``--only`` with nothing measures no peer. It makes an environment
-with the peers in a temporary folder, or takes that of ``--peers``, and starts an embedded server of
-its own.
+Run: ``python tests/benchmarks/peers/rules.py [--scale 1] [--rounds 3] [--only pandera]``;
+``--only`` with nothing measures no peer. The peers are installed from peers/locks. It starts an
+embedded, durable server of its own.
 """
 
 from __future__ import annotations
@@ -31,16 +30,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench.server import durable_server, new_database
+from bench import peers
+from bench.peers import SIDES
+from bench.server import a_server, new_database
 
-
-HERE = Path(__file__).parent / "sides"
-NEEDS = ["great_expectations", "pandera[pyspark]", "pandas<3", "pyspark==4.3.0"]
 PEERS = ["great_expectations", "pandera"]
 BOUNDS = {"same casts": 1.5, "great_expectations": 0.2, "pandera": 1}
 
@@ -51,7 +48,7 @@ class Side:
     def __init__(self, name: str, python: Path, dsn: str = "") -> None:
         self.name = name
         self._process = subprocess.Popen(
-            [python, HERE / f"{name}_rules.py"],
+            [python, SIDES / f"{name}_rules.py"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -82,15 +79,6 @@ class Side:
         self._process.wait()
 
 
-def environment(folder: Path) -> Path:
-    """Return the Python of the peers; make its environment when there is none."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *NEEDS], check=True)
-    return python.absolute()
-
-
 def show(rounds: list[dict[str, tuple[float, float]]]) -> None:
     """Print medians and ratios."""
     print(f"{'':24}{'elapsed':>10}{'processor':>11}   omd is … times it: {'bound':>5}")
@@ -109,10 +97,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--peers", type=Path)
     parser.add_argument("--only", nargs="*", choices=PEERS, default=PEERS)
     given = parser.parse_args()
-    with durable_server(None) as server, tempfile.TemporaryDirectory() as folder:
+    with a_server(None) as server, tempfile.TemporaryDirectory() as folder:
         program = Path(sys.executable).with_name("tpchgen-cli")
         subprocess.run(
             [program, "csv", f"-s{given.scale:g}", "-Tlineitem", f"--output-dir={folder}"],
@@ -122,8 +109,8 @@ def main() -> None:
         file = Path(folder, "lineitem.csv")
         sides = [Side("omd", Path(sys.executable), new_database(server, "bench_delivery"))]
         if given.only:
-            peers = environment(given.peers or Path(folder, "peers"))
-            sides += [Side(name, peers) for name in given.only]
+            python = peers.python_of("rules")
+            sides += [Side(name, python) for name in given.only]
         rounds = []
         for n in range(given.rounds * 2):
             taken: dict[str, tuple[float, float]] = {}

@@ -20,10 +20,9 @@
 The sides take turns, several rounds, each in a database of its own; medians of the ratios are
 shown, of elapsed time and, for loads, of the processor time of the server.
 
-Run: ``pip install tpchgen-cli``, ``python tests/benchmarks/peers/vaults.py [--scale 1] [--rounds 3]
-[--only loads|reads|contexts]``. It makes an environment with dbt-postgres in a temporary folder, or
-takes that of ``--peers``, and starts an embedded, durable server of its own. ``--only
-contexts`` needs neither that nor tpchgen.
+Run: ``python tests/benchmarks/peers/vaults.py [--scale 1] [--rounds 3]
+[--only loads|reads|contexts]``. dbt is installed from peers/locks. It starts an embedded, durable
+server of its own.
 """
 
 from __future__ import annotations
@@ -37,26 +36,23 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench.server import durable_server, new_database
+from bench import peers
+from bench.peers import SIDES
+from bench.server import a_server, copy_database, new_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-HERE = Path(__file__).parent / "sides"
-NEEDS = ["dbt-core~=1.9.0", "dbt-postgres~=1.9.0", "psycopg2-binary"]
-TABLES: dict[str, dict[str, Any]] = json.loads((HERE / "tpch_tables.json").read_text())
+TABLES: dict[str, dict[str, Any]] = json.loads((SIDES / "tpch_tables.json").read_text())
 COMMENTS = {
     name: next(c for c in table["columns"] if c.endswith("_comment"))
     for name, table in TABLES.items()
@@ -67,15 +63,6 @@ PARTS = (
     10  # a version of all keys comes in so many deltas, as tables are rarely changed all at once
 )
 CLOCK = os.sysconf("SC_CLK_TCK")
-
-
-def environment(folder: Path) -> Path:
-    """Return the Python of the peer; make its environment when there is none."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *NEEDS], check=True)
-    return python.absolute()
 
 
 def model() -> dict[str, Any]:
@@ -199,15 +186,7 @@ def processors(conn: psycopg.Connection[Any]) -> float:
 @contextmanager
 def copied(server: str, template: str, name: str) -> Iterator[str]:
     """Yield a copy of a database, which is removed afterwards."""
-    with psycopg.connect(server, autocommit=True) as conn:
-        for text in ("DROP DATABASE IF EXISTS {} WITH (FORCE)", "CREATE DATABASE {} TEMPLATE {}"):
-            conn.execute(sql.SQL(text).format(sql.Identifier(name), sql.Identifier(template)))
-    copy = make_conninfo(server, dbname=name)
-    with psycopg.connect(copy, autocommit=True) as conn:
-        # It has another OID, so loaders would wait for an administrator.
-        found = conn.execute("SELECT to_regnamespace('omd') IS NOT NULL").fetchone()
-        if found == (True,):
-            conn.execute("CALL omd.confirm_server('moved', 'a copy of the benchmark')")
+    copy = copy_database(server, name, template)
     try:
         yield copy
     finally:
@@ -225,7 +204,7 @@ class Vault:
 
     def __init__(self, python: Path, folder: Path, dsn: str) -> None:
         self._process = subprocess.Popen(
-            [python, "-I", HERE / "vault.py", folder, dsn],
+            [python, "-I", SIDES / "vault.py", folder, dsn],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -619,18 +598,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--peers", type=Path)
     parser.add_argument("--only", choices=["loads", "reads", "contexts"])
     parser.add_argument("--keys", type=int, default=100_000)
     given = parser.parse_args()
-    with durable_server(None) as server, tempfile.TemporaryDirectory() as folder:
+    with a_server(None) as server, tempfile.TemporaryDirectory() as folder:
         if given.only in ("contexts", None):
             chain_reads(server, given.keys, given.rounds)
         if given.only == "contexts":
             return
         prepare(new_database(server, "bench_tpch"), Path(folder), given.scale)
         if given.only != "reads":
-            python = environment(given.peers or Path(folder, "peers"))
+            python = peers.python_of("dbt")
             rounds = [loads(server, "bench_tpch", python, n) for n in range(given.rounds)]
             print(f"omd / dbt{'':43} elapsed, then processor")
             for title in (*LOADS, "orders read"):
