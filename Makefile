@@ -25,7 +25,7 @@ help:
 	@echo '               ARGS=tests/spark/test_types.py: some of it)'
 	@echo 'make test-lowest   runs quick tests with the lowest versions that the bounds allow'
 	@echo 'make soak      runs the random tests OMD_SOAK times as long (20)'
-	@echo 'make bench     runs the benchmarks'
+	@echo 'make bench     runs the benchmarks for half an hour (ARGS="--size whole": for hours)'
 	@echo 'make lint      runs sqlfluff, ruff and mypy'
 	@echo 'make generate  writes calls, rows and the reference from the catalog of the database'
 	@echo 'make docs      builds the documents as a site in build/site; fails on a dead link'
@@ -67,9 +67,9 @@ soak: export OMD_SOAK ?= 20
 soak: $(VENV)/.dev java
 	$(BIN)/python -m pytest -q tests -m random $(ARGS)
 
+# Each at a size of a few minutes; ARGS="--size whole scale" names the size and some of them.
 bench: $(VENV)/.dev java
-	@set -e; for script in tests/benchmarks/[a-z]*.py; do \
-	    echo "== $$script"; $(BIN)/python "$$script" $(ARGS); done
+	@$(BIN)/python tests/benchmarks/run.py $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/sqlfluff lint --processes 0 --nocolor --disable-progress-bar $(SQL)

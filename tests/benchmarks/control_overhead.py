@@ -14,12 +14,12 @@ DSN it starts an embedded, durable server of its own in a temporary folder and r
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 from collections.abc import Callable
 
 import psycopg
-from _server import durable_server, new_database
+from bench.control import run
+from bench.server import a_server, new_database
+from bench.turns import compare
 
 MODULE = "m_bench"
 
@@ -52,17 +52,6 @@ def prepare(dsn: str, history: int) -> None:
         conn.execute("CHECKPOINT")
 
 
-def control(conn: psycopg.Connection) -> Callable[[int], None]:
-    """Do one begin and one success: two round trips, two transactions."""
-
-    def run(_: int) -> None:
-        row = conn.execute("CALL omd.begin_module(%s)", (MODULE,)).fetchone()
-        assert row is not None and row[1] == "P", row
-        conn.execute("CALL omd.module_success(%s, p_rows_inserted => 1)", (row[0],))
-
-    return run
-
-
 def minimal(conn: psycopg.Connection) -> Callable[[int], None]:
     """Do two one-row inserts, each committed durably."""
 
@@ -73,25 +62,6 @@ def minimal(conn: psycopg.Connection) -> Callable[[int], None]:
     return run
 
 
-def compare(
-    left: Callable[[int], None], right: Callable[[int], None], rounds: int, per_round: int
-) -> tuple[float, float, float]:
-    """Return each side's median time in seconds per call, and the median ratio of all rounds."""
-    for n in range(per_round):
-        left(-1 - n), right(-1 - n)
-    lefts: list[float] = []
-    rights: list[float] = []
-    for r in range(rounds):
-        sides = [(left, lefts), (right, rights)]
-        for side, times in sides if r % 2 else reversed(sides):
-            start = time.perf_counter()
-            for n in range(per_round):
-                side(r * per_round + n)
-            times.append((time.perf_counter() - start) / per_round)
-    ratios = [a / b for a, b in zip(lefts, rights, strict=True)]
-    return statistics.median(lefts), statistics.median(rights), statistics.median(ratios)
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -100,7 +70,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--per-round", type=int, default=100)
     args = parser.parse_args()
-    with durable_server(args.dsn) as server:
+    with a_server(args.dsn) as server:
         small, large = new_database(server, "bench_small"), new_database(server, "bench_large")
         prepare(small, 10_000)
         prepare(large, args.history)
@@ -109,12 +79,16 @@ def main() -> None:
             psycopg.connect(small, autocommit=True) as s2,
             psycopg.connect(large, autocommit=True) as l1,
         ):
-            a, b, ratio = compare(control(s1), minimal(s2), args.rounds, args.per_round)
+            a, b, ratio = compare(
+                lambda _: run(s1, MODULE), minimal(s2), args.rounds, args.per_round
+            )
             print(
                 f"begin + success {a * 1e6:,.0f} us, two minimal durable writes {b * 1e6:,.0f} us"
             )
             print(f"ratio overhead {ratio:.2f} (bound 1.5)")
-            a, b, ratio = compare(control(l1), control(s1), args.rounds, args.per_round)
+            a, b, ratio = compare(
+                lambda _: run(l1, MODULE), lambda _: run(s1, MODULE), args.rounds, args.per_round
+            )
             print(
                 f"with {args.history:,} instances {a * 1e6:,.0f} us, with 10,000 {b * 1e6:,.0f} us"
             )

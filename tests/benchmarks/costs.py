@@ -24,11 +24,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import dispatch_overhead
-import lineage_overhead
 import psycopg
-from _server import durable_server, new_database
-from delivery_overhead import Interface
+from bench import control, dispatch, lineage
+from bench.delivery import Interface
+from bench.server import a_server, new_database
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "costs.md"
 MARKS = ("<!-- costs: begin -->", "<!-- costs: end -->")
@@ -37,7 +36,6 @@ SIZES = """
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE n.nspname ~ '^omd(_|$)' AND c.relkind = 'r'
 """
-SETTINGS = ("fsync = off", "full_page_writes = off", "autovacuum = off")
 # The first page of each table and index is not the cost of a run.
 WARM_UP = 50
 PARTS = 10
@@ -72,35 +70,18 @@ class Cost:
     answers: float
 
 
-def module(conn: Connection, code: str) -> None:
-    conn.execute("CREATE TABLE IF NOT EXISTS public.target (omd_insert_module_instance_id bigint)")
-    conn.execute("CALL omd.register_module(%s, 'HSTG', 'public.target', 'HSTG')", (code,))
-
-
-def begin(conn: Connection, code: str, batch_instance_id: int | None = None) -> int:
-    row = conn.execute("CALL omd.begin_module(%s, %s)", (code, batch_instance_id)).fetchone()
-    assert row is not None
-    assert row[1] == "P", row
-    return int(row[0])
-
-
-def succeed(conn: Connection, code: str, batch_instance_id: int | None = None) -> None:
-    instance = begin(conn, code, batch_instance_id)
-    conn.execute("CALL omd.module_success(%s, p_rows_inserted => 1)", (instance,))
-
-
 def a_run(conn: Connection, _: int) -> Unit:
-    module(conn, "m_run")
-    return partial(succeed, conn, "m_run")
+    control.module(conn, "m_run")
+    return partial(control.run, conn, "m_run")
 
 
 def a_failed_run(conn: Connection, _: int) -> Unit:
-    module(conn, "m_failed")
+    control.module(conn, "m_failed")
 
     def fail_and_repeat() -> None:
-        instance = begin(conn, "m_failed")
+        instance = control.begin(conn, "m_failed")
         conn.execute("CALL omd.module_failure(%s, 'the network is gone')", (instance,))
-        succeed(conn, "m_failed")
+        control.run(conn, "m_failed")
 
     return fail_and_repeat
 
@@ -108,30 +89,30 @@ def a_failed_run(conn: Connection, _: int) -> Unit:
 def a_batch_of_ten(conn: Connection, _: int) -> Unit:
     conn.execute("CALL omd.register_batch('b_ten')")
     for number in range(10):
-        module(conn, f"m_ten_{number}")
+        control.module(conn, f"m_ten_{number}")
         conn.execute("CALL omd.add_module_to_batch('b_ten', %s)", (f"m_ten_{number}",))
 
     def run() -> None:
         row = conn.execute("CALL omd.begin_batch('b_ten')").fetchone()
         assert row is not None
         for number in range(10):
-            succeed(conn, f"m_ten_{number}", row[0])
+            control.run(conn, f"m_ten_{number}", row[0])
         conn.execute("CALL omd.batch_success(%s)", (row[0],))
 
     return run
 
 
 def a_step(conn: Connection, _: int) -> Unit:
-    lineage_overhead.make_topic(conn)
-    return partial(lineage_overhead.step, conn)
+    lineage.make_topic(conn)
+    return partial(lineage.step, conn)
 
 
 def a_task(conn: Connection, _: int) -> Unit:
-    dispatch_overhead.new_family(conn, "F")
+    dispatch.new_family(conn, "F")
 
     def perform() -> None:
-        dispatch_overhead.create(conn, 1)
-        assert len(dispatch_overhead.claim(conn, 1)) == 1
+        dispatch.create(conn, 1)
+        assert len(dispatch.claim(conn, 1)) == 1
 
     return perform
 
@@ -230,13 +211,17 @@ def measure(conn: Connection, unit: Unit, count: int, of: Connection | None = No
     return Cost(grown / count, log / count, seen[0])
 
 
-def measure_all(dsn: str, works: tuple[Work, ...] = WORKS) -> dict[str, Cost]:
-    """Return the cost of each kind of work, in a database that has done nothing yet."""
+def measure_all(dsn: str, most: int = 2000) -> dict[str, Cost]:
+    """Return the cost of each kind of work, in a database that has done nothing yet.
+
+    Each is done at most so often.
+    """
     costs: dict[str, Cost] = {}
-    for work in works:
+    for work in WORKS:
         with psycopg.connect(dsn, autocommit=True) as conn:
-            unit = work.prepare(conn, work.count + WARM_UP + 1)
-            cost = measure(conn, unit, work.count)
+            count = min(most, work.count)
+            unit = work.prepare(conn, count + WARM_UP + 1)
+            cost = measure(conn, unit, count)
         if work.less:
             less = costs[work.less]
             cost = Cost(cost.size - less.size, cost.log - less.log, cost.answers - less.answers)
@@ -245,7 +230,7 @@ def measure_all(dsn: str, works: tuple[Work, ...] = WORKS) -> dict[str, Cost]:
 
 
 def measure_lake(dsn: str, count: int) -> Cost:
-    from lake_commit import Appender
+    from bench.lake import Appender
 
     import omd
 
@@ -298,17 +283,17 @@ def written(text: str) -> dict[str, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--dsn", help="a server; by default an embedded one is started")
+    parser.add_argument("--most", type=int, default=2000, help="how often each is done")
     parser.add_argument("--write", action="store_true", help="write the page")
     given = parser.parse_args()
-    with durable_server(given.dsn) as server:
+    with a_server(given.dsn, is_durable=False) as server:
         dsn = new_database(server, "omd_bench_costs")
         with psycopg.connect(dsn, autocommit=True) as conn:
             if not given.dsn:
-                for setting in SETTINGS:
-                    conn.execute(f"ALTER SYSTEM SET {setting}".encode())
+                conn.execute("ALTER SYSTEM SET autovacuum = off")
                 conn.execute("SELECT pg_reload_conf()")
             empty = sum(sizes(conn).values())
-        costs = measure_all(dsn) | {LAKE: measure_lake(dsn, 100)}
+        costs = measure_all(dsn, given.most) | {LAKE: measure_lake(dsn, min(given.most, 100))}
     text = table(empty, costs)
     print(text)
     if given.write:

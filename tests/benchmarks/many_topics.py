@@ -26,8 +26,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import psycopg
-from _server import durable_server, new_database
-from lineage_overhead import register
+from bench.lineage import register
+from bench.server import a_server, new_database
 
 from omd.cli.common import PROGRAM
 
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--fresh", action="store_true", help="no table was ever analysed")
     parser.add_argument("--program", action="append", choices=list(PROGRAMS))
     given = parser.parse_args()
-    with durable_server(given.dsn) as server:
+    with a_server(given.dsn) as server:
         dsns = [new_database(server, name) for name in ("many_topics_alone", "many_topics_beside")]
         for dsn, others in zip(dsns, (0, given.others), strict=True):
             set_up(dsn, others, is_fresh=given.fresh)

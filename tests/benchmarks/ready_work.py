@@ -13,13 +13,11 @@ it starts an embedded, durable server of its own in a temporary folder and remov
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
-from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
-from lineage_overhead import register
+from bench.lineage import register
+from bench.server import a_server, new_database
+from bench.turns import Connection, Take, medians, timed
 
 READY_WORK = b"SELECT * FROM omd_report.ready_work"
 
@@ -68,7 +66,7 @@ RUNS = """
     )
     SELECT m.module_id, now(), now(), 'S', 'P', 'P'
     FROM omd.module AS m
-    CROSS JOIN generate_series(1, 1000) AS n
+    CROSS JOIN generate_series(1, {runs}) AS n
     WHERE m.module_kind_code = 'STAGE';
 """
 
@@ -88,49 +86,44 @@ WINDOWS = """
 """
 
 
-def medians(conn: psycopg.Connection[Any], *queries: bytes, rounds: int = 15) -> list[float]:
-    """Return the median milliseconds of each query; they are taken in turns."""
-    times: list[list[float]] = [[] for _ in queries]
-    for n in range(rounds + 3):
-        for query, found in zip(queries, times, strict=True):
-            start = time.perf_counter()
-            conn.execute(query).fetchall()
-            if n >= 3:
-                found.append(1000 * (time.perf_counter() - start))
-    return [statistics.median(found) for found in times]
+def read(conn: Connection, query: bytes) -> Take:
+    """Return what reads all rows of a query."""
+    return timed(lambda: conn.execute(query).fetchall())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--dsn", help="a server where databases may be created")
     parser.add_argument("--topics", type=int, default=10_000)
+    parser.add_argument("--runs", type=int, default=1000, help="of each stage, in history")
     parser.add_argument("--explain", action="store_true", help="print the plan of ready_work")
     args = parser.parse_args()
     with (
-        durable_server(args.dsn) as server,
+        a_server(args.dsn) as server,
         psycopg.connect(new_database(server, "bench_work"), autocommit=True) as conn,
     ):
         register(conn, args.topics)
         with conn.transaction():
             conn.execute("SET LOCAL session_replication_role = replica")
             conn.execute(OTHERS.encode())
-            conn.execute(RUNS.replace("1000) AS n", "1) AS n").encode())
+            conn.execute(RUNS.format(runs=1).encode())
             conn.execute(WINDOWS.encode())
         conn.execute("VACUUM (ANALYZE)")
         ready_list = b"SELECT * FROM omd_lineage.ready_list"
-        alone, work = medians(conn, ready_list, READY_WORK)
+        alone, work = medians(15, read(conn, ready_list), read(conn, READY_WORK))
         rows = len(conn.execute(READY_WORK).fetchall())
         print(
-            f"ready_work over {args.topics:,} topics: {work:.0f} ms for {rows:,} rows (bound 150);"
-            f" against the ready list, {alone:.0f} ms, {work / alone:.2f} (bound 1.2)"
+            f"ready_work over {args.topics:,} topics: {1e3 * work:.0f} ms for {rows:,} rows"
+            f" (bound 150); against the ready list, {1e3 * alone:.0f} ms,"
+            f" {work / alone:.2f} (bound 1.2)"
         )
-        (whole,) = medians(conn, b"SELECT * FROM omd_report.work")
-        print(f"work: {whole:.0f} ms")
-        conn.execute((RUNS + WINDOWS).encode())
+        (whole,) = medians(15, read(conn, b"SELECT * FROM omd_report.work"))
+        print(f"work: {1e3 * whole:.0f} ms")
+        conn.execute((RUNS.format(runs=args.runs) + WINDOWS).encode())
         conn.execute("VACUUM (ANALYZE) omd.module_instance, omd.source_control")
         conn.execute("CHECKPOINT")
-        (later,) = medians(conn, READY_WORK)
-        print(f"with a million runs of stages in history {later / work:.2f} (bound 1.2)")
+        (later,) = medians(15, read(conn, READY_WORK))
+        print(f"with {1000 * args.runs:,} runs of stages in history {later / work:.2f} (bound 1.2)")
         if args.explain:
             for (line,) in conn.execute(b"EXPLAIN (ANALYZE, BUFFERS) " + READY_WORK):
                 print(line)

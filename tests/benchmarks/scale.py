@@ -34,13 +34,13 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import dispatch_overhead
 import psycopg
-from _scale_fill import FAMILY, LIVE_FACTS, LIVE_TOPICS, Size, fill, scalar
-from _server import new_database
+from bench import dispatch
+from bench.company import FAMILY, LIVE_FACTS, LIVE_TOPICS, Size, fill, scalar
+from bench.page import Page
+from bench.server import new_database
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
-from web_page import Page
 
 from omd import embedded
 
@@ -66,7 +66,7 @@ READS = 240  # of each screen an hour
 def new_worker(conn: Connection) -> str:
     """Register a worker of its own for this session."""
     member = f"w{conn.info.backend_pid}"
-    dispatch_overhead.register(conn, member, f"G{FAMILY}")
+    dispatch.register(conn, member, f"G{FAMILY}")
     return member
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from _server import new_database
+from bench.server import new_database
 from psycopg.rows import tuple_row
 
 import omd

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from _server import durable_server, new_database
+from bench.server import a_server, new_database
 
 from omd import install
 
@@ -152,29 +152,33 @@ def column(server: str, instances: int) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def main() -> int:
-    """Measure, print, and return 1 if a bound is broken."""
+def told(found: float, bound: float) -> str:
+    """Say the bound, and whether it is kept."""
+    return f"bound {bound}{'' if found <= bound else '  MISSED'}"
+
+
+def main() -> None:
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--dsn")
     parser.add_argument("--instances", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", nargs="*", choices=["anew", "column"])
     options = parser.parse_args()
-    broken = False
-    with durable_server(options.dsn) as server:
+    with a_server(options.dsn) as server:
         if not options.only or "anew" in options.only:
             dsn = new_database(server, "bench_upgrade_anew")
             prepare(dsn, min(options.instances, 100_000))
             during, idle = anew(dsn, options.rounds)
-            broken |= during > BOUNDS["anew"]
-            print(f"anew: {during:.3f} s, {idle:.3f} s without it; bound {BOUNDS['anew']} s")
+            print(
+                f"anew: {during:.3f} s, {idle:.3f} s without it; {told(during, BOUNDS['anew'])} s"
+            )
         if not options.only or "column" in options.only:
             phases, one = column(server, options.instances)
             ratio = phases / one
-            broken |= ratio > BOUNDS["column"]
-            print(f"column: {phases:.3f} s, {ratio:.3f} of {one:.3f} s; bound {BOUNDS['column']}")
-    return int(broken)
+            kept = told(ratio, BOUNDS["column"])
+            print(f"column: {phases:.3f} s, {ratio:.3f} of {one:.3f} s; {kept}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,10 +1,10 @@
 """No plan of a path that runs often depends on statistics.
 
 On a fresh installation no table has been analysed, and a plan that was made then stays in a
-session. Each path of tests/benchmarks/beside_a_sleeper.py is played in a database that was never
-analysed: with the plans that were made while the tables were empty, with plans that are made when
-they are filled, and after an ANALYZE. Compared is what is read of the tables that grow, which no
-other load of the machine moves.
+session. Each path that tests/benchmarks/beside_a_sleeper.py takes is played in a database that was
+never analysed: with the plans that were made while the tables were empty, with plans that are made
+when they are filled, and after an ANALYZE. Compared is what is read of the tables that grow, which
+no other load of the machine moves.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class Session:
     """A session that plays a path, and what the server counts meanwhile."""
 
     def __init__(self, dsn: str, path: str) -> None:
-        import beside_a_sleeper
+        from bench import paths
 
         self.conn = psycopg.connect(dsn, autocommit=True, prepare_threshold=0)
         self.watch = psycopg.connect(dsn, autocommit=True)
-        self.run = beside_a_sleeper.PATHS[path][0](self.conn)
+        self.run = paths.prepare(path, self.conn)
 
     def play(self, calls: int) -> None:
         for _ in range(calls):
