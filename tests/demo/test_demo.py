@@ -200,10 +200,10 @@ def test_every_command_that_only_reads_works(
 
 
 def test_the_tutorial_shows_what_the_demo_prints_and_leaves(
-    played: tuple[str, str], tmp_path: Path
+    played: tuple[str, str], forked_omd: Callable[[dict[str, str]], Path], tmp_path: Path
 ) -> None:
     dsn, told = played
     for block in [*blocks("README.md"), *blocks(DEMO_TUTORIAL)]:
         if block.kind == "text demo":
             assert re.search(pattern(block.text), told), f"{block}\nin\n{told}"
-    assert play(DEMO_TUTORIAL, dsn, tmp_path) > 5
+    assert play(DEMO_TUTORIAL, dsn, tmp_path, forked_omd) > 5

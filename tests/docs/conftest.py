@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from docs.examples import ROOT, Jvm, pages_of, test_a_page_shows_what_happens
+from docs.examples import ROOT, Jvm, Page, pages_of, test_a_page_shows_what_happens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +35,9 @@ def jvm() -> Iterator[Jvm]:
 
 
 @pytest.fixture
-def example_roles(server: str) -> Iterator[None]:
+def example_roles(page: Page, request: pytest.FixtureRequest) -> Iterator[None]:
     """Removes the roles that the documents create."""
+    server = request.getfixturevalue("bare_server" if page.database == "empty_dsn" else "server")
     yield
     named = re.compile(r"CREATE ROLE (\w+)")
     with psycopg.connect(server, autocommit=True) as conn:

@@ -36,7 +36,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -48,7 +48,7 @@ from omd import embedded
 from support.pages import sections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 WRITE = bool(os.environ.get("OMD_DOCS_WRITE"))
@@ -97,6 +97,7 @@ def blocks(document: str, part: str = "") -> Iterator[Block]:
         yield Block(where, match["info"], match["text"], output, span)
 
 
+@cache
 def parts(text: str) -> dict[str, tuple[int, int]]:
     """Return where each part begins and ends; the first has no name, the others their anchors."""
     begun = {"": 0} | {name: start for name, start, _ in sections(text) if PART.match(text, start)}
@@ -253,9 +254,18 @@ class Jvm:
         self.gateway.proc.wait()
 
 
-def play(document: str, dsn: str, folder: Path, jvm: Jvm | None = None, part: str = "") -> int:
+def play(
+    document: str,
+    dsn: str,
+    folder: Path,
+    omd: Callable[[dict[str, str]], Path],
+    jvm: Jvm | None = None,
+    part: str = "",
+) -> int:
     """Run the blocks of a part of a document; returns how many there were."""
-    session = Session(environment(dsn, folder) | (jvm.env if jvm else {}), jvm)
+    env = environment(dsn, folder) | (jvm.env if jvm else {})
+    env["PATH"] = f"{omd(env).parent}{os.pathsep}{env['PATH']}"
+    session = Session(env, jvm)
     try:
         return play_blocks(document, session, part)
     finally:
@@ -337,7 +347,7 @@ class Page:
         start, end = parts(text)[self.part]
         return text[start:end]
 
-    @property
+    @cached_property
     def blocks(self) -> list[Block]:
         return list(blocks(self.document, self.part))
 
@@ -372,8 +382,10 @@ class Page:
             return []
         return [pytest.mark.spark, *([] if self.document == "README.md" else [pytest.mark.slow])]
 
-    def play(self, dsn: str, folder: Path, jvm: Jvm | None) -> int:
-        return play(self.document, dsn, folder, jvm, self.part)
+    def play(
+        self, dsn: str, folder: Path, omd: Callable[[dict[str, str]], Path], jvm: Jvm | None
+    ) -> int:
+        return play(self.document, dsn, folder, omd, jvm, self.part)
 
 
 @cache
@@ -406,10 +418,14 @@ def pages_of(file: Path) -> Iterator[Page]:
 
 
 def test_a_page_shows_what_happens(
-    page: Page, example_roles: None, request: pytest.FixtureRequest, tmp_path: Path
+    page: Page,
+    example_roles: None,
+    forked_omd: Callable[[dict[str, str]], Path],
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
 ) -> None:
     dsn = request.getfixturevalue(page.database)
     jvm = request.getfixturevalue("jvm") if page.is_in_one_jvm else None
     for earlier in page.before:
-        earlier.play(dsn, tmp_path, jvm)
-    assert page.play(dsn, tmp_path, jvm) > 0
+        earlier.play(dsn, tmp_path, forked_omd, jvm)
+    assert page.play(dsn, tmp_path, forked_omd, jvm) > 0

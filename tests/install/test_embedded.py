@@ -161,38 +161,38 @@ def test_another_users_folder_in_the_working_directory_is_not_used(tmp_path, mon
     assert embedded.default_home() != tmp_path / ".omd"
 
 
-def test_the_command_starts_stops_and_opens_psql(home, omd_command):
+def test_the_command_starts_stops_and_opens_psql(home, omd_program):
     env = {"OMD_HOME": str(home)}
-    assert omd_command("embedded", "status", env=env).returncode == 6
-    down = omd_command("embedded", "psql", env=env)
+    assert omd_program("embedded", "status", env=env).returncode == 6
+    down = omd_program("embedded", "psql", env=env)
     assert (down.returncode, down.stdout) == (1, "")
     assert "Hint: omd embedded start" in down.stderr
 
-    started = omd_command("embedded", "start", "--postgres", "16", env=env)
+    started = omd_program("embedded", "start", "--postgres", "16", env=env)
     assert started.returncode == 0, started.stderr
-    dsn = omd_command("embedded", "dsn", env=env).stdout.strip()
+    dsn = omd_program("embedded", "dsn", env=env).stdout.strip()
     assert dsn == started.stdout.strip() == embedded.dsn(home)
-    status = omd_command("embedded", "status", "--output", "csv", env=env)
+    status = omd_program("embedded", "status", "--output", "csv", env=env)
     assert status.returncode == 0
     assert status.stdout.splitlines()[1].startswith("True,16,")
 
     query = ("-At", "-c", "SELECT current_database()")
-    assert omd_command("embedded", "psql", *query, env=env).stdout == "omd\n"
-    script = omd_command("embedded", "psql", "-At", env=env, input="SELECT 6 * 7;\n")
+    assert omd_program("embedded", "psql", *query, env=env).stdout == "omd\n"
+    script = omd_program("embedded", "psql", "-At", env=env, input="SELECT 6 * 7;\n")
     assert script.stdout == "42\n"
-    assert omd_command("embedded", "psql", "-c", "SELECT oops", env=env).returncode == 1
+    assert omd_program("embedded", "psql", "-c", "SELECT oops", env=env).returncode == 1
 
-    assert omd_command("embedded", "stop", env=env).returncode == 0
+    assert omd_program("embedded", "stop", env=env).returncode == 0
     assert not embedded.status(home).running
 
 
-def test_other_commands_use_the_running_server_when_no_database_is_named(home, omd_command):
+def test_other_commands_use_the_running_server_when_no_database_is_named(home, omd_program):
     env = {"OMD_HOME": str(home)}
     embedded.start(home, settings=FAST)
-    installed = omd_command("install", env=env)
+    installed = omd_program("install", env=env)
     assert installed.returncode == 0, installed.stderr
     assert query(embedded.dsn(home), "SELECT to_regclass('omd.installed_file')") is not None
-    named = omd_command("install", env={**env, "PGHOST": "/nowhere"})
+    named = omd_program("install", env={**env, "PGHOST": "/nowhere"})
     assert named.returncode == 6
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,19 +17,84 @@ from click.testing import CliRunner
 
 from omd import embedded
 from omd.cli.main import main
+from support import forked, orphans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
 
 BIN = embedded.binaries()  # the newest clients work with every older server
+OMD = Path(sys.executable).with_name("omd")
+
+
+class Forked:
+    """A program omd that costs a tenth of the real one to start (support.forked).
+
+    Attributes:
+        program: it.
+    """
+
+    def __init__(self, environment: Mapping[str, str], told: int = subprocess.DEVNULL) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="omd-forked-"))
+        orphans.end_with_us(folder)
+        self.program = folder / "omd"
+        text, _, _ = Path(forked.__file__).read_text(encoding="utf-8").partition("\n# The server")
+        text = f"#!{sys.executable} -IS\n{text}\ncall({str(folder)!r}, {str(OMD)!r})\n"
+        self.program.write_text(text, encoding="utf-8")
+        self.program.chmod(0o755)
+        self._server = subprocess.Popen(
+            [sys.executable, forked.__file__, folder, OMD],
+            env=dict(environment),
+            stdin=subprocess.PIPE,  # it ends when this is closed
+            stdout=subprocess.DEVNULL,
+            stderr=told,
+            start_new_session=True,
+        )
+        while not (folder / "socket").exists():
+            assert self._server.poll() is None, "omd can't be imported"
+            time.sleep(0.01)
+
+    def close(self) -> bytes | None:
+        """End it, and return what the server has told."""
+        _, told = self._server.communicate()
+        shutil.rmtree(self.program.parent)
+        return told
 
 
 @pytest.fixture(scope="session")
-def omd_command() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """A function that runs the command ``omd`` in a process of its own."""
-    program = Path(sys.executable).with_name("omd")
+def forked_omd() -> Iterator[Callable[[Mapping[str, str]], Path]]:
+    """A function that returns a program omd whose start costs little, for such an environment."""
+    with contextlib.ExitStack() as stack:
+        known: dict[frozenset[tuple[str, str]], Path] = {}
 
+        def program(environment: Mapping[str, str]) -> Path:
+            key = frozenset(forked.at_start(environment).items())
+            if key not in known:
+                new = Forked(environment)
+                stack.callback(new.close)
+                known[key] = new.program
+            return known[key]
+
+        yield program
+
+
+@pytest.fixture(scope="session")
+def omd_command(
+    forked_omd: Callable[[Mapping[str, str]], Path],
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """A function that runs the command ``omd`` in a process of its own, which is forked."""
+    return _runner(forked_omd)
+
+
+@pytest.fixture(scope="session")
+def omd_program() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """The same, started as a user does."""
+    return _runner(lambda _: OMD)
+
+
+def _runner(
+    program: Callable[[Mapping[str, str]], Path],
+) -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(
         *arguments: str,
         dsn: str | None = None,
@@ -37,7 +106,7 @@ def omd_command() -> Callable[..., subprocess.CompletedProcess[str]]:
         if dsn:
             environment["OMD_DSN"] = dsn
         return subprocess.run(
-            [program, *arguments],
+            [program(os.environ), *arguments],
             check=False,
             capture_output=True,
             text=True,
