@@ -16,18 +16,16 @@ if TYPE_CHECKING:
 
     import psycopg
 
+    from support.scenes import Built
+
     Connection = psycopg.Connection[dict[str, Any]]
 
 __all__ = ["conn", "dsn"]
 
 
 @pytest.fixture
-def middle(conn: Connection) -> Middle:
-    # Tests give the same names to tables of other types.
-    conn.prepare_threshold = None
-    middle = Middle(conn)
-    middle.world()
-    return middle
+def middle(built: Built) -> Middle:
+    return built(Middle, Middle.world)
 
 
 @pytest.fixture
@@ -38,6 +36,7 @@ def middles(connect: Callable[..., Connection]) -> Callable[..., Middle]:
 
 @pytest.fixture
 def recalls(conn: Connection) -> Recalls:
+    # Tests give the same names to tables of other types.
     conn.prepare_threshold = None
     return Recalls(conn)
 
