@@ -8,6 +8,7 @@ import pytest
 
 from facts.store import Store
 from provenance.middle import Middle
+from provenance.persons import set_up
 from provenance.recalls import Recalls
 from support.emptied import conn, dsn
 
@@ -51,6 +52,12 @@ def recallers(connect: Callable[..., Connection]) -> Callable[..., Recalls]:
 def store(conn: Connection) -> Store:
     conn.prepare_threshold = None
     return Store(conn)
+
+
+@pytest.fixture
+def persons(built: Built) -> Store:
+    """Anna, Boris and Vera."""
+    return built(Store, set_up)
 
 
 @pytest.fixture
