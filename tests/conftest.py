@@ -9,6 +9,7 @@ pytest_plugins = [
     "support.crashes",
     "support.database",
     "support.flow",
+    "support.scenes",
     "support.scene",
     "support.driver",
     "support.traps",

@@ -24,7 +24,10 @@ LOAD = (
 
 
 @pytest.fixture(autouse=True)
-def scene(flow: Flow) -> None:
+def scene(request: pytest.FixtureRequest) -> None:
+    if "traps" in request.fixturenames:  # they bring the database
+        request.getfixturevalue("traps")
+    flow = request.getfixturevalue("flow")
     flow.module("m", executable=LOAD)
     flow.batch("b", "m")
 
@@ -69,7 +72,7 @@ def whole_story(flow: Flow, runner: Flow) -> None:
 
 @pytest.mark.parametrize("path", ["evil, pg_catalog", "evil", "pg_temp, evil, omd, pg_catalog"])
 def test_names_in_front_of_ours_and_of_pg_catalog_s_do_no_harm(
-    flow: Flow, runner: Flow, traps: str, path: str
+    traps: str, flow: Flow, runner: Flow, path: str
 ) -> None:
     assert traps in path
     runner.conn.execute(f"SET search_path = {path}".encode())
@@ -88,7 +91,7 @@ def test_names_in_front_of_ours_and_of_pg_catalog_s_do_no_harm(
         "DO $$ DECLARE t text; BEGIN t := 'a'; END $$",
     ],
 )
-def test_the_traps_close(runner: Flow, traps: str, query: str) -> None:
+def test_the_traps_close(traps: str, runner: Flow, query: str) -> None:
     """The test above would pass if its traps had no effect, so each trap is tried."""
     runner.conn.execute(f"SET search_path = {traps}, pg_catalog".encode())
     with pytest.raises(psycopg.Error) as caught:

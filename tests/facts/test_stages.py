@@ -8,15 +8,15 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from facts.store import entity
+from facts.store import Store, entity
 from facts.test_changes import ORDERS, keeping
 from facts.test_topics import impatient, in_the_middle, load, newest, revert
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from facts.store import Store
     from support.flow import Flow
+    from support.scenes import Built
 
 CUSTOMERS = keeping(entity("customers", ["nbr"], ["nbr", ("name", "text(20)")]))
 STAGE = {
@@ -32,9 +32,8 @@ STAGE = {
 CHANGES = [{"name": "a", "source": "changes_shop.orders", "arrival": "acm_id"}]
 
 
-@pytest.fixture
-def shop(store: Store) -> Store:
-    """The interface, and a ruleset that puts out what it gets."""
+def orders(store: Store) -> None:
+    """Make the interface, and a ruleset that puts out what it gets."""
     store.set_up(ORDERS, CUSTOMERS, entity("plain", ["nbr"], ["nbr"]))
     store.conn.execute(
         "CREATE SCHEMA app;"
@@ -45,7 +44,11 @@ def shop(store: Store) -> Store:
     )
     ruleset = {"ruleset": "f", "kind": "FUNCTION", "content": "app.f"}
     store.call("omd_decision.define_ruleset", ruleset=Jsonb(ruleset), activate=True)
-    return store
+
+
+@pytest.fixture
+def shop(built: Built) -> Store:
+    return built(Store, orders)
 
 
 def define(store: Store, **changes: Any) -> None:
@@ -91,6 +94,7 @@ def problems(store: Store, **changes: Any) -> tuple[dict[str, str], str]:
     return {p["path"]: p["text"] for p in detail["problems"]}, str(caught.value.diag.message_hint)
 
 
+@pytest.mark.usefixtures("by_hand")
 def test_each_change_is_decided_once(shop: Store) -> None:
     """A3: a link by gdal_ has the keys that exist, without the number of the change."""
     define(shop)

@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from facts.store import entity
+from facts.store import Store, entity
 from facts.test_changes import ORDERS, keeping
 from support.flow import Flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from facts.store import Store
+    from support.scenes import Built
 
 CUSTOMERS = keeping(entity("customers", ["nbr"], ["nbr", ("name", "text(20)")]))
 
 
-@pytest.fixture
-def shop(store: Store) -> Store:
-    """The interface, a destination, and a transform that says what became of each key."""
+def orders(store: Store) -> None:
+    """Make the interface, a destination, and a transform that says what became of each key."""
     store.set_up(ORDERS, CUSTOMERS)
     store.conn.execute(
         "CREATE SCHEMA IF NOT EXISTS app; DROP TABLE IF EXISTS app.f CASCADE;"
@@ -31,7 +30,11 @@ def shop(store: Store) -> Store:
         "CREATE OR REPLACE VIEW app.v AS SELECT c.nbr, c.amount, c.acm_record_ind AS what,"
         " c.acm_change_id AS change FROM changes_shop.orders AS c"
     )
-    return store
+
+
+@pytest.fixture
+def shop(built: Built) -> Store:
+    return built(Store, orders)
 
 
 def topic(store: Store, *depends_on: str, **attributes: Any) -> None:
@@ -100,6 +103,7 @@ def test_a_correction_of_the_same_moment_reaches_the_topic(shop: Store) -> None:
     assert read(shop) == [("A", 1, 11), ("N", 1, 10), ("N", 2, 20), ("N", 3, 30), ("R", 2, None)]
 
 
+@pytest.mark.usefixtures("by_hand")
 def test_a_block_is_whole_changes_and_never_ends_before_the_undo_of_one(shop: Store) -> None:
     """H5: after the correction, the block up to the undone change would be another one."""
     topic(shop, maxstep=2)

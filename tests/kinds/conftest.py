@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import psycopg
 
+    from support.scenes import Built
+
     Connection = psycopg.Connection[dict[str, Any]]
 
 __all__ = ["conn", "dsn"]
@@ -128,11 +130,8 @@ def loads_wait(platform: Platform) -> Iterator[None]:
 
 
 @pytest.fixture
-def platform(conn: Connection) -> Platform:
-    conn.prepare_threshold = None
-    made = Platform(conn)
-    made.scene()
-    return made
+def platform(built: Built) -> Platform:
+    return built(Platform, Platform.scene)
 
 
 @pytest.fixture

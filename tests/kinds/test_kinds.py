@@ -145,6 +145,7 @@ def test_a_module_has_sql_or_a_job_and_that_of_a_room_neither(platform: Platform
 # One run
 
 
+@pytest.mark.usefixtures("by_hand")
 def test_one_run_of_each_kind_is_a_load_a_step_and_a_run_of_the_stage(platform: Platform) -> None:
     fill(platform)
     for code in ("made", "facts.shop", "app.dst", "s"):

@@ -8,6 +8,7 @@ import pytest
 
 from facts.store import Store
 from provenance.middle import Middle
+from provenance.persons import set_up
 from provenance.recalls import Recalls
 from support.emptied import conn, dsn
 
@@ -16,18 +17,16 @@ if TYPE_CHECKING:
 
     import psycopg
 
+    from support.scenes import Built
+
     Connection = psycopg.Connection[dict[str, Any]]
 
 __all__ = ["conn", "dsn"]
 
 
 @pytest.fixture
-def middle(conn: Connection) -> Middle:
-    # Tests give the same names to tables of other types.
-    conn.prepare_threshold = None
-    middle = Middle(conn)
-    middle.world()
-    return middle
+def middle(built: Built) -> Middle:
+    return built(Middle, Middle.world)
 
 
 @pytest.fixture
@@ -38,6 +37,7 @@ def middles(connect: Callable[..., Connection]) -> Callable[..., Middle]:
 
 @pytest.fixture
 def recalls(conn: Connection) -> Recalls:
+    # Tests give the same names to tables of other types.
     conn.prepare_threshold = None
     return Recalls(conn)
 
@@ -52,6 +52,12 @@ def recallers(connect: Callable[..., Connection]) -> Callable[..., Recalls]:
 def store(conn: Connection) -> Store:
     conn.prepare_threshold = None
     return Store(conn)
+
+
+@pytest.fixture
+def persons(built: Built) -> Store:
+    """Anna, Boris and Vera."""
+    return built(Store, set_up)
 
 
 @pytest.fixture

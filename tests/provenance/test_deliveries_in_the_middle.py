@@ -33,6 +33,7 @@ def test_what_read_no_changed_table_stands(middle: Middle) -> None:
     assert middle.load_all() == []
 
 
+@pytest.mark.usefixtures("by_hand")
 def test_what_read_a_changed_table_goes_too_and_all_of_its_entities(middle: Middle) -> None:
     middle.give(1, {"customer": {(1,): ("a",)}})
     bad = middle.give(2, {"customer": {(2,): ("b",)}})

@@ -14,7 +14,7 @@ import omd
 from facts.store import PERSON, PHONE, entity
 from omd.cli.main import cli
 from omd.provenance.rows import ErasuresRow
-from provenance.persons import ANNA, LINE, ORDERS, erase, find, rows_without, search, set_up
+from provenance.persons import ANNA, LINE, ORDERS, erase, find, rows_without, search
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,39 +22,38 @@ if TYPE_CHECKING:
     from facts.store import Store
 
 
-def test_nothing_of_a_person_is_left_and_all_of_others_is(store: Store) -> None:
-    set_up(store)
-    store.conn.execute("ANALYZE")
-    mine = (*ANNA, '"nbr": 7', f'"acm_id": {anchor(store, 7)},')
-    before = rows_without(store.conn, *mine)
-    assert set(search(store.conn, *ANNA)) >= {
+@pytest.mark.usefixtures("by_hand")
+def test_nothing_of_a_person_is_left_and_all_of_others_is(persons: Store) -> None:
+    persons.conn.execute("ANALYZE")
+    mine = (*ANNA, '"nbr": 7', f'"acm_id": {anchor(persons, 7)},')
+    before = rows_without(persons.conn, *mine)
+    assert set(search(persons.conn, *ANNA)) >= {
         "wrk_shop.delta_person",
         "cfl_shop.s_person_mail_now",
         "cfl_shop.s_person_phone_now",
     }
-    answer = erase(store)
-    assert search(store.conn, *ANNA) == []
-    assert rows_without(store.conn, *mine) == before
+    answer = erase(persons)
+    assert search(persons.conn, *ANNA) == []
+    assert rows_without(persons.conn, *mine) == before
     assert answer["by"]["LVL", "lvl_shop.person", "DELETED"]["row_count"] == 2
     assert answer["by"]["CONTEXT", "cfl_shop.s_person_phone", "DELETED"]["row_count"] == 1
     assert answer["by"]["ANCHOR", "cfl_shop.h_person", "DELETED"]["key_count"] == 1
-    assert find(store) == []
-    assert store.sound()
+    assert find(persons) == []
+    assert persons.sound()
 
 
 def anchor(store: Store, nbr: int) -> int:
     return int(store.one("SELECT acm_id FROM cfl_shop.h_person WHERE nbr = %s", nbr))
 
 
-def test_a_dry_run_counts_what_happens_and_changes_nothing(store: Store) -> None:
-    set_up(store)
-    before = rows_without(store.conn)
-    answer = erase(store, is_dry_run=True)
+def test_a_dry_run_counts_what_happens_and_changes_nothing(persons: Store) -> None:
+    before = rows_without(persons.conn)
+    answer = erase(persons, is_dry_run=True)
     assert answer["erasure_id"] is None
-    assert rows_without(store.conn) == before
-    assert store.rows("SELECT * FROM omd_report.erasures") == []
-    assert store.rows("SELECT FROM omd_delivery.entity WHERE erased_datetime IS NOT NULL") == []
-    assert erase(store)["items"] == answer["items"]
+    assert rows_without(persons.conn) == before
+    assert persons.rows("SELECT * FROM omd_report.erasures") == []
+    assert persons.rows("SELECT FROM omd_delivery.entity WHERE erased_datetime IS NOT NULL") == []
+    assert erase(persons)["items"] == answer["items"]
 
 
 def test_the_proof_has_the_items_and_no_key(store: Store) -> None:
@@ -83,48 +82,44 @@ def test_who_was_deleted_is_erased_and_so_is_a_placeholder(store: Store) -> None
     assert store.sound()
 
 
-def test_a_key_that_is_nowhere_has_no_rows(store: Store) -> None:
-    set_up(store)
-    answer = erase(store, [{"nbr": 4711}])
+def test_a_key_that_is_nowhere_has_no_rows(persons: Store) -> None:
+    answer = erase(persons, [{"nbr": 4711}])
     assert sum(i["row_count"] or 0 for i in answer["items"]) == 0
     assert answer["by"]["LVL", "lvl_shop.person", "DELETED"]["row_count"] == 0
 
 
-def test_what_refers_is_kept_and_so_is_the_key(store: Store) -> None:
-    set_up(store)
-    answer = erase(store, [{"nbr": 8}])
+def test_what_refers_is_kept_and_so_is_the_key(persons: Store) -> None:
+    answer = erase(persons, [{"nbr": 8}])
     assert answer["by"]["REFERENCE", "lvl_shop.orders", "KEPT"]["row_count"] == 1
     assert answer["by"]["REFERENCE", "cfl_shop.s_orders_properties", "KEPT"]["row_count"] == 1
     assert answer["by"]["ANCHOR", "cfl_shop.h_person", "KEPT"]["key_count"] == 1
-    assert store.now("orders") == [(1, 8, "a samovar")]
-    assert search(store.conn, "boris@x.example", "Boris Godunov", "5550288") == []
-    assert store.sound()
-    store.put(4, person=[("N", 8, "b@x.example", "1980", "another", None)])
-    assert (8, "b@x.example", "1980", "another", None) in store.now("person")
+    assert persons.now("orders") == [(1, 8, "a samovar")]
+    assert search(persons.conn, "boris@x.example", "Boris Godunov", "5550288") == []
+    assert persons.sound()
+    persons.put(4, person=[("N", 8, "b@x.example", "1980", "another", None)])
+    assert (8, "b@x.example", "1980", "another", None) in persons.now("person")
 
 
-def test_references_go_with_the_person_when_it_is_asked_for(store: Store) -> None:
-    set_up(store)
-    answer = erase(store, [{"nbr": 8}], with_references=True)
+def test_references_go_with_the_person_when_it_is_asked_for(persons: Store) -> None:
+    answer = erase(persons, [{"nbr": 8}], with_references=True)
     assert answer["by"]["REFERENCE", "lvl_shop.orders", "DELETED"]["row_count"] == 1
     assert answer["by"]["REFERENCE", "cfl_shop.l_line", "DELETED"]["row_count"] == 1
     assert answer["by"]["ANCHOR", "cfl_shop.h_person", "DELETED"]["key_count"] == 1
-    assert search(store.conn, "Boris Godunov", "a samovar", "brass") == []
-    assert store.now("orders") == store.now("line") == []
-    assert store.sound()
+    assert search(persons.conn, "Boris Godunov", "a samovar", "brass") == []
+    assert persons.now("orders") == persons.now("line") == []
+    assert persons.sound()
 
 
-def test_another_person_who_refers_stays_also_with_references(store: Store) -> None:
-    set_up(store)
-    store.put(4, person=[("A", 9, "vera@x.example", "1970", "Vera Figner", 7)])
-    mine = (*ANNA, '"nbr": 7', f'"acm_id": {anchor(store, 7)},')
-    before = rows_without(store.conn, *mine)
-    answer = erase(store, with_references=True)
+def test_another_person_who_refers_stays_also_with_references(persons: Store) -> None:
+    persons.put(4, person=[("A", 9, "vera@x.example", "1970", "Vera Figner", 7)])
+    mine = (*ANNA, '"nbr": 7', f'"acm_id": {anchor(persons, 7)},')
+    before = rows_without(persons.conn, *mine)
+    answer = erase(persons, with_references=True)
     assert answer["by"]["REFERENCE", "lvl_shop.person", "KEPT"]["row_count"] == 1
     assert answer["by"]["ANCHOR", "cfl_shop.h_person", "KEPT"]["row_count"] == 1
-    assert search(store.conn, *ANNA) == []
-    assert rows_without(store.conn, *mine) == before
-    assert store.sound()
+    assert search(persons.conn, *ANNA) == []
+    assert rows_without(persons.conn, *mine) == before
+    assert persons.sound()
 
 
 def test_subtypes_and_supertypes_are_the_same_person(store: Store) -> None:
@@ -203,22 +198,20 @@ def test_generalizations_and_key_roots_forget_the_key_unless_another_has_it(stor
     assert store.sound()
 
 
-def test_a_context_that_is_an_entity_is_erased_alone(store: Store) -> None:
-    set_up(store)
-    erase(store, [{"nbr": 7, "kind": "home"}], entity_code="phone")
-    assert search(store.conn, "5550199") == []
-    assert {n for n, *_ in store.now("person")} == {7, 8, 9}
-    assert store.now("phone") == [(8, "home", "5550288")]
+def test_a_context_that_is_an_entity_is_erased_alone(persons: Store) -> None:
+    erase(persons, [{"nbr": 7, "kind": "home"}], entity_code="phone")
+    assert search(persons.conn, "5550199") == []
+    assert {n for n, *_ in persons.now("person")} == {7, 8, 9}
+    assert persons.now("phone") == [(8, "home", "5550288")]
 
 
-def test_staged_rows_and_samples_of_the_key_go_and_others_stay(store: Store) -> None:
-    set_up(store)
-    run = store.run(9, entities={"person": "DELTA"})
-    store.conn.execute(
+def test_staged_rows_and_samples_of_the_key_go_and_others_stay(persons: Store) -> None:
+    run = persons.run(9, entities={"person": "DELTA"})
+    persons.conn.execute(
         "INSERT INTO stg_a.person (nbr, name) VALUES (' +07 ', 'Anna Karenina'), ('8', 'B'),"
         " ('x7', 'C'), ('', 'D'), (NULL, 'E'), ('7.5', 'F')"
     )
-    store.call(
+    persons.call(
         "register_samples",
         delivery_id=run.id,
         attempt=run.attempt,
@@ -245,14 +238,14 @@ def test_staged_rows_and_samples_of_the_key_go_and_others_stay(store: Store) -> 
             },
         ],
     )
-    answer = erase(store)
+    answer = erase(persons)
     assert answer["by"]["STAGING", "stg_a.person", "DELETED"]["row_count"] == 1
     assert answer["by"]["SAMPLE", "omd_delivery.sample", "DELETED"]["row_count"] == 2
-    assert [r["name"] for r in store.rows("SELECT name FROM stg_a.person ORDER BY 1")] == list(
+    assert [r["name"] for r in persons.rows("SELECT name FROM stg_a.person ORDER BY 1")] == list(
         "BCDEF"
     )
     assert [
-        r["raw"] for r in store.rows("SELECT raw FROM omd_delivery.sample ORDER BY sample_id")
+        r["raw"] for r in persons.rows("SELECT raw FROM omd_delivery.sample ORDER BY sample_id")
     ] == [
         None,
         {"nbr": "z", "name": "[erased] of x"},
@@ -272,50 +265,47 @@ def test_what_spark_alone_can_read_goes_as_a_whole_or_is_said(store: Store) -> N
     assert answer["by"]["STAGING", "stg_a.person", "DELETED"]["row_count"] == 1
 
 
-def test_keys_leave_the_contexts_of_agreements_and_deliveries(store: Store) -> None:
-    set_up(store)
-    store.agree("b", context={"person": [{"nbr": 7}, {"nbr": 8}]})
-    store.agree("c", context={"person": [{"nbr": 7}]})
-    delivery = store.create(9, code="b")
-    answer = erase(store)
+def test_keys_leave_the_contexts_of_agreements_and_deliveries(persons: Store) -> None:
+    persons.agree("b", context={"person": [{"nbr": 7}, {"nbr": 8}]})
+    persons.agree("c", context={"person": [{"nbr": 7}]})
+    delivery = persons.create(9, code="b")
+    answer = erase(persons)
     assert answer["by"]["TEXT", "omd_delivery.agreement", "DELETED"]["row_count"] == 2
-    assert store.one(
+    assert persons.one(
         "SELECT jsonb_agg(context ORDER BY agreement_code) FROM omd_delivery.agreement"
         " WHERE agreement_code <> 'a'"
     ) == [{"person": [{"nbr": 8}]}, {"person": []}]
-    assert store.delivery(delivery)["context"] == {"person": [{"nbr": 8}]}
+    assert persons.delivery(delivery)["context"] == {"person": [{"nbr": 8}]}
 
 
-def test_a_delivery_before_an_erasure_is_known(store: Store) -> None:
-    set_up(store)
-    before = store.one("SELECT max(delivery_id) FROM omd_delivery.delivery")
+def test_a_delivery_before_an_erasure_is_known(persons: Store) -> None:
+    before = persons.one("SELECT max(delivery_id) FROM omd_delivery.delivery")
     ask = (
         "SELECT bool_or(e.erased_datetime > d.created_datetime) IS TRUE"
         " FROM omd_delivery.delivery AS d"
         " JOIN omd_delivery.delivery_entity USING (delivery_id)"
         " JOIN omd_delivery.entity AS e USING (entity_id) WHERE d.delivery_id = %s"
     )
-    assert store.one(ask, before) is False
-    erase(store)
-    store.put(9, person=[("N", 10, "x", "1", "x", None)])
-    after = store.one("SELECT max(delivery_id) FROM omd_delivery.delivery")
-    assert [store.one(ask, before), store.one(ask, after)] == [True, False]
+    assert persons.one(ask, before) is False
+    erase(persons)
+    persons.put(9, person=[("N", 10, "x", "1", "x", None)])
+    after = persons.one("SELECT max(delivery_id) FROM omd_delivery.delivery")
+    assert [persons.one(ask, before), persons.one(ask, after)] == [True, False]
 
 
-def test_loads_before_an_erasure_are_undone_without_the_person(store: Store) -> None:
-    set_up(store)
+def test_loads_before_an_erasure_are_undone_without_the_person(persons: Store) -> None:
     loads = [
         r["module_instance_id"]
-        for r in store.rows("SELECT module_instance_id FROM omd_facts.load_log ORDER BY 1")
+        for r in persons.rows("SELECT module_instance_id FROM omd_facts.load_log ORDER BY 1")
     ]
-    erase(store)
-    assert store.undo(loads[0]) == loads
-    assert store.now("person") == []
+    erase(persons)
+    assert persons.undo(loads[0]) == loads
+    assert persons.now("person") == []
     for _ in loads:
-        assert store.take()["outcome"] == "PERSISTED"
-    assert search(store.conn, *ANNA) == []
-    assert {n for n, *_ in store.now("person")} == {8, 9}
-    assert store.sound()
+        assert persons.take()["outcome"] == "PERSISTED"
+    assert search(persons.conn, *ANNA) == []
+    assert {n for n, *_ in persons.now("person")} == {8, 9}
+    assert persons.sound()
 
 
 def test_what_waits_in_the_queue_is_loaded_without_the_person(store: Store) -> None:
@@ -360,8 +350,7 @@ REFUSED = [
 ]
 
 
-def test_bad_input_is_refused_without_a_key(store: Store) -> None:
-    set_up(store)
+def test_bad_input_is_refused_without_a_key(persons: Store) -> None:
     for code, arguments in REFUSED:
         given = {
             "interface_code": "shop",
@@ -370,7 +359,7 @@ def test_bad_input_is_refused_without_a_key(store: Store) -> None:
             "reference": "r",
             **arguments,
         }
-        detail = store.refused(code, "omd_provenance.erase", **given)
+        detail = persons.refused(code, "omd_provenance.erase", **given)
         assert "123456" not in str(detail), arguments
 
 
@@ -384,10 +373,9 @@ def test_hostile_keys_are_keys(store: Store) -> None:
 
 
 def test_a_load_that_meets_an_erasure_waits_for_it(
-    store: Store, stores: Any, background: Any, until_settled: Any
+    persons: Store, stores: Any, background: Any, until_settled: Any
 ) -> None:
-    set_up(store)
-    store.queue(
+    persons.queue(
         9,
         person=[
             ("A", 8, "boris@x.example", "1980", "Boris III", None),
@@ -395,22 +383,21 @@ def test_a_load_that_meets_an_erasure_waits_for_it(
         ],
     )
     other = stores()
-    with store.conn.transaction():
-        erase(store)
+    with persons.conn.transaction():
+        erase(persons)
         load = background(other.take)
         until_settled(other, load)
         assert not load.done()
     assert load.result(timeout=60)["outcome"] == "PERSISTED"
-    assert search(store.conn, *ANNA) == []
-    assert (8, "boris@x.example", "1980", "Boris III", None) in store.now("person")
-    assert store.sound()
+    assert search(persons.conn, *ANNA) == []
+    assert (8, "boris@x.example", "1980", "Boris III", None) in persons.now("person")
+    assert persons.sound()
 
 
 def test_an_erasure_waits_for_a_writer_and_erases_what_he_wrote(
-    store: Store, stores: Any, background: Any, until_settled: Any
+    persons: Store, stores: Any, background: Any, until_settled: Any
 ) -> None:
-    set_up(store)
-    store.agree("desk", layer_code="GDAL")
+    persons.agree("desk", layer_code="GDAL")
     writer, other = stores(), stores()
     writer.call("omd_facts.open_delivery", agreement_code="desk")
     with writer.conn.transaction():
@@ -419,34 +406,32 @@ def test_an_erasure_waits_for_a_writer_and_erases_what_he_wrote(
         until_settled(other, call)
         assert not call.done()
     call.result(timeout=60)
-    assert search(store.conn, *ANNA, "Anna Arkadievna") == []
-    assert store.sound()
+    assert search(persons.conn, *ANNA, "Anna Arkadievna") == []
+    assert persons.sound()
 
 
 def test_two_erasures_go_one_after_the_other(
-    store: Store, stores: Any, background: Any, until_settled: Any
+    persons: Store, stores: Any, background: Any, until_settled: Any
 ) -> None:
-    set_up(store)
     other = stores()
-    with store.conn.transaction():
-        erase(store)
+    with persons.conn.transaction():
+        erase(persons)
         call = background(erase, other, [{"nbr": 7}, {"nbr": 8}])
         until_settled(other, call)
         assert not call.done()
     assert call.result(timeout=60)["by"]["LVL", "lvl_shop.person", "DELETED"]["row_count"] == 1
-    assert len(store.rows("SELECT * FROM omd_report.erasures")) == 2
-    assert search(store.conn, *ANNA, "Boris Godunov") == []
+    assert len(persons.rows("SELECT * FROM omd_report.erasures")) == 2
+    assert search(persons.conn, *ANNA, "Boris Godunov") == []
 
 
-def test_readers_of_the_facts_at_work_are_told(store: Store, stores: Any) -> None:
-    set_up(store)
+def test_readers_of_the_facts_at_work_are_told(persons: Store, stores: Any) -> None:
     reader = stores()
     with reader.conn.transaction():
         reader.conn.execute("SELECT FROM omd.source WHERE source_code = 'facts.shop' FOR KEY SHARE")
-        store.conn.execute("SET lock_timeout = '10s'")
-        detail = patience(store)
+        persons.conn.execute("SET lock_timeout = '10s'")
+        detail = patience(persons)
     assert detail["interface_code"] == "shop"
-    erase(store)
+    erase(persons)
 
 
 def patience(store: Store) -> dict[str, Any]:
@@ -468,17 +453,16 @@ def patience(store: Store) -> dict[str, Any]:
         store.conn.execute(text.encode())
 
 
-def test_an_erasure_that_is_killed_has_done_nothing(store: Store, stores: Any) -> None:
-    set_up(store)
-    before = rows_without(store.conn)
+def test_an_erasure_that_is_killed_has_done_nothing(persons: Store, stores: Any) -> None:
+    before = rows_without(persons.conn)
     other = stores()
     other.conn.autocommit = False
     erase(other)
-    store.one("SELECT pg_terminate_backend(%s, 10000)", other.conn.info.backend_pid)
+    persons.one("SELECT pg_terminate_backend(%s, 10000)", other.conn.info.backend_pid)
     with pytest.raises(psycopg.OperationalError):
         other.conn.execute("COMMIT")
-    assert rows_without(store.conn) == before
-    assert store.rows("SELECT * FROM omd_report.erasures") == []
+    assert rows_without(persons.conn) == before
+    assert persons.rows("SELECT * FROM omd_report.erasures") == []
 
 
 def test_who_reads_changes_learns_of_a_key_that_stays_and_nothing_of_one_that_went(
@@ -516,9 +500,8 @@ def test_who_reads_changes_learns_of_a_key_that_stays_and_nothing_of_one_that_we
 
 
 def test_the_command_shows_erases_and_verifies_without_a_key(
-    store: Store, dsn: str, tmp_path: Path
+    persons: Store, dsn: str, tmp_path: Path
 ) -> None:
-    set_up(store)
     file = tmp_path / "keys.json"
     file.write_text('[{"nbr": 7}]')
 
@@ -533,7 +516,7 @@ def test_the_command_shows_erases_and_verifies_without_a_key(
     done = omd("--reference", "r", "--execute", "--output", "json")
     assert {i["layer"] for i in json.loads(done.stdout)} >= {"LVL", "ANCHOR", "NOT_REACHED"}
     assert omd("--verify").return_value == 0
-    assert search(store.conn, *ANNA) == []
+    assert search(persons.conn, *ANNA) == []
     for keys in ("[{4711", str(tmp_path / "none"), '{"nbr": "4711x"}'):
         wrong = omd("--verify", keys=keys)
         assert wrong.exception is not None
@@ -542,8 +525,7 @@ def test_the_command_shows_erases_and_verifies_without_a_key(
         assert isinstance(omd(*more).exception, click.UsageError)
 
 
-def test_the_door_erases(store: Store, dsn: str) -> None:
-    set_up(store)
+def test_the_door_erases(persons: Store, dsn: str) -> None:
     with omd.connect(dsn) as control:
         room = control.provenance
         answer = room.erase("shop", "person", [{"nbr": 7}], "r", is_dry_run=False)

@@ -10,7 +10,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from facts.conftest import store
-from facts.store import PERSON, PHONE, T, entity
+from facts.store import PERSON, PHONE, Store, T, entity
 from kinds.conftest import platform
 from provenance.explained import EXPLAIN, Cell
 from support.flow import checked
@@ -18,9 +18,9 @@ from support.flow import checked
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from facts.store import Store
     from kinds.conftest import Platform
     from support.flow import Flow
+    from support.scenes import Built
 
     Connection = psycopg.Connection[dict[str, Any]]
 
@@ -58,31 +58,39 @@ def with_file(
     )
 
 
-@pytest.fixture
-def people(store: Store) -> tuple[Store, list[int]]:
+class People(Store):
     """Ann on three days, and gone on the fourth; her deliveries."""
-    store.set_up(PERSON, PHONE)
-    return store, [
-        delivered(
-            store,
-            1,
-            person=[("N", 1, "a@x", "1990", "ann", None), ("N", 2, "b@x", "1991", "bob", 1)],
-            phone=[("N", 1, "home", "11"), ("N", 1, "work", "12")],
-        ),
-        delivered(
-            store,
-            2,
-            person=[("A", 1, "c@x", "1990", "ann", None)],
-            phone=[("A", 1, "home", "22")],
-        ),
-        delivered(store, 3, person=[("A", 1, None, "1990", "anna", None)]),
-        delivered(store, 4, person=[("R", 1, None, None, None, None)]),
-    ]
+
+    def come(self) -> None:
+        self.set_up(PERSON, PHONE)
+        self.deliveries = [
+            delivered(
+                self,
+                1,
+                person=[("N", 1, "a@x", "1990", "ann", None), ("N", 2, "b@x", "1991", "bob", 1)],
+                phone=[("N", 1, "home", "11"), ("N", 1, "work", "12")],
+            ),
+            delivered(
+                self,
+                2,
+                person=[("A", 1, "c@x", "1990", "ann", None)],
+                phone=[("A", 1, "home", "22")],
+            ),
+            delivered(self, 3, person=[("A", 1, None, "1990", "anna", None)]),
+            delivered(self, 4, person=[("R", 1, None, None, None, None)]),
+        ]
+
+
+@pytest.fixture
+def people(built: Built) -> tuple[Store, list[int]]:
+    store = built(People, People.come)
+    return store, store.deliveries
 
 
 # Facts ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("by_hand")
 def test_a_value_of_facts_leads_to_its_delivery(people: tuple[Store, list[int]]) -> None:
     store, (first, second, *_) = people
     cell = Cell(store, "gdal_shop.person", {"nbr": 2}, "name")

@@ -18,14 +18,13 @@ from support.flow import Flow
 if TYPE_CHECKING:
     import psycopg
 
+    from support.scenes import Built
+
     Connection = psycopg.Connection[dict[str, Any]]
 
 
-@pytest.fixture
-def shop(conn: Connection) -> Store:
-    """An interface, a topic that copies what became of each key, and a stage that does so."""
-    conn.prepare_threshold = None
-    store = Store(conn)
+def orders(store: Store) -> None:
+    """Make an interface, a topic that copies what became of each key, and a stage that does so."""
     store.set_up(ORDERS, CUSTOMERS)
     store.conn.execute(
         b"CREATE SCHEMA app;"
@@ -40,7 +39,11 @@ def shop(conn: Connection) -> Store:
     )
     ruleset = {"ruleset": "f", "kind": "FUNCTION", "content": "app.g"}
     store.call("omd_decision.define_ruleset", ruleset=Jsonb(ruleset), activate=True)
-    return store
+
+
+@pytest.fixture
+def shop(built: Built) -> Store:
+    return built(Store, orders)
 
 
 def define(store: Store, **changes: Any) -> None:
@@ -83,6 +86,7 @@ def work(store: Store, code: str = "care") -> tuple[Any, ...]:
     return tuple(row.values())
 
 
+@pytest.mark.usefixtures("by_hand")
 def test_a_block_of_changes_that_was_undone_goes_on_to_the_undo(shop: Store) -> None:
     topic(shop, maxstep=1)
     load(shop, 1, orders=[("N", 1, 10), ("N", 2, 20)])

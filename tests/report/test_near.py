@@ -5,16 +5,22 @@ The database was never analysed. Rows are counted, and no time is.
 
 from __future__ import annotations
 
+import contextlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
+from psycopg.rows import dict_row
 from psycopg.types.string import TextLoader
+
+from support.flow import Flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    import psycopg
+    from support.scenes import Built, Place
 
     Connection = psycopg.Connection[Any]
 
@@ -109,9 +115,10 @@ QUERIES = {
 
 
 @pytest.fixture
-def dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+def dsn(place: Place, new_database: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
     """A database of its own: that of other tests is analysed now and then."""
-    with new_database() as dsn:
+    place.is_settled = True
+    with new_database(place.original) as dsn:
         yield dsn
 
 
@@ -121,9 +128,8 @@ def conn(connect: Callable[..., Connection]) -> Connection:
     return connect()
 
 
-@pytest.fixture
-def chain(conn: Connection) -> Connection:
-    """Topics app.c1 to app.c3 over the source app.c0; the first is ready. Work is on."""
+def lay_chain(conn: Connection) -> None:
+    """Make topics app.c1 to app.c3 over the source app.c0; the first is ready. Work is on."""
     conn.adapters.register_loader("timestamptz", TextLoader)  # a first block has no start
     conn.execute(CHAIN.encode())
     for n in range(1, TOPICS + 1):
@@ -138,6 +144,11 @@ def chain(conn: Connection) -> Connection:
         )
     conn.execute("CALL omd_lineage.probe_sources()")
     conn.execute("CALL omd_dispatch.set_work(TRUE)")
+
+
+@pytest.fixture
+def chain(conn: Connection) -> Connection:
+    lay_chain(conn)
     return conn
 
 
@@ -148,10 +159,15 @@ def add_others(conn: Connection) -> None:
         conn.execute(OTHERS.encode())
 
 
+def lay_both(flow: Flow) -> None:
+    lay_chain(flow.conn)
+    add_others(flow.conn)
+
+
 @pytest.fixture
-def beside(chain: Connection, connect: Callable[..., Connection]) -> Connection:
+def beside(built: Built, connect: Callable[..., Connection]) -> Connection:
     """The chain beside the others, in a new session."""
-    add_others(chain)
+    built(Flow, lay_both)
     return connect()
 
 
@@ -169,22 +185,54 @@ def rows_read(conn: Connection, query: str) -> int:
     return int(after["rows"] - before["rows"])
 
 
+@pytest.fixture(scope="module")
+def asked(
+    new_database: Callable[..., AbstractContextManager[str]],
+) -> Callable[[str], dict[str, tuple[int, int, int]]]:
+    """A function that asks all queries in one database, each in sessions of its own.
+
+    It returns the rows that each has read: alone, beside the others, and there in a new session.
+    """
+
+    @cache
+    def asked(statistics: str) -> dict[str, tuple[int, int, int]]:
+        with new_database() as dsn, contextlib.ExitStack() as stack:
+
+            def session() -> Connection:
+                conn = psycopg.connect(dsn, autocommit=True, row_factory=dict_row)
+                return stack.enter_context(contextlib.closing(conn))
+
+            chain = session()
+            lay_chain(chain)
+            if statistics == "of nothing":  # the pages are there, and no rows
+                with chain.transaction(force_rollback=True):
+                    add_others(chain)
+            if statistics != "none":
+                chain.execute("ANALYZE")
+            kept = {name: session() for name in QUERIES}
+            alone = {name: rows_read(kept[name], query) for name, query in QUERIES.items()}
+            add_others(chain)
+            for conn in kept.values():  # makes plans anew, as in the session that has added them
+                conn.execute("SET session_replication_role = replica")
+                conn.execute("RESET session_replication_role")
+            return {
+                name: (alone[name], rows_read(kept[name], query), rows_read(session(), query))
+                for name, query in QUERIES.items()
+            }
+
+    return asked
+
+
 @pytest.mark.parametrize("statistics", ["none", "of before", "of nothing"])
 @pytest.mark.parametrize("name", QUERIES)
 def test_what_is_asked_of_a_few_reads_no_other_rows_beside_many(
-    chain: Connection, connect: Callable[..., Connection], name: str, statistics: str
+    asked: Callable[[str], dict[str, tuple[int, int, int]]], name: str, statistics: str
 ) -> None:
-    if statistics == "of nothing":  # the pages are there, and no rows
-        with chain.transaction(force_rollback=True):
-            add_others(chain)
-    if statistics != "none":
-        chain.execute("ANALYZE")
-    alone = rows_read(chain, QUERIES[name])
-    add_others(chain)
-    kept, fresh = rows_read(chain, QUERIES[name]), rows_read(connect(), QUERIES[name])
+    alone, kept, fresh = asked(statistics)[name]
     assert max(kept, fresh) <= alone + 10, (alone, kept, fresh)
 
 
+@pytest.mark.usefixtures("by_hand")
 def test_a_step_reads_no_other_rows_beside_many(beside: Connection) -> None:
     def read() -> int:
         beside.execute("SELECT pg_stat_force_next_flush()")

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+    from support.scenes import Place
+
     Connection = psycopg.Connection[dict[str, Any]]
 
 # Suites that share a server (OMD_TEST_DSN) must not share databases.
@@ -70,13 +72,14 @@ postgresql_empty = factories.postgresql("postgresql_server")
 
 
 @pytest.fixture
-def dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
-    """The connection string of a fresh database with OMD, as a superuser.
+def dsn(place: Place, new_database: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
+    """The connection string of a fresh database with OMD, or with a scene too, as a superuser.
 
     No test before has used its name: what a failed test has left at work, as a task of a Spark job,
     does not find this database in place of its own.
     """
-    with new_database() as dsn:
+    place.is_settled = True
+    with new_database(place.original) as dsn:
         yield dsn
 
 
@@ -87,26 +90,23 @@ def empty_dsn(bare_server: str, postgresql_empty: psycopg.Connection[Any]) -> st
 
 
 @pytest.fixture(scope="session")
-def template(request: pytest.FixtureRequest) -> str:
-    """The name of a database with OMD, which others are copied from."""
-    if GIVEN_DSN:
-        return str(request.getfixturevalue("postgresql_noproc").template_dbname)
-    return TEMPLATE
+def new_database(
+    server: str, postgresql_noproc: NoopExecutor
+) -> Callable[..., AbstractContextManager[str]]:
+    """A function that creates a database with OMD, for more than one test, and drops it.
 
-
-@pytest.fixture(scope="session")
-def new_database(server: str, template: str) -> Callable[[], AbstractContextManager[str]]:
-    """A function that creates a database with OMD, for more than one test, and drops it."""
+    One that is named, and to which no session is connected, is copied with what is in it.
+    """
 
     @contextlib.contextmanager
-    def create() -> Iterator[str]:
+    def create(original: str | None = None) -> Iterator[str]:
         name = f"{NAME}_{next(_number)}"
         database = sql.Identifier(name)
         with psycopg.connect(server, autocommit=True) as conn:
             # To copy files takes half of the time of the other strategy, which logs each page.
             conn.execute(
                 sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy").format(
-                    database, sql.Identifier(template)
+                    database, sql.Identifier(original or template)
                 )
             )
             # A copy of a database has the rights on what is in it, and not those on itself.

@@ -61,6 +61,7 @@ ROLES = (
     "omd_data_reader",
     "omd_reader",
     "omd_owner",
+    "omd_test_mallory",  # of support.traps
 )
 
 

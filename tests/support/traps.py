@@ -8,19 +8,28 @@ from typing import TYPE_CHECKING
 import pytest
 from psycopg import sql
 
+from support.flow import Flow
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from support.flow import Flow
+    from support.scenes import Built
 
 SCHEMAS = "(SELECT oid FROM pg_namespace WHERE nspname ~ '^omd(_|$)')"
 
 
 @pytest.fixture
-def traps(flow: Flow) -> Iterator[str]:
+def traps(built: Built) -> Iterator[str]:
     """Create a foreign schema: the use of any object in it raises the error EVIL0."""
-    flow.conn.execute("DROP ROLE IF EXISTS omd_test_mallory")
-    flow.conn.execute("CREATE ROLE omd_test_mallory")
+    flow = built(Flow, lay)
+    yield "evil"
+    flow.conn.execute("DROP SCHEMA evil CASCADE")
+
+
+def lay(flow: Flow) -> None:
+    """Create all of it; the role is the server's, and stays for the next database."""
+    if not flow.rows("SELECT FROM pg_roles WHERE rolname = 'omd_test_mallory'"):
+        flow.conn.execute("CREATE ROLE omd_test_mallory")
     flow.conn.execute("CREATE SCHEMA evil AUTHORIZATION omd_test_mallory")
     flow.conn.execute("GRANT USAGE ON SCHEMA evil TO PUBLIC")
     flow.conn.execute(
@@ -34,9 +43,6 @@ def traps(flow: Flow) -> Iterator[str]:
         flow.conn.execute(
             sql.SQL("CREATE TABLE {} (x int)").format(sql.Identifier("evil", relation))
         )
-    yield "evil"
-    flow.conn.execute("DROP SCHEMA evil CASCADE")
-    flow.conn.execute("DROP ROLE omd_test_mallory")
 
 
 def lay_functions(flow: Flow) -> None:
