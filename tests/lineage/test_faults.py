@@ -32,7 +32,7 @@ from support.scene import Scene
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SECONDS = seconds(15)
+SECONDS = seconds(15, least=10)
 WITHOUT = os.environ.get("OMD_LINEAGE_FAULT_WITHOUT")
 CHAINS, LEVELS, WRITERS, SCHEDULERS = 10, 5, 5, 3
 SENTINEL, FAR_AHEAD = -1, -2  # ids of rows that are not compared

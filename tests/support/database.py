@@ -90,9 +90,15 @@ def empty_dsn(bare_server: str, postgresql_empty: psycopg.Connection[Any]) -> st
 
 
 @pytest.fixture(scope="session")
-def new_database(
-    server: str, postgresql_noproc: NoopExecutor
-) -> Callable[..., AbstractContextManager[str]]:
+def template(request: pytest.FixtureRequest) -> str:
+    """The name of a database with OMD, which others are copied from."""
+    if GIVEN_DSN:
+        return str(request.getfixturevalue("postgresql_noproc").template_dbname)
+    return TEMPLATE
+
+
+@pytest.fixture(scope="session")
+def new_database(server: str, template: str) -> Callable[..., AbstractContextManager[str]]:
     """A function that creates a database with OMD, for more than one test, and drops it.
 
     One that is named, and to which no session is connected, is copied with what is in it.
