@@ -93,11 +93,19 @@ EMPTY = """
         FOR v_name IN
             SELECT oid::regclass FROM pg_class
             WHERE relnamespace = 'omd_dispatch'::regnamespace AND relkind IN ('r', 'p')
-                AND (relname ~ '^task_data_' OR relname = 'backend_registration')
+                AND (
+                    relname IN ('backend_registration', 'mutex')
+                    OR relname ~ '^task_(data|death|schedule|suspension)'
+                )
                 AND NOT relispartition
         LOOP
             EXECUTE format('DELETE FROM %s', v_name);
         END LOOP;
+        DELETE FROM omd_dispatch.task_source WHERE family_code <> 'WORK';
+        UPDATE omd_dispatch.task_source SET
+            inactive_indicator = 'Y', last_fired_at = NULL, took = NULL, is_firing = FALSE,
+            attempt = 0, retry_time = NULL, created_count = 0, problem = NULL;
+        UPDATE omd.maintenance SET begun_datetime = '-infinity';
         UPDATE omd_event.setting SET
             event_number = 0, counted_number = 0, module_instance_id = 0, batch_instance_id = 0,
             job_namespace = NULL, dataset_namespace = NULL, web_url = NULL, keep = '30 days',
