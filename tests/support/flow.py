@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -465,11 +465,13 @@ def cancelled(control_dsn: str) -> Iterator[Callable[..., Any]]:
                 "SELECT wait_event = 'PgSleep' OR cardinality(pg_blocking_pids(pid)) > 0"
                 " FROM pg_stat_activity WHERE pid = %s"
             )
-            while watch.execute(query, [pid]).fetchone() != (True,):
-                assert not call.done(), "the call ended without a wait"
+            # A cancel that comes as lock_timeout ends a wait is lost, so it is sent again.
+            while not call.done():
                 assert time.monotonic() < until
-            watch.execute("SELECT pg_sleep(%s)", [after.total_seconds()])
-            flow.conn.cancel_safe()
-            return call.result(timeout=60)
+                if watch.execute(query, [pid]).fetchone() == (True,):
+                    watch.execute("SELECT pg_sleep(%s)", [after.total_seconds()])
+                    watch.execute("SELECT pg_cancel_backend(%s)", [pid])
+                    wait([call], timeout=1)
+            return call.result()
 
         yield cancelled
