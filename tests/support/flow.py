@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,11 +93,19 @@ EMPTY = """
         FOR v_name IN
             SELECT oid::regclass FROM pg_class
             WHERE relnamespace = 'omd_dispatch'::regnamespace AND relkind IN ('r', 'p')
-                AND (relname ~ '^task_data_' OR relname = 'backend_registration')
+                AND (
+                    relname IN ('backend_registration', 'mutex')
+                    OR relname ~ '^task_(data|death|schedule|suspension)'
+                )
                 AND NOT relispartition
         LOOP
             EXECUTE format('DELETE FROM %s', v_name);
         END LOOP;
+        DELETE FROM omd_dispatch.task_source WHERE family_code <> 'WORK';
+        UPDATE omd_dispatch.task_source SET
+            inactive_indicator = 'Y', last_fired_at = NULL, took = NULL, is_firing = FALSE,
+            attempt = 0, retry_time = NULL, created_count = 0, problem = NULL;
+        UPDATE omd.maintenance SET begun_datetime = '-infinity';
         UPDATE omd_event.setting SET
             event_number = 0, counted_number = 0, module_instance_id = 0, batch_instance_id = 0,
             job_namespace = NULL, dataset_namespace = NULL, web_url = NULL, keep = '30 days',
@@ -457,11 +465,13 @@ def cancelled(control_dsn: str) -> Iterator[Callable[..., Any]]:
                 "SELECT wait_event = 'PgSleep' OR cardinality(pg_blocking_pids(pid)) > 0"
                 " FROM pg_stat_activity WHERE pid = %s"
             )
-            while watch.execute(query, [pid]).fetchone() != (True,):
-                assert not call.done(), "the call ended without a wait"
+            # A cancel that comes as lock_timeout ends a wait is lost, so it is sent again.
+            while not call.done():
                 assert time.monotonic() < until
-            watch.execute("SELECT pg_sleep(%s)", [after.total_seconds()])
-            flow.conn.cancel_safe()
-            return call.result(timeout=60)
+                if watch.execute(query, [pid]).fetchone() == (True,):
+                    watch.execute("SELECT pg_sleep(%s)", [after.total_seconds()])
+                    watch.execute("SELECT pg_cancel_backend(%s)", [pid])
+                    wait([call], timeout=1)
+            return call.result()
 
         yield cancelled

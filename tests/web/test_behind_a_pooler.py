@@ -92,7 +92,6 @@ def test_an_action_is_done_and_one_that_needs_a_session_is_refused(
     told = page.get(answer.headers["Location"]).text if answer.status == 303 else answer.text
     assert "needs a session of its own" in told
     assert conn.execute("SELECT FROM omd_dispatch.task_data_run").fetchall() == []
-    conn.execute("SET ROLE omd_owner; DELETE FROM omd_dispatch.task_schedule; RESET ROLE")
 
 
 def test_who_acts_for_others_is_refused(pooled: str, omd_here: Any) -> None:
