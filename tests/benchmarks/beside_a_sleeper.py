@@ -24,7 +24,7 @@ from contextlib import ExitStack
 
 import psycopg
 from bench import paths
-from bench.server import a_server, new_database
+from bench.server import a_server, copy_database, new_database
 from bench.turns import Take
 
 PARTS = 12
@@ -77,11 +77,12 @@ def main() -> None:
     parser.add_argument("--path", action="append", choices=list(PATHS))
     options = parser.parse_args()
     with a_server(options.dsn) as server:
+        new_database(server, "omd_bench_new")
         for path in options.path or PATHS:
             with ExitStack() as stack:
                 takes = {}
                 for name in SURROUNDINGS:
-                    dsn = new_database(server, f"omd_bench_{name}")
+                    dsn = copy_database(server, f"omd_bench_{name}", "omd_bench_new")
                     conn = stack.enter_context(
                         psycopg.connect(
                             dsn,
