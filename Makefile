@@ -10,6 +10,8 @@ SQL := $(wildcard migrations/V*.sql) procedures sql $(wildcard driver/omd/demo/*
 export OMD_HOME ?= $(CURDIR)/.omd
 export SPARK_LOCAL_IP ?= 127.0.0.1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Compiled modules are kept: without them each run compiles all tests for 15 seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

@@ -38,7 +38,7 @@ def cases() -> Iterator[Any]:
     for name, benchmark in run.BENCHMARKS.items():
         if name in ELSEWHERE:
             continue
-        marks = [pytest.mark.slow]
+        marks = []
         if "java" in benchmark.needs or name == "before":
             marks.append(pytest.mark.spark)
         if name.startswith("peers/"):
@@ -55,7 +55,6 @@ def test_it_ends_without_an_error(name: str, server: str) -> None:
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [

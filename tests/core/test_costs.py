@@ -18,7 +18,6 @@ def costs(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("costs")
 
 
-@pytest.mark.slow
 def test_the_bytes_of_two_thousand_are_those_of_the_page(costs: Any, dsn: str) -> None:
     page = costs.written(costs.PAGE.read_text(encoding="utf-8"))
     assert {work.name for work in costs.WORKS} | {costs.LAKE} == set(page)

@@ -239,7 +239,6 @@ def test_a_pooler_is_noticed(doctor, dsn, pooled, monkeypatch):
 # standby ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.kill
 def test_a_standby_is_told_and_a_primary_that_has_one(doctor):
     with Servers() as place:

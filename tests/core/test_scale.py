@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 
 import psycopg
-import pytest
 
 SCALE = Path(__file__).parents[1] / "benchmarks/scale.py"
 
 
-@pytest.mark.slow
 def test_it_runs_whole(server: str, tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
     database = "omd_test_scale"

@@ -38,7 +38,6 @@ def played(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 class TestPlayed:
     def test_it_tells_what_happened(self, played: tuple[str, Any]) -> None:
         done = played[1]
@@ -115,7 +114,6 @@ def test_it_does_not_touch_a_schema_that_is_not_its_own(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_every_command_that_only_reads_works(
     connection: psycopg.Connection[Any],
     played: tuple[str, Any],

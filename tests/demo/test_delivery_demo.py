@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 OPEN = "acm_end_dt = '9999-12-31 00:00:00+00' AND acm_record_ind <> 'R'"
 ONE_FLIGHT = (

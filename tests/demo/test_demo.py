@@ -24,7 +24,7 @@ from omd.demo.control import proof
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 MONTHS = (1, 2, 3)
 

@@ -65,7 +65,6 @@ def test_its_workers_end_with_it(
         until(lambda: count() == 1)
 
 
-@pytest.mark.slow
 class TestPlayed:
     def test_it_tells_what_happened(self, played: tuple[str, Any]) -> None:
         done = played[1]
@@ -208,7 +207,6 @@ def test_it_does_not_touch_a_schema_that_is_not_its_own(
     assert families == {"n": 0}
 
 
-@pytest.mark.slow
 def test_every_command_that_only_reads_works(
     connection: psycopg.Connection[Any],
     played: tuple[str, Any],

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from omd.demo.control.proof import Contents
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 TUTORIAL = Path(__file__).parents[2] / "docs/tutorial/control.md"
 FLIGHTS = "table_code = 'nyc_lake.flights'"

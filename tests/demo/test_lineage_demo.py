@@ -38,7 +38,6 @@ def played(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 class TestPlayed:
     def test_it_tells_what_happened(self, played: tuple[str, Any]) -> None:
         done = played[1]
@@ -152,7 +151,6 @@ def test_the_chart_shows_lag_where_it_was() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_every_command_that_only_reads_works(
     connection: psycopg.Connection[Any],
     played: tuple[str, Any],

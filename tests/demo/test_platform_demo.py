@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.kill]
+pytestmark = [pytest.mark.spark, pytest.mark.kill]
 
 # What is neither OMD's nor made of the model.
 OWN = "n.nspname !~ '^(pg_|omd|information_schema$|(lvl|cfl|gdal|asof|history|changes)_nyc_night)'"

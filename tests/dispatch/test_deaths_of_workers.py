@@ -215,7 +215,6 @@ def test_the_other_worker_does_what_the_database_performs(
 
 @pytest.mark.alone
 @pytest.mark.spark
-@pytest.mark.slow
 def test_the_other_worker_does_what_spark_performs(
     room: Room, start: Callable[..., Process], gate: Room, tmp_path: Path
 ) -> None:

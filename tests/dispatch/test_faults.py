@@ -632,7 +632,6 @@ def wrong(dsn: str, created: set[int]) -> Iterator[str]:
 
 @pytest.mark.random
 @pytest.mark.kill
-@pytest.mark.slow
 def test_each_task_has_its_effect_once_whatever_dies(fault_server: Server, tmp_path: Path) -> None:
     rng = random.Random(SEED)
     dsn = fault_server.new_database()

@@ -380,7 +380,7 @@ class Page:
         ]
         if not any(map(SPARK.search, programs)):
             return []
-        return [pytest.mark.spark, *([] if self.document == "README.md" else [pytest.mark.slow])]
+        return [pytest.mark.spark]
 
     def play(
         self, dsn: str, folder: Path, omd: Callable[[dict[str, str]], Path], jvm: Jvm | None

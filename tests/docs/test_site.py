@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 # A browser loads these by itself; a link is loaded only when somebody clicks it.
 LOADED = re.compile(

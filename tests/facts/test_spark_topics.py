@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from facts.store import Store
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 BLOCK = "SELECT nbr, amount, acm_record_ind AS what FROM block"
 

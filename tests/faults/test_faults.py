@@ -362,7 +362,6 @@ class Round:
 
 @pytest.mark.random
 @pytest.mark.kill
-@pytest.mark.slow
 def test_after_any_death_the_next_run_makes_good(fault_server: Server) -> None:
     struck: Counter[str] = Counter()
     raised: Counter[str] = Counter()  # how drivers have ended

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 @pytest.mark.random
 @pytest.mark.kill
-@pytest.mark.slow
 def test_whatever_dies_each_delivered_row_is_once_in_all_that_is_made_of_it() -> None:
     told: list[str] = [f"OMD_SEED={SEED}"]
     faults = tuple(fault for fault in FAULTS if fault not in possible())

@@ -15,7 +15,6 @@ KINDS = (*("table",) * 4, *("lake",) * 3, "batch", "batch", "worker", "delivery"
 
 @pytest.mark.random
 @pytest.mark.kill
-@pytest.mark.slow
 def test_whatever_becomes_of_a_server_no_id_is_given_twice() -> None:
     told: list[str] = [f"OMD_SEED={SEED}"]
     events = ("failover", "restart", "recover", "rewind", "dump", "copy", "template", "snapshot")
@@ -27,7 +26,6 @@ def test_whatever_becomes_of_a_server_no_id_is_given_twice() -> None:
 
 
 @pytest.mark.kill
-@pytest.mark.slow
 def test_the_attack_finds_an_id_that_is_given_twice() -> None:
     """A standby is promoted on which nothing is passed over."""
     with Attack("1", kinds=("table", "lake", "worker"), first=18, tell=lambda _: None) as attack:

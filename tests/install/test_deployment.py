@@ -86,7 +86,6 @@ def test_the_image_is_as_promised():
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("extras", ["", "web"])
 def test_the_setup_of_the_image_is_executed_in_an_empty_environment(wheel, tmp_path, extras):
     dist, prefix = tmp_path / "dist", tmp_path / "omd"

@@ -198,7 +198,6 @@ def test_links_become_absolute_and_code_stays(text, expected):
 # Build ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_what_is_built_is_checked(wheel):
     """With all files that are committed it is right; with one more, or less, it is not."""
     files = dist.tracked()
@@ -221,7 +220,6 @@ def test_builds_that_differ_are_seen(tmp_path):
         dist._compare(tmp_path / "a", tmp_path / "b")
 
 
-@pytest.mark.slow
 def test_make_dist_builds_the_same_twice(tmp_path):
     """It is called as a person calls it, in a clone, with an environment of its own."""
     clone = tmp_path / "clone"

@@ -28,7 +28,7 @@ from support.wheel import run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.kill]
+pytestmark = [pytest.mark.server, pytest.mark.kill]
 
 OMD = Path(sys.executable).with_name("omd")
 WAYS = [

@@ -21,8 +21,6 @@ if sys.version_info >= (3, 11):
 else:
     tomllib = pytest.importorskip("tomli")
 
-pytestmark = pytest.mark.slow
-
 FENCE = re.compile(r"^```.*?^```\s*?$", re.MULTILINE | re.DOTALL)
 SHARE = Path(__file__).parents[2] / "share"
 

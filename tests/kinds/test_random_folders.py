@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[dict[str, Any]]
 
-pytestmark = [pytest.mark.random, pytest.mark.kill, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.random, pytest.mark.kill, pytest.mark.spark]
 
 ACTS = 10
 DISPATCH = ("dispatch", "run", "--workers", "2", "--ttl", "6", "--master", "local[1]")

@@ -113,7 +113,6 @@ def kill_at(dsn: str, point: str) -> int:
     return int(done.stdout)
 
 
-@pytest.mark.slow
 def test_a_run_killed_anywhere_is_gone_from_both_tables_after_the_next_begin(
     control: omd.Control, catalog: Catalog, dsn: str
 ) -> None:

@@ -270,7 +270,6 @@ def take_out(replaced: Callable[[str, str, str], None]) -> None:
 
 @pytest.mark.random
 @pytest.mark.kill
-@pytest.mark.slow
 def test_every_row_once_whatever_dies(
     scene: Scene, dsn: str, tmp_path: Path, replaced: Callable[[str, str, str], None]
 ) -> None:

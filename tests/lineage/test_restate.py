@@ -412,7 +412,6 @@ def test_what_can_not_be_restated_is_refused(scene: Scene, another: Another) -> 
 
 
 @pytest.mark.random
-@pytest.mark.slow
 def test_ranges_are_taken_again_while_steps_run_and_sessions_are_killed(
     scene: Scene, another: Another, background: Background
 ) -> None:

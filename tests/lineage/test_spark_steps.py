@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[dict[str, Any]]
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 SCHEMA = """
 CREATE SCHEMA stg; CREATE SCHEMA fact;

@@ -14,7 +14,7 @@ from web.world import build
 if TYPE_CHECKING:
     from support.servers import Connection, Server
 
-pytestmark = [pytest.mark.slow, pytest.mark.kill]
+pytestmark = pytest.mark.kill
 
 KINDS = ("table", "lake", "batch", "worker", "delivery")
 TABLES = """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from support.servers import Server, Servers
 
-pytestmark = [pytest.mark.slow, pytest.mark.kill]
+pytestmark = pytest.mark.kill
 
 SKIPPED = 1_000_000
 

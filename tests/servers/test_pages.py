@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from support.servers import Server, Servers
 
-pytestmark = [pytest.mark.slow, pytest.mark.kill]
+pytestmark = pytest.mark.kill
 
 PAGES = ROOT / "docs/how-to/operate"
 PART = re.compile(

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
-pytestmark = pytest.mark.slow
-
 VIEWS = """
     SELECT c.oid::regclass::text AS name FROM pg_class AS c
     WHERE c.relkind IN ('v', 'm') AND c.relnamespace::regnamespace::text ~ '^omd(_|$)'

@@ -26,7 +26,7 @@ from .conftest import SECRET
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 CHECKOUT = Path(__file__).parents[2]
 SPARK_HOME = Path(pyspark.__file__).parent

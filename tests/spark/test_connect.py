@@ -17,7 +17,7 @@ from .conftest import SECRET
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 JOB = Path(__file__).with_name("connect_job.py")
 

@@ -308,7 +308,6 @@ def test_a_window_moves_on_spark_too(
     assert (done.detail, done.rows_input) == (None, 50)
 
 
-@pytest.mark.slow
 def test_executors_that_are_killed_change_no_answer(
     room: Room, control: omd.Control, conn: Any, dsn: str
 ) -> None:

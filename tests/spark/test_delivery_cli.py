@@ -72,7 +72,6 @@ def test_a_model_without_queries_does_not_wait_for_spark(
     assert "Spark compiles the checks" in omd_("model", "apply", "--spark", str(file)).stderr
 
 
-@pytest.mark.slow
 def test_a_jvm_that_starts_says_nothing_and_one_that_does_not_says_why() -> None:
     program = """
 from omd.spark.sessions import quiet_session

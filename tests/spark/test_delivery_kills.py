@@ -24,7 +24,7 @@ from support.lots import SEED, draws
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 JOB = Path(__file__).with_name("delivering_job.py")
 COLUMNS = {"customer": ("nbr", "email"), "orders": ("nbr", "customer", "amount")}

@@ -218,7 +218,6 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
     ]
 
 
-@pytest.mark.slow
 def test_a_history_killed_between_commit_and_success_is_taken_back_and_loses_no_row(
     control: omd.Control, spark: SparkSession, folder: Path, dsn: str
 ) -> None:

@@ -228,7 +228,6 @@ def test_the_command_exports_and_resumes(
 
 
 @pytest.mark.kill
-@pytest.mark.slow
 def test_an_export_whose_program_is_killed_is_resumed(
     shop: Store,
     spark: SparkSession,

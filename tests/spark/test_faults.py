@@ -30,7 +30,7 @@ from .faulty_job import PARTITIONS, ROWS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 SPARK_HOME = Path(pyspark.__file__).parent
 JOB = Path(__file__).with_name("faulty_job.py")

@@ -35,7 +35,7 @@ from .killed_jobs import COLUMN, ROWS, TABLES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 JOBS = Path(__file__).with_name("killed_jobs.py")
 KILLS = draws(16, least=12)  # jobs; the first two of a worker live

@@ -188,7 +188,6 @@ def test_a_table_that_does_not_fit_is_refused(
 
 
 @pytest.mark.kill
-@pytest.mark.slow
 def test_a_job_that_is_killed_leaves_nothing_behind(
     conn: Any, dsn: str, module: Callable[..., str], tmp_path: Path
 ) -> None:

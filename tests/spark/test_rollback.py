@@ -14,7 +14,7 @@ from omd.control.rows import ModuleExecutionLogRow
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 COLUMN = "by `run`"  # a hostile name for the column that partitions the table
 

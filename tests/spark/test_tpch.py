@@ -31,7 +31,6 @@ def tpch(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_the_tables_of_tpc_h_come_back_as_they_went(
     tpch: Any, spark: SparkSession, conn: Any, control: omd.Control, tmp_path: Path
 ) -> None:

@@ -325,7 +325,6 @@ def test_a_frame_of_500_columns(
     assert there == conn.execute(f"SELECT {names} FROM wide").fetchall()
 
 
-@pytest.mark.slow
 def test_long_texts_pass_in_flat_memory(
     spark: SparkSession, conn: Any, control: omd.Control, target: Callable[..., str]
 ) -> None:

@@ -23,7 +23,8 @@ QUICK = 2.0  # processor seconds of a case
 SHARED = 5.0  # of a fixture that cases share
 LANDING = 15.0  # of a case that needs a JVM, a browser or a tool
 ELSEWHERE = {"spark", "browser", "tools"}
-# Of the demos and tutorials these are played at each landing.
+# These hold that the parts fit; of the demos and tutorials two are played at each landing.
+FITTING = ("tests/benchmarks/", "tests/demo/", "tests/faults/", "tests/servers/")
 PLAYED = ("tests/demo/test_demo.py", "README.md")
 TIERS = ("quick", "landing", "rotation")
 
@@ -33,11 +34,13 @@ def tier(item: pytest.Item, known: Costs) -> str:
     marks = {mark.name for mark in item.iter_markers()}
     if "alone" in marks:
         return "landing"
+    if any(name in item.nodeid for name in PLAYED):
+        return "landing" if marks & ELSEWHERE else "quick"
+    if item.nodeid.startswith(FITTING):
+        return "rotation"
     if marks.isdisjoint(ELSEWHERE):
         dear = known.of(item) > QUICK or known.shared(item) > SHARED
         return "rotation" if dear else "quick"
-    if any(name in item.nodeid for name in PLAYED):
-        return "landing"
     always = item.nodeid.startswith("tests/spark/") or "spark" not in marks
     return "landing" if always and known.of(item) <= LANDING else "rotation"
 
