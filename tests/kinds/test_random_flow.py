@@ -18,7 +18,7 @@ import pytest
 
 from kinds.flow_model import ENTITIES
 from kinds.flow_scene import TOPICS, Night, Stopper, Workers
-from support.lots import seeds
+from support.lots import SEED, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -276,7 +276,7 @@ def check_reasons(night: Night, workers: Workers) -> None:
 @pytest.mark.random
 @pytest.mark.kill
 @pytest.mark.parametrize(
-    "seed", seeds(2), ids=lambda s: f"{s} {'tasks' if s % 2 == 0 else 'plain'}"
+    "seed", seeds(2), ids=lambda s: f"seed {s - SEED} {'tasks' if s % 2 == 0 else 'plain'}"
 )
 def test_what_flows_is_what_a_model_says(
     conn: Connection,
