@@ -34,6 +34,19 @@ SHOWN = {
 }
 
 
+SECTION = """\
+## Measured
+
+These figures were measured side by side on one server, in turns. The file of each says when, how
+long, and how busy the machine was. `make bench ARGS="--size whole peers/queues peers/increments"`
+measures them again, with the versions that `tests/benchmarks/peers/locks` names; with `--save` each
+of the two scripts writes its file and this table.
+
+| what was measured | OMD | beside it | results |
+|---|--:|---|---|
+"""
+
+
 def save(
     name: str,
     size: str,
@@ -45,6 +58,7 @@ def save(
     revision = subprocess.run(git, capture_output=True, text=True).stdout.strip()
     now = datetime.now(timezone.utc)
     same = (str(now.date()), revision, size, f"{os.getloadavg()[2]:.1f}")
+    RESULTS.mkdir(exist_ok=True)
     with (RESULTS / f"{name}.tsv").open("w", encoding="utf-8", newline="") as file:
         out = csv.writer(file, delimiter="\t", lineterminator="\n")
         out.writerow(FIELDS)
@@ -54,7 +68,7 @@ def save(
     page = PAGE.read_text(encoding="utf-8")
     head, _, rest = page.partition(MARKS[0])
     _, _, tail = rest.partition(MARKS[1])
-    PAGE.write_text(f"{head}{MARKS[0]}\n\n{table()}\n\n{MARKS[1]}{tail}", encoding="utf-8")
+    PAGE.write_text(f"{head}{MARKS[0]}{section()}{MARKS[1]}{tail}", encoding="utf-8")
 
 
 def read(name: str) -> list[dict[str, str]]:
@@ -63,10 +77,12 @@ def read(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-def table() -> str:
-    """Return the results that the page shows."""
-    lines = ["| what was measured | OMD | beside it | results |", "|---|--:|---|---|"]
+def section() -> str:
+    """Return what the page shows of the results; nothing while there are none."""
+    lines = []
     for name, words in SHOWN.items():
+        if not (RESULTS / f"{name}.tsv").exists():
+            continue
         found = read(name)
         link = f"[{name}.tsv](../tests/benchmarks/peers/results/{name}.tsv)"
         for figure, said in words.items():
@@ -74,7 +90,7 @@ def table() -> str:
             ours = spoken(of.pop("omd")["value"])
             others = ", ".join(f"{row['version']} {spoken(row['value'])}" for row in of.values())
             lines.append(f"| {said} | {ours} | {others} | {link} |")
-    return "\n".join(lines)
+    return "\n\n" + SECTION + "\n".join(lines) + "\n\n" if lines else ""
 
 
 def spoken(value: str) -> str:
