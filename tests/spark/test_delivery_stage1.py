@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +16,12 @@ from omd.delivery.errors import DeliveryArgumentInvalid, InvalidModel
 from omd.spark.delivery.stage1 import has
 from omd.spark.delivery.staging import StagingChanged
 from spark.delivery_plans import Desk, another_session, checked, stage, violated
+from support.offenders import assert_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @pytest.fixture
@@ -322,78 +325,118 @@ def test_more_constraints_than_a_bigint_has_bits(desk: Desk, spark: SparkSession
     found.release()
 
 
-def pairs(found: Any, *, at: str | None = None) -> list[tuple[Any, ...]]:
-    """Return key and value of the rows that can be read; at: only where narrow rows are so."""
-    rows = found.rows()
-    if at is not None:
-        rows = found.rows_at(found.narrow.where(at).select("_place"), 1)
-    rows = rows.where("_readable").select("k", "v").collect()
+def pairs(found: Any) -> list[tuple[Any, ...]]:
+    """Return key and value of the rows that can be read."""
+    rows = found.rows().where("_readable").select("k", "v").collect()
     return sorted((tuple(row) for row in rows), key=repr)
 
 
-FILES: dict[str, tuple[dict[str, Any], bytes, list[tuple[str, str | None]], dict[str, int]]] = {
-    "a byte order mark, CRLF, quotes, empty lines, another order, one more column": (
+@dataclass(frozen=True)
+class File:
+    """A file, and what is read of it; the keys of its rows are in no other file of its folder."""
+
+    data: bytes
+    pairs: list[tuple[str, str | None]]
+    violated: dict[str, int] = field(default_factory=dict)  # rows, by constraint
+
+
+# Files of a folder have the same header, and go the same way: by lines, or by records.
+FOLDERS: list[tuple[dict[str, Any], dict[str, File]]] = [
+    (
         {},
-        b'\xef\xbb\xbfv,"k",extra\r\n"x, ""y"" \xc3\xa9",1,\r\n\r\n  \r\n,2,z\r\n"",3,z\r\n',
-        [("1", 'x, "y" é'), ("2", None), ("3", None)],
-        {},
+        {
+            "another number of fields": File(
+                b"k,v\n1,a\n2\n3,a,b\n4,\n", [("1", "a"), ("4", None)], {"row_format": 2}
+            ),
+            "bytes that are no UTF-8": File(
+                b"k,v\n11,a\xff\n12,b\n", [("12", "b")], {"row_format": 1}
+            ),
+            "U+0000": File(
+                b"k,v\n21,a\x00\n22,b\n", [("21", None), ("22", "b")], {"v.datatype": 1}
+            ),
+            "quotes that do not belong there": File(
+                b'k,v\n31,"b"c\n32,b"c\n33,b"\n"34","""b"""\n35,"b"c"d\n',
+                [("31", '"b"c'), ("32", 'b"c'), ("33", 'b"'), ("34", '"b"'), ("35", '"b"c"d')],
+            ),
+            "only a header": File(b"k,v\n", []),
+        },
     ),
-    "another number of fields": (
+    (
         {},
-        b"k,v\n1,a\n2\n3,a,b\n4,\n",
-        [("1", "a"), ("4", None)],
-        {"row_format": 2},
+        {
+            "line ends in quotes, and a quote that is never closed": File(
+                b'k,v\r\n1,"a\r\nb,\r\n""c"""\r\n2,x\r\n3,"open\r\n4,y\r\n',
+                [("1", 'a\r\nb,\r\n"c"'), ("2", "x")],
+                {"row_format": 1},
+            ),
+            "an open quote beside bytes that are no UTF-8": File(
+                b'k,v\n11,"a\nb"\n12,a\xff\n13,\xed\xa0\x80\n', [("11", "a\nb")], {"row_format": 2}
+            ),
+        },
     ),
-    "line ends in quotes, and a quote that is never closed": (
+    (
         {},
-        b'k,v\r\n1,"a\r\nb,\r\n""c"""\r\n2,x\r\n3,"open\r\n4,y\r\n',
-        [("1", 'a\r\nb,\r\n"c"'), ("2", "x")],
-        {"row_format": 1},
+        {
+            "a byte order mark, CRLF, quotes, empty lines, another order, one more column": File(
+                b'\xef\xbb\xbfv,"k",extra\r\n"x, ""y"" \xc3\xa9",1,\r\n\r\n  \r\n,2,z\r\n'
+                b'"",3,z\r\n',
+                [("1", 'x, "y" é'), ("2", None), ("3", None)],
+            )
+        },
     ),
-    "an open quote beside bytes that are no UTF-8": (
-        {},
-        b'k,v\n1,"a\nb"\n2,a\xff\n3,\xed\xa0\x80\n',
-        [("1", "a\nb")],
-        {"row_format": 2},
-    ),
-    "bytes that are no UTF-8": ({}, b"k,v\n1,a\xff\n2,b\n", [("2", "b")], {"row_format": 1}),
-    "U+0000": ({}, b"k,v\n1,a\x00\n2,b\n", [("1", None), ("2", "b")], {"v.datatype": 1}),
-    "a code page and a semicolon": (
+    (
         {"code_page": "1252", "field_terminator": ";"},
-        "k;v\n1;€ä\n".encode("cp1252"),
-        [("1", "€ä")],
-        {},
+        {"a code page and a semicolon": File("k;v\n1;€ä\n".encode("cp1252"), [("1", "€ä")])},
     ),
-    "wide characters and a tabulator": (
+    (
         {"datafile_type": "widechar", "field_terminator": "\\t"},
-        '\ufeffk\tv\r\n1\tਊ"ä\r\n2\t\r\n'.encode("utf-16-le"),
-        [("1", 'ਊ"ä'), ("2", None)],
-        {},
+        {
+            "wide characters and a tabulator": File(
+                '\ufeffk\tv\r\n1\tਊ"ä\r\n2\t\r\n'.encode("utf-16-le"), [("1", 'ਊ"ä'), ("2", None)]
+            )
+        },
     ),
-    "other terminators and no quotes": (
+    (
         {"field_terminator": "^~", "row_terminator": "0x1e", "quote": ""},
-        b'k^~v\x1e1^~"a\nb\x1e2^~,\\',
-        [("1", '"a\nb'), ("2", ",\\")],
-        {},
+        {
+            "other terminators and no quotes": File(
+                b'k^~v\x1e1^~"a\nb\x1e2^~,\\', [("1", '"a\nb'), ("2", ",\\")]
+            )
+        },
     ),
-    "a longer terminator, and a value that ends as it begins": (
+    (
         {"field_terminator": "||"},
-        b'k||v\n1||a|\n2||"b||c"\n3||a||b\n4\n5||""\n6||\n7||"open\n',
-        [("1", "a|"), ("2", "b||c"), ("5", None), ("6", None)],
-        {"row_format": 3},
+        {
+            "a longer terminator, and a value that ends as it begins": File(
+                b'k||v\n1||a|\n2||"b||c"\n3||a||b\n4\n5||""\n6||\n7||"open\n',
+                [("1", "a|"), ("2", "b||c"), ("5", None), ("6", None)],
+                {"row_format": 3},
+            )
+        },
     ),
-    "quotes that do not belong there": (
-        {},
-        b'k,v\n1,"b"c\n2,b"c\n3,b"\n"4","""b"""\n5,"b"c"d\n',
-        [("1", '"b"c'), ("2", 'b"c'), ("3", 'b"'), ("4", '"b"'), ("5", '"b"c"d')],
-        {},
+    (
+        {"quote": "'"},
+        {"another quote": File(b"k,v\n1,'a,''b'\n2,\"\n", [("1", "a,'b"), ("2", '"')])},
     ),
-    "another quote": ({"quote": "'"}, b"k,v\n1,'a,''b'\n2,\"\n", [("1", "a,'b"), ("2", '"')], {}),
-    "no header": ({"first_row_is_header": False}, b"k,v\n1,a\n", [("1", "a"), ("k", "v")], {}),
-    "only a header": ({}, b"k,v\n", [], {}),
-    "a missing column": ({}, b"k,V\n1,a\n", [("1", None)], {"columns": 1}),
-    "nothing": ({}, b"", [], {"columns": 2}),
-}
+    (
+        {"first_row_is_header": False},
+        {"no header": File(b"k,v\n1,a\n", [("1", "a"), ("k", "v")])},
+    ),
+    ({}, {"a missing column": File(b"k,V\n1,a\n", [("1", None)])}),
+    ({}, {"nothing": File(b"", [])}),
+]
+
+
+def by_file(found: Any, rows: DataFrame) -> dict[str, tuple[list[Any], dict[str, int]]]:
+    """Return of each file the pairs that can be read, and how many rows violate a constraint."""
+    codes = [c.code.partition(".")[2] for c in found.constraints]
+    bits = F.array(*(has(n) for n in range(len(codes))))
+    files: dict[str, tuple[list[Any], Counter[str]]] = {}
+    for path, readable, bad, *pair in rows.select("_from", "_readable", bits, "k", "v").collect():
+        pairs, violated = files.setdefault(Path(path).stem, ([], Counter()))
+        pairs += [tuple(pair)] if readable else []
+        violated.update(code for code, is_bad in zip(codes, bad, strict=True) if is_bad)
+    return {name: (sorted(p, key=repr), dict(v)) for name, (p, v) in files.items()}
 
 
 def test_a_file_is_read_without_loss(
@@ -401,16 +444,37 @@ def test_a_file_is_read_without_loss(
 ) -> None:
     monkeypatch.setattr("omd.spark.delivery.stage1._SHARE", 1)
     monkeypatch.setattr("omd.spark.delivery.staging.csv._FEW_BYTES", 0)
-    for case, (options, data, wanted, counts) in FILES.items():
+    columns = {"a missing column": 1, "nothing": 2}
+    unknown = {"a byte order mark, CRLF, quotes, empty lines, another order, one more column"}
+    unknown.add("a missing column")
+    wrong = []
+    for number, (options, files) in enumerate(FOLDERS):
+        folder = tmp_path / f"{number}.csv"
+        folder.mkdir()
+        for name, file in files.items():
+            (folder / f"{name}.csv").write_bytes(file.data)
         plan = desk.plan(entity({"name": "v", "type": "text"}), csv=options)
-        (tmp_path / "e.csv").write_bytes(data)
-        found = checked(spark, plan, tmp_path)
-        assert (pairs(found), violated(found)) == (wanted, counts), case
-        for row in wanted:
-            assert pairs(found, at=f"_readable AND k = '{row[0]}'") == [row], case
-        findings = {"UNKNOWN_COLUMN": 1} if case.startswith(("a byte", "a missing")) else {}
-        assert found.measures()["findings"] == findings, case
+        found = checked(spark, plan, {"e": folder})
+        got = by_file(found, found.rows())
+        # Each other row is found by its place, too.
+        keys = [k for file in files.values() for k, _ in file.pairs][::2]
+        places = found.narrow.where(F.col("k").isin(keys) & F.col("_readable")).select("_place")
+        at = by_file(found, found.rows_at(places, len(keys))) if keys else {}
+        for name, file in files.items():
+            if (said := got.get(name, ([], {}))) != (file.pairs, file.violated):
+                wrong.append((name, f"{said} is read, not {(file.pairs, file.violated)}"))
+            few = [pair for pair in file.pairs if pair[0] in keys]
+            if (said := at.get(name, ([], {}))[0]) != few:
+                wrong.append((name, f"{said} is at the places of {few}"))
+        counts = sum((Counter(file.violated) for file in files.values()), Counter())
+        counts += Counter(columns=sum(columns.get(name, 0) for name in files))
+        if violated(found) != counts:
+            wrong.append((", ".join(files), f"{violated(found)} is counted, not {counts}"))
+        findings = {"UNKNOWN_COLUMN": 1} if unknown & files.keys() else {}
+        if found.measures()["findings"] != findings:
+            wrong.append((", ".join(files), f"{found.measures()['findings']} is found"))
         found.release()
+    assert_none(wrong)
 
 
 def test_the_files_of_a_folder_are_one_entity_and_must_not_change_meanwhile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import gzip
 import io
 import json
@@ -13,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from psycopg.types.json import Jsonb
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 
 from delivery.runs import OPEN
 from omd.spark.delivery.staging import csv as csv_reader
@@ -55,18 +58,25 @@ def found(spark: SparkSession, plans: Plans, given: Any, **options: Any) -> Stan
     """Return where the rows of the entity stand, which is the same whoever reads them."""
     checked = check(spark, plans.plan(E, **{"lines": True, **options}), given)
     try:
-        stands = []
-        for rows in (checked.values(), checked.rows()):
-            rows = checked.stand(rows.where("_readable")).select("k", FILE, LINE).collect()
-            assert len({row[0] for row in rows}) == len(rows)
-            stands.append({k: (file, line) for k, file, line in rows})
         few = checked.narrow.where("_readable AND k % 50 = 7").select("_place")
-        at = checked.stand(checked.rows_at(few, 1)).where("_readable AND k % 50 = 7")
-        assert {row["k"]: (row[FILE], row[LINE]) for row in at.collect()} == {
-            k: stand for k, stand in stands[0].items() if k % 50 == 7
+        ways = {
+            "values": checked.values(),
+            "rows": checked.rows(),
+            "rows_at": checked.rows_at(few, 1).where("k % 50 = 7"),
         }
-        assert stands[0] == stands[1]
-        return stands[0]
+        rows = [
+            rows.where("_readable").select("k", "_place", F.lit(way).alias("way"))
+            for way, rows in ways.items()
+        ]
+        # One union, so that the splits are looked at once.
+        told = checked.stand(functools.reduce(DataFrame.unionAll, rows)).collect()
+        stands: dict[str, Stands] = {way: {} for way in ways}
+        for row in told:
+            assert row["k"] not in stands[row["way"]], row
+            stands[row["way"]][row["k"]] = (row[FILE], row[LINE])
+        assert stands["rows"] == stands["values"]
+        assert stands["rows_at"] == {k: v for k, v in stands["rows"].items() if k % 50 == 7}
+        return stands["rows"]
     finally:
         checked.release()
 
