@@ -24,15 +24,15 @@ def is_public(address: str) -> bool:
     that is.
     """
     try:
-        found = ipaddress.ip_address(address.partition("%")[0])
+        parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    if isinstance(found, ipaddress.IPv6Address):
-        if found.ipv4_mapped is not None:
-            return is_public(str(found.ipv4_mapped))
-        if found.is_site_local or found.sixtofour or found.teredo:
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped is not None:
+            return is_public(str(parsed.ipv4_mapped))
+        if parsed.is_site_local or parsed.sixtofour or parsed.teredo:
             return False
-    return found.is_global and not (found.is_multicast or found.is_reserved)
+    return parsed.is_global and not (parsed.is_multicast or parsed.is_reserved)
 
 
 def dial(host: str, port: int, timeout: float, *, anywhere: bool) -> socket.socket:

@@ -96,7 +96,7 @@ class Webhook:
         headers = {"webhook-id": identity}
         if self._secret_name is None:
             return headers
-        # Who registers a sink reads this problem, and is not told which variables there are.
+        # Who registers a sink reads this problem, and does not learn which variables there are.
         problem = f"p_secret_name names no variable {SECRETS}… of the sender with whsec_ and base64"
         if not self._secret_name.startswith(SECRETS):
             raise ValueError(problem)
