@@ -912,8 +912,8 @@ class ControlCalls(Calls):
         would touch now; it is NULL on Spark, and for a template without a count.
 
         It counts with the rights of the caller, who needs SELECT on the targets, and calls what
-        their owners have put there: functions of views, of policies and of counts that they
-        registered. What these do in the database is undone.
+        their owners have put there: functions of views, policies and counts. What these do in the
+        database is undone.
 
         Raises:
             UnknownModuleInstance: OM004.
