@@ -331,7 +331,9 @@ def _rights(connection: Connection) -> Iterator[str]:
     yield "# Roles\n"
     yield (
         "Who may read, write and call what. None of the roles can log in: grant them to those that"
-        " do. Everything belongs to omd_owner, and nothing is granted to PUBLIC.\n"
+        " do. Everything belongs to omd_owner, and nothing is granted to PUBLIC."
+        " [SECURITY](../../SECURITY.md#who-may-make-whom-execute-what) says what each may make"
+        " others execute.\n"
     )
     members = connection.execute(MEMBERS, [roles, roles]).fetchall()
     yield from _table(

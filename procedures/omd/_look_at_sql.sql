@@ -1,5 +1,6 @@
 -- It runs with the rights of the caller: omd_owner may not name tables of every schema, so what it
--- can't name at the registration somebody else looks up.
+-- can't name at the registration somebody else looks up. The server calls code of users while it
+-- reads a text of theirs, so a session that calls none (omd.user_code is off) leaves it to others.
 
 CREATE OR REPLACE FUNCTION omd._look_at_sql(
     p_module_code text
@@ -15,6 +16,9 @@ DECLARE
     v_executable text;
     v_look record;
 BEGIN
+    IF current_setting('omd.user_code', TRUE) = 'off' THEN
+        RETURN;
+    END IF;
     SELECT d.executable INTO v_executable FROM omd.module_definition(p_module_code) AS d;
     v_look := omd._statement_inputs(v_executable);
     IF v_look.p_tables IS NULL AND current_user = 'omd_owner' THEN
@@ -27,7 +31,7 @@ END
 $look_at_sql$;
 
 COMMENT ON FUNCTION omd._look_at_sql IS
-'Looks up what the SQL of the Module p_module_code reads. Locks: the Module, where something is '
-'new.';
+'Looks up what the SQL of the Module p_module_code reads, unless the setting omd.user_code is off. '
+'Locks: the Module, where something is new.';
 REVOKE ALL ON FUNCTION omd._look_at_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._look_at_sql TO omd_runner, omd_admin;

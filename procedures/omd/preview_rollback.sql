@@ -1,5 +1,5 @@
--- Each count runs in a read-only subtransaction that is then undone, so that it changes nothing,
--- not even through a function that it calls.
+-- Each count runs in a read-only subtransaction that is then undone, so that it changes nothing in
+-- the database, not even through a function that it calls.
 
 CREATE OR REPLACE FUNCTION omd.preview_rollback(
     p_module_instance_id bigint
@@ -77,7 +77,9 @@ $preview_rollback$;
 COMMENT ON FUNCTION omd.preview_rollback IS
 'Returns what build_rollback_sql returns, with the number of rows that each statement would touch '
 'now; it is NULL on Spark, and for a template without a count. It counts with the rights of the '
-'caller, who needs SELECT on the targets. It changes nothing. Errors: OM004, OM005, OM009, OM201, '
-'OM202, OM205, OM209: a count would change something. Locks: none. May be NULL: row_count.';
+'caller, who needs SELECT on the targets, and calls what their owners have put there: functions '
+'of views, policies and counts. What these do in the database is undone. Errors: OM004, OM005, '
+'OM009, OM201, OM202, OM205, OM209: a count would change something. Locks: none. May be NULL: '
+'row_count.';
 REVOKE ALL ON FUNCTION omd.preview_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.preview_rollback TO omd_reader;

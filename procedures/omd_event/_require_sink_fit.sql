@@ -41,8 +41,9 @@ BEGIN
             p_sink.format NOT IN ('CLOUDEVENT', 'TEXT')
         ),
         (
-            'p_secret_name', p_sink.secret_name, 'the name of an environment variable',
-            p_sink.secret_name !~ '^[A-Za-z_][A-Za-z0-9_]*$'
+            'p_secret_name', p_sink.secret_name,
+            'the name of an environment variable that begins with OMD_SECRET_',
+            p_sink.secret_name !~ '^OMD_SECRET_[A-Za-z0-9_]+$'
         ),
         (
             'p_timeout', p_sink.timeout::text, 'an interval of 1 ms to 1 day',

@@ -113,10 +113,10 @@ COMMENT ON PROCEDURE omd_event.register_sink IS
 'OPENLINEAGE, WEBHOOK, COMMAND, or PULL for a program of your own. p_event_types: the types that '
 'it gets (at first all). p_codes: LIKE patterns of the codes that it gets (at first all). '
 'p_target: the address of a webhook, the absolute path of a command. p_format: what these get, '
-'CLOUDEVENT (at first) or TEXT. p_secret_name: the environment variable of the sender with the '
-'secret for signatures. p_timeout: how long one event may take. p_from: it goes on after this '
-'event, 0: with all that are kept (at first after the newest). p_inactive_indicator: Y: nothing is '
-'sent, and nothing waits. A lease ends, and so does a pause. Errors: OM005, OM013. Locks: the row '
-'of the sink.';
+'CLOUDEVENT (at first) or TEXT. p_secret_name: the environment variable of the sender, whose name '
+'begins with OMD_SECRET_, with the secret for signatures. p_timeout: how long one event may take. '
+'p_from: it goes on after this event, 0: with all that are kept (at first after the newest). '
+'p_inactive_indicator: Y: nothing is sent, and nothing waits. A lease ends, and so does a pause. '
+'Errors: OM005, OM013. Locks: the row of the sink.';
 REVOKE ALL ON PROCEDURE omd_event.register_sink FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.register_sink TO omd_admin;

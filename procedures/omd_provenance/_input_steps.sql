@@ -1,5 +1,6 @@
 -- The records are read where they are now, with the rights of who asks, unless the run has kept
--- them. Keys of cycles were written in UTC, so records are too.
+-- them or the session calls no code of users (omd.user_code is off). Keys of cycles were written in
+-- UTC, so records are too.
 
 CREATE OR REPLACE FUNCTION omd_provenance._input_steps(
     p_module_instance_id bigint,
@@ -31,7 +32,9 @@ BEGIN
         v_rows := '{}';
         v_problem := NULL;
         BEGIN
-            IF v_input.source IS NOT NULL AND v_input.arrival_column IS NOT NULL THEN
+            IF current_setting('omd.user_code', TRUE) = 'off' THEN
+                v_problem := 'omd.user_code is off';
+            ELSIF v_input.source IS NOT NULL AND v_input.arrival_column IS NOT NULL THEN
                 EXECUTE format(
                     'SELECT coalesce(jsonb_object_agg(t.%1$I::text, to_jsonb(t)), ''{}'') FROM %2$s AS t'
                     ' WHERE t.%1$I = ANY($1) AND ($2 IS NULL OR to_jsonb(t) @> $2) AND %3$s',

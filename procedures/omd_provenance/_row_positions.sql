@@ -2,7 +2,8 @@
 -- windows part: which of them hold the rows is asked later. A caller who knows how many rows
 -- a run has gets them by the time of the run, where the position is a time with an index and the
 -- stamp has none: when as many are there, there are no others. It reads a table of users with the
--- rights of the caller. Where these don't suffice nobody knows where the rows are.
+-- rights of the caller. Where these don't suffice, or its session calls no code of users
+-- (omd.user_code is off), nobody knows where the rows are.
 
 CREATE OR REPLACE FUNCTION omd_provenance._row_positions(
     p_instance_array bigint[],
@@ -38,6 +39,9 @@ DECLARE
     v_key text[];
     v_left bigint[] := p_instance_array;
 BEGIN
+    IF current_setting('omd.user_code', TRUE) = 'off' THEN
+        RETURN;
+    END IF;
     SELECT
         array_agg(
             format('s.%I', a.attname) ORDER BY array_position(p_stamp_columns, a.attname::text)
@@ -136,8 +140,8 @@ COMMENT ON FUNCTION omd_provenance._row_positions IS
 'p_stamp_columns: how many (row_count), how many in the first of these columns (stamp_count), and '
 'positions (objects of pos, id), one for all rows that no window between p_pos_bounds and '
 'p_id_bounds parts. A run without rows has none, and no run has any where the caller may not '
-'read. p_pos_column, p_id_column: the columns of positions. p_pos_bounds, p_id_bounds: the bounds '
-'of the windows, in order. p_known: how many rows each run has, {run: {oid of the table: rows}}; '
-'NULL: that is not known. Locks: none but those of reading.';
+'read, or the setting omd.user_code is off. p_pos_column, p_id_column: the columns of positions. '
+'p_pos_bounds, p_id_bounds: the bounds of the windows, in order. p_known: how many rows each run '
+'has, {run: {oid of the table: rows}}; NULL: that is not known. Locks: none but those of reading.';
 REVOKE ALL ON FUNCTION omd_provenance._row_positions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._row_positions TO omd_reader;

@@ -1,5 +1,6 @@
 -- Business rows are read here, with the rights of who asks: the statements name tables that nobody
--- may read who has only this function. A value that its column can't hold is a key that finds
+-- may read who has only this function. A session that calls no code of users (omd.user_code is
+-- off) reads those of OMD alone. A value that its column can't hold is a key that finds
 -- nothing, not an error of its own.
 
 CREATE OR REPLACE FUNCTION omd_provenance._versions(
@@ -36,6 +37,12 @@ DECLARE
     v_keys jsonb[] := ARRAY[p_key];
     v_its integer := 0;
 BEGIN
+    IF current_setting('omd.user_code', TRUE) = 'off' AND v_problem IS NULL AND NOT EXISTS (
+        SELECT FROM pg_class AS c
+        WHERE c.oid = to_regclass(p_table_code) AND pg_get_userbyid(c.relowner) = 'omd_owner'
+    ) THEN
+        v_problem := 'omd.user_code is off';
+    END IF;
     BEGIN
         IF v_problem IS NULL AND v_place.finder IS NOT NULL THEN
             EXECUTE format('SELECT array_agg(f.key) FROM (%s) AS f', v_place.finder)

@@ -1,7 +1,8 @@
 -- The call itself is performed in a block that always ends with an error, which undoes everything,
 -- notifications and locks too, so the answer can't differ from that of the call. Deferred
 -- constraints would be looked at only by a commit, so they are looked at before the end. A reason
--- is set, so that events are written here too.
+-- is set, so that events are written here too. No rollback undoes what a function of a user has
+-- done elsewhere, so no action is performed that may call one, and no plan reads a relation of one.
 
 CREATE OR REPLACE FUNCTION omd_web.preview(
     p_action_code text,

@@ -13,8 +13,8 @@ import pytest
 
 import omd
 from delivery.test_arrivals import Drop
-from omd.delivery import arrivals
-from omd.delivery.folders import LocalFolders, local_path, printable
+from omd.delivery import arrivals, beneath, folders
+from omd.delivery.folders import LocalFolders, local_path, printable, with_manifest
 from omd.errors import CallerError
 
 if TYPE_CHECKING:
@@ -83,6 +83,82 @@ def test_no_link_is_followed(location: Path, tmp_path: Path) -> None:
         seen(tmp_path / "other")
     with pytest.raises(OSError, match="symbolic link"):
         seen(tmp_path / "other" / "good")
+
+
+@pytest.mark.parametrize("manifest", ["m.json", "deep/er/m.json"])
+@pytest.mark.parametrize("swapped", ["2020", "2020/deep", "2020/deep/er"])
+def test_a_folder_that_becomes_a_link_after_the_look_gives_nobody_s_file(
+    location: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str, manifest: str
+) -> None:
+    """The sender puts a link in place of a folder between the look and the reading."""
+    secret = {"files": [{"path": "secret", "bytes": 1}]}
+    files = ["customer.csv", "m.json", "deep/x.csv", "deep/er/m.json"]
+    for root in (location, tmp_path / "other"):
+        folder = write(root, "2020", *files, content=json.dumps(secret))
+        (folder / "_SUCCESS").unlink()
+
+    def swap(folder: dict[str, Any], terms: Any, **readers: Any) -> dict[str, Any]:
+        (location / swapped).rename(tmp_path / "aside")
+        (location / swapped).symlink_to(tmp_path / "other" / swapped)
+        return with_manifest(folder, terms, **readers)
+
+    monkeypatch.setattr(folders, "with_manifest", swap)
+    found = seen(location, ready={"manifest": manifest})["2020"]
+    # Its own file was read from the folder that was looked at, or none.
+    is_above = swapped == "2020" or not manifest.startswith(swapped.removeprefix("2020/"))
+    assert found["manifest"] == (secret if is_above else {})
+    monkeypatch.undo()
+    assert seen(location, ready={"manifest": manifest})["2020"]["kind"] == "LINK"
+
+
+def test_a_file_that_is_another_one_after_the_look_is_not_read(
+    location: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(location, "2020", "m.json", content='{"files": []}')
+
+    def swap(folder_: dict[str, Any], terms: Any, **readers: Any) -> dict[str, Any]:
+        times = (folder / "m.json").stat()
+        (folder / "m.json").rename(location / "aside")
+        (folder / "m.json").write_text('{"files": []}')  # as many bytes, with the same time
+        os.utime(folder / "m.json", ns=(times.st_atime_ns, times.st_mtime_ns))
+        return with_manifest(folder_, terms, **readers)
+
+    monkeypatch.setattr(folders, "with_manifest", swap)
+    assert seen(location, ready={"manifest": "m.json"})["2020"]["manifest"] == {}
+
+
+def test_another_name_of_a_file_counts_where_its_owner_is_that_of_the_folder(
+    location: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "own").write_text("x")
+    folder = write(location, "2020", "customer.csv")
+    (folder / "same.csv").hardlink_to(tmp_path / "own")
+    assert "problem" not in seen(location)["2020"]
+    status = (folder / "same.csv").stat()
+    assert not beneath.is_borrowed(status, status.st_uid)
+    assert beneath.is_borrowed(status, status.st_uid + 1)
+    assert not beneath.is_borrowed((folder / "customer.csv").stat(), status.st_uid + 1)
+
+
+def test_no_folder_is_moved_through_a_link(location: Path, tmp_path: Path) -> None:
+    write(location, "2020", "customer.csv")
+    (tmp_path / "other").mkdir()
+    (location / "done").symlink_to(tmp_path / "other")
+    there = LocalFolders(str(location), TERMS)
+    with pytest.raises(OSError, match="done is a symbolic link"):
+        there.move("2020", "done/2020")
+    assert there.move("2020", "then/there/2020")
+    assert (location / "then" / "there" / "2020" / "customer.csv").is_file()
+    assert not there.move("then", "then/there/2020")
+
+
+@pytest.mark.parametrize("path", ["", "/etc/passwd", "..", "a/../b", "./a", "a//b", "a/"])
+def test_a_path_that_leads_out_of_a_folder_opens_nothing(location: Path, path: str) -> None:
+    (location / "a").mkdir()
+    folder = beneath.folder_at(location)
+    with pytest.raises(OSError, match="no path below"), beneath.file_in(folder, path):
+        pass
+    os.close(folder)
 
 
 def test_what_is_neither_a_file_nor_a_folder_is_said(location: Path) -> None:

@@ -89,11 +89,11 @@ def test_what_was_committed_arrives_once_each_in_order_and_signed(
     flow: Flow, dsn: str, tools_environment: Environment
 ) -> None:
     with receiving() as receiver:
-        sink(flow, target=receiver.url, secret_name="HOOK")
+        sink(flow, target=receiver.url, secret_name="OMD_SECRET_HOOK")
         flow.batch(HOSTILE, "m")
         flow.end_batch(flow.begin_batch(HOSTILE).id, "S")
         flow.run_module("m", "F")
-        told = send(dsn, HOOK=KEY)
+        told = send(dsn, "--allow-url", receiver.url, OMD_SECRET_HOOK=KEY)
         rows = published(flow)
         assert numbers(receiver) == [row["event_number"] for row in rows]
     assert len(rows) >= 4
@@ -133,7 +133,7 @@ def test_a_text_has_a_sentence_and_a_link(flow: Flow, dsn: str) -> None:
         sink(flow, target=receiver.url, format="TEXT", event_types=["RUN_FAILED", "BATCH_FAILED"])
         flow.batch("b", "m")
         run = flow.run_batch("b", m="F")
-        send(dsn)
+        send(dsn, "--allow-url", receiver.url)
         texts = [json.loads(request.body) for request in receiver.requests]
     assert texts == [
         {
@@ -159,7 +159,7 @@ def test_a_receiver_that_comes_back_gets_all_and_nothing_overtakes(flow: Flow, d
         flow.module("m")
         for _ in range(2):
             flow.run_module("m")
-        told = send(dsn)
+        told = send(dsn, "--allow-url", receiver.url)
         first, *rest = numbers(receiver)
     second, third, fourth = sorted({*rest})
     assert rest == [second, second, second, third, fourth]
@@ -180,7 +180,7 @@ def test_an_event_that_is_refused_is_tried_three_times_and_passed(flow: Flow, ds
         sink(flow, target=receiver.url, event_types=["RUN_BEGAN", "RUN_SUCCEEDED"])
         flow.module("m")
         flow.run_module("m")
-        send(dsn)
+        send(dsn, "--allow-url", receiver.url)
         found = numbers(receiver)
     assert found == [found[0]] * 3 + [found[3]]
     refused = flow.rows("SELECT * FROM omd_event.refused_event")
@@ -194,7 +194,7 @@ def test_problems_reach_a_webhook(flow: Flow, dsn: str) -> None:
         flow.batch("b")
         flow.end_batch(flow.begin_batch("b").id, "F")
         sink(flow, target=receiver.url, codes=["LAST_RUN_FAILED/%"])
-        with sending(dsn):
+        with sending(dsn, "--allow-url", receiver.url):
             receiver.wait_for(1)
     (body,) = (json.loads(request.body) for request in receiver.requests)
     assert (body["type"], body["data"]["code"]) == (
@@ -206,7 +206,7 @@ def test_problems_reach_a_webhook(flow: Flow, dsn: str) -> None:
 def test_it_serves_health_beside_and_ends_with_sigterm(flow: Flow, dsn: str) -> None:
     with receiving() as receiver:
         sink(flow, target=receiver.url)
-        with sending(dsn, "--listen", "0") as process:
+        with sending(dsn, "--allow-url", receiver.url, "--listen", "0") as process:
             assert process.stderr is not None
             for line in process.stderr:
                 if match := re.fullmatch(r"listening on (\S+)\n", line):
@@ -225,7 +225,7 @@ def test_an_address_that_changes_is_followed_while_it_sends(flow: Flow, dsn: str
         sink(flow, target=old.url, event_types=["BATCH_SUCCEEDED"])
         flow.batch("b")
         flow.end_batch(flow.begin_batch("b").id, "S")
-        with sending(dsn):
+        with sending(dsn, "--allow-url", old.url, "--allow-url", new.url):
             old.wait_for(1)
             flow.call("omd_event.register_sink", sink_code="hook", target=new.url)
             while not new.requests:
@@ -331,6 +331,14 @@ def test_a_program_that_reads_nothing_and_one_that_prints_much_are_fine(
     run_once(flow)
     told = send(dsn, "--allow-command", str(program))
     assert told.count("x") >= 600000
+
+
+def test_a_receiver_on_this_host_has_to_be_named(flow: Flow, dsn: str) -> None:
+    with receiving() as receiver:
+        sink(flow, target=receiver.url)
+        run_once(flow)
+        assert problem(flow, dsn) == "its host has no public address, and no --allow-url names it"
+        assert receiver.requests == []
 
 
 # Wrong usage -------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from event.webhook_receiver import Request, answers, receiving
+from omd.event.dialing import NotPublic, dial, is_public
 from omd.event.rows import TakeEventsRow
-from omd.event.sender import Refused, Settled, Wait
+from omd.event.sender import Outcome, Refused, Settled, Wait
 from omd.event.webhook import Webhook, is_below, signed
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 CLOUD = '{"specversion": "1.0", "id": "i/RUN_FAILED/7/20261126T000000000001Z", "data": {"é": 1}}'
 TEXT = '{"text": "Module m has failed"}'
+HOOK = "OMD_SECRET_HOOK"
 KEY = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
@@ -31,10 +33,15 @@ def event(body: str = CLOUD, number: int = 5) -> TakeEventsRow:
     return TakeEventsRow(number, "RUN_FAILED", "MODULE", 7, "m", moment, body)
 
 
+def webhook(url: str, **arguments: Any) -> Webhook:
+    """Return a webhook that may post to this address of the host."""
+    return Webhook(url, **{"allowed": [url], **arguments})
+
+
 def test_the_body_arrives_as_it_is_with_its_id_and_type() -> None:
     with receiving() as receiver:
-        assert Webhook(receiver.url).send(event()) == Settled()
-        assert Webhook(receiver.url, format="TEXT").send(event(TEXT)) == Settled()
+        assert webhook(receiver.url).send(event()) == Settled()
+        assert webhook(receiver.url, format="TEXT").send(event(TEXT)) == Settled()
     cloud, text = receiver.requests
     assert (cloud.path, cloud.body) == ("/hook/T0KEN?q=1", CLOUD)
     assert cloud.headers["content-type"] == "application/cloudevents+json; charset=utf-8"
@@ -47,30 +54,30 @@ def test_the_body_arrives_as_it_is_with_its_id_and_type() -> None:
 @pytest.mark.parametrize("status", [200, 201, 202, 204])
 def test_success_settles(status: int) -> None:
     with receiving(answers(status)) as receiver:
-        assert Webhook(receiver.url).send(event()) == Settled()
+        assert webhook(receiver.url).send(event()) == Settled()
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_the_fault_of_the_event_refuses_it(status: int) -> None:
     with receiving(answers(status, "why")) as receiver:
-        assert Webhook(receiver.url).send(event()) == Refused(status, "why")
+        assert webhook(receiver.url).send(event()) == Refused(status, "why")
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 408, 410, 500, 502, 503])
 def test_anything_else_is_a_problem_of_the_sink(status: int) -> None:
     with receiving(answers(status, "secret")) as receiver:
-        assert Webhook(receiver.url).send(event()) == Wait(f"HTTP {status}")
+        assert webhook(receiver.url).send(event()) == Wait(f"HTTP {status}")
 
 
 def test_a_receiver_says_when_it_wants_more() -> None:
     with receiving(answers(429, Retry_After="7")) as receiver:
-        assert Webhook(receiver.url).send(event()) == Wait("HTTP 429", 7.0)
+        assert webhook(receiver.url).send(event()) == Wait("HTTP 429", 7.0)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_not_followed(status: int) -> None:
     with receiving() as other, receiving(answers(status, Location=other.url)) as receiver:
-        assert Webhook(receiver.url).send(event()) == Wait(f"HTTP {status}")
+        assert webhook(receiver.url).send(event()) == Wait(f"HTTP {status}")
         assert len(receiver.requests) == 1
         assert other.requests == []
 
@@ -78,7 +85,7 @@ def test_a_redirect_is_not_followed(status: int) -> None:
 def test_nobody_there_is_a_problem() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    outcome = Webhook(f"http://127.0.0.1:{port}/hook").send(event())
+    outcome = webhook(f"http://127.0.0.1:{port}/hook").send(event())
     assert isinstance(outcome, Wait)
     assert outcome.problem.startswith("no connection: ")
 
@@ -89,7 +96,7 @@ def test_what_is_no_http_is_a_problem() -> None:
         handler.close_connection = True
 
     with receiving(nonsense) as receiver:
-        outcome = Webhook(receiver.url).send(event())
+        outcome = webhook(receiver.url).send(event())
     assert outcome == Wait("no answer of HTTP: BadStatusLine")
 
 
@@ -109,14 +116,14 @@ def test_who_answers_a_byte_at_a_time_holds_nobody_up(
     for answer in (slowly, silently):
         over.clear()
         with receiving(answer) as receiver:
-            webhook = Webhook(receiver.url, timeout=0.3)
-            sent = background(webhook.send, event())
+            hook = webhook(receiver.url, timeout=0.3)
+            sent = background(hook.send, event())
             try:
                 assert sent.result(timeout=60) == Wait("no answer within 0.3 s")
             finally:
                 over.set()  # else it would answer for as long as it is asked
             receiver.answer = answers(200)
-            assert webhook.send(event()) == Settled(), "the next one has a new connection"
+            assert hook.send(event()) == Settled(), "the next one has a new connection"
 
 
 def test_an_endless_answer_is_not_read() -> None:
@@ -131,15 +138,15 @@ def test_an_endless_answer_is_not_read() -> None:
                 handler.wfile.write(b"x" * 65536)
 
     with receiving(endlessly) as receiver:
-        assert Webhook(receiver.url).send(event()) == Settled()
+        assert webhook(receiver.url).send(event()) == Settled()
         over.set()
 
 
 def test_one_connection_serves_many_events_and_a_new_one_when_it_was_closed() -> None:
     with receiving() as receiver:
-        webhook = Webhook(receiver.url)
+        hook = webhook(receiver.url)
         for _ in range(3):
-            assert webhook.send(event()) == Settled()
+            assert hook.send(event()) == Settled()
         assert len({request.client for request in receiver.requests}) == 1
 
         def closing(handler: BaseHTTPRequestHandler, request: Request) -> None:
@@ -148,8 +155,8 @@ def test_one_connection_serves_many_events_and_a_new_one_when_it_was_closed() ->
 
         receiver.answer = closing
         for _ in range(3):
-            assert webhook.send(event()) == Settled()
-        webhook.close()
+            assert hook.send(event()) == Settled()
+        hook.close()
 
 
 # What is signed -----------------------------------------------------------------------------------
@@ -166,10 +173,9 @@ def test_the_signature_is_that_of_the_standard() -> None:
 
 def test_while_a_secret_changes_both_sign() -> None:
     with receiving() as receiver:
-        both = {"HOOK": f"{KEY} whsec_AAAA"}
-        assert (
-            Webhook(receiver.url, secret_name="HOOK", environment=both).send(event()) == Settled()
-        )
+        both = {HOOK: f"{KEY} whsec_AAAA"}
+        hook = webhook(receiver.url, secret_name=HOOK, environment=both)
+        assert hook.send(event()) == Settled()
     first, second = receiver.requests[0].headers["webhook-signature"].split(" ")
     assert first.startswith("v1,")
     assert second.startswith("v1,")
@@ -178,13 +184,28 @@ def test_while_a_secret_changes_both_sign() -> None:
 
 @pytest.mark.parametrize("secret", [None, "", "whsec_no base64!", "whsec_é", "geheim!"])
 def test_without_its_secret_nothing_is_sent(secret: str | None) -> None:
-    environment = {} if secret is None else {"HOOK": secret}
+    assert unsigned(HOOK, {} if secret is None else {HOOK: secret}) == [NO_SECRET]
+
+
+@pytest.mark.parametrize("name", ["HOOK", "PGPASSWORD", "OMD_DSN", "omd_secret_hook", ""])
+def test_no_variable_signs_that_is_not_meant_to_and_nobody_learns_which_there_are(
+    name: str,
+) -> None:
+    assert unsigned(name, {}) == unsigned(name, {name: KEY}) == [NO_SECRET]
+
+
+NO_SECRET = Wait(
+    "p_secret_name names no variable OMD_SECRET_… of the sender with whsec_ and base64"
+)
+
+
+def unsigned(name: str, environment: dict[str, str]) -> list[Outcome]:
+    """Return what became of an event; nothing was sent."""
     with receiving() as receiver:
-        outcome = Webhook(receiver.url, secret_name="HOOK", environment=environment).send(event())
+        hook = webhook(receiver.url, secret_name=name, environment=environment)
+        outcome = hook.send(event())
         assert receiver.requests == []
-    assert isinstance(outcome, Wait)
-    assert "HOOK" in outcome.problem
-    assert not secret or secret.split()[-1] not in outcome.problem
+    return [outcome]
 
 
 # What is allowed ----------------------------------------------------------------------------------
@@ -216,10 +237,67 @@ def test_a_prefix_means_scheme_host_port_and_path(url: str, prefix: str, expecte
 
 def test_what_is_not_allowed_is_not_sent() -> None:
     with receiving() as receiver:
-        outcome = Webhook(receiver.url, allowed=["https://a.example/"]).send(event())
+        outcome = webhook(receiver.url, allowed=["https://a.example/"]).send(event())
         assert outcome == Wait("its URL is not below one of --allow-url")
         assert receiver.requests == []
-        assert Webhook(receiver.url, allowed=[receiver.url]).send(event()) == Settled()
+        assert webhook(receiver.url, allowed=[receiver.url]).send(event()) == Settled()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1", "127.9.9.9", "0.0.0.0", "0.1.2.3", "10.1.2.3", "172.16.0.1", "172.31.255.255",
+        "192.168.0.1", "169.254.169.254", "100.64.0.1", "192.0.0.1", "198.18.0.1", "224.0.0.1",
+        "239.255.255.250", "240.0.0.1", "255.255.255.255", "::", "::1", "fe80::1", "fe80::1%lo",
+        "fec0::1", "fc00::1", "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1",
+        "::ffff:169.254.169.254", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::808:808",
+        "2002:7f00:1::", "2001:0:7f00:1::", "localhost", "", "127.1",
+    ],
+)  # fmt: skip
+def test_an_address_of_this_host_or_its_networks_is_not_public(address: str) -> None:
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "172.32.0.1", "2606:4700::1", "::ffff:8.8.8.8"])
+def test_an_address_of_the_internet_is_public(address: str) -> None:
+    assert is_public(address)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1"])
+def test_without_a_named_url_nothing_of_this_host_is_connected_to(host: str) -> None:
+    with receiving() as receiver:
+        url = receiver.url.replace("127.0.0.1", host)
+        outcome = Webhook(url).send(event())
+        assert outcome == Wait("its host has no public address, and no --allow-url names it")
+        assert receiver.requests == []
+        assert webhook(url).send(event()) == Settled(), "it was there all the time"
+
+
+def test_a_name_is_looked_up_once_and_the_address_that_was_looked_at_is_connected_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A name whose address is another one at the second look (DNS rebinding) wins nothing."""
+    asked: list[str] = []
+    connected: list[object] = []
+
+    def looked_up(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        asked.append(host)
+        addresses = ["127.0.0.1", "8.8.8.8", "10.0.0.1"] if len(asked) == 1 else ["127.0.0.1"]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
+
+    class NoSocket(socket.socket):
+        def connect(self, place: object) -> None:
+            connected.append(place)
+            raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    monkeypatch.setattr(socket, "socket", NoSocket)
+    with pytest.raises(ConnectionRefusedError):
+        dial("a.example", 80, 1.0, anywhere=False)
+    assert (asked, connected) == (["a.example"], [("8.8.8.8", 80)])
+    with pytest.raises(NotPublic):
+        dial("a.example", 80, 1.0, anywhere=False)
+    assert connected == [("8.8.8.8", 80)]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +309,7 @@ def test_what_is_not_allowed_is_not_sent() -> None:
     ],
 )  # fmt: skip
 def test_an_odd_url_is_a_problem_that_does_not_show_it(url: str) -> None:
-    outcome = Webhook(url, timeout=2).send(event())
+    outcome = webhook(url, timeout=2, allowed=[url, "http://127.0.0.1:1/"]).send(event())
     assert isinstance(outcome, Wait)
     assert "secret" not in outcome.problem
 
@@ -240,5 +318,5 @@ def test_nothing_of_the_body_makes_a_header() -> None:
     hostile = json.dumps({"specversion": "1.0", "id": "x\r\nX-Evil: y", "data": {}})
     with receiving() as receiver:
         with pytest.raises(ValueError, match="header"):
-            Webhook(receiver.url).send(event(hostile))
+            webhook(receiver.url).send(event(hostile))
         assert receiver.requests == []

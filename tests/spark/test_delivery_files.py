@@ -344,6 +344,28 @@ def test_a_file_that_was_a_link_meanwhile_fails_the_attempt(
         staged.unchanged()
 
 
+@pytest.mark.parametrize("swapped", ["", "deep", "deep/er"])
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_folder_that_was_a_link_meanwhile_fails_the_attempt(
+    desk: Desk, spark: SparkSession, tmp_path: Path, swapped: str, deep: bool
+) -> None:
+    """Its files are the same before and after; those that were read were of somebody else."""
+    name = "drop/e.csv/deep/er/1.csv" if deep else "drop/e.csv"
+    for root, row in ((tmp_path / "own", "1,a"), (tmp_path / "other", "2,b")):
+        (root / name).parent.mkdir(parents=True)
+        (root / name).write_text(f"k,v\n{row}\n")
+    staged = stage(spark, desk.plan(E), tmp_path / "own" / "drop")["e"]
+    staged.unchanged()
+    at = f"drop/e.csv/{swapped}" if deep and swapped else "drop/e.csv" if deep else "drop"
+    folder, aside = tmp_path / "own" / at, tmp_path / "aside"
+    folder.rename(aside)
+    folder.symlink_to(tmp_path / "other" / at)
+    folder.unlink()
+    aside.rename(folder)
+    with pytest.raises(StagingChanged):
+        staged.unchanged()
+
+
 def test_files_with_one_header_each_are_read_once_by_lines(
     desk: Desk, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,13 +92,31 @@ def test_what_is_no_http_gets_the_headers_too(page: Page) -> None:
         b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
         b"\0\0\r\n\r\n",
     ):
-        with socket.create_connection(("127.0.0.1", page.port), timeout=20) as client:
-            client.sendall(wrong)
-            with client.makefile("rb") as answer:
-                text = answer.read().decode()
+        text = said_to(page, wrong)
         assert text.startswith("HTTP/1.1 400 ")
         assert f"Content-Security-Policy: {POLICY}\r\n" in text
         assert "Cache-Control: no-store\r\n" in text
+
+
+def test_a_request_with_two_lengths_is_refused_and_its_connection_closed(page: Page) -> None:
+    """A proxy that believes the other length would send the rest as a request of its own."""
+    for path in (b"/healthz", b"/login"):
+        for method in (b"GET", b"POST"):
+            head = b"%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n" % (method, path, page.port)
+            lengths = [b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n"]
+            for order in (lengths, lengths[::-1]):
+                wrong = head + b"".join(order) + b"\r\n0\r\n\r\n" + head + b"\r\n"
+                text = said_to(page, wrong)
+                assert text.startswith("HTTP/1.1 400 "), text
+                assert text.count("HTTP/1.1") == 1, text
+
+
+def said_to(page: Page, given: bytes) -> str:
+    """Return all that is said to these bytes until the connection is closed."""
+    with socket.create_connection(("127.0.0.1", page.port), timeout=20) as client:
+        client.sendall(given)
+        with client.makefile("rb") as answer:
+            return answer.read().decode()
 
 
 def test_a_host_of_others_is_refused_whatever_it_asks(page: Page) -> None:

@@ -125,6 +125,23 @@ def test_a_tab_that_comes_back_gets_what_it_missed_and_no_more(
     third.until(lambda event: 'data-key="3"' in event.get("data", ""))
 
 
+@pytest.mark.parametrize("seen", ["x\nevent: x\ndata: x", "x.y", "0" * 17, "0123456789ABCDEF"])
+def test_an_id_of_a_stream_is_made_of_digests_of_ours(
+    page: Page, tried: Callable[..., float], seen: str
+) -> None:
+    tried(1)
+    seen = f"{seen}.{seen}"
+    asked, _, _ = address(page).partition("&seen=")
+    for headers, query in (({}, quote(seen)), ({"Last-Event-ID": seen.replace("\n", " ")}, "")):
+        with contextlib.closing(Stream(page, f"{asked}&seen={query}", **headers)) as stream:
+            event = stream.until(lambda event: "id" in event)
+        assert event.keys() == {"id", "data"}
+        digests = event["id"].split(".")
+        assert len(digests) == 2
+        assert any(digests)
+        assert all(re.fullmatch("([0-9a-f]{16})?", one) for one in digests), event
+
+
 def test_who_may_see_and_do_the_same_shares_a_watch(
     page: Page, tried: Callable[..., float], conn: Connection
 ) -> None:

@@ -212,7 +212,7 @@ def test_what_is_refused_says_why(session: Session, ada: Personal) -> None:
         "x",
         "x",
         "/",
-        lambda work, connection: sending.send(work, connection, "SELECT 1/0;"),
+        lambda work, connection: sending.send(work, connection, "SELECT 1/0;", "x"),
     )
     assert work.wait(30)
     assert work.state is State.REFUSED
@@ -239,7 +239,7 @@ def test_a_statement_of_lines_is_sent_line_by_line(
     lines = [f"SET omd.reason = {row['r']};", call, "RESET omd.reason;"]
     assert sending.parts("\n".join(lines)) == lines
     work = AtWork().begin(
-        session, "x", "x", "/", lambda work, c: sending.send(work, c, "\n".join(lines))
+        session, "x", "x", "/", lambda work, c: sending.send(work, c, "\n".join(lines), "x")
     )
     assert work.wait(30)
     assert work.error is None
@@ -248,7 +248,7 @@ def test_a_statement_of_lines_is_sent_line_by_line(
 
 def test_a_transaction_is_sent_at_once(session: Session, ada: Personal, conn: Any) -> None:
     text = "BEGIN;\nSET LOCAL omd.reason = 'x%';\nSELECT current_query() AS q;\nCOMMIT;"
-    work = AtWork().begin(session, "x", "x", "/", lambda work, c: sending.send(work, c, text))
+    work = AtWork().begin(session, "x", "x", "/", lambda work, c: sending.send(work, c, text, "x"))
     assert work.wait(30)
     assert work.answers == [{"q": text}]
 
@@ -257,6 +257,6 @@ def test_what_an_earlier_action_left_is_undone_first(session: Session, ada: Pers
     with ada.connection() as connection:
         connection.execute("SET omd.reason = 'earlier'")
     call = "SELECT nullif(current_setting('omd.reason', true), '') AS r;"
-    work = AtWork().begin(session, "x", "x", "/", lambda work, c: sending.send(work, c, call))
+    work = AtWork().begin(session, "x", "x", "/", lambda work, c: sending.send(work, c, call, "x"))
     assert work.wait(30)
     assert work.answers == [{"r": None}]

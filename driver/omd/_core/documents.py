@@ -18,9 +18,25 @@ MAX_DEPTH = 64
 MAX_VALUES = 500_000
 """How many values a document may have; what an alias stands for counts each time."""
 
+MAX_ALIASES = 10_000
+"""How many anchors and aliases a document may have, and how many merge keys."""
+
+MAX_DIGITS = 1_000
+"""How many digits a whole number may have, its sign and prefix counted."""
+
 TOO_DEEP = f"it is nested more than {MAX_DEPTH} deep"
 TOO_MANY = f"the document has more than {MAX_VALUES:,} values, aliases written out"
+TOO_MANY_ALIASES = f"the document has more than {MAX_ALIASES:,} anchors and aliases"
+TOO_MANY_MERGES = f"the document has more than {MAX_ALIASES:,} merge keys"
+TOO_LONG = f"a whole number has more than {MAX_DIGITS:,} digits"
 TOO_LARGE = f"the document has more than {MAX_BYTES:,} bytes"
+
+_TOO_LONG = 10**MAX_DIGITS
+
+
+def whole_number(text: str) -> int:
+    """Return the number that JSON writes so; one that is too long stands for all of them."""
+    return _TOO_LONG if len(text) > MAX_DIGITS else int(text)
 
 
 def child(path: str, step: str | int) -> str:
@@ -52,6 +68,8 @@ def problem_of(document: object) -> tuple[str, str] | None:
             if problem := odd_character(value):
                 return path, problem
             continue
+        if isinstance(value, int) and abs(value) >= _TOO_LONG:
+            return path, TOO_LONG
         items: list[tuple[Any, Any]] = []
         if isinstance(value, Mapping):
             items = list(value.items())

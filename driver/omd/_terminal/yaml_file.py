@@ -19,21 +19,28 @@ import click
 import yaml
 
 from omd._core.documents import (
+    MAX_ALIASES,
     MAX_BYTES,
     MAX_DEPTH,
+    MAX_DIGITS,
     MAX_VALUES,
     TOO_DEEP,
     TOO_LARGE,
+    TOO_LONG,
     TOO_MANY,
+    TOO_MANY_ALIASES,
+    TOO_MANY_MERGES,
     child,
     odd_character,
     problem_of,
+    whole_number,
 )
 from omd._core.errors import InvalidModel
 from omd._core.texts import exact, storable
 
 _LONGEST_PATH = 200
 _LINE_ENDS = "\n\x85\u2028\u2029"
+_INTEGER, _MERGE = "tag:yaml.org,2002:int", "tag:yaml.org,2002:merge"
 _MOST_DIGITS = 60  # of a number that is written without an exponent
 
 
@@ -51,6 +58,7 @@ class AnyLoader(yaml.SafeLoader):
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
         self._steps: list[str | int] = []
+        self._aliases = self._merges = 0
         # Depth and number of values of each node; the node is held, so that its id stays its own.
         self._measured: dict[int, tuple[int, int, yaml.Node]] = {}
 
@@ -58,12 +66,16 @@ class AnyLoader(yaml.SafeLoader):
         """Compose a node: the hook of the base class."""
         step = index.value if isinstance(index, yaml.ScalarNode) else index
         is_step = isinstance(step, (str, int))
-        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        mark = event.start_mark
         is_alias = self.check_event(yaml.AliasEvent)
         if is_step:
             self._steps.append(step)
         if len(self._steps) >= MAX_DEPTH:
             self._refuse(mark, TOO_DEEP)
+        self._aliases += event.anchor is not None
+        if self._aliases > MAX_ALIASES:
+            self._refuse(mark, TOO_MANY_ALIASES)
         node = super().compose_node(parent, index)
         if node is not None and id(node) not in self._measured:
             if is_alias:
@@ -78,6 +90,11 @@ class AnyLoader(yaml.SafeLoader):
         if isinstance(node, yaml.ScalarNode):
             if problem := odd_character(node.value):
                 self._refuse(node.start_mark, problem)
+            if node.tag == _INTEGER and len(node.value) > MAX_DIGITS:
+                self._refuse(node.start_mark, TOO_LONG)
+            self._merges += node.tag == _MERGE
+            if self._merges > MAX_ALIASES:
+                self._refuse(node.start_mark, TOO_MANY_MERGES)
         elif isinstance(node, yaml.MappingNode):
             below = [part for pair in node.value for part in pair]
         else:
@@ -131,7 +148,7 @@ def read_json(path: Path) -> Any:
         InvalidModel: it breaks a bound of documents.
     """
     try:
-        document = json.loads(bounded_text(path))
+        document = json.loads(bounded_text(path), parse_int=whole_number)
     except RecursionError:
         raise _out_of_bounds(str(path), "", TOO_DEEP) from None
     except (ValueError, OSError) as error:
@@ -191,7 +208,7 @@ def read_document(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
             document = None if node is None else loader.construct_document(node)
         finally:
             loader.dispose()
-    # A number of thousands of digits is a ValueError, and so is a text that is no UTF-8.
+    # A text that is no UTF-8 is a ValueError.
     except (yaml.YAMLError, ValueError, OSError) as error:
         raise click.UsageError(f"{path}: {error}") from None
     if not isinstance(document, dict):

@@ -911,8 +911,9 @@ class ControlCalls(Calls):
         """Returns what build_rollback_sql returns, with the number of rows that each statement
         would touch now; it is NULL on Spark, and for a template without a count.
 
-        It counts with the rights of the caller, who needs SELECT on the targets. It changes
-        nothing.
+        It counts with the rights of the caller, who needs SELECT on the targets, and calls what
+        their owners have put there: functions of views, policies and counts. What these do in the
+        database is undone.
 
         Raises:
             UnknownModuleInstance: OM004.

@@ -1,20 +1,24 @@
 """What is in a location on this machine, as omd_delivery.report_arrivals takes it.
 
 It lists and decides nothing. A sender writes there while it is listed, and this process may read
-more than the sender: so nothing is followed that is a link, and each folder that can't be listed
-says why, while the others go on.
+more than the sender: so nothing is followed that is a link, a file is read only if it is the one
+that was listed, and each folder that can't be listed says why, while the others go on.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import re
 import stat
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from omd.delivery import beneath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -50,87 +54,133 @@ class LocalFolders:
         Raises:
             OSError: the location can't be read, or is behind a link.
         """
-        # One in the root of the machine was made by its administrator: /tmp is one on macOS.
-        for part in [self._root, *self._root.parents][:-2]:
-            if part.is_symlink():
-                raise OSError(f"{part} is a symbolic link")
-        with os.scandir(self._root) as entries:
-            seen = [self._entry(entry.name) for entry in entries]
+        with self._opened() as root, os.scandir(root) as entries:
+            seen = [self._entry(root, entry.name) for entry in entries]
         return [folder for folder in seen if folder is not None]
 
     def one(self, name: str) -> list[dict[str, Any]]:
         """Return a folder by its name, in a list; none where it is gone."""
-        folder = self._entry(name)
+        with self._opened() as root:
+            folder = self._entry(root, name)
         return [] if folder is None else [folder]
 
     def move(self, name: str, to: str) -> bool:
         """Rename a folder within the location; return whether there was nothing of that name."""
-        target = self._root / to
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if os.path.lexists(target):
-            return False
-        (self._root / name).rename(target)
+        *way, target = to.split("/")
+        with self._opened() as root:
+            there = beneath.folder_in(root, *way, makes=True)
+            try:
+                if _exists(target, there):
+                    return False
+                os.rename(name, target, src_dir_fd=root, dst_dir_fd=there)
+            finally:
+                os.close(there)
         return True
 
     def exists(self, name: str) -> bool:
         """Return whether there is something of this name, which may be a link."""
         return os.path.lexists(self._root / name)
 
-    def _entry(self, name: str) -> dict[str, Any] | None:
-        path = self._root / name
-        folder: dict[str, Any] = {"folder": printable(name)}
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        root = beneath.folder_at(self._root)
         try:
-            mode = path.lstat().st_mode
+            yield root
+        finally:
+            os.close(root)
+
+    def _entry(self, root: int, name: str) -> dict[str, Any] | None:
+        folder: dict[str, Any] = {"folder": printable(name)}
+        descriptor = None
+        try:
+            mode = os.stat(name, dir_fd=root, follow_symlinks=False).st_mode
             if stat.S_ISLNK(mode):
                 return {**folder, "kind": "LINK"}
             if not stat.S_ISDIR(mode):
                 return {**folder, "kind": "FILE"}
             if folder["folder"] != name:
                 return {**folder, "kind": "FOLDER", "problem": "its name is no UTF-8"}
-            files = [*self._files(path, "")]
+            descriptor = beneath.folder_in(root, name)
+            listed = dict(_files(descriptor))
+            files = [
+                {
+                    "path": printable(path),
+                    "bytes": status.st_size,
+                    "modified": _moment(status.st_mtime_ns),
+                }
+                for path, status in listed.items()
+            ]
+            return with_manifest(
+                {**folder, "kind": "FOLDER", "files": files},
+                self._terms,
+                read=lambda file: _read(descriptor, file, listed[file]),
+                hashed=lambda file: _hash(descriptor, file, listed[file]),
+            )
         except FileNotFoundError as error:
-            if not os.path.lexists(path):
+            if not _exists(name, root):
                 return None
             return {**folder, "kind": "FOLDER", "problem": f"it changes: {_reason(error)}"}
         except _LinkInside:
             return {**folder, "kind": "LINK"}
         except OSError as error:
             return {**folder, "kind": "FOLDER", "problem": f"it can't be read: {_reason(error)}"}
-        return with_manifest(
-            {**folder, "kind": "FOLDER", "files": files},
-            self._terms,
-            read=lambda file: self._read(path / file, _LARGEST_MANIFEST),
-            hashed=lambda file: self._hash(path / file),
-        )
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
 
-    def _files(self, folder: Path, within: str) -> Iterator[dict[str, Any]]:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                name = within + entry.name
-                if entry.is_symlink():
-                    raise _LinkInside
-                if entry.is_dir(follow_symlinks=False):
-                    yield from self._files(folder / entry.name, f"{name}/")
-                    continue
-                status = entry.stat(follow_symlinks=False)
-                if not stat.S_ISREG(status.st_mode):
-                    raise OSError(f"{printable(name)} is neither a file nor a folder")
-                yield {
-                    "path": printable(name),
-                    "bytes": status.st_size,
-                    "modified": _moment(status.st_mtime_ns),
-                }
 
-    def _read(self, path: Path, most: int) -> bytes:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
-            return file.read(most)
+def _exists(name: str, folder: int) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
-    def _hash(self, path: Path) -> str:
-        digest = hashlib.sha256()
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-        return digest.hexdigest()
+
+def _files(folder: int, within: str = "") -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the files below a folder, with what they were when they were listed."""
+    owner = os.fstat(folder).st_uid
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = within + entry.name
+            if entry.is_symlink():
+                raise _LinkInside
+            if entry.is_dir(follow_symlinks=False):
+                below = beneath.folder_in(folder, entry.name)
+                try:
+                    yield from _files(below, f"{name}/")
+                finally:
+                    os.close(below)
+                continue
+            status = entry.stat(follow_symlinks=False)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(f"{printable(name)} is neither a file nor a folder")
+            if beneath.is_borrowed(status, owner):
+                raise OSError(f"{printable(name)} is a file of somebody else with another name")
+            yield name, status
+
+
+@contextmanager
+def _same(folder: int, path: str, listed: os.stat_result) -> Iterator[BinaryIO]:
+    """Lend a file, if it is the one that was listed."""
+    with beneath.file_in(folder, path) as descriptor:
+        if beneath.identity(os.fstat(descriptor)) != beneath.identity(listed):
+            raise OSError(errno.ESTALE, "it changes")
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            yield file
+
+
+def _read(folder: int, path: str, listed: os.stat_result) -> bytes:
+    with _same(folder, path, listed) as file:
+        return file.read(_LARGEST_MANIFEST)
+
+
+def _hash(folder: int, path: str, listed: os.stat_result) -> str:
+    digest = hashlib.sha256()
+    with _same(folder, path, listed) as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def with_manifest(

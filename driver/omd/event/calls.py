@@ -215,7 +215,8 @@ class EventCalls(Calls):
             codes: LIKE patterns of the codes that it gets (at first all).
             target: the address of a webhook, the absolute path of a command.
             format: what these get, CLOUDEVENT (at first) or TEXT.
-            secret_name: the environment variable of the sender with the secret for signatures.
+            secret_name: the environment variable of the sender, whose name begins with
+                OMD_SECRET_, with the secret for signatures.
             timeout: how long one event may take.
             from_: it goes on after this event, 0: with all that are kept (at first after the
                 newest).

@@ -160,7 +160,8 @@ add_call(
     metavar="PREFIX",
     multiple=True,
     help="Send only to URLs of this scheme, host and port, below its path; repeatable. Without it"
-    " any URL is allowed that an administrator of OMD registers.",
+    " to any that an administrator of OMD registers, unless its address is one of this host or of a"
+    " private network.",
 )
 @click.option(
     "--allow-command",

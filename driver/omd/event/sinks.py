@@ -20,7 +20,7 @@ _FRESH = 1.0  # so many seconds a definition is used without another look
 class Allowed:
     """What this process may be asked to do by who registers sinks."""
 
-    urls: Sequence[str] = ()  # prefixes; without any, all are allowed
+    urls: Sequence[str] = ()  # prefixes; without any, all whose address is public
     commands: Sequence[str] = ()  # paths
 
 

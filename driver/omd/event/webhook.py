@@ -17,10 +17,12 @@ from contextlib import suppress
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from omd._version import __version__
+from omd.event.dialing import Connection, NotPublic, TLSConnection
 from omd.event.rows import TakeEventsRow
 from omd.event.sender import Outcome, Wait, http_outcome
 
 TIMEOUT = 10.0  # seconds, for all of one request
+SECRETS = "OMD_SECRET_"  # how the names of the variables begin that may sign
 _LONGEST_ANSWER = 4096  # bytes that are read of an answer
 # What http.client raises for a connection that the receiver has closed since the last event.
 _CLOSED = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
@@ -34,9 +36,10 @@ class Webhook:
     Args:
         url: where to.
         format: TEXT, or a CloudEvent.
-        secret_name: the environment variable with the secret that signs, whsec_ and base64; several
-            secrets, for a change of them, stand with blanks between them. None: nothing is signed.
-        allowed: prefixes of URLs; without any, all are allowed.
+        secret_name: the environment variable OMD_SECRET_… with the secret that signs, whsec_ and
+            base64; several secrets, for a change of them, stand with blanks between them. None:
+            nothing is signed.
+        allowed: prefixes of URLs; without any, all whose address is public.
         timeout: seconds for all of one request.
         environment: where the secret is; by default that of the process.
     """
@@ -93,15 +96,17 @@ class Webhook:
         headers = {"webhook-id": identity}
         if self._secret_name is None:
             return headers
+        # Who registers a sink reads this problem, and does not learn which variables there are.
+        problem = f"p_secret_name names no variable {SECRETS}… of the sender with whsec_ and base64"
+        if not self._secret_name.startswith(SECRETS):
+            raise ValueError(problem)
         secrets = self._environment.get(self._secret_name, "").split()
         if not secrets:
-            raise ValueError(f"the environment variable {self._secret_name} is not set")
+            raise ValueError(problem)
         try:
             return headers | signed(identity, int(time.time()), body, secrets)
         except ValueError:  # binascii.Error is one
-            raise ValueError(
-                f"the environment variable {self._secret_name} is not whsec_ and base64"
-            ) from None
+            raise ValueError(problem) from None
 
     def _post(self, address: SplitResult, body: bytes, headers: Mapping[str, str]) -> Outcome:
         until = time.monotonic() + self.timeout
@@ -112,7 +117,13 @@ class Webhook:
                 self.close()
                 if time.monotonic() >= until:
                     raise TimeoutError from None
-        self._connection = _connection(address, until - time.monotonic())
+        kind = TLSConnection if address.scheme == "https" else Connection
+        self._connection = kind(
+            address.hostname or "",
+            _port(address),
+            until - time.monotonic(),
+            anywhere=bool(self._allowed),
+        )
         return self._exchange(self._connection, address, body, headers, until)
 
     def _exchange(
@@ -238,14 +249,6 @@ def _port(address: SplitResult) -> int:
     return address.port or (443 if address.scheme == "https" else 80)
 
 
-def _connection(address: SplitResult, timeout: float) -> http.client.HTTPConnection:
-    host = address.hostname or ""
-    if address.scheme == "https":
-        context = ssl.create_default_context()
-        return http.client.HTTPSConnection(host, _port(address), timeout=timeout, context=context)
-    return http.client.HTTPConnection(host, _port(address), timeout=timeout)
-
-
 def _target(address: SplitResult) -> str:
     target = address.path or "/"
     if address.query:
@@ -266,6 +269,8 @@ def _why(error: OSError) -> str:
     """Return what is wrong with a connection, without names of files."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not valid: {error.verify_message}"
+    if isinstance(error, NotPublic):
+        return "its host has no public address, and no --allow-url names it"
     if isinstance(error, socket.gaierror):
         return "its host is not known"
     return f"no connection: {error.strerror or type(error).__name__}"

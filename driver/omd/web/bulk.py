@@ -251,7 +251,7 @@ def do_parts(work: Work, connection: Connection, wish: Wish, dialog: Dialog) -> 
     text, changed, passed = dialog.text, 0, 0
     work.report(0, count, f"0 of {count:,}")
     while not work.is_stopped:
-        sending.send(work, connection, text)
+        sending.send(work, connection, text, wish.code)
         answer = work.answers[-1]
         del work.answers[:-1]
         changed += answer["p_changed"]
@@ -280,7 +280,7 @@ def do_each(work: Work, connection: Connection, dialog: Dialog) -> None:
             return
         answers = len(work.answers)
         try:
-            sending.send(work, connection, text)
+            sending.send(work, connection, text, dialog.wish.code)
             done += 1
             row = {} if len(work.answers) == answers else dict(work.answers.pop())
             work.answers.append({"key": key, **row, "outcome": "done"})

@@ -134,7 +134,7 @@ async def _done(call: Call, wish: Wish, shown: Shown, text: str) -> Response:
             shown.title,
             text,
             shown.back,
-            lambda work, connection: sending.send(work, connection, text),
+            lambda work, connection: sending.send(work, connection, text, wish.code),
         )
 
     try:

@@ -27,7 +27,7 @@ from omd.web.reading import rows_of
 from omd.web.section import Row, Screen, Section
 from omd.web.sessions import COOKIE
 from omd.web.site import Call
-from omd.web.watches import Connection, Watch, Watches, digest
+from omd.web.watches import Connection, Watch, Watches, digest, is_digest
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
@@ -86,7 +86,8 @@ async def answer(call: Call) -> Response:
     # Who may see the same and call the same shares a picture, whoever it is.
     may = (person.rights.actions, person.is_data_reader)
     shares = (name, *sorted(keys.items()), *sorted(query.items()), *may)
-    digests = [*seen.split("."), *[""] * len(sections)]
+    # What a browser sends comes back in the ids of the stream.
+    digests = [its if is_digest(its) else "" for its in seen.split(".")] + [""] * len(sections)
     live = [
         Part(section.id, (section.id, shares), _computing(section, query, site.prefix), its)
         for section, its in zip(sections, digests, strict=False)

@@ -255,6 +255,7 @@ class HeaderLogin:
         try:
             if connection.is_pooled:
                 raise needs_session(HEADER_NEEDS)
+            connection.may_become_others = True
             connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(user)))
         except psycopg.Error:
             connection.close()

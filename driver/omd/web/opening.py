@@ -24,21 +24,26 @@ class Connection(transactional.Connection[DictRow]):
     Attributes:
         is_pooled: whether a pooler in transaction mode is between, so that nothing may be set, or
             listened to, in the session.
+        may_become_others: whether code that is called in its session could take on the role of
+            another person (login ``header``).
     """
 
     is_pooled = False
+    may_become_others = False
 
     def pin(self) -> None:
-        """Read without the schemas of PostgreSQL's own names."""
+        """Read without the schemas of PostgreSQL's own names, and call no code of users."""
         if self.is_pooled:
-            self.first = "SET LOCAL search_path = pg_catalog, pg_temp"
+            self.first = PINNED_LOCAL
         else:
             self.execute(PINNED)
 
 
 # What the page reads is shown without the schemas of PostgreSQL's own names; so nobody's function
-# that fits better may be called instead.
-PINNED = "SET search_path = pg_catalog, pg_temp"
+# that fits better may be called instead. What a screen asks is answered from what OMD has
+# recorded, whoever looks: a view of a user calls functions with the rights of who reads it.
+PINNED = "SET search_path = pg_catalog, pg_temp; SET omd.user_code = off"
+PINNED_LOCAL = PINNED.replace("SET ", "SET LOCAL ")
 
 # A server that has vanished is noticed within a minute.
 _SETTINGS = {

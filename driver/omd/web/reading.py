@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 from omd._core.errors import ConfigurationError, NotInstalled
-from omd.web.opening import PINNED, Connection, is_standby, opened
+from omd.web.opening import PINNED, PINNED_LOCAL, Connection, is_standby, opened
 from omd.web.selects import Row, Select
 
 AT_ONCE = 4
@@ -29,7 +29,7 @@ END$$;"""
 
 # The same for one transaction.
 _BEGIN_LOCAL = f"""\
-SET LOCAL search_path = pg_catalog, pg_temp;
+{PINNED_LOCAL};
 SET LOCAL statement_timeout = '{PATIENCE}'; SET LOCAL jit = off; SET TRANSACTION READ ONLY"""
 _ROLE_LOCAL = "; SET LOCAL ROLE omd_reader"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 from psycopg import ClientCursor
 from psycopg.rows import dict_row
 
@@ -36,20 +37,41 @@ def parts(text: str) -> list[str]:
     return lines
 
 
-def send(work: Work, connection: Connection, text: str) -> None:
+_RUNS = "SELECT a.runs_user_sql AS runs FROM omd_web.action AS a WHERE a.action_code = %s"
+
+
+def send(work: Work, connection: Connection, text: str, action_code: str) -> None:
     """Send what was shown, after what an earlier action may have left was undone.
 
-    It means what it would mean in psql: names of users are found by the path of their login.
+    It means what it would mean in psql: names of users are found by the path of their login, and
+    their code is called where the action does so. In a session that may become other persons
+    neither holds.
+
+    Raises:
+        psycopg.errors.InsufficientPrivilege: the action runs SQL of users in such a session.
     """
     lines = parts(text)
+    if connection.may_become_others:
+        _require_ours(connection, action_code)
     if connection.is_pooled:
         if len(lines) > 1:
             raise needs_session("a reason for a routine that commits itself")
     else:
+        if not connection.may_become_others:
+            connection.execute("RESET omd.user_code")
         for before in ("RESET search_path", "ROLLBACK", "RESET omd.reason"):
             connection.execute(before.encode())
     for line in lines:
         work.answers.extend(_rows(connection, line))
+
+
+def _require_ours(connection: Connection, action_code: str) -> None:
+    row = connection.execute(_RUNS, (action_code,)).fetchone()
+    if row is None or row["runs"]:
+        raise psycopg.errors.InsufficientPrivilege(
+            f"{action_code} runs SQL of users, which could act here as any person of this page;"
+            " send it by psql"
+        )
 
 
 def _rows(connection: Connection, text: str) -> Iterator[dict[str, Any]]:

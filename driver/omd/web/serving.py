@@ -32,8 +32,25 @@ LAST = 4.5  # seconds after which the process ends, whatever its threads do
 SOCKET_MODE = 0o660
 
 
+class _Strict(h11.Connection):
+    """Refuses a request with two lengths: a proxy may believe the one, and h11 the other."""
+
+    def next_event(self) -> Any:
+        """Return what has arrived."""
+        event = super().next_event()
+        if isinstance(event, h11.Request) and {b"content-length", b"transfer-encoding"} <= {
+            name for name, _ in event.headers
+        }:
+            raise h11.RemoteProtocolError("Content-Length and Transfer-Encoding")
+        return event
+
+
 class Protocol(H11Protocol):
     """Answers what is no HTTP with the headers of every answer, too."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.conn = _Strict(h11.SERVER)
 
     def send_400_response(self, msg: str) -> None:
         """Say that the request can't be read."""

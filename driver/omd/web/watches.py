@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -32,6 +33,7 @@ INTERVAL = 2.0  # what does not notify is seen after so many seconds
 LONG = 0.1  # seconds; what last took longer has a connection of its own
 IDLE = 60.0  # seconds without viewers until the connections are closed
 CHANNELS = ("omd_event", "omd_dispatch", "omd_delivery", "omd_lineage", "omd_published")
+_SIZE = 8  # bytes of a digest
 
 _log = logging.getLogger("omd.web")
 
@@ -40,7 +42,12 @@ Connection = psycopg.Connection[Any]
 
 def digest(html: str) -> str:
     """Return a short text that is the same for the same markup."""
-    return hashlib.blake2b(html.encode(), digest_size=8).hexdigest()
+    return hashlib.blake2b(html.encode(), digest_size=_SIZE).hexdigest()
+
+
+def is_digest(text: str) -> bool:
+    """Return whether a text looks like one of `digest`."""
+    return re.fullmatch(f"[0-9a-f]{{{2 * _SIZE}}}", text) is not None
 
 
 @dataclass(frozen=True)

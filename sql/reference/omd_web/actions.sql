@@ -119,7 +119,14 @@ WITH listed AS (
         'o.next_run_indicator <> ''R'' AND NOT coalesce(o.execution_status_code IN (''A'', ''C'') '
         'AND o.reason_code IS NOT NULL, FALSE) AND o.rolled_back_by_module_instance_id IS NULL',
         'PLAN',
-        'SELECT p.* FROM omd.preview_rollback(o.module_instance_id) AS p',
+        'SELECT r.module_instance_id, r.module_code, m.table_code, r.rows_inserted, '
+        'r.rows_updated, r.rows_deleted, '
+        '''SELECT * FROM omd.preview_rollback('' || o.module_instance_id || '')'' AS counts_now '
+        'FROM omd._rollback_parts(o.module_instance_id) AS p '
+        'INNER JOIN omd_report.module_execution_log AS r '
+        'ON r.module_instance_id = ANY(p.instance_array) '
+        'INNER JOIN omd.module AS m ON m.module_id = p.module_id '
+        'ORDER BY p.place, r.module_instance_id',
         'omd.set_next_run_indicators', FALSE, FALSE, FALSE
     ),
     (

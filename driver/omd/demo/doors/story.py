@@ -26,7 +26,7 @@ from omd.demo.stage import (
 
 SINK = "demo_doors"
 CODES = ("b_doors", "m_doors_sale", "m_doors_total")
-SECRET = "OMD_DEMO_SECRET"  # noqa: S105 - the name of a variable
+SECRET = "OMD_SECRET_DEMO"  # noqa: S105 - the name of a variable
 _UNANSWERED = 3  # requests that come in vain, before the receiver is back
 _PATIENCE = 90.0  # seconds; the pauses of a sink double from one second to a minute
 _HERE = Path(__file__).parent

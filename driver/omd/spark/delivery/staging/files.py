@@ -2,9 +2,10 @@
 
 A tenant writes its folder, and this process may read more than the tenant. So a symbolic link in
 it is refused before a byte is read. It could be put there later, and be gone again: so after each
-reading the files must be those that were listed, by their number on the disk and the time at which
-that was last touched. Executors on other machines open names of their own; there it is the mount
-that must not follow links.
+reading the files must be those that were listed, and so must the folders that hold them, by their
+numbers on the disk and the times at which these were last touched. What they are is said of what
+was opened part by part, and not of a name. Executors on other machines open names of their own;
+there it is the mount that must not follow links.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from omd._core.errors import OmdError
+from omd.delivery import beneath
 from omd.delivery.errors import DeliveryArgumentInvalid
 from omd.delivery.folders import printable
 
@@ -38,7 +40,7 @@ class StagingChanged(OmdError):  # noqa: N818 - named like the other errors of O
 
 
 class File(NamedTuple):
-    """A file; ``identity`` is its number and the time of its last change, where it is local."""
+    """A file; ``identity`` tells it and its folders from others, where it is local."""
 
     path: str
     size: int
@@ -163,6 +165,7 @@ def _list(spark: SparkSession, root: str, options: Mapping[str, Any]) -> tuple[F
             hint="Rename it.",
         )
     files: list[File] = []
+    identities = _Identities(local, follows=bool(options.get("allow_symbolic_links")))
     entries = system.listFiles(path, True)
     start = len(system.getFileStatus(path).getPath().toString())
     while entries.hasNext():
@@ -178,7 +181,7 @@ def _list(spark: SparkSession, root: str, options: Mapping[str, Any]) -> tuple[F
                     name,
                     int(entry.getLen()),
                     int(entry.getModificationTime()),
-                    _identity(where) if is_local else (),
+                    identities.of(where) if is_local else (),
                 )
             )
             if seen is not None:
@@ -248,6 +251,54 @@ def _composed(path: str) -> str:
     return unicodedata.normalize("NFC", path)
 
 
-def _identity(path: str) -> tuple[int, ...]:
-    file = Path(path).stat()
-    return (file.st_dev, file.st_ino, file.st_ctime_ns) if stat.S_ISREG(file.st_mode) else ()
+class _Identities:
+    """What local files and their folders are, each folder looked at once.
+
+    A folder that was renamed for a moment, with a link in its place, is not what it was; nor is one
+    in which something came or went.
+
+    Args:
+        root: the folder that was handed over, or the file; its own folder counts then.
+        follows: whether links are allowed.
+    """
+
+    def __init__(self, root: str, *, follows: bool) -> None:
+        self._root = Path(root)
+        self._follows = follows
+        self._folders: dict[Path, tuple[int, ...]] = {}
+
+    def of(self, path: str) -> tuple[int, ...]:
+        """Return what a file is; nothing where it is gone, or no file."""
+        file = Path(path)
+        if self._follows:
+            status = file.stat()
+            return beneath.identity(status) if stat.S_ISREG(status.st_mode) else ()
+        try:
+            within = beneath.folder_at(file.parent)
+            try:
+                owner = os.fstat(within).st_uid
+                with beneath.file_in(within, file.name) as opened:
+                    status = os.fstat(opened)
+            finally:
+                os.close(within)
+            its = beneath.identity(status) + self._within(file.parent)
+        except OSError as error:
+            raise DeliveryArgumentInvalid(f"{path} can't be read: {error.strerror}") from error
+        if beneath.is_borrowed(status, owner):
+            raise DeliveryArgumentInvalid(
+                f"{path} is a file of somebody else with another name",
+                hint="Hand over a copy of it.",
+            )
+        return its
+
+    def _within(self, folder: Path) -> tuple[int, ...]:
+        """Return what the folders are, from that which was handed over to this one."""
+        if folder not in self._folders:
+            opened = beneath.folder_at(folder)
+            try:
+                its = beneath.identity(os.fstat(opened))
+            finally:
+                os.close(opened)
+            is_below = self._root in folder.parents
+            self._folders[folder] = its + (self._within(folder.parent) if is_below else ())
+        return self._folders[folder]
