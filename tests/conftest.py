@@ -3,6 +3,7 @@
 pytest_plugins = [
     "support.server",
     "support.crashes",
+    "support.user_code",
     "support.database",
     "support.flow",
     "support.scene",

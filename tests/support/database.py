@@ -20,6 +20,7 @@ from pytest_postgresql import factories
 from pytest_postgresql.executors import NoopExecutor
 
 import omd.install
+from support import user_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,6 +44,7 @@ def install(**where: Any) -> None:
     """Install OMD, in the database that pytest-postgresql makes the template."""
     with psycopg.connect(**where) as conn:
         omd.install.install(conn)
+        user_code.lay(conn)
 
 
 @pytest.fixture(scope="session")
@@ -86,10 +88,11 @@ def empty_dsn(server: str, postgresql_empty: psycopg.Connection[Any]) -> str:
 @pytest.fixture(scope="session")
 def new_database(
     server: str, postgresql_noproc: NoopExecutor
-) -> Callable[[], AbstractContextManager[str]]:
+) -> Iterator[Callable[[], AbstractContextManager[str]]]:
     """A function that creates a database with OMD, for more than one test, and drops it."""
 
     template = sql.Identifier(postgresql_noproc.template_dbname)
+    user_code.WATCH.begin(server, NAME)
 
     @contextlib.contextmanager
     def create() -> Iterator[str]:
@@ -111,13 +114,15 @@ def new_database(
                 "UPDATE omd.installation SET database_oid = d.oid FROM pg_database AS d"
                 " WHERE d.datname = current_database()"
             )
+            user_code.WATCH.switch(conn)
         try:
             yield copy
         finally:
             with psycopg.connect(server, autocommit=True) as conn:
                 conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(database))
 
-    return create
+    yield create
+    user_code.WATCH.end()
 
 
 @pytest.fixture
