@@ -152,17 +152,19 @@ class Reach:
                 (of_rows.setdefault(of, set()) if row["is_of_rows"] else self.nodes[of].uses).add(
                     to
                 )
-        hooks: dict[str, set[str]] = {}
+        hooks: dict[tuple[str, str], set[str]] = {}
         for row in conn.execute(HOOKS.encode()):
             value = f"{row['schema'] or ''}{row['column']}"
             for named in conn.execute(f"SELECT {value} AS name FROM {row['table']}".encode()):
                 if f"{named['name']}()" in self.nodes:
-                    hooks.setdefault(row["table"], set()).add(f"{named['name']}()")
+                    column = (row["table"], row["column"])
+                    hooks.setdefault(column, set()).add(f"{named['name']}()")
         for node in self.nodes.values():
             self.read(node, fires, of_rows)
             if node.open["EXECUTE"]:
-                for name in [*node.uses]:
-                    node.uses |= hooks.get(name, set())
+                for (table, column), routines in hooks.items():
+                    if table in node.uses and column in node.words:
+                        node.uses |= routines
                 for text in node.texts:
                     found = {f"{a or b}()" for a, b in CALLED.findall(text)}
                     node.uses |= found & self.nodes.keys()
