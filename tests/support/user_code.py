@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MARK = "no_user_code"
-# Tests fail by it that show a defect of issue 52, so only some tests have it.
-EVERYWHERE = False
 # The schema is not one of ours, and no name of a test.
 LAY = r"""
 CREATE SCHEMA user_code;
@@ -214,7 +212,7 @@ class Watch:
 
     @property
     def is_on(self) -> bool:
-        return EVERYWHERE and self.reason is None
+        return self.reason is None
 
     def switch(self, conn: psycopg.Connection[Any]) -> None:
         """Let new tables of a database have code of users, or not, as this test wants."""
