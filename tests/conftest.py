@@ -7,6 +7,7 @@ pytest_plugins = [
     "support.rotation",
     "support.server",
     "support.crashes",
+    "support.user_code",
     "support.database",
     "support.flow",
     "support.scenes",

@@ -9,6 +9,8 @@ import pytest
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
 
+from support.user_code import spared
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -26,11 +28,12 @@ def scene(flow: Flow) -> None:
 
 
 @pytest.fixture
-def runner(flow: Flow, another: Another) -> Flow:
+def runner(flow: Flow, another: Another, dsn: str) -> Iterator[Flow]:
     """A session of omd_runner, with rights on the target and on nothing else."""
     flow.conn.execute("GRANT USAGE ON SCHEMA dwh TO omd_runner")
     flow.conn.execute("GRANT SELECT, INSERT, DELETE, TRUNCATE ON dwh.m TO omd_runner")
-    return another(role="omd_runner")
+    with spared(dsn, "omd_runner"):
+        yield another(role="omd_runner")
 
 
 @pytest.fixture

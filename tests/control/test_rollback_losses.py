@@ -248,6 +248,7 @@ def runner(flow: Flow, another: Callable[..., Flow]) -> Flow:
 
 
 @pytest.mark.parametrize("may_update", [True, False])
+@pytest.mark.no_user_code("what has a policy a runner may not see")
 def test_who_may_not_see_the_link_is_told_the_grant(
     flow: Flow, runner: Flow, may_update: bool
 ) -> None:
@@ -267,6 +268,7 @@ def test_who_may_not_see_the_link_is_told_the_grant(
     assert runner.begin_module("hub").array == [failed]
 
 
+@pytest.mark.no_user_code("what has a policy a runner may not see")
 def test_who_may_not_use_the_schema_of_the_link_is_told_so(flow: Flow, runner: Flow) -> None:
     flow.conn.execute('CREATE SCHEMA "My other"; ALTER TABLE dwh.link SET SCHEMA "My other"')
     load(runner, "hub", 1, "F")
@@ -292,6 +294,7 @@ def test_a_policy_on_the_link_hides_nothing(flow: Flow, runner: Flow) -> None:
     assert len(rows(flow)) == 1
 
 
+@pytest.mark.no_user_code("what has a policy a runner may not see")
 def test_nobody_needs_a_right_on_what_no_run_wrote(flow: Flow, runner: Flow) -> None:
     flow.conn.execute("DROP TABLE dwh.link")
     flow.conn.execute("CREATE TABLE dwh.note (k integer REFERENCES dwh.hub ON DELETE CASCADE)")

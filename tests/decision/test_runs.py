@@ -337,6 +337,7 @@ def test_batches_and_modules_run_stages_too(room: Room) -> None:
     assert caught.value.sqlstate == "OM018"
 
 
+@pytest.mark.no_user_code("what has a policy a runner may not see")
 def test_a_runner_runs_with_its_own_rights(room: Room, another: Callable[..., Room]) -> None:
     room.scene("jsonb_build_object('out', p -> 'a')")
     room.fill("a", (1, 1))

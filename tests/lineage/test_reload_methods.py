@@ -131,6 +131,7 @@ def test_a_plain_role_reloads_with_select_insert_and_delete(
     assert content(reloaded) == AFTER
 
 
+@pytest.mark.no_user_code("the policy is its own")
 def test_a_policy_hides_no_row_from_a_reload(reloaded: Scene, another: Another) -> None:
     reloaded.conn.execute(
         b"GRANT USAGE ON SCHEMA dwh TO omd_runner;"

@@ -310,6 +310,7 @@ def test_the_index_may_be_on_each_partition(scene: Scene, runner: Scene) -> None
     assert source(scene)["problem"] is None
 
 
+@pytest.mark.no_user_code("the policy is its own")
 def test_a_cancelled_probe_keeps_what_the_others_gained_and_is_not_swallowed(
     scene: Scene, runner: Scene, background: Background, cancelled: Callable[..., Any]
 ) -> None:
@@ -330,6 +331,7 @@ def test_a_cancelled_probe_keeps_what_the_others_gained_and_is_not_swallowed(
     assert re.search(r"was cancelled after 00:00:(?!00)\d\d", problem), problem
 
 
+@pytest.mark.no_user_code("the policy is its own")
 def test_within_a_transaction_a_cancelled_probe_is_not_swallowed_either(
     scene: Scene, runner: Scene, background: Background, cancelled: Callable[..., Any]
 ) -> None:

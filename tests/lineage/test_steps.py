@@ -426,11 +426,14 @@ def reloaded(scene: Scene, method: str, **attributes: Any) -> None:
     scene.topic(processor="RELOAD", transforms=["dwh.v"], reload_method=method, **attributes)
 
 
+NOT_SWAPPED = pytest.mark.no_user_code("a table with a policy is not swapped")
+
+
 def oid(scene: Scene) -> int:
     return int(scene.one("SELECT 'dwh.f'::regclass::oid"))
 
 
-@pytest.mark.parametrize("method", ["DELETE", "TRUNCATE", "SWAP"])
+@pytest.mark.parametrize("method", ["DELETE", "TRUNCATE", pytest.param("SWAP", marks=NOT_SWAPPED)])
 def test_reload_replaces_the_whole_content(scene: Scene, method: str) -> None:
     reloaded(scene, method)
     scene.conn.execute(b"INSERT INTO dwh.f (id) VALUES (-1)")
@@ -471,6 +474,7 @@ def test_a_reload_that_fails_leaves_the_old_content(scene: Scene, method: str) -
     assert scene.ids() == [1, 2, 3, 4]
 
 
+@NOT_SWAPPED
 def test_swap_keeps_indexes_constraints_and_comments(scene: Scene) -> None:
     reloaded(scene, "SWAP")
     scene.conn.execute(
@@ -521,6 +525,7 @@ HANGS = {
 }
 
 
+@NOT_SWAPPED
 @pytest.mark.parametrize("hangs", HANGS)
 def test_nothing_that_hangs_on_the_table_is_lost_by_a_swap(scene: Scene, hangs: str) -> None:
     """If the table has anything that must stay, its rows are replaced, not the table."""

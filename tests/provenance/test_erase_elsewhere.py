@@ -117,6 +117,7 @@ def admin(store: Store) -> Any:
     store.conn.execute("DROP OWNED BY eraser; DROP ROLE eraser")
 
 
+@pytest.mark.no_user_code("the policies are its own")
 def test_what_the_caller_may_not_do_is_said_and_the_rest_is_done(
     persons: Store, admin: None
 ) -> None:

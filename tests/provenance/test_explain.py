@@ -462,6 +462,7 @@ def test_a_stage_that_keeps_nothing_names_its_rules_only(platform: Platform) -> 
 # Rights -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_user_code("the policies are its own")
 def test_rows_are_read_with_the_rights_of_the_caller(
     flow: Flow, connect: Callable[..., Connection]
 ) -> None:

@@ -145,6 +145,7 @@ def test_what_is_in_the_way_is_named(recalls: Recalls, way: str, problem: str) -
     assert recalls.standing() == [run]
 
 
+@pytest.mark.no_user_code("with a policy one more right is missing")
 def test_who_lacks_a_right_is_told(recalls: Recalls, recallers: Callable[..., Recalls]) -> None:
     recalls.made("a")
     run = recalls.go("a")

@@ -21,6 +21,7 @@ from pytest_postgresql import factories
 from pytest_postgresql.executors import NoopExecutor
 
 import omd.install
+from support import user_code
 from support.kept import TEMPLATE
 from support.server import GIVEN_DSN
 
@@ -48,6 +49,7 @@ def install(**where: Any) -> None:
     """Install OMD, in the database that pytest-postgresql makes the template."""
     with psycopg.connect(**where) as conn:
         omd.install.install(conn)
+        user_code.lay(conn)
 
 
 @pytest.fixture(scope="session")
@@ -98,11 +100,14 @@ def template(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def new_database(server: str, template: str) -> Callable[..., AbstractContextManager[str]]:
+def new_database(
+    server: str, template: str
+) -> Iterator[Callable[..., AbstractContextManager[str]]]:
     """A function that creates a database with OMD, for more than one test, and drops it.
 
     One that is named, and to which no session is connected, is copied with what is in it.
     """
+    user_code.WATCH.begin(server, NAME)
 
     @contextlib.contextmanager
     def create(original: str | None = None) -> Iterator[str]:
@@ -124,13 +129,15 @@ def new_database(server: str, template: str) -> Callable[..., AbstractContextMan
                 "UPDATE omd.installation SET database_oid = d.oid FROM pg_database AS d"
                 " WHERE d.datname = current_database()"
             )
+            user_code.WATCH.switch(conn)
         try:
             yield copy
         finally:
             with psycopg.connect(server, autocommit=True) as conn:
                 conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(database))
 
-    return create
+    yield create
+    user_code.WATCH.end()
 
 
 @pytest.fixture

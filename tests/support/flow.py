@@ -19,6 +19,8 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
+from support import user_code
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future
@@ -139,7 +141,7 @@ EMPTY = """
         ) AS s (t, c);
         FOR v_name IN
             SELECT nspname FROM pg_namespace
-            WHERE nspname !~ '^(pg_|omd|information_schema$|public$)'
+            WHERE nspname !~ '^(pg_|omd|user_code$|information_schema$|public$)'
         LOOP
             EXECUTE format('DROP SCHEMA %I CASCADE', v_name);
         END LOOP;
@@ -178,6 +180,7 @@ def emptied(control_dsn: str) -> Iterator[Callable[[], Connection]]:
             sessions[-1].execute(statement)
         list(sessions[-1].notifies(timeout=0))  # what the test before did not hear
         sessions[-1].execute(EMPTY)
+        user_code.WATCH.switch(sessions[-1])
         return sessions[-1]
 
     yield fresh

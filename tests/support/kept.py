@@ -22,7 +22,7 @@ from psycopg.conninfo import make_conninfo
 
 import omd.install
 from omd import embedded
-from support import orphans
+from support import orphans, user_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ DRIVER = Path(embedded.__file__).parent
 PARTS = (
     *(omd.install.sql_root() / name for name in ("migrations", "procedures", "sql")),
     *(DRIVER / name for name in ("_core", "install", "__init__.py", "_version.py", "embedded.py")),
-    Path(__file__),
+    *(Path(__file__).with_name(name) for name in ("kept.py", "user_code.py")),
 )
 
 
@@ -99,6 +99,7 @@ def _make(home: Path, version: int, settings: Mapping[str, str]) -> None:
         conn.execute(f"CREATE DATABASE {TEMPLATE} IS_TEMPLATE true")
     with psycopg.connect(make_conninfo(server, dbname=TEMPLATE), autocommit=True) as conn:
         omd.install.install(conn)
+        user_code.lay(conn)
 
 
 def _keep(kept: Path, version: int, settings: Mapping[str, str]) -> None:

@@ -19,6 +19,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.composite import CompositeInfo, register_composite
 from psycopg.types.datetime import TimestamptzLoader
 
+from support import user_code
 from support.flow import Flow
 
 if TYPE_CHECKING:
@@ -224,7 +225,8 @@ def scene(conn: Connection) -> Iterator[Scene]:
     )
     for rights, roles in for_steps:
         conn.execute(f"ALTER DEFAULT PRIVILEGES GRANT {rights} TO {roles}".encode())
-    yield Scene(conn)
+    with user_code.spared(conn.info.dsn, "omd_runner", "omd_admin"):
+        yield Scene(conn)
     with psycopg.connect(conn.info.dsn, autocommit=True) as superuser:
         for rights, roles in for_steps:
             superuser.execute(f"ALTER DEFAULT PRIVILEGES REVOKE {rights} FROM {roles}".encode())
