@@ -46,17 +46,6 @@ BEGIN
                 ),
                 p_module_id => v_module_id
             );
-            CALL omd.register_rollback(
-                p_module_code => format(
-                    'lvl.%s.%s', v_interface.interface_code, v_entity.entity_code
-                ),
-                p_statement_template => format(
-                    'SELECT omd_delivery.undo_update(%s, {instance_array})', v_entity.entity_id
-                ),
-                -- Nothing of a run is in its target before it is accepted, and to look there for
-                -- rows would read all of it.
-                p_keeps_rows => TRUE
-            );
             PERFORM omd.set_module_kind(v_module_id, 'PART');
             UPDATE omd_delivery.entity AS e
             SET module_id = v_module_id

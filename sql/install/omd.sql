@@ -259,6 +259,21 @@
 \ir ../../migrations/V150__omd.sql
 \endif
 
+\set checksum '28e403cafc0068cabcddc0f322444d11065bb1a2e78ef2968f283c296ee5f05c'
+\set phase 'expand'
+\set migration 'V161__undo_by_rooms'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V161__undo_by_rooms.sql
+\endif
+
+\set checksum 'f2394e5c369889f18bcc708c59484d905a7883fe08f9c5f4b7fdc6d105d1e6a5'
+\set migration 'V162__no_templates_of_rooms'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V162__no_templates_of_rooms.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -337,6 +352,7 @@
 \ir ../../procedures/omd/_sharing_relations.sql
 \ir ../../procedures/omd/_sharing_modules.sql
 \ir ../../procedures/omd/_truncate_would_harm.sql
+\ir ../../procedures/omd/_undo_routine.sql
 \ir ../../procedures/omd/_fitting_templates.sql
 \ir ../../procedures/omd/has_rollback_template.sql
 \ir ../../procedures/omd/_with_later_windows.sql
@@ -369,7 +385,9 @@
 \ir ../../procedures/omd/_require_backoff.sql
 \ir ../../procedures/omd/register_module.sql
 \ir ../../procedures/omd/set_module_kind.sql
+\ir ../../procedures/omd/_unknown_placeholder.sql
 \ir ../../procedures/omd/register_rollback.sql
+\ir ../../procedures/omd/register_area_rollback.sql
 \ir ../../procedures/omd/add_module_to_batch.sql
 \ir ../../procedures/omd/add_batch_to_parent_batch.sql
 \ir ../../procedures/omd/remove_module_from_batch.sql
@@ -467,6 +485,8 @@
 \ir ../../procedures/omd/create_module_instance.sql
 \ir ../../procedures/omd/evaluate_module.sql
 \ir ../../procedures/omd/begin_module.sql
+\ir ../../procedures/omd/_undo_for_room.sql
+\ir ../../procedures/omd/begin_for_room.sql
 \ir ../../procedures/omd/_fill_returns.sql
 \ir ../../procedures/omd/module_success.sql
 \ir ../../procedures/omd/succeed_rollback.sql

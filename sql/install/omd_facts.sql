@@ -253,6 +253,7 @@
 \ir ../../procedures/omd_facts/_undo_load.sql
 \ir ../../procedures/omd_facts/_undo_change.sql
 \ir ../../procedures/omd_facts/undo_loads.sql
+\ir ../../procedures/omd_facts/undo_runs.sql
 \ir ../../procedures/omd_facts/_revert_undone.sql
 \ir ../../procedures/omd_facts/_require_load.sql
 \ir ../../procedures/omd_facts/_close_position.sql

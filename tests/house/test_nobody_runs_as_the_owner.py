@@ -6,6 +6,8 @@ tells by sequences who has executed it: these keep their value when the statemen
 
 from __future__ import annotations
 
+import contextlib
+import os
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -16,11 +18,15 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[dict[str, Any]]
 
+# Other suites may use the same server.
+NAME = f"omd_test_{os.getpid()}"
 LOGINS = {
-    "omd_test_nobody": None,
-    "omd_test_runner": "omd_runner",
-    "omd_test_admin": "omd_admin",
-    "omd_test_reader": "omd_reader",
+    f"{NAME}_nobody": None,
+    f"{NAME}_runner": "omd_runner",
+    f"{NAME}_admin": "omd_admin",
+    f"{NAME}_reader": "omd_reader",
+    f"{NAME}_person": "omd_data_reader",
+    f"{NAME}_writer": "omd_data_writer",
 }
 # A role of ours is caught. Who else executes it has met it, so that no attack misses by itself.
 TRAP = """
@@ -54,7 +60,7 @@ class Attack:
         self.sessions: dict[str, Connection] = {}
 
     def as_(self, login: str) -> Connection:
-        name = f"omd_test_{login}"
+        name = f"{NAME}_{login}"
         if name not in self.sessions:
             self.sessions[name] = self.connect(user=name)
         return self.sessions[name]
@@ -140,3 +146,87 @@ def test_a_start_that_goes_back_is_no_look_of_the_owner(topic: Attack) -> None:
     assert topic.failed()
     assert topic.value("met") > 0
     assert any("loads the rows in between again" in notice for notice in notices)
+
+
+# C3: what a room begins with its own rights is rolled back by the room alone.
+
+MODEL = """{"interface": "shop", "entities": [{"name": "orders", "key": ["nbr"],
+    "attributes": [{"name": "nbr", "type": "integer"}]}]}"""
+
+
+@pytest.fixture
+def room(attack: Attack) -> Attack:
+    """An interface with facts, an agreement, and templates that an administrator once left."""
+    admin = attack.as_("admin")
+    admin.execute("CALL omd_delivery.deploy_model(%s)", [MODEL])
+    admin.execute("CALL omd_facts.deploy('shop')")
+    admin.execute("CALL omd_delivery.register_tenant('t')")
+    admin.execute("CALL omd_delivery.register_agreement('a', 't', 'shop')")
+    admin.execute("CALL omd_delivery.register_agreement('w', 't', 'shop', p_layer_code => 'GDAL')")
+    attack.conn.execute(
+        "INSERT INTO omd.rollback_template (module_id, step, statement_template, count_template)"
+        " SELECT module_id, 1, 'SELECT evil.look()', 'SELECT evil.look()::integer' FROM omd.module"
+        " UNION ALL "
+        "SELECT module_id, 2, 'SELECT evil.look_at(1)', NULL FROM omd.module"
+        " ON CONFLICT (area_code, table_type_code, platform_code, table_format_code, module_id, step)"
+        " DO UPDATE SET statement_template = excluded.statement_template"
+    )
+    return attack
+
+
+ROOMS_OWN = ["lvl.shop.orders", "facts.shop", "gdal.w"]
+
+
+@pytest.mark.parametrize("code", ROOMS_OWN)
+def test_no_administrator_says_how_the_runs_of_a_room_are_undone(room: Attack, code: str) -> None:
+    admin = room.as_("admin")
+    with pytest.raises(psycopg.DatabaseError) as refused:
+        admin.execute("CALL omd.register_rollback(%s, 'SELECT evil.look()')", [code])
+    assert refused.value.sqlstate == "OM209"
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        admin.execute("UPDATE omd.rollback_template SET statement_template = 'SELECT evil.look()'")
+
+
+def test_a_delivery_begins_again_without_a_template(room: Attack) -> None:
+    runner = room.as_("runner")
+    begin = "CALL omd_delivery.begin_delivery(1)"
+    runner.execute("CALL omd_delivery.create_delivery('a', '2026-01-01 00:00:00+00')")
+    runner.execute("CALL omd_delivery.report_loaded(1)")
+    first = runner.execute(begin).fetchone()
+    assert first and first["p_outcome"] == "RUN"
+    runner.execute("CALL omd_delivery.fail_delivery(1, 1, 'broken')")
+    second = runner.execute(begin).fetchone()
+    assert second and second["p_outcome"] == "RUN"
+    assert room.failed()
+    assert room.value("met") == 0
+    undone = room.conn.execute(
+        "SELECT rolled_back_by_module_instance_id AS by FROM omd.module_instance"
+        " WHERE execution_status_code = 'F'"
+    ).fetchall()
+    assert undone and all(row["by"] for row in undone)
+
+
+def test_a_load_of_facts_begins_again_without_a_template(room: Attack) -> None:
+    runner = room.as_("runner")
+    begun = runner.execute("CALL omd.begin_module('facts.shop')").fetchone()
+    assert begun
+    runner.execute("CALL omd.module_failure(%s, 'broken')", [begun["p_module_instance_id"]])
+    runner.execute("CALL omd_facts.load('shop')")
+    assert room.failed()
+    assert room.value("met") == 0
+    rest = runner.execute(
+        "SELECT FROM omd.module_instance WHERE execution_status_code = 'F'"
+        " AND rolled_back_by_module_instance_id IS NULL"
+    ).fetchall()
+    assert rest == []
+
+
+def test_who_begins_such_a_run_executes_no_template_either(room: Attack) -> None:
+    runner = room.as_("runner")
+    for code in ROOMS_OWN:
+        begun = runner.execute("CALL omd.begin_module(%s)", [code]).fetchone()
+        assert begun
+        runner.execute("CALL omd.module_failure(%s, 'broken')", [begun["p_module_instance_id"]])
+        again = runner.execute("CALL omd.begin_module(%s)", [code]).fetchone()
+        assert again and again["p_processing_indicator"] == "P"
+    assert (room.value("caught"), room.value("met")) == (0, 0)
