@@ -251,16 +251,6 @@ CHANGES_NOTHING = {
 # Errors of a callee that a caller can't cause: errors, reason, caller > callee.
 NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
-        "OM004",
-        "it asks only for a run that is there",
-        ["omd_provenance._run_steps > omd_provenance._trace"],
-    ),
-    (
-        "OM006",
-        "its direction and depth are its own",
-        ["omd_provenance._run_steps > omd_provenance._trace"],
-    ),
-    (
         "OM013",
         "it gives no argument",
         ["omd_web.actions > omd_web._call"],

@@ -230,3 +230,103 @@ def test_who_begins_such_a_run_executes_no_template_either(room: Attack) -> None
         again = runner.execute("CALL omd.begin_module(%s)", [code]).fetchone()
         assert again and again["p_processing_indicator"] == "P"
     assert (room.value("caught"), room.value("met")) == (0, 0)
+
+
+# C2: who has read a run is found by where its rows are, which stand in tables of users.
+
+
+@pytest.fixture
+def chain(attack: Attack) -> Attack:
+    """Two topics, the second of which reads the first by positions; nobody owns the first."""
+    nobody = attack.as_("nobody")
+    nobody.execute(
+        "CREATE TABLE dwh.src (id bigint, pos timestamptz);"
+        "INSERT INTO dwh.src SELECT n, '2020-01-01'::timestamptz + n * interval '1 s'"
+        " FROM generate_series(1, 5) AS n;"
+        "CREATE TABLE dwh.t1 (id bigint, omd_insert_module_instance_id bigint,"
+        " omd_insert_datetime timestamptz DEFAULT clock_timestamp(),"
+        " PRIMARY KEY (omd_insert_datetime, id));"
+        "CREATE TABLE dwh.t2 (id bigint, omd_insert_module_instance_id bigint,"
+        " omd_insert_datetime timestamptz DEFAULT clock_timestamp());"
+        "GRANT ALL ON ALL TABLES IN SCHEMA dwh TO PUBLIC"
+    )
+    attack.as_("runner").execute(
+        "CREATE VIEW dwh.v1 AS SELECT id FROM dwh.src WHERE omd_lineage.in_block(pos, id);"
+        "CREATE VIEW dwh.v2 AS SELECT id FROM dwh.t1"
+        " WHERE omd_lineage.in_block(omd_insert_datetime, id)"
+    )
+    admin = attack.as_("admin")
+    admin.execute(
+        "CALL omd_lineage.register_topic('dwh.src', p_source_offset => 'HAND');"
+        "CALL omd_lineage.set_offset('dwh.src', '2020-01-01 00:00:05', 5)"
+    )
+    for name, before, pos in (("1", "src", "pos"), ("2", "t1", "omd_insert_datetime")):
+        admin.execute(
+            "CALL omd_lineage.register_topic(%s, p_depends_on => ARRAY[%s], p_transforms =>"
+            " ARRAY[%s], p_maxstep => 2, p_repeat => '0', p_start_pos => '-infinity',"
+            " p_pos_column => %s)",
+            [f"dwh.t{name}", f"dwh.{before}", f"dwh.v{name}", pos],
+        )
+    runner = attack.as_("runner")
+    for topic in ("dwh.t1", "dwh.t2"):
+        for _ in range(5):
+            runner.execute("CALL omd_lineage.step(%s)", [topic])
+    attack.leave_a_policy("nobody", "dwh.t1")
+    attack.leave_a_policy("nobody", "dwh.t2")
+    return attack
+
+
+def steps(attack: Attack, topic: str) -> list[int]:
+    rows = attack.conn.execute(
+        "SELECT module_instance_id AS id FROM omd.module_instance INNER JOIN omd.module"
+        " USING (module_id) WHERE module_code = %s AND execution_status_code = 'S' ORDER BY 1",
+        [topic],
+    ).fetchall()
+    return [row["id"] for row in rows]
+
+
+def test_a_trace_is_no_look_of_the_owner(chain: Attack) -> None:
+    first, last = steps(chain, "dwh.t1")[0], steps(chain, "dwh.t2")[-1]
+    reader = chain.as_("reader")
+    down = reader.execute("SELECT * FROM omd_provenance.trace(%s)", [first]).fetchall()
+    up = reader.execute("SELECT * FROM omd_provenance.trace(%s, 'UP')", [last]).fetchall()
+    assert chain.failed()
+    assert chain.value("met") > 0
+    assert {row["module_code"] for row in down} == {row["module_code"] for row in up}
+    assert any(row["is_exact"] for row in down if row["direction"] == "DOWN")
+    assert any(row["is_exact"] for row in up if row["direction"] == "UP")
+
+
+@pytest.mark.parametrize("routine", ["readers_of", "sources_of"])
+def test_readers_and_sources_are_no_look_of_the_owner(chain: Attack, routine: str) -> None:
+    run = steps(chain, "dwh.t1" if routine == "readers_of" else "dwh.t2")[-1]
+    reader = chain.as_("reader")
+    assert reader.execute(f"SELECT * FROM omd_provenance.{routine}({run})".encode()).fetchall()
+    assert chain.failed()
+
+
+def test_where_a_row_comes_from_is_no_look_of_the_owner(chain: Attack) -> None:
+    person = chain.as_("person")
+    key = '{"id": 3}'
+    told = person.execute("SELECT * FROM omd_provenance.explain('dwh.t2', %s, 'id')", [key])
+    assert {"RUN", "SOURCE"} <= {row["step"] for row in told}
+    traced = person.execute("SELECT * FROM omd_provenance.trace_row('dwh.t2', %s)", [key])
+    assert any(row["is_exact"] for row in traced if row["direction"] == "UP")
+    assert chain.failed()
+    assert chain.value("met") > 0
+
+
+def test_maintenance_and_recalls_are_no_look_of_the_owner(chain: Attack) -> None:
+    run = steps(chain, "dwh.t1")[0]
+    admin = chain.as_("admin")
+    admin.execute("CALL omd.set_next_run_indicator('R', p_module_instance_id => %s)", [run])
+    for login in ("admin", "runner", "reader"):
+        chain.as_(login).execute("SELECT * FROM omd_report.stale_runs")
+    chain.as_("runner").execute("SELECT omd_provenance.forget_unread()")
+    for target in ("p_is_stale => TRUE", f"{run}"):
+        with admin.transaction(force_rollback=True):
+            try:
+                admin.execute(f"CALL omd_provenance.plan_recall({target})".encode())
+            except psycopg.DatabaseError as error:
+                assert (error.sqlstate or "").startswith("OM"), error
+    assert chain.failed()
