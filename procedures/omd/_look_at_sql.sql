@@ -1,5 +1,4 @@
--- It runs with the rights of the caller: omd_owner may not name tables of every schema, so what it
--- can't name at the registration somebody else looks up.
+-- A text of a user is parsed with the rights of who runs it.
 
 CREATE OR REPLACE FUNCTION omd._look_at_sql(
     p_module_code text
@@ -17,9 +16,6 @@ DECLARE
 BEGIN
     SELECT d.executable INTO v_executable FROM omd.module_definition(p_module_code) AS d;
     v_look := omd._statement_inputs(v_executable);
-    IF v_look.p_tables IS NULL AND current_user = 'omd_owner' THEN
-        RETURN;
-    END IF;
     PERFORM omd._save_look(
         p_module_code, md5(v_executable), v_look.p_tables, v_look.p_problem
     );

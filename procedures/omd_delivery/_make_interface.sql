@@ -32,7 +32,7 @@ BEGIN
         CALL omd_delivery._make_tables(v_entity.entity_id);
         CALL omd_delivery._make_indexes(v_entity.entity_id);
         IF v_entity.module_id IS NULL THEN
-            CALL omd.register_module(
+            CALL omd.save_module(
                 p_module_code => format(
                     'lvl.%s.%s', v_interface.interface_code, v_entity.entity_code
                 ),

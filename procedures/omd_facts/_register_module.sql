@@ -28,9 +28,9 @@ BEGIN
     ORDER BY e.load_order
     LIMIT 1;
     v_code := 'facts.' || v_interface.interface_code;
-    -- register_module would warn that no rollback is registered; the kind, which comes below, has one.
+    -- save_module would warn that no rollback is registered; the kind, which comes below, has one.
     PERFORM set_config('client_min_messages', 'error', TRUE);
-    CALL omd.register_module(
+    CALL omd.save_module(
         p_module_code => v_code,
         p_area_code => 'INT',
         p_table_code => v_table,

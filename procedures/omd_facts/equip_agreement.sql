@@ -30,9 +30,9 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    -- register_module would warn that no rollback is registered; the kind, which comes below, has one.
+    -- save_module would warn that no rollback is registered; the kind, which comes below, has one.
     PERFORM set_config('client_min_messages', 'error', TRUE);
-    CALL omd.register_module(
+    CALL omd.save_module(
         p_module_code => v_code,
         p_area_code => 'INT',
         p_table_code => v_table,

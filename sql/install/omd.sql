@@ -383,6 +383,7 @@
 \ir ../../procedures/omd/_require_target.sql
 \ir ../../procedures/omd/_require_job.sql
 \ir ../../procedures/omd/_require_backoff.sql
+\ir ../../procedures/omd/save_module.sql
 \ir ../../procedures/omd/register_module.sql
 \ir ../../procedures/omd/set_module_kind.sql
 \ir ../../procedures/omd/_unknown_placeholder.sql

@@ -490,7 +490,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM002 OM006 OM009 OM013 OM204 OM210",
         "the target is a table of delivery, and the codes are its own",
-        ["omd_delivery._make_interface > omd.register_module"],
+        ["omd_delivery._make_interface > omd.save_module"],
     ),
     (
         "OM214 OM219",
@@ -537,7 +537,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM002",
         "it names no companions, and the Module is there",
         [
-            "omd_lineage._register_topic_module > omd.register_module",
+            "omd_lineage._register_topic_module > omd.save_module",
             "omd_lineage._register_topic_module > omd.register_rollback",
         ],
     ),
@@ -604,7 +604,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM002 OM005 OM009 OM013 OM204 OM210",
         "it names no companions, and the document has been checked",
-        ["omd_decision._register_stage_module > omd.register_module"],
+        ["omd_decision._register_stage_module > omd.save_module"],
     ),
     (
         "OM002 OM005 OM013 OM209",
@@ -678,8 +678,8 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM002 OM005 OM006 OM009 OM013 OM111 OM204 OM210",
         "the Module is its own, and was not there",
         [
-            "omd_lake._register_helper > omd.register_module",
-            "omd_provenance._register_recall > omd.register_module",
+            "omd_lake._register_helper > omd.save_module",
+            "omd_provenance._register_recall > omd.save_module",
         ],
     ),
     (
@@ -716,27 +716,27 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM219",
         "a room gives neither SQL nor a job",
         [
-            "omd_decision._register_stage_module > omd.register_module",
-            "omd_delivery._make_interface > omd.register_module",
-            "omd_delivery._register_agreement_module > omd.register_module",
-            "omd_facts._register_module > omd.register_module",
-            "omd_facts.equip_agreement > omd.register_module",
-            "omd_lake._register_helper > omd.register_module",
-            "omd_lineage._register_topic_module > omd.register_module",
-            "omd_provenance._register_recall > omd.register_module",
+            "omd_decision._register_stage_module > omd.save_module",
+            "omd_delivery._make_interface > omd.save_module",
+            "omd_delivery._register_agreement_module > omd.save_module",
+            "omd_facts._register_module > omd.save_module",
+            "omd_facts.equip_agreement > omd.save_module",
+            "omd_lake._register_helper > omd.save_module",
+            "omd_lineage._register_topic_module > omd.save_module",
+            "omd_provenance._register_recall > omd.save_module",
         ],
     ),
     (
         "OM002 OM005 OM006 OM009 OM013 OM111 OM204 OM210",
         "the Module is its own, and its target is only a name",
-        ["omd_delivery._register_agreement_module > omd.register_module"],
+        ["omd_delivery._register_agreement_module > omd.save_module"],
     ),
     (
         "OM002 OM006 OM009 OM013 OM111 OM204 OM210",
         "the target is a table of facts, and the codes are its own",
         [
-            "omd_facts._register_module > omd.register_module",
-            "omd_facts.equip_agreement > omd.register_module",
+            "omd_facts._register_module > omd.save_module",
+            "omd_facts.equip_agreement > omd.save_module",
         ],
     ),
     (

@@ -330,3 +330,22 @@ def test_maintenance_and_recalls_are_no_look_of_the_owner(chain: Attack) -> None
             except psycopg.DatabaseError as error:
                 assert (error.sqlstate or "").startswith("OM"), error
     assert chain.failed()
+
+
+# H3: the SQL of a Module is parsed, which executes the checks of domains in it.
+
+
+def test_the_sql_of_a_module_is_parsed_by_who_gives_it(attack: Attack) -> None:
+    admin = attack.as_("admin")
+    admin.execute(
+        "CREATE TABLE dwh.t (id bigint, omd_insert_module_instance_id bigint);"
+        "CREATE DOMAIN pg_temp.dom AS text CHECK (evil.look())"
+    )
+    admin.execute(
+        "CALL omd.register_module('m', 'HSTG', 'dwh.t', p_executable => %s)",
+        ["SELECT '{1}'::pg_temp.dom[], t.id FROM dwh.t AS t"],
+    )
+    assert attack.failed()
+    assert attack.value("met") > 0
+    told = admin.execute("SELECT table_code FROM omd.module_input").fetchall()
+    assert [row["table_code"] for row in told] == ["dwh.t"]
