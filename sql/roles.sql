@@ -22,7 +22,8 @@ DECLARE
     v_hint text;
 BEGIN
     FOREACH v_role IN ARRAY ARRAY[
-        'omd_owner', 'omd_runner', 'omd_admin', 'omd_reader', 'omd_data_reader', 'omd_data_writer'
+        'omd_owner', 'omd_guest', 'omd_runner', 'omd_admin', 'omd_reader', 'omd_data_reader',
+        'omd_data_writer'
     ] LOOP
         BEGIN
             IF to_regrole(v_role) IS NULL THEN
@@ -37,14 +38,16 @@ BEGIN
         END;
     END LOOP;
     -- A role that runs or administers may also read, and so may the server's monitoring role. Whoever
-    -- runs deliveries reads business rows, and so does whoever edits them.
+    -- runs deliveries reads business rows, and so does whoever edits them. Functions of users that OMD
+    -- calls belong to omd_guest, which has no rights, so the owner must be able to give them to it.
     FOR v_role, v_member IN
         VALUES
         ('omd_reader', 'omd_runner'),
         ('omd_reader', 'omd_admin'),
         ('omd_reader', 'pg_monitor'),
         ('omd_data_reader', 'omd_runner'),
-        ('omd_data_reader', 'omd_data_writer')
+        ('omd_data_reader', 'omd_data_writer'),
+        ('omd_guest', 'omd_owner')
     LOOP
         EXIT WHEN v_lacks IS NOT NULL;
         BEGIN

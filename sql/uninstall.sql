@@ -13,7 +13,8 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 DO $do$
 DECLARE
     v_roles CONSTANT text[] := ARRAY[
-        'omd_data_writer', 'omd_data_reader', 'omd_reader', 'omd_runner', 'omd_admin', 'omd_owner'
+        'omd_data_writer', 'omd_data_reader', 'omd_reader', 'omd_runner', 'omd_admin', 'omd_guest',
+        'omd_owner'
     ];
     -- What a role owns, or may do, is dropped only with its rights, for which a membership without
     -- inheritance is not enough; before PostgreSQL 16 that is not said for each membership.
@@ -74,7 +75,7 @@ BEGIN
     FOR v_routine IN
         SELECT p.oid
         FROM pg_proc AS p
-        WHERE p.proowner = to_regrole('omd_owner') AND p.prosecdef
+        WHERE p.proowner IN (to_regrole('omd_owner'), to_regrole('omd_guest')) AND p.prosecdef
     LOOP
         EXECUTE format('DROP ROUTINE %s CASCADE', v_routine);
     END LOOP;

@@ -238,6 +238,9 @@
 \ir ../../procedures/omd_facts/open_delivery.sql
 \ir ../../procedures/omd_facts/close_delivery.sql
 \ir ../../procedures/omd_facts/register_control.sql
+\ir ../../procedures/omd_facts/_control_copy.sql
+\ir ../../procedures/omd_facts/_control_text.sql
+\ir ../../procedures/omd_facts/_copy_control.sql
 \ir ../../procedures/omd_facts/_run_controls.sql
 \ir ../../procedures/omd_facts/_log_removal.sql
 \ir ../../procedures/omd_facts/_note_erased.sql

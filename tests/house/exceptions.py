@@ -84,6 +84,7 @@ OVER_GENERATED_TABLES = {
     "omd_decision._preview",
     "omd_facts._analyze_grown",
     "omd_facts._analyze_removed",
+    "omd_facts._copy_control",
     "omd_facts._current_row",
     "omd_facts._execute_all",
     "omd_facts._export_cuts",

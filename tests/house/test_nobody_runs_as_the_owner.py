@@ -37,7 +37,9 @@ TRAP = """
     GRANT USAGE ON ALL SEQUENCES IN SCHEMA evil TO PUBLIC;
     CREATE FUNCTION evil.look() RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
     BEGIN
-        IF current_user LIKE 'omd\\_%' AND current_user NOT LIKE 'omd\\_test\\_%' THEN
+        IF current_user LIKE 'omd\\_%' AND current_user NOT LIKE 'omd\\_test\\_%'
+            AND current_user <> 'omd_guest'
+        THEN
             PERFORM pg_catalog.nextval('evil.caught');
             RAISE WARNING 'caught %', current_user;
         ELSE
@@ -349,3 +351,45 @@ def test_the_sql_of_a_module_is_parsed_by_who_gives_it(attack: Attack) -> None:
     assert attack.value("met") > 0
     told = admin.execute("SELECT table_code FROM omd.module_input").fetchall()
     assert [row["table_code"] for row in told] == ["dwh.t"]
+
+
+# C4: a control is called where the owner writes, and its owner may change it at any moment.
+
+CONTROL = """
+    CREATE OR REPLACE FUNCTION dwh.control(p_operation text, p_old jsonb, p_new jsonb)
+    RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER AS $$
+    BEGIN
+        PERFORM evil.look();
+        RETURN jsonb_build_object('name', current_user);
+    END $$
+"""
+
+
+def test_a_control_is_a_copy_without_rights(room: Attack) -> None:
+    admin, nobody = room.as_("admin"), room.as_("nobody")
+    nobody.execute(CONTROL)
+    admin.execute(
+        "CALL omd_delivery.deploy_model(%s)",
+        [MODEL.replace('"integer"}', '"integer"}, {"name": "name", "type": "text(64)"}')],
+    )
+    admin.execute("CALL omd_facts.deploy('shop')")
+    admin.execute(
+        "CALL omd_facts.register_control('shop', 'orders', 'c', 'INSERT', 'BEFORE', 'dwh.control')"
+    )
+    nobody.execute("ALTER FUNCTION dwh.control SECURITY INVOKER")
+    writer = room.as_("writer")
+    writer.execute("CALL omd_facts.open_delivery('w')")
+    writer.execute("INSERT INTO gdal_shop.orders (nbr) VALUES (1)")
+    assert room.failed()
+    assert room.value("met") == 1
+    row = writer.execute("SELECT name FROM gdal_shop.orders").fetchone()
+    assert row and row["name"] == "omd_guest"
+    copy = "cfl_shop.control_"
+    names = room.conn.execute(
+        "SELECT p.oid::regprocedure::text AS name FROM pg_proc AS p"
+        " WHERE p.proowner = 'omd_guest'::regrole"
+    ).fetchall()
+    assert [row["name"].startswith(copy) for row in names] == [True]
+    for login in ("nobody", "admin", "runner", "writer"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            room.as_(login).execute(f"ALTER FUNCTION {names[0]['name']} SECURITY INVOKER".encode())

@@ -54,6 +54,7 @@ ROLES = (
     "omd_admin",
     "omd_data_reader",
     "omd_reader",
+    "omd_guest",
     "omd_owner",
 )
 
