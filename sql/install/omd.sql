@@ -274,6 +274,13 @@
 \ir ../../migrations/V162__no_templates_of_rooms.sql
 \endif
 
+\set checksum 'ef3e8a6abf7529181a11569d4a67c73efd143231824ec4d692b4a227dc44253f'
+\set migration 'V164__maintenance_alone'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V164__maintenance_alone.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -667,6 +674,7 @@
 \ir ../../procedures/omd/_record_sql.sql
 \ir ../../procedures/omd/_due_looks.sql
 \ir ../../procedures/omd/_look_again.sql
+\ir ../../procedures/omd/require_maintenance.sql
 \ir ../../procedures/omd/look_at_inputs.sql
 \ir ../../procedures/omd/_claim_maintenance.sql
 \ir ../../procedures/omd/maintain_rooms.sql

@@ -13,6 +13,7 @@ CONTROLS_TRANSACTIONS = {
     "omd._execute_batch",
     "omd.purge_history",
     "omd.ask_whether_to_commit",
+    "omd.maintain_rooms",
     "omd.require_no_transaction_block",
     "omd._restore_settings",
     "omd._session_settings",
@@ -375,6 +376,14 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd._settle_rollback > omd.build_rollback_sql"],
     ),
     ("OM204", "the target may be anywhere", ["omd.confirm_rollback > omd._require_rollback"]),
+    (
+        "OM005",
+        "it names itself",
+        [
+            "omd.maintain_rooms > omd.require_no_transaction_block",
+            "omd_dispatch.maintain > omd.require_no_transaction_block",
+        ],
+    ),
     (
         "OM004 OM103 OM204",
         "the instance exists and was told to roll back, and the target may be anywhere",

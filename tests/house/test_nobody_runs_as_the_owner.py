@@ -324,6 +324,7 @@ def test_maintenance_and_recalls_are_no_look_of_the_owner(chain: Attack) -> None
     admin.execute("CALL omd.set_next_run_indicator('R', p_module_instance_id => %s)", [run])
     for login in ("admin", "runner", "reader"):
         chain.as_(login).execute("SELECT * FROM omd_report.stale_runs")
+    chain.as_("runner").execute("SET omd.maintenance = 'omd_provenance.forget_unread'")
     chain.as_("runner").execute("SELECT omd_provenance.forget_unread()")
     for target in ("p_is_stale => TRUE", f"{run}"):
         with admin.transaction(force_rollback=True):
@@ -393,3 +394,28 @@ def test_a_control_is_a_copy_without_rights(room: Attack) -> None:
     for login in ("nobody", "admin", "runner", "writer"):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             room.as_(login).execute(f"ALTER FUNCTION {names[0]['name']} SECURITY INVOKER".encode())
+
+
+# M3: what holds the begins of unrelated Modules ends with its statement.
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "CALL omd_dispatch.maintain()",
+        "CALL omd.maintain_rooms()",
+        "SELECT omd.look_at_inputs()",
+        "SELECT omd_lineage.declare_missing()",
+        "SELECT omd_delivery.declare_missing()",
+        "SELECT omd_decision.declare_missing()",
+        "SELECT omd_provenance.forget_unread()",
+    ],
+)
+def test_nobody_holds_maintenance_in_a_transaction(attack: Attack, call: str) -> None:
+    runner = attack.as_("runner")
+    with pytest.raises(psycopg.DatabaseError) as refused, runner.transaction():
+        runner.execute(call.encode())
+    assert refused.value.sqlstate == "OM018"
+    runner.execute("CALL omd_dispatch.maintain()")
+    for _ in range(6):
+        runner.execute("CALL omd.maintain_rooms()")
