@@ -3,7 +3,11 @@
 -- once.
 
 REVOKE INSERT, UPDATE, DELETE ON omd.rollback_template FROM omd_admin;
-DELETE FROM omd.rollback_template AS t USING omd.module AS m
-WHERE t.module_id = m.module_id
-    AND m.platform_code = 'POSTGRES'
-    AND m.module_kind_code IN ('EXPORT', 'FACTS', 'PART');
+DELETE FROM omd.rollback_template AS t
+WHERE
+    t.module_id IN (
+        SELECT m.module_id FROM omd.module AS m
+        WHERE
+            m.platform_code = 'POSTGRES'
+            AND m.module_kind_code IN ('EXPORT', 'FACTS', 'PART')
+    );

@@ -1,6 +1,6 @@
--- V163: positions of rows are read with the rights of the caller, and the rest of a walk with those of
--- the owner, so readers need no right on its parts. Applied once. A call of a routine that gets other
--- parameters goes on under another name, until sql/cleanup/drop_retired.sql drops it.
+-- V163: positions of rows are read with the rights of the caller, and the rest of a walk with those
+-- of the owner, so readers need no right on its parts. Applied once. A call of a routine that gets
+-- other parameters goes on under another name, until sql/cleanup/drop_retired.sql drops it.
 
 DO $do$
 DECLARE

@@ -1,6 +1,6 @@
--- V164: what maintains rooms is refused in a transaction block, so it is a procedure. Applied once. A
--- call that executes the function goes on under another name, until sql/cleanup/drop_retired.sql drops
--- it.
+-- V164: what maintains rooms is refused in a transaction block, so it is a procedure. Applied once.
+-- A call that executes the function goes on under another name, until sql/cleanup/drop_retired.sql
+-- drops it.
 
 DO $do$
 BEGIN

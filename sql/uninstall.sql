@@ -70,8 +70,8 @@ BEGIN
         );
         v_kept := v_kept || quote_ident(v_schema);
     END LOOP;
-    -- Writers of views work with the rights of their owner, who may be a superuser from here on, and
-    -- call what anybody may create again when it is gone.
+    -- Writers of views work with the rights of their owner, who may be a superuser from here on,
+    -- and call what anybody may create again when it is gone.
     FOR v_routine IN
         SELECT p.oid
         FROM pg_proc AS p
@@ -93,8 +93,8 @@ BEGIN
     IF v_keeps_roles THEN
         RETURN;
     END IF;
-    -- What the roles may do with this database goes also where another one keeps the roles. Only the
-    -- grantor can take it back.
+    -- What the roles may do with this database goes also where another one keeps the roles. Only
+    -- the grantor can take it back.
     FOR v_role, v_grantor IN
         SELECT DISTINCT a.grantee::regrole, pg_get_userbyid(a.grantor)
         FROM pg_database AS d

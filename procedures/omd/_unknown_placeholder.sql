@@ -9,12 +9,14 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT used.m[1]
-    FROM regexp_matches(
-        concat(p_statement_template, p_count_template), '\{([a-z_]+)\}', 'g'
-    ) AS used (m)
-    WHERE NOT omd._rollback_values(NULL, '{}') ? used.m[1]
-    LIMIT 1;
+    SELECT min(used.m[1])
+    FROM (
+        SELECT
+            regexp_matches(
+                concat(p_statement_template, p_count_template), '\{([a-z_]+)\}', 'g'
+            ) AS m
+    ) AS used
+    WHERE NOT omd._rollback_values(NULL, '{}') ? used.m[1];
 END;
 
 COMMENT ON FUNCTION omd._unknown_placeholder IS

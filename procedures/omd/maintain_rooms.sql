@@ -1,6 +1,6 @@
--- A routine of a room that fails stops nobody else; it comes again when it is due. What it locks, runs
--- of other Modules wait for, so nobody may hold it in a transaction of his own. A procedure that can
--- look at that has no search_path, so every name is qualified.
+-- A routine of a room that fails stops nobody else; it comes again when it is due. What it locks,
+-- runs of other Modules wait for, so nobody may hold it in a transaction of his own. A procedure
+-- that can look at that has no search_path, so every name is qualified.
 
 CREATE OR REPLACE PROCEDURE omd.maintain_rooms(
     INOUT p_routine text DEFAULT NULL
@@ -25,7 +25,7 @@ END
 $maintain_rooms$;
 
 COMMENT ON PROCEDURE omd.maintain_rooms IS
-'For rooms: calls the routine of omd.maintenance that is due, and returns its name (p_routine); NULL: '
-'none is. Errors: OM018: it is called in a transaction block. Locks: what that takes.';
+'For rooms: calls the routine of omd.maintenance that is due, and returns its name (p_routine); '
+'NULL: none is. Errors: OM018: it is called in a transaction block. Locks: what that takes.';
 REVOKE ALL ON PROCEDURE omd.maintain_rooms FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.maintain_rooms TO omd_runner, omd_admin;

@@ -1,5 +1,5 @@
--- save_module writes with the rights of the owner. The SQL of a user is parsed here, with the rights of
--- who gives it: the check of a domain in it is executed when it is parsed.
+-- save_module writes with the rights of the owner. The SQL of a user is parsed here, with the
+-- rights of who gives it: the check of a domain in it is executed when it is parsed.
 
 CREATE OR REPLACE PROCEDURE omd.register_module(
     p_module_code text,

@@ -1,5 +1,5 @@
--- A function can't ask whether somebody holds its transaction open, so maintain_rooms asks, and says
--- here what it calls.
+-- A function can't ask whether somebody holds its transaction open, so maintain_rooms asks, and
+-- says here what it calls.
 
 CREATE OR REPLACE FUNCTION omd.require_maintenance(
     p_routine text
@@ -19,7 +19,7 @@ END
 $require_maintenance$;
 
 COMMENT ON FUNCTION omd.require_maintenance IS
-'For rooms: Raises OM018 unless omd.maintain_rooms has called p_routine, which calls this. It holds '
-'what others wait for, so it must end with its statement. Errors: OM018. Locks: none.';
+'For rooms: Raises OM018 unless omd.maintain_rooms has called p_routine, which calls this. It '
+'holds what others wait for, so it must end with its statement. Errors: OM018. Locks: none.';
 REVOKE ALL ON FUNCTION omd.require_maintenance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.require_maintenance TO omd_runner, omd_admin;

@@ -1,9 +1,9 @@
 -- Every worker does these parts each second, and fires each schedule by a call of its own
 -- (fire_schedule), under a timeout. What a dead worker was at is ready again, so the sources of
--- tasks are read at once. Each part is a transaction of its own, so that no source holds up what else
--- is to be done, and none of them is long; what it locks must not stay locked. It runs
--- with the rights of the caller, who reads the sources of schedules. A procedure that commits can't
--- set a search_path, so every name is qualified.
+-- tasks are read at once. Each part is a transaction of its own, so that no source holds up what
+-- else is to be done, and none of them is long; what it locks must not stay locked. It runs with
+-- the rights of the caller, who reads the sources of schedules. A procedure that commits can't set
+-- a search_path, so every name is qualified.
 
 CREATE OR REPLACE PROCEDURE omd_dispatch.maintain(
     INOUT p_reclaimed bigint DEFAULT NULL,

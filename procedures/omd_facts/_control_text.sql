@@ -1,5 +1,5 @@
--- What OMD calls is its text and this much of its settings; what is text for PostgreSQL alone can't be
--- copied without parsing it, which may execute code of a user.
+-- What OMD calls is its text and this much of its settings; what is text for PostgreSQL alone can't
+-- be copied without parsing it, which may execute code of a user.
 
 CREATE OR REPLACE FUNCTION omd_facts._control_text(
     p_function_name text
@@ -20,7 +20,8 @@ BEGIN ATOMIC
             coalesce(
                 ' SET search_path TO ' || (
                     SELECT string_agg(quote_literal(trim(s.name, ' "')), ', ' ORDER BY s.n)
-                    FROM string_to_table(substr(p.proconfig[1], 13), ',')
+                    FROM
+                        unnest(string_to_array(substr(p.proconfig[1], 13), ','))
                         WITH ORDINALITY AS s (name, n)
                 ),
                 ''

@@ -1,6 +1,6 @@
--- Whoever owns a function may change it between a look at it and its call, and it is called where the
--- owner of OMD writes. So OMD calls a copy, which belongs to a role without any right: nobody else can
--- change it, and it can do no more than anybody. The text is not parsed here.
+-- Whoever owns a function may change it between a look at it and its call, and it is called where
+-- the owner of OMD writes. So OMD calls a copy, which belongs to a role without any right: nobody
+-- else can change it, and it can do no more than anybody. The text is not parsed here.
 
 CREATE OR REPLACE PROCEDURE omd_facts._copy_control(
     p_entity_id integer,

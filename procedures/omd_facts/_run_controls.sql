@@ -1,5 +1,5 @@
--- A control is code of a user, and this routine has the rights of the owner: _copy_control says what
--- is called.
+-- A control is code of a user, and this routine has the rights of the owner: _copy_control says
+-- what is called.
 
 CREATE OR REPLACE FUNCTION omd_facts._run_controls(
     p_entity_id integer,

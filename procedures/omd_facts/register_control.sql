@@ -43,8 +43,8 @@ BEGIN
             THEN 'it needs a sequence, and Y or N as its inactive indicator'
         WHEN v_function_id IS NULL OR omd_facts._control_text(p_function) IS NULL
             THEN
-                'it must be a function (text, jsonb, jsonb) RETURNS jsonb in sql or plpgsql, with its '
-                'body as a string and no setting but a search_path'
+                'it must be a function (text, jsonb, jsonb) RETURNS jsonb in sql or plpgsql, with '
+                'its body as a string and no setting but a search_path'
     END;
     IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(

@@ -71,6 +71,7 @@ COMMENT ON PROCEDURE omd_facts.undo IS
 'OM153: it can''t be undone; OM159: readers are at work for longer than a minute; OM251: the '
 'interface is not deployed. It lets no new reader begin, and commits that where it may: call it '
 'outside of a transaction block. Locks: the position of the interface, against readers; the '
-'interface in both rooms, the Module row, the items, the rows. Call again when the answer was lost.';
+'interface in both rooms, the Module row, the items, the rows. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd_facts.undo FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.undo TO omd_admin;

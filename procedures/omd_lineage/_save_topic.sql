@@ -321,8 +321,8 @@ $save_topic$;
 COMMENT ON PROCEDURE omd_lineage._save_topic IS
 'Saves the topic p_given with its Module, its offset and its dependencies; a NULL in it keeps the '
 'present value. Returns p_topic_id, and p_starts_anew, which is true when its first step would '
-'insert all rows of its base table and rows that its table holds may be of these, and p_former, the '
-'offset that p_start_pos has replaced. The other parameters and the errors are those of '
+'insert all rows of its base table and rows that its table holds may be of these, and p_former, '
+'the offset that p_start_pos has replaced. The other parameters and the errors are those of '
 'register_topic. Locks: other registrations; the offset; the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._save_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._save_topic TO omd_admin;

@@ -1,5 +1,5 @@
--- It looks with the rights of whoever calls: a look at a table of a user executes what its owner has
--- said of it.
+-- It looks with the rights of whoever calls: a look at a table of a user executes what its owner
+-- has said of it.
 
 CREATE OR REPLACE FUNCTION omd_lineage._warn_of_rows_again(
     p_topic_id integer,

@@ -1,7 +1,7 @@
--- It knows of rows what the caller says of them, and reads no table of a user, so it has the rights of
--- the owner. Runs of a Module are one after the other, so all that began after the source, and the one
--- before that, are those that may have read. What reads by windows is found by where these end, one
--- window at a time: a loop over a range would be planned for all of it.
+-- It knows of rows what the caller says of them, and reads no table of a user, so it has the rights
+-- of the owner. Runs of a Module are one after the other, so all that began after the source, and
+-- the one before that, are those that may have read. What reads by windows is found by where these
+-- end, one window at a time: a loop over a range would be planned for all of it.
 
 CREATE OR REPLACE FUNCTION omd_provenance._readers_in_ledger(
     p_instance_array bigint[],
@@ -44,7 +44,7 @@ END
 $readers_in_ledger$;
 
 COMMENT ON FUNCTION omd_provenance._readers_in_ledger IS
-'Returns what omd_provenance.direct_readers does. p_positions: where the rows of these runs are, as '
-'omd_provenance._positions_of_runs answers it; of others nobody knows. Locks: none.';
+'Returns what omd_provenance.direct_readers does. p_positions: where the rows of these runs are, '
+'as omd_provenance._positions_of_runs answers it; of others nobody knows. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._readers_in_ledger FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._readers_in_ledger TO omd_reader, omd_data_reader;

@@ -1,4 +1,4 @@
--- The way is looked for with the rights of the caller, and told with those of the owner.
+-- The way is looked for with the rights of the caller, and put into words with those of the owner.
 
 CREATE OR REPLACE FUNCTION omd_provenance._run_steps(
     p_module_instance_id bigint
@@ -19,7 +19,7 @@ AS $run_steps$
 BEGIN
     RETURN QUERY
     SELECT s.*
-    FROM omd_provenance._told_way(
+    FROM omd_provenance._way_steps(
         p_module_instance_id,
         (
             SELECT jsonb_agg(to_jsonb(w))

@@ -1,5 +1,5 @@
 -- The way goes by the positions of rows too, which are read with the rights of the caller; what its
--- runs are is told with those of the owner.
+-- runs are is said with those of the owner.
 
 CREATE OR REPLACE FUNCTION omd_provenance._trace(
     p_module_instance_id bigint,

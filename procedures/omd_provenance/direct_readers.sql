@@ -1,5 +1,5 @@
--- The positions of rows stand in tables of users, so they are read with the rights of the caller; the
--- rest is in the ledger.
+-- The positions of rows stand in tables of users, so they are read with the rights of the caller;
+-- the rest is in the ledger.
 
 CREATE OR REPLACE FUNCTION omd_provenance.direct_readers(
     p_instance_array bigint[],

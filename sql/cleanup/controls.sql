@@ -1,5 +1,6 @@
--- The controls that an older version has registered get the copies that are called. Each installation
--- runs the script, in the transaction after its own; it changes nothing where a copy is.
+-- The controls that an older version has registered get the copies that are called. Each
+-- installation runs the script, in the transaction after its own; it changes nothing where a copy
+-- is.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL ROLE omd_owner;

@@ -267,14 +267,14 @@
 \ir ../../migrations/V161__undo_by_rooms.sql
 \endif
 
-\set checksum 'f2394e5c369889f18bcc708c59484d905a7883fe08f9c5f4b7fdc6d105d1e6a5'
+\set checksum 'ac6d7077762601c3d5666e82c0a04b2f091fce249f19aab6bda31e8194020dab'
 \set migration 'V162__no_templates_of_rooms'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V162__no_templates_of_rooms.sql
 \endif
 
-\set checksum 'ef3e8a6abf7529181a11569d4a67c73efd143231824ec4d692b4a227dc44253f'
+\set checksum '6a64c2dcb743740d381b296d2378d4b81ac98c84b672537d8e0928a68008ee01'
 \set migration 'V164__maintenance_alone'
 \ir ../setup/claim.psql
 \if :pending
@@ -318,6 +318,7 @@
 \ir ../../procedures/omd/require_chunk.sql
 \ir ../../procedures/omd/write_event.sql
 \ir ../../procedures/omd/write_edit.sql
+\ir ../../procedures/omd/notify.sql
 \ir ../../procedures/omd/_notify_event.sql
 \ir ../../procedures/omd/require_code.sql
 \ir ../../procedures/omd/require_name.sql

@@ -43,7 +43,7 @@
 \ir ../../migrations/V157__omd_provenance.sql
 \endif
 
-\set checksum 'e0b83c27ca3b8611289854572194476d4f0cecd49fc7c1649badc4db9cdde1a6'
+\set checksum '7cd3cc79035919f22981cfe7b133f117086fead79214a561b547e1dc5d290a6c'
 \set migration 'V163__provenance_looks_as_the_caller'
 \ir ../setup/claim.psql
 \if :pending
@@ -149,7 +149,7 @@
 \ir ../../procedures/omd_provenance/_trace.sql
 \ir ../../procedures/omd_provenance/trace.sql
 \ir ../../procedures/omd_provenance/trace_row.sql
-\ir ../../procedures/omd_provenance/_told_way.sql
+\ir ../../procedures/omd_provenance/_way_steps.sql
 \ir ../../procedures/omd_provenance/_run_steps.sql
 \ir ../../procedures/omd_provenance/_decision_steps.sql
 \ir ../../procedures/omd_provenance/_decision_inputs.sql

@@ -382,11 +382,14 @@ class FactsCalls(Calls):
         """Registers a control of the rows that are written through the current view of the entity
         ``entity_code`` of the interface ``interface_code``.
 
+        Its text is copied, and the copy is called with the rights of omd_guest, which has none:
+        grant it what the text reads. Register a function again when it has changed.
+
         Args:
             operation: INSERT, UPDATE or DELETE.
             timing: BEFORE or AFTER the other checks.
-            function: a SECURITY DEFINER function (``operation`` text, ``old`` jsonb, ``new``
-                jsonb) that refuses by raising; what it returns BEFORE overlays the new row.
+            function: a function (``operation`` text, ``old`` jsonb, ``new`` jsonb) in sql or
+                plpgsql that refuses by raising; what it returns BEFORE overlays the new row.
             sequence: the order of controls.
             inactive_indicator: Y, it is not called.
 

@@ -1,6 +1,6 @@
 -- A row outlives what is kept of its run, and a row that a stranger wrote names none.
 
-CREATE OR REPLACE FUNCTION omd_provenance._told_way(
+CREATE OR REPLACE FUNCTION omd_provenance._way_steps(
     p_module_instance_id bigint,
     p_way jsonb
 )
@@ -16,7 +16,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $told_way$
+AS $way_steps$
 BEGIN
     IF p_module_instance_id IS NULL OR NOT EXISTS (
         SELECT FROM omd.shown_runs(ARRAY[p_module_instance_id]) AS r
@@ -25,7 +25,10 @@ BEGIN
             'RUN', p_module_instance_id, NULL::bigint,
             CASE
                 WHEN p_module_instance_id IS NULL THEN 'The row names no run.'
-                ELSE format('The row was written by run %s, which is not kept.', p_module_instance_id)
+                ELSE
+                    format(
+                        'The row was written by run %s, which is not kept.', p_module_instance_id
+                    )
             END,
             '{}'::jsonb;
         RETURN;
@@ -62,9 +65,10 @@ BEGIN
         )
     FROM omd_provenance._shown_way(p_module_instance_id, p_way) AS t;
 END
-$told_way$;
+$way_steps$;
 
-COMMENT ON FUNCTION omd_provenance._told_way IS
-'Returns what omd_provenance._run_steps does. p_way: as for omd_provenance._shown_way. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._told_way FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_provenance._told_way TO omd_data_reader;
+COMMENT ON FUNCTION omd_provenance._way_steps IS
+'Returns what omd_provenance._run_steps does. p_way: as for omd_provenance._shown_way. Locks: '
+'none.';
+REVOKE ALL ON FUNCTION omd_provenance._way_steps FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION omd_provenance._way_steps TO omd_data_reader;
