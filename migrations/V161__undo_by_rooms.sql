@@ -1,7 +1,7 @@
 -- phase: expand
 -- V161: the runs of a room's own Modules are undone by the room. Applied once.
 
-CREATE TABLE omd.room_rollback (
+CREATE TABLE IF NOT EXISTS omd.room_rollback (
     module_kind_code text NOT NULL,
     routine text NOT NULL,
     CONSTRAINT pk_room_rollback PRIMARY KEY (module_kind_code)

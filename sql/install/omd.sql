@@ -259,7 +259,7 @@
 \ir ../../migrations/V150__omd.sql
 \endif
 
-\set checksum '28e403cafc0068cabcddc0f322444d11065bb1a2e78ef2968f283c296ee5f05c'
+\set checksum '2188480483e190203dcdfd30cc7e367d3fb75ceb87f1a62dba44c8d5f75ca395'
 \set phase 'expand'
 \set migration 'V161__undo_by_rooms'
 \ir ../setup/claim.psql
