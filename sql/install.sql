@@ -71,6 +71,7 @@ COMMIT;
 
 BEGIN;
 \ir cleanup/module_kinds.sql
+\ir cleanup/controls.sql
 \ir cleanup/drop_retired.sql
 \ir cleanup/replica_identity.sql
 COMMIT;

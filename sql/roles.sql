@@ -22,7 +22,8 @@ DECLARE
     v_hint text;
 BEGIN
     FOREACH v_role IN ARRAY ARRAY[
-        'omd_owner', 'omd_runner', 'omd_admin', 'omd_reader', 'omd_data_reader', 'omd_data_writer'
+        'omd_owner', 'omd_guest', 'omd_runner', 'omd_admin', 'omd_reader', 'omd_data_reader',
+        'omd_data_writer'
     ] LOOP
         BEGIN
             IF to_regrole(v_role) IS NULL THEN
@@ -36,15 +37,18 @@ BEGIN
                 v_hint := format('As a superuser: ALTER ROLE %I CREATEROLE;', current_user);
         END;
     END LOOP;
-    -- A role that runs or administers may also read, and so may the server's monitoring role. Whoever
-    -- runs deliveries reads business rows, and so does whoever edits them.
+    -- A role that runs or administers may also read, and so may the server's monitoring role.
+    -- Whoever runs deliveries reads business rows, and so does whoever edits them. Functions of
+    -- users that OMD calls belong to omd_guest, which has no rights, so the owner must be able to
+    -- give them to it.
     FOR v_role, v_member IN
         VALUES
         ('omd_reader', 'omd_runner'),
         ('omd_reader', 'omd_admin'),
         ('omd_reader', 'pg_monitor'),
         ('omd_data_reader', 'omd_runner'),
-        ('omd_data_reader', 'omd_data_writer')
+        ('omd_data_reader', 'omd_data_writer'),
+        ('omd_guest', 'omd_owner')
     LOOP
         EXIT WHEN v_lacks IS NOT NULL;
         BEGIN
@@ -56,8 +60,8 @@ BEGIN
                 NULL;
         END;
     END LOOP;
-    -- Lineage asks since when each writer has been at work, whatever its role is. On a managed server
-    -- an administrator may be able to grant only the larger role.
+    -- Lineage asks since when each writer has been at work, whatever its role is. On a managed
+    -- server an administrator may be able to grant only the larger role.
     FOREACH v_role IN ARRAY ARRAY['pg_read_all_stats', 'pg_monitor'] LOOP
         EXIT WHEN v_lacks IS NOT NULL OR pg_has_role('omd_owner', 'pg_read_all_stats', 'MEMBER');
         BEGIN

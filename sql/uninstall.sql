@@ -13,7 +13,8 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 DO $do$
 DECLARE
     v_roles CONSTANT text[] := ARRAY[
-        'omd_data_writer', 'omd_data_reader', 'omd_reader', 'omd_runner', 'omd_admin', 'omd_owner'
+        'omd_data_writer', 'omd_data_reader', 'omd_reader', 'omd_runner', 'omd_admin', 'omd_guest',
+        'omd_owner'
     ];
     -- What a role owns, or may do, is dropped only with its rights, for which a membership without
     -- inheritance is not enough; before PostgreSQL 16 that is not said for each membership.
@@ -69,12 +70,12 @@ BEGIN
         );
         v_kept := v_kept || quote_ident(v_schema);
     END LOOP;
-    -- Writers of views work with the rights of their owner, who may be a superuser from here on, and
-    -- call what anybody may create again when it is gone.
+    -- Writers of views work with the rights of their owner, who may be a superuser from here on,
+    -- and call what anybody may create again when it is gone.
     FOR v_routine IN
         SELECT p.oid
         FROM pg_proc AS p
-        WHERE p.proowner = to_regrole('omd_owner') AND p.prosecdef
+        WHERE p.proowner IN (to_regrole('omd_owner'), to_regrole('omd_guest')) AND p.prosecdef
     LOOP
         EXECUTE format('DROP ROUTINE %s CASCADE', v_routine);
     END LOOP;
@@ -92,8 +93,8 @@ BEGIN
     IF v_keeps_roles THEN
         RETURN;
     END IF;
-    -- What the roles may do with this database goes also where another one keeps the roles. Only the
-    -- grantor can take it back.
+    -- What the roles may do with this database goes also where another one keeps the roles. Only
+    -- the grantor can take it back.
     FOR v_role, v_grantor IN
         SELECT DISTINCT a.grantee::regrole, pg_get_userbyid(a.grantor)
         FROM pg_database AS d

@@ -1,7 +1,8 @@
--- This is the only place that says which templates undo a Module: its own ones alone, else those
--- for its area, platform and format, where those for its table type come before those for every
--- type. Where the TRUNCATE of an area would destroy other rows, the rows are deleted by their
--- insert instance id instead, as in HSTG.
+-- This is the only place that says which templates undo a Module. The Module of a room has none:
+-- the routine of its kind is the statement. Of others it is its own ones alone, else those for its
+-- area, platform and format, where those for its table type come before those for every type. Where
+-- the TRUNCATE of an area would destroy other rows, the rows are deleted by their insert instance
+-- id instead, as in HSTG.
 
 CREATE OR REPLACE FUNCTION omd._fitting_templates(
     p_module_id integer
@@ -28,7 +29,7 @@ BEGIN ATOMIC
                     AND m.table_format_code IS NOT DISTINCT FROM t.table_format_code
                     AND (m.table_type_code = t.table_type_code OR t.table_type_code IS NULL)
                 )
-        WHERE m.module_id = p_module_id
+        WHERE m.module_id = p_module_id AND omd._undo_routine(p_module_id) IS NULL
     ),
 
     chosen AS (
@@ -57,6 +58,24 @@ BEGIN ATOMIC
             AND t.area_code = 'HSTG'
             AND t.table_type_code IS NULL
             AND EXISTS (SELECT FROM chosen AS c WHERE c.is_harmful)
+        UNION ALL
+        SELECT
+            (
+                jsonb_populate_record(
+                    NULL::omd.rollback_template,
+                    jsonb_build_object(
+                        'module_id', p_module_id,
+                        'step', 1,
+                        'statement_template', format(
+                            'SELECT %s(%s, {instance_array})', u.routine, p_module_id
+                        ),
+                        'keeps_rows', TRUE,
+                        'statement_kind', 'SQL'
+                    )
+                )
+            ).*
+        FROM omd._undo_routine(p_module_id) AS u (routine)
+        WHERE u.routine IS NOT NULL
     ) AS fitting
     ORDER BY fitting.step;
 END;

@@ -1,6 +1,5 @@
--- It runs with the rights of the caller: omd_owner may not name tables of every schema, so what it
--- can't name at the registration somebody else looks up. The server calls code of users while it
--- reads a text of theirs, so a session that calls none (omd.user_code is off) leaves it to others.
+-- A text of a user is parsed with the rights of who runs it. The server calls code of users while it
+-- reads such a text, so a session that calls none (omd.user_code is off) leaves it to others.
 
 CREATE OR REPLACE FUNCTION omd._look_at_sql(
     p_module_code text
@@ -21,9 +20,6 @@ BEGIN
     END IF;
     SELECT d.executable INTO v_executable FROM omd.module_definition(p_module_code) AS d;
     v_look := omd._statement_inputs(v_executable);
-    IF v_look.p_tables IS NULL AND current_user = 'omd_owner' THEN
-        RETURN;
-    END IF;
     PERFORM omd._save_look(
         p_module_code, md5(v_executable), v_look.p_tables, v_look.p_problem
     );

@@ -19,6 +19,7 @@ PARALLEL UNSAFE
 BEGIN ATOMIC
     SELECT
         coalesce(current_setting('omd.notify_events', TRUE), '') = 'off'
+        OR pg_notification_queue_usage() > 0.5
         OR pg_notify(
             'omd_event',
             format(
@@ -43,8 +44,8 @@ COMMENT ON FUNCTION omd._notify_event IS
 'Module Instance), instance_id, code (its first 1000 characters), batch_instance_id (of a Batch '
 'Instance its parent, 0 for none), execution_status_code, processing_indicator, '
 'next_run_indicator, reason_code and at. It returns TRUE. With the setting omd.notify_events off '
-'it sends nothing: notifications of all sessions pass one lock at the commit, which costs time on '
-'a server with thousands of runs per second. Every role that may connect may listen, and may also '
-'send to the channel, so take an event as a reason to look. Locks: the queue of notifications, at '
-'the commit.';
+'it sends nothing, nor while the queue of notifications is more than half full: notifications of '
+'all sessions pass one lock at the commit, which costs time on a server with thousands of runs per '
+'second. Every role that may connect may listen, and may also send to the channel, so take an '
+'event as a reason to look. Locks: the queue of notifications, at the commit.';
 REVOKE ALL ON FUNCTION omd._notify_event FROM PUBLIC;

@@ -45,6 +45,16 @@ BEGIN
             )
         );
     END IF;
+    IF omd._undo_routine(v_module.module_id) IS NOT NULL THEN
+        PERFORM omd.raise_error(
+            'OM209',
+            jsonb_build_object(
+                'module_code', p_module_code,
+                'step', p_step,
+                'problem', 'its room alone undoes its runs'
+            )
+        );
+    END IF;
     IF p_is_removed THEN
         DELETE FROM omd.rollback_template AS t
         WHERE t.module_id = v_module.module_id AND t.step = p_step;
@@ -92,13 +102,8 @@ BEGIN
             )
         );
     END IF;
-    SELECT used.m[1] INTO v_unknown
-    FROM regexp_matches(
-        concat(v_new.statement_template, v_new.count_template), '\{([a-z_]+)\}', 'g'
-    ) AS used (m)
-    WHERE NOT omd._rollback_values(v_module.module_id, '{}') ? used.m[1]
-    LIMIT 1;
-    IF FOUND THEN
+    v_unknown := omd._unknown_placeholder(v_new.statement_template, v_new.count_template);
+    IF v_unknown IS NOT NULL THEN
         PERFORM omd.raise_error(
             'OM209',
             jsonb_build_object(

@@ -14,6 +14,23 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $set_module_kind$
 BEGIN
+    IF EXISTS (
+        SELECT FROM omd.module AS m
+        INNER JOIN omd.room_rollback AS u USING (module_kind_code)
+        WHERE m.module_id = p_module_id
+            AND m.module_kind_code IS DISTINCT FROM p_module_kind_code
+    ) THEN
+        PERFORM omd.raise_error(
+            'OM013',
+            jsonb_build_object(
+                'argument', 'p_module_code',
+                'value', (
+                    SELECT m.module_code FROM omd.module AS m WHERE m.module_id = p_module_id
+                ),
+                'expected', 'a Module that no other room has registered for itself'
+            )
+        );
+    END IF;
     IF p_module_kind_code IS NULL THEN
         UPDATE omd.module AS m SET
             module_kind_code = CASE WHEN m.executable IS NOT NULL THEN 'SQL' ELSE 'SPARK' END,
@@ -38,5 +55,6 @@ $set_module_kind$;
 COMMENT ON FUNCTION omd.set_module_kind IS
 'For rooms: Makes the Module p_module_id one of the kind p_module_kind_code, whose runs '
 'p_engine_code performs (POSTGRES or SPARK; NULL for PART). A kind of NULL gives it back to '
-'process control, as SQL or SPARK. Locks: the Module row.';
+'process control, as SQL or SPARK. Errors: OM013: its room alone undoes its runs. Locks: the '
+'Module row.';
 REVOKE ALL ON FUNCTION omd.set_module_kind FROM PUBLIC;

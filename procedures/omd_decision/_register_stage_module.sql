@@ -20,9 +20,9 @@ DECLARE
     v_step integer := 0;
     v_most integer;
 BEGIN
-    -- register_module would warn that no rollback is registered, which happens only below.
+    -- save_module would warn that no rollback is registered, which happens only below.
     PERFORM set_config('client_min_messages', 'error', TRUE);
-    CALL omd.register_module(
+    CALL omd.save_module(
         v_code,
         p_area_code => p_definition #>> '{module,area_code}',
         p_table_code => p_definition #>> '{outputs,0,table}',
@@ -92,7 +92,7 @@ BEGIN
         CALL omd.register_rollback(v_code, p_step => v_step, p_is_removed => TRUE);
     END LOOP;
     -- This call warns of what is still missing.
-    CALL omd.register_module(v_code, p_module_id => p_module_id);
+    CALL omd.save_module(v_code, p_module_id => p_module_id);
 END
 $register_stage_module$;
 

@@ -8,6 +8,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
+    SELECT omd.require_maintenance('omd_decision.declare_missing');
     SELECT omd_decision._save_stage_inputs(m.module_id, m.definition)
     FROM (
         SELECT
@@ -24,6 +25,6 @@ END;
 
 COMMENT ON FUNCTION omd_decision.declare_missing IS
 'For rooms: tells process control what stages read of which it does not know yet, 50 at a time. '
-'omd.maintain_rooms calls it. Locks: their Modules.';
+'omd.maintain_rooms calls it. Errors: OM018: another calls it. Locks: their Modules.';
 REVOKE ALL ON FUNCTION omd_decision.declare_missing FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision.declare_missing TO omd_runner, omd_admin;

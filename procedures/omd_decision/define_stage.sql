@@ -105,15 +105,16 @@ $define_stage$;
 
 COMMENT ON PROCEDURE omd_decision.define_stage IS
 'Defines the stage of the document p_stage; what differs from the present document, with the '
-'defaults filled in, is the next version. p_stage: {"stage", "mode", "batch_size", "keys", '
-'"wave", "window", "start", "ruleset", "links", "outputs", "keep", "max_array_rows", "module"}, '
-'as docs/explanation/decision.md describes it. p_dry_run: TRUE tells the changes, or the '
-'problems, and makes none (FALSE). Returns p_version, the version that holds then, and p_changes, '
-'a list of {"path", "old", "new"}; when it is empty the document is the present one. It registers '
-'the Module of the stage and its rollback each time; a next version forgets its failures. Errors: '
-'OM005: p_stage or p_dry_run is NULL; OM006: there is no such area; OM014: the isolation level is '
-'not read committed; OM082: the document is wrong; its DETAIL lists all problems; OM111: another '
-'target while a rollback is pending or a run executes. Locks: the stage, the Module row; the rows '
-'of the Modules that write what its window reads. Call again when the answer was lost.';
+'defaults filled in, is the next version. p_stage: {"stage", "mode", "batch_size", "keys", "wave", '
+'"window", "start", "ruleset", "links", "outputs", "keep", "max_array_rows", "module"}, as '
+'docs/explanation/decision.md describes it. p_dry_run: TRUE tells the changes, or the problems, '
+'and makes none (FALSE). Returns p_version, the version that holds then, and p_changes, a list of '
+'{"path", "old", "new"}; when it is empty the document is the present one. It registers the Module '
+'of the stage and its rollback each time; a next version forgets its failures. Errors: OM005: '
+'p_stage or p_dry_run is NULL; OM006: there is no such area; OM013: another room has registered '
+'its Module for itself; OM014: the isolation level is not read committed; OM082: the document is '
+'wrong; its DETAIL lists all problems; OM111: another target while a rollback is pending or a run '
+'executes. Locks: the stage, the Module row; the rows of the Modules that write what its window '
+'reads. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_decision.define_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.define_stage TO omd_admin;

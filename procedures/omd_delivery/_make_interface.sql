@@ -32,7 +32,7 @@ BEGIN
         CALL omd_delivery._make_tables(v_entity.entity_id);
         CALL omd_delivery._make_indexes(v_entity.entity_id);
         IF v_entity.module_id IS NULL THEN
-            CALL omd.register_module(
+            CALL omd.save_module(
                 p_module_code => format(
                     'lvl.%s.%s', v_interface.interface_code, v_entity.entity_code
                 ),
@@ -45,17 +45,6 @@ BEGIN
                     v_entity.entity_code, v_interface.interface_code
                 ),
                 p_module_id => v_module_id
-            );
-            CALL omd.register_rollback(
-                p_module_code => format(
-                    'lvl.%s.%s', v_interface.interface_code, v_entity.entity_code
-                ),
-                p_statement_template => format(
-                    'SELECT omd_delivery.undo_update(%s, {instance_array})', v_entity.entity_id
-                ),
-                -- Nothing of a run is in its target before it is accepted, and to look there for
-                -- rows would read all of it.
-                p_keeps_rows => TRUE
             );
             PERFORM omd.set_module_kind(v_module_id, 'PART');
             UPDATE omd_delivery.entity AS e

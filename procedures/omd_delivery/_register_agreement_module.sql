@@ -15,9 +15,9 @@ DECLARE
     v_messages CONSTANT text := current_setting('client_min_messages');
     v_module_id integer;
 BEGIN
-    -- register_module would warn that no rollback is known, and there is nothing to roll back.
+    -- save_module would warn that no rollback is known, and there is nothing to roll back.
     PERFORM set_config('client_min_messages', 'error', TRUE);
-    CALL omd.register_module(
+    CALL omd.save_module(
         p_module_code => 'delivery.' || p_agreement_code,
         p_area_code => 'HELPER',
         p_table_code => 'delivery.' || p_agreement_code,

@@ -23,7 +23,7 @@ BEGIN
         p_delivery_id, p_from_status, p_to_status, p_event, p_attempt, nullif(p_reason, ''),
         omd.editor()
     );
-    PERFORM pg_notify(
+    PERFORM omd.notify(
         'omd_delivery',
         jsonb_build_object(
             'event', p_event,

@@ -115,7 +115,7 @@ BEGIN
     RETURNING queue_id INTO p_queue_id;
     UPDATE omd_delivery.delivery AS d SET is_running = FALSE WHERE d.delivery_id = p_delivery_id;
     PERFORM omd_delivery._move(p_delivery_id, 'ACCEPTED', 'apply_delta', v_delivery.verdict);
-    PERFORM pg_notify(
+    PERFORM omd.notify(
         'omd_delivery',
         jsonb_build_object(
             'event', 'queued',

@@ -27,7 +27,6 @@ DECLARE
     v_entity record;
     v_indicator text;
     v_module_instance_id bigint;
-    v_undone_array bigint[];
 BEGIN
     PERFORM omd.require_read_committed();
     v_delivery := omd_delivery._require_delivery(p_delivery_id);
@@ -154,14 +153,14 @@ BEGIN
         ORDER BY e.entity_id
     LOOP
         v_module_instance_id := NULL;
-        CALL omd.begin_module(
+        CALL omd.begin_for_room(
             format('lvl.%s.%s', v_agreement.interface_code, v_entity.entity_code),
-            p_batch_instance_id => p_batch_instance_id,
-            p_execution_context => p_execution_context,
-            p_lease => p_lease,
+            p_batch_instance_id,
+            p_execution_context,
+            p_lease,
+            p_executable => NULL,
             p_module_instance_id => v_module_instance_id,
             p_processing_indicator => v_indicator,
-            p_instance_array => v_undone_array,
             p_reason => p_detail
         );
         IF v_indicator <> 'P' THEN
@@ -197,15 +196,14 @@ COMMENT ON PROCEDURE omd_delivery.begin_delivery IS
 'p_outcome: RUN, go on with p_batch_instance_id, p_attempt and p_instances, {entity: Module '
 'Instance}; RUNNING, a run of it executes; WAIT, another delivery of the interface runs or holds '
 'its lock, a session still writes rows of it, a PHYSICAL one must wait or be waited for, or a '
-'recall makes one of an earlier time come again; REFUSED, an entity was delivered at the same '
-'time or later; SKIPPED or ABORTED, the answer of process control. p_detail says why. Dead runs '
-'are ended first. What a former run wrote is rolled back. Errors: OM005: p_delivery_id is NULL; '
-'OM011: p_lease is not allowed; OM013: p_execution_context is no JSON object, or too large; '
-'OM014: the isolation level is not read committed; OM034: there is no such delivery; OM036: an '
-'entity of it was retired; OM039: a Full entity has no context by the present model; OM112, '
-'OM201, OM202, OM205: what a former run wrote can''t be undone; OM130: it is in another status '
-'than LOADED and VALIDATED; OM133: a run that was accepted is to be undone. Locks: the interface '
-'and the delivery, without a wait; the Batch and the Modules; the rows that are rolled back. May '
-'be NULL: p_batch_instance_id, p_attempt, p_instances, p_detail.';
+'recall makes one of an earlier time come again; REFUSED, an entity was delivered at the same time '
+'or later; SKIPPED or ABORTED, the answer of process control. p_detail says why. Dead runs are '
+'ended first. What a former run wrote is rolled back. Errors: OM005: p_delivery_id is NULL; OM011: '
+'p_lease is not allowed; OM013: p_execution_context is no JSON object, or too large; OM014: the '
+'isolation level is not read committed; OM034: there is no such delivery; OM036: an entity of it '
+'was retired; OM039: a Full entity has no context by the present model; OM130: it is in another '
+'status than LOADED and VALIDATED; OM133: a run that was accepted is to be undone. Locks: the '
+'interface and the delivery, without a wait; the Batch and the Modules; the rows that are rolled '
+'back. May be NULL: p_batch_instance_id, p_attempt, p_instances, p_detail.';
 REVOKE ALL ON PROCEDURE omd_delivery.begin_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.begin_delivery TO omd_runner;

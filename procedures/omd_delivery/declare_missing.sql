@@ -8,6 +8,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
+    SELECT omd.require_maintenance('omd_delivery.declare_missing');
     SELECT omd_delivery._save_delivery_inputs(m.interface_id)
     FROM (
         SELECT e.interface_id
@@ -21,6 +22,7 @@ END;
 
 COMMENT ON FUNCTION omd_delivery.declare_missing IS
 'For rooms: tells process control what deliveries read of which it does not know yet, five '
-'interfaces at a time. omd.maintain_rooms calls it. Locks: the Modules of their entities.';
+'interfaces at a time. omd.maintain_rooms calls it. Errors: OM018: another calls it. Locks: the '
+'Modules of their entities.';
 REVOKE ALL ON FUNCTION omd_delivery.declare_missing FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery.declare_missing TO omd_runner, omd_admin;

@@ -32,7 +32,7 @@ BEGIN
             p_recall_id, p_position, NULL, TRUE, p_drop_reason => p_reason
         );
         PERFORM omd_delivery._find_withdrawn(v_agreement.interface_id);
-        PERFORM pg_notify(
+        PERFORM omd.notify(
             'omd_delivery',
             jsonb_build_object('event', 'drop_return', 'recall_id', p_recall_id)::text
         );

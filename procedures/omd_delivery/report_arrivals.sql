@@ -211,7 +211,7 @@ BEGIN
         WHERE a.arrival_id = g.arrival_id AND g.refused_fingerprint IS NOT NULL;
     END IF;
     IF p_found > 0 THEN
-        PERFORM pg_notify(
+        PERFORM omd.notify(
             'omd_delivery',
             jsonb_build_object(
                 'event', 'report_arrivals', 'agreement_code', p_agreement_code, 'found', p_found

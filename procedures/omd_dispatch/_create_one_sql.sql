@@ -242,7 +242,7 @@ BEGIN
             -- A claim finds a new task that is due now; not one whose time is before those that
             -- it has met.
             IF p_execution_time IS NULL THEN
-                PERFORM pg_notify('omd_dispatch', v_group);
+                PERFORM omd.notify('omd_dispatch', v_group);
             ELSE
                 PERFORM omd_dispatch._tell_due(v_group);
             END IF;

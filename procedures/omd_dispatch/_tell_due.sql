@@ -11,9 +11,10 @@ VOLATILE
 PARALLEL UNSAFE
 BEGIN ATOMIC
     SELECT
-        pg_notify(
-            'omd_dispatch', CASE WHEN nextval('omd_dispatch.due_again') > 0 THEN p_group END
-        );
+        CASE
+            WHEN nextval('omd_dispatch.due_again') > 0 AND pg_notification_queue_usage() <= 0.5
+                THEN pg_notify('omd_dispatch', p_group)
+        END;
 END;
 
 COMMENT ON FUNCTION omd_dispatch._tell_due IS

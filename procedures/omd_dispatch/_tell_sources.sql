@@ -6,7 +6,7 @@ LANGUAGE sql
 VOLATILE
 PARALLEL UNSAFE
 BEGIN ATOMIC
-    SELECT pg_notify('omd_dispatch', '*');
+    SELECT CASE WHEN pg_notification_queue_usage() <= 0.5 THEN pg_notify('omd_dispatch', '*') END;
 END;
 
 COMMENT ON FUNCTION omd_dispatch._tell_sources IS

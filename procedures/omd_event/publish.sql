@@ -586,7 +586,7 @@ BEGIN
         IF p_event_number - v_setting.counted_number >= 256 THEN
             PERFORM omd_event._count_published();
         END IF;
-        PERFORM pg_notify('omd_published', p_event_number::text);
+        PERFORM omd.notify('omd_published', p_event_number::text);
     END IF;
 END
 $publish$;

@@ -18,6 +18,7 @@ DECLARE
     v_interface omd_facts.interface := omd_facts._require_interface(p_interface_code);
     v_queue_id bigint;
     v_indicator text;
+    v_reason text;
 BEGIN
     PERFORM omd.require_read_committed();
     p_executable := 'omd_facts.load';
@@ -35,9 +36,9 @@ BEGIN
         p_outcome := 'RUNNING';
         RETURN;
     END IF;
-    CALL omd.begin_in_database_run(
-        'facts.' || p_interface_code, p_batch_instance_id, p_executable, p_module_instance_id,
-        v_indicator, p_execution_context
+    CALL omd.begin_for_room(
+        'facts.' || p_interface_code, p_batch_instance_id, p_execution_context, NULL, p_executable,
+        p_module_instance_id, v_indicator, v_reason
     );
     IF v_indicator <> 'P' THEN
         p_outcome := CASE v_indicator WHEN 'A' THEN 'RUNNING' ELSE 'SKIPPED' END;

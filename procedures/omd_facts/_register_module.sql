@@ -28,9 +28,9 @@ BEGIN
     ORDER BY e.load_order
     LIMIT 1;
     v_code := 'facts.' || v_interface.interface_code;
-    -- register_module would warn that no rollback is registered, which happens only below.
+    -- save_module would warn that no rollback is registered; the kind, which comes below, has one.
     PERFORM set_config('client_min_messages', 'error', TRUE);
-    CALL omd.register_module(
+    CALL omd.save_module(
         p_module_code => v_code,
         p_area_code => 'INT',
         p_table_code => v_table,
@@ -42,13 +42,6 @@ BEGIN
         p_module_id => v_module_id
     );
     PERFORM set_config('client_min_messages', v_messages, TRUE);
-    CALL omd.register_rollback(
-        p_module_code => v_code,
-        p_statement_template => format(
-            'SELECT omd_facts.undo_loads(%s, {instance_array})', p_interface_id
-        ),
-        p_keeps_rows => TRUE
-    );
     PERFORM omd.set_module_kind(v_module_id, 'FACTS', 'POSTGRES');
     UPDATE omd_facts.interface AS i SET module_id = v_module_id
     WHERE i.interface_id = p_interface_id;

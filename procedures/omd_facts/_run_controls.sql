@@ -1,4 +1,5 @@
--- It is checked again that the function brings rights of its own: it may have been replaced.
+-- A control is code of a user, and this routine has the rights of the owner: _copy_control says
+-- what is called.
 
 CREATE OR REPLACE FUNCTION omd_facts._run_controls(
     p_entity_id integer,
@@ -19,6 +20,7 @@ DECLARE
     v_answer jsonb;
     v_new jsonb := p_new;
     v_unknown text;
+    v_copy text;
 BEGIN
     FOR v_control IN
         SELECT c.* FROM omd_facts.control AS c
@@ -28,20 +30,22 @@ BEGIN
             AND c.inactive_indicator = 'N'
         ORDER BY c.sequence, c.control_code
     LOOP
+        v_copy := omd_facts._control_copy(p_entity_id, v_control.control_code);
         IF NOT EXISTS (
             SELECT FROM pg_proc AS p
-            WHERE p.oid = to_regprocedure(v_control.function_name || '(text, jsonb, jsonb)')
+            WHERE p.oid = to_regprocedure(v_copy || '(text, jsonb, jsonb)')
+                AND p.proowner = to_regrole('omd_guest')
                 AND p.prosecdef
         ) THEN
             PERFORM omd.raise_error(
                 'OM253',
                 jsonb_build_object(
                     'control_code', v_control.control_code,
-                    'problem', 'it is no SECURITY DEFINER function any longer'
+                    'problem', 'its function could not be copied; register it again'
                 )
             );
         END IF;
-        EXECUTE format('SELECT %s($1, $2, $3)', v_control.function_name)
+        EXECUTE format('SELECT %s($1, $2, $3)', v_copy)
         INTO v_answer USING p_operation, p_old, v_new;
         CONTINUE WHEN p_timing <> 'BEFORE' OR jsonb_typeof(v_answer) IS DISTINCT FROM 'object';
         SELECT k.key INTO v_unknown
@@ -63,7 +67,7 @@ END
 $run_controls$;
 
 COMMENT ON FUNCTION omd_facts._run_controls IS
-'Calls the controls of the entity p_entity_id for p_operation at p_timing, and returns the new '
-'row with what they answered. Errors: OM059: one answers an attribute that there is not; OM253: '
-'one has no rights of its own any longer. Locks: what they take.';
+'Calls the controls of the entity p_entity_id for p_operation at p_timing, and returns the new row '
+'with what they answered. Errors: OM059: one answers an attribute that there is not; OM253: one '
+'has no copy. Locks: what they take.';
 REVOKE ALL ON FUNCTION omd_facts._run_controls FROM PUBLIC;

@@ -17,7 +17,7 @@ AS $_undo$
 DECLARE
     v_interface omd_facts.interface := omd_facts._require_interface(p_interface_code);
     v_undoing_id bigint;
-    v_executable text := 'omd_facts.undo';
+    v_reason text;
     v_indicator text;
     v_load omd_facts.load_log := omd_facts._require_load(
         v_interface.interface_id, p_module_instance_id
@@ -47,8 +47,9 @@ BEGIN
         RETURN;
     END IF;
     CALL omd.set_next_run_indicator('R', p_module_instance_id => p_module_instance_id);
-    CALL omd.begin_in_database_run(
-        'facts.' || p_interface_code, NULL, v_executable, v_undoing_id, v_indicator
+    CALL omd.begin_for_room(
+        'facts.' || p_interface_code, NULL, NULL, NULL, 'omd_facts.undo', v_undoing_id,
+        v_indicator, v_reason
     );
     IF v_indicator <> 'P' THEN
         PERFORM omd.raise_error(

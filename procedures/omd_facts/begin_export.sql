@@ -17,16 +17,14 @@ AS $begin_export$
 DECLARE
     v_export omd_facts.export := omd_facts._hold_export(p_delivery_id);
     v_module_code CONSTANT text := 'export.' || v_export.agreement_code;
-    v_undone bigint[];
     v_reason text;
 BEGIN
     PERFORM omd_facts._require_unended(p_delivery_id);
     p_module_instance_id := NULL;
     p_processing_indicator := NULL;
-    CALL omd.begin_module(
-        v_module_code,
-        p_batch_instance_id, p_execution_context, p_lease,
-        p_module_instance_id, p_processing_indicator, v_undone, v_reason
+    CALL omd.begin_for_room(
+        v_module_code, p_batch_instance_id, p_execution_context, p_lease, NULL,
+        p_module_instance_id, p_processing_indicator, v_reason
     );
     IF p_processing_indicator <> 'P' THEN
         p_attempt := NULL;
@@ -88,8 +86,7 @@ COMMENT ON PROCEDURE omd_facts.begin_export IS
 'p_processing_indicator as omd.begin_module does, and where it is P p_attempt, the number of the '
 'run, and p_plan, a list of what to write: entity_code, folder, query, parts (queries that return '
 'its rows in parts), since (the moment since which CHANGES has them; NULL: all rows). Errors: '
-'OM003, OM005, OM009, OM011, OM013, OM014, OM034: there is no such export, OM101 (the Batch has '
-'just ended), OM112, OM155: it has ended, OM201, OM202, OM205. Locks: the export, the Module row. '
-'May be NULL: p_attempt, p_plan.';
+'OM003, OM005, OM011, OM013, OM014, OM034: there is no such export, OM101 (the Batch has just '
+'ended), OM155: it has ended. Locks: the export, the Module row. May be NULL: p_attempt, p_plan.';
 REVOKE ALL ON PROCEDURE omd_facts.begin_export FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.begin_export TO omd_runner;

@@ -30,9 +30,9 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    -- register_module would warn that no rollback is registered, which happens only below.
+    -- save_module would warn that no rollback is registered; the kind, which comes below, has one.
     PERFORM set_config('client_min_messages', 'error', TRUE);
-    CALL omd.register_module(
+    CALL omd.save_module(
         p_module_code => v_code,
         p_area_code => 'INT',
         p_table_code => v_table,
@@ -46,9 +46,6 @@ BEGIN
         p_module_id => v_module_id
     );
     PERFORM set_config('client_min_messages', v_messages, TRUE);
-    CALL omd.register_rollback(
-        p_module_code => v_code, p_statement_template => 'SELECT 0', p_keeps_rows => TRUE
-    );
     IF p_layer_code = 'GDAL' THEN
         PERFORM omd.set_module_kind(v_module_id, 'PART');
     ELSE

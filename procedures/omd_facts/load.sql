@@ -55,14 +55,12 @@ $load$;
 COMMENT ON PROCEDURE omd_facts.load IS
 'Loads the oldest item of the queue of the interface p_interface_code that is not persisted, in '
 'one transaction. Returns p_outcome: PERSISTED, p_module_instance_id has loaded p_delivery_id; '
-'NOTHING, there was no item; RUNNING, another session loads, or '
-'readers are at work of what is to be undone first, and no new one begins; SKIPPED, the Module '
-'facts.<interface> is inactive or skipped; FAILED, nothing was changed, p_detail says why. '
-'It commits, so call it outside a transaction block. Errors: OM112, OM135, OM153: what is to be '
-'undone first can''t be, OM201, OM202, OM205, OM005, OM013, OM014, OM018: it is called in a '
-'transaction block, OM031, OM251: the interface is not deployed, 57014: it was cancelled, which '
-'is recorded. Locks: the Module row while it '
-'begins; the interface in this room, the rows that change. May be NULL: p_module_instance_id, '
-'p_delivery_id, p_detail.';
+'NOTHING, there was no item; RUNNING, another session loads, or readers are at work of what is to '
+'be undone first, and no new one begins; SKIPPED, the Module facts.<interface> is inactive or '
+'skipped; FAILED, nothing was changed, p_detail says why. It commits, so call it outside a '
+'transaction block. Errors: OM135, OM153: what is to be undone first can''t be, OM005, OM013, '
+'OM014, OM018: it is called in a transaction block, OM031, OM251: the interface is not deployed, '
+'57014: it was cancelled, which is recorded. Locks: the Module row while it begins; the interface '
+'in this room, the rows that change. May be NULL: p_module_instance_id, p_delivery_id, p_detail.';
 REVOKE ALL ON PROCEDURE omd_facts.load FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.load TO omd_runner;

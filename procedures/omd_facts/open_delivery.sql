@@ -16,7 +16,6 @@ DECLARE
     v_open_id bigint;
     v_instance_id bigint;
     v_indicator text;
-    v_undone bigint[];
     v_reason text;
 BEGIN
     IF p_physical_delete_allowed IS NULL THEN
@@ -60,10 +59,8 @@ BEGIN
         );
     END IF;
     v_module_code := 'gdal.' || p_agreement_code;
-    CALL omd.begin_module(
-        v_module_code,
-        NULL, NULL, NULL,
-        v_instance_id, v_indicator, v_undone, v_reason
+    CALL omd.begin_for_room(
+        v_module_code, NULL, NULL, NULL, NULL, v_instance_id, v_indicator, v_reason
     );
     IF v_indicator <> 'P' THEN
         PERFORM omd.raise_error(
@@ -82,13 +79,12 @@ END
 $open_delivery$;
 
 COMMENT ON PROCEDURE omd_facts.open_delivery IS
-'Opens a delivery under the GDAL agreement p_agreement_code, and makes the session write under '
-'it; other sessions of the same login SET omd_facts.delivery_id. p_physical_delete_allowed: a '
-'session may delete physically. p_is_local: only this transaction writes under it, until others '
-'SET it; a pooler in transaction mode needs that. Returns p_delivery_id. Errors: OM112, OM201, '
-'OM202, OM205, OM005, OM013, OM014, OM031, OM033, OM036: the agreement is of another layer, '
-'OM152: it has an open delivery, OM232, OM251: the interface is not deployed. Locks: the '
-'agreement, the Module; the first time for an interface, that in both rooms and its tables, '
-'against writers.';
+'Opens a delivery under the GDAL agreement p_agreement_code, and makes the session write under it; '
+'other sessions of the same login SET omd_facts.delivery_id. p_physical_delete_allowed: a session '
+'may delete physically. p_is_local: only this transaction writes under it, until others SET it; a '
+'pooler in transaction mode needs that. Returns p_delivery_id. Errors: OM005, OM013, OM014, OM031, '
+'OM033, OM036: the agreement is of another layer, OM152: it has an open delivery, OM232, OM251: '
+'the interface is not deployed. Locks: the agreement, the Module; the first time for an interface, '
+'that in both rooms and its tables, against writers.';
 REVOKE ALL ON PROCEDURE omd_facts.open_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.open_delivery TO omd_runner, omd_data_writer;

@@ -1,4 +1,4 @@
--- A control runs inside of a function with the house's rights, so it must bring rights of its own.
+-- A control is called where the owner of OMD writes, so OMD calls a copy of it, with no rights.
 
 CREATE OR REPLACE PROCEDURE omd_facts.register_control(
     p_interface_code text,
@@ -41,13 +41,10 @@ BEGIN
         WHEN p_sequence IS NULL OR p_inactive_indicator IS NULL
             OR p_inactive_indicator NOT IN ('Y', 'N')
             THEN 'it needs a sequence, and Y or N as its inactive indicator'
-        WHEN NOT EXISTS (
-            SELECT FROM pg_proc AS p
-            WHERE p.oid = v_function_id
-                AND p.prosecdef
-                AND p.prorettype = 'jsonb'::regtype
-        )
-            THEN 'it must be a SECURITY DEFINER function (text, jsonb, jsonb) RETURNS jsonb'
+        WHEN v_function_id IS NULL OR omd_facts._control_text(p_function) IS NULL
+            THEN
+                'it must be a function (text, jsonb, jsonb) RETURNS jsonb in sql or plpgsql, with '
+                'its body as a string and no setting but a search_path'
     END;
     IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(
@@ -69,16 +66,19 @@ BEGIN
         function_name = excluded.function_name,
         sequence = excluded.sequence,
         inactive_indicator = excluded.inactive_indicator;
+    CALL omd_facts._copy_control(v_entity_id, p_control_code);
 END
 $register_control$;
 
 COMMENT ON PROCEDURE omd_facts.register_control IS
 'Registers a control of the rows that are written through the current view of the entity '
-'p_entity_code of the interface p_interface_code. p_operation: INSERT, UPDATE or DELETE. p_timing:'
-' BEFORE or AFTER the other checks. p_function: a SECURITY DEFINER function (p_operation text, '
-'p_old jsonb, p_new jsonb) that refuses by raising; what it returns BEFORE overlays the new row. '
-'p_sequence: the order of controls. p_inactive_indicator: Y, it is not called. Errors: OM005, '
-'OM013, OM031, OM251: the interface is not deployed, OM253: it is none. Locks: the control. Call '
-'again when the answer was lost.';
+'p_entity_code of the interface p_interface_code. p_operation: INSERT, UPDATE or DELETE. p_timing: '
+'BEFORE or AFTER the other checks. p_function: a function (p_operation text, p_old jsonb, p_new '
+'jsonb) in sql or plpgsql that refuses by raising; what it returns BEFORE overlays the new row. '
+'Its text is copied, and the copy is called with the rights of omd_guest, which has none: grant it '
+'what the text reads. Register a function again when it has changed. p_sequence: the order of '
+'controls. p_inactive_indicator: Y, it is not called. Errors: OM005, OM013, OM031, OM251: the '
+'interface is not deployed, OM253: it is none. Locks: the control, the copy. Call again when the '
+'answer was lost.';
 REVOKE ALL ON PROCEDURE omd_facts.register_control FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.register_control TO omd_admin;

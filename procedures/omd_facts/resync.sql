@@ -23,7 +23,7 @@ DECLARE
     v_number CONSTANT bigint := -(pg_current_xact_id()::text::bigint);
     v_at timestamptz;
     v_indicator text;
-    v_executable text := 'omd_facts.resync';
+    v_reason text;
 BEGIN
     IF p_dry_run IS NULL THEN
         PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_dry_run'));
@@ -98,8 +98,9 @@ BEGIN
     IF p_dry_run OR v_ids = '{}' THEN
         RETURN;
     END IF;
-    CALL omd.begin_in_database_run(
-        'facts.' || p_interface_code, NULL, v_executable, p_module_instance_id, v_indicator
+    CALL omd.begin_for_room(
+        'facts.' || p_interface_code, NULL, NULL, NULL, 'omd_facts.resync', p_module_instance_id,
+        v_indicator, v_reason
     );
     IF v_indicator <> 'P' THEN
         p_outcome := CASE v_indicator WHEN 'A' THEN 'RUNNING' ELSE 'SKIPPED' END;
@@ -150,9 +151,8 @@ COMMENT ON PROCEDURE omd_facts.resync IS
 'what LVL has, as one load at the traveling now and a microsecond; what was written through views '
 'goes. p_dry_run: it only counts. Returns p_outcome: PERSISTED by p_module_instance_id, NOTHING, '
 'RUNNING or SKIPPED, and p_differences, {entity: {"N", "A", "R"}}. Attributes of immutable '
-'contexts are not compared. Errors: OM112, OM201, OM202, OM205, OM005, OM013, OM014, OM031, OM036: '
-'there is no such entity, OM135, OM161, OM154: an LVL delivery is not at an end, OM251: the '
-'interface is not deployed. Locks: the interface in both rooms, the Module row, the rows. May be '
-'NULL: p_module_instance_id.';
+'contexts are not compared. Errors: OM005, OM013, OM014, OM031, OM036: there is no such entity, '
+'OM135, OM161, OM154: an LVL delivery is not at an end, OM251: the interface is not deployed. '
+'Locks: the interface in both rooms, the Module row, the rows. May be NULL: p_module_instance_id.';
 REVOKE ALL ON PROCEDURE omd_facts.resync FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.resync TO omd_admin;

@@ -66,12 +66,12 @@ COMMENT ON PROCEDURE omd_facts.undo IS
 'deliveries back. p_revert_reason: revert the delivery of p_module_instance_id in the same '
 'transaction, for this reason, before a loader takes it again; NULL: it stays in the queue. Those '
 'who have read the rows are warned. Returns p_undone, the Module Instances that were undone; none '
-'when it was undone before. Errors: OM106, OM112, OM201, OM202, OM205, OM004: it is no load of the '
-'interface; OM005: an argument is NULL; OM013; OM014; OM031; OM034; OM130; OM133: the delivery '
-'can''t be reverted; OM153: it can''t be undone; OM159: readers are at work for longer than a '
-'minute; OM251: the interface is not deployed. It lets no new reader begin, and commits that where '
-'it may: call it outside of a transaction block. Locks: the position of the interface, against '
-'readers; the interface in both rooms, the Module row, the items, the rows. Call again when the '
-'answer was lost.';
+'when it was undone before. Errors: OM106, OM004: it is no load of the interface; OM005: an '
+'argument is NULL; OM013; OM014; OM031; OM034; OM130; OM133: the delivery can''t be reverted; '
+'OM153: it can''t be undone; OM159: readers are at work for longer than a minute; OM251: the '
+'interface is not deployed. It lets no new reader begin, and commits that where it may: call it '
+'outside of a transaction block. Locks: the position of the interface, against readers; the '
+'interface in both rooms, the Module row, the items, the rows. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd_facts.undo FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.undo TO omd_admin;

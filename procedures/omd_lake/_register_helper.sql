@@ -19,7 +19,7 @@ BEGIN
     IF NOT EXISTS (
         SELECT FROM omd.module_target AS m WHERE m.module_code = p_module_code
     ) THEN
-        CALL omd.register_module(
+        CALL omd.save_module(
             p_module_code,
             'HELPER',
             p_table_code,

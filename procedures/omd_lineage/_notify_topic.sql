@@ -13,7 +13,7 @@ SET search_path = pg_catalog, pg_temp
 AS $notify_topic$
 BEGIN
     IF coalesce(current_setting('omd.notify_events', TRUE), '') <> 'off' THEN
-        PERFORM pg_notify('omd_lineage', left(p_topic, 1000));
+        PERFORM omd.notify('omd_lineage', left(p_topic, 1000));
     END IF;
 END
 $notify_topic$;

@@ -33,9 +33,9 @@ DECLARE
     );
 BEGIN
     SELECT m.* INTO v_module FROM omd.module_target AS m WHERE m.module_code = v_code;
-    -- register_module would warn that no rollback is registered, which happens only below.
+    -- save_module would warn that no rollback is registered, which happens only below.
     PERFORM set_config('client_min_messages', 'error', TRUE);
-    CALL omd.register_module(
+    CALL omd.save_module(
         v_code,
         p_area_code => coalesce(p_area_code, v_module.area_code, 'PRES'),
         p_table_code => coalesce(v_module.table_code, p_table_code),
@@ -89,7 +89,7 @@ BEGIN
         CALL omd.register_rollback(v_code);
     END IF;
     -- This call warns of what is still missing.
-    CALL omd.register_module(v_code, p_module_id => p_module_id);
+    CALL omd.save_module(v_code, p_module_id => p_module_id);
     PERFORM omd.set_module_kind(p_module_id, 'TOPIC', p_engine);
     IF p_present_module_id <> p_module_id THEN
         PERFORM omd.set_module_kind(p_present_module_id);

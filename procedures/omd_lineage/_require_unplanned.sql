@@ -2,8 +2,7 @@
 -- be undone takes its topic back to the start of its block, wherever the offset is then.
 
 CREATE OR REPLACE FUNCTION omd_lineage._require_unplanned(
-    p_topic_id integer,
-    p_position omd_lineage.row_position
+    p_topic_id integer
 )
 RETURNS omd_lineage.row_position
 LANGUAGE plpgsql
@@ -58,29 +57,12 @@ BEGIN
             )
         );
     END IF;
-
-    IF p_position < v_offset.last
-        AND omd_lineage._inserts_only(v_topic)
-        AND omd_lineage._holds_rows(v_topic.table_code)
-    THEN
-        RAISE WARNING USING
-            MESSAGE = format(
-                '"%s" goes back from %s to %s and loads the rows in between again', v_offset.topic,
-                v_offset.last, p_position
-            ),
-            HINT = format(
-                'If %s holds them still, delete them before the next step, or set R on the steps '
-                'that loaded them: CALL omd.set_next_run_indicator(''R'', p_module_instance_id => '
-                '…);', v_topic.table_code
-            );
-    END IF;
     RETURN v_offset.last;
 END
 $require_unplanned$;
 
 COMMENT ON FUNCTION omd_lineage._require_unplanned IS
 'Returns the offset of the topic p_topic_id and locks it until the transaction ends, so that it '
-'can be set to p_position. It warns when rows that the destination may hold are then read again. '
-'Errors: OM208: the topic is held, a block is planned, or a step that succeeded waits for its '
-'rollback. Locks: the offset.';
+'can be set. Errors: OM208: the topic is held, a block is planned, or a step that succeeded waits '
+'for its rollback. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._require_unplanned FROM PUBLIC;

@@ -8,6 +8,7 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
+    SELECT omd.require_maintenance('omd_lineage.declare_missing');
     SELECT omd_lineage._save_topic_inputs(m.topic_id)
     FROM (
         SELECT t.topic_id
@@ -23,6 +24,6 @@ END;
 
 COMMENT ON FUNCTION omd_lineage.declare_missing IS
 'For rooms: tells process control what topics read of which it does not know yet, 50 at a time. '
-'omd.maintain_rooms calls it. Locks: their Modules.';
+'omd.maintain_rooms calls it. Errors: OM018: another calls it. Locks: their Modules.';
 REVOKE ALL ON FUNCTION omd_lineage.declare_missing FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.declare_missing TO omd_runner, omd_admin;

@@ -44,6 +44,7 @@ DECLARE
     v_new omd_lineage.topic;
     v_problem text;
     v_starts_anew boolean;
+    v_former omd_lineage.row_position;
     v_table_code text;
 BEGIN
     v_new.topic := p_topic;
@@ -70,8 +71,12 @@ BEGIN
     v_new.max_age := p_max_age;
     CALL omd_lineage._save_topic(
         v_new, p_module_code, p_area_code, p_table_type_code, p_platform_code, p_backoff,
-        p_backoff_limit, p_max_failures, p_start_pos, p_start_id, p_topic_id, v_starts_anew
+        p_backoff_limit, p_max_failures, p_start_pos, p_start_id, p_topic_id, v_starts_anew,
+        v_former
     );
+    PERFORM omd_lineage._warn_of_rows_again(p_topic_id, v_former, o.last)
+    FROM omd_lineage.offsets AS o
+    WHERE o.topic_id = p_topic_id AND o.last < v_former;
     IF v_starts_anew THEN
         SELECT t.table_code INTO v_table_code FROM omd_lineage.topic AS t
         WHERE t.topic_id = p_topic_id;

@@ -1,4 +1,5 @@
--- For some tables only a person or another program knows how far they have come.
+-- For some tables only a person or another program knows how far they have come. _set_offset writes
+-- with its own rights; this procedure looks into the destination with the rights of the caller.
 
 CREATE OR REPLACE PROCEDURE omd_lineage.set_offset(
     p_topic text,
@@ -6,48 +7,15 @@ CREATE OR REPLACE PROCEDURE omd_lineage.set_offset(
     p_id bigint DEFAULT 0
 )
 LANGUAGE plpgsql
-SECURITY DEFINER
+SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $set_offset$
 DECLARE
-    v_topic_id integer := omd_lineage._require_topic(p_topic);
-    v_last omd_lineage.row_position;
+    v_former CONSTANT omd_lineage.row_position := omd_lineage._set_offset(p_topic, p_pos, p_id);
 BEGIN
-    IF p_pos IS NULL OR p_id IS NULL THEN
-        PERFORM omd.raise_error(
-            'OM005',
-            jsonb_build_object('argument', CASE WHEN p_pos IS NULL THEN 'p_pos' ELSE 'p_id' END)
-        );
-    END IF;
-    PERFORM FROM omd_lineage.base_table AS b
-    WHERE b.topic_id = v_topic_id AND b.pos_column = '' AND p_pos <> '-infinity';
-    IF FOUND THEN
-        PERFORM omd.raise_error(
-            'OM013',
-            jsonb_build_object(
-                'argument', 'p_pos', 'value', p_pos::text,
-                'expected', '-infinity, since the position is the id alone'
-            )
-        );
-    END IF;
-    v_last := omd_lineage._require_unplanned(v_topic_id, ROW(p_pos, p_id));
-    UPDATE omd_lineage.offsets AS o SET
-        last = ROW(p_pos, p_id),
-        quiet_start = NULL,
-        is_full = FALSE,
-        run = clock_timestamp(),
-        waiting_since = clock_timestamp(),
-        processor = 'HAND'
-    WHERE o.topic_id = v_topic_id;
-    PERFORM omd.write_event(
-        0, 0, 4, 'OFFSET',
-        format(
-            '%s was set from %s to %s by %s', p_topic, coalesce(v_last::text, 'nothing'),
-            ROW(p_pos, p_id), omd.editor()
-        )
+    PERFORM omd_lineage._warn_of_rows_again(
+        omd_lineage._require_topic(p_topic), v_former, ROW(p_pos, p_id)
     );
-    PERFORM omd_lineage._notify_topic(o.topic) FROM omd_lineage.offsets AS o
-    WHERE o.topic_id = v_topic_id;
 END
 $set_offset$;
 

@@ -17,9 +17,9 @@ BEGIN
     IF EXISTS (SELECT FROM omd.module_target AS m WHERE m.module_code = 'provenance.recall') THEN
         RETURN;
     END IF;
-    -- register_module would warn that no rollback is registered, which happens only below.
+    -- save_module would warn that no rollback is registered, which happens only below.
     PERFORM set_config('client_min_messages', 'error', TRUE);
-    CALL omd.register_module(
+    CALL omd.save_module(
         'provenance.recall',
         'HELPER',
         'omd_provenance.recall_item',

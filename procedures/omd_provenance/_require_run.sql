@@ -7,7 +7,7 @@ RETURNS void
 LANGUAGE plpgsql
 STABLE
 PARALLEL SAFE
-SECURITY INVOKER
+SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $require_run$
 BEGIN
@@ -27,4 +27,4 @@ $require_run$;
 COMMENT ON FUNCTION omd_provenance._require_run IS
 'Raises an error unless p_module_instance_id is a run. Errors: OM004, OM005. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._require_run FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_provenance._require_run TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_provenance._require_run TO omd_reader, omd_data_reader;

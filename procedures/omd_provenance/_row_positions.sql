@@ -144,4 +144,4 @@ COMMENT ON FUNCTION omd_provenance._row_positions IS
 'p_pos_bounds, p_id_bounds: the bounds of the windows, in order. p_known: how many rows each run '
 'has, {run: {oid of the table: rows}}; NULL: that is not known. Locks: none but those of reading.';
 REVOKE ALL ON FUNCTION omd_provenance._row_positions FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_provenance._row_positions TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_provenance._row_positions TO omd_reader, omd_data_reader;

@@ -1,5 +1,4 @@
--- Each run is found once, by the shortest way: level by level, and a level goes on from what is new
--- in the one before. Readers and sources are the same walk from its two ends.
+-- The walk with the names of its runs.
 
 CREATE OR REPLACE FUNCTION omd_provenance._runs_within(
     p_module_instance_id bigint,
@@ -24,58 +23,15 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $runs_within$
-DECLARE
-    v_seen bigint[] := ARRAY[p_module_instance_id];
-    v_level bigint[] := v_seen;
-    v_distance integer := 0;
-    v_next record;
 BEGIN
     PERFORM omd_provenance._require_run(p_module_instance_id);
-    WHILE v_level <> '{}'
-        AND v_distance < coalesce(p_depth, v_distance + 1)
-        AND cardinality(v_seen) <= coalesce(p_most, cardinality(v_seen))
-    LOOP
-        v_distance := v_distance + 1;
-        SELECT coalesce(array_agg(f.id ORDER BY f.id), '{}') AS ids,
-            coalesce(array_agg(f.because_of ORDER BY f.id), '{}') AS causes,
-            coalesce(array_agg(f.table_code ORDER BY f.id), '{}') AS tables,
-            coalesce(array_agg(f.is_exact ORDER BY f.id), '{}') AS exact,
-            coalesce(array_agg(f.stands ORDER BY f.id), '{}') AS standing
-        INTO v_next
-        FROM (
-            SELECT DISTINCT ON (r.module_instance_id)
-                r.module_instance_id AS id,
-                r.because_of,
-                r.table_code,
-                r.is_exact,
-                r.stands
-            FROM (
-                SELECT d.module_instance_id, d.source_instance_id AS because_of, d.table_code,
-                    d.is_exact, d.stands
-                FROM omd_provenance.direct_readers(v_level, p_all) AS d
-                WHERE NOT p_is_up
-                UNION ALL
-                SELECT d.module_instance_id, d.reader_instance_id, d.table_code, d.is_exact,
-                    d.stands
-                FROM omd_provenance.direct_sources(v_level, p_all) AS d
-                WHERE p_is_up
-            ) AS r
-            LEFT JOIN unnest(v_seen) AS s (id) ON r.module_instance_id = s.id
-            WHERE s.id IS NULL
-            ORDER BY r.module_instance_id, r.is_exact DESC, r.because_of, r.table_code
-        ) AS f;
-        RETURN QUERY
-        SELECT v_distance, f.id, m.module_code, m.module_kind_code, f.table_code, f.because_of,
-            f.is_exact, f.stands
-        FROM unnest(
-            v_next.ids, v_next.causes, v_next.tables, v_next.exact, v_next.standing
-        ) AS f (id, because_of, table_code, is_exact, stands)
-        INNER JOIN omd.ledger_run AS mi ON f.id = mi.module_instance_id
-        INNER JOIN omd.ledger_module AS m ON mi.module_id = m.module_id
-        ORDER BY f.id;
-        v_level := v_next.ids;
-        v_seen := v_seen || v_level;
-    END LOOP;
+    RETURN QUERY
+    SELECT w.distance, w.module_instance_id, m.module_code, m.module_kind_code, w.table_code,
+        w.because_of, w.is_exact, w.stands
+    FROM omd_provenance._walk(p_module_instance_id, p_is_up, p_all, p_depth, p_most) AS w
+    INNER JOIN omd.ledger_run AS mi ON w.module_instance_id = mi.module_instance_id
+    INNER JOIN omd.ledger_module AS m ON mi.module_id = m.module_id
+    ORDER BY w.distance, w.module_instance_id;
 END
 $runs_within$;
 

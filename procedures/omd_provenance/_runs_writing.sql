@@ -49,4 +49,3 @@ COMMENT ON FUNCTION omd_provenance._runs_writing IS
 'Returns the runs that may have written rows of p_table_code which the run p_reader could see. '
 'p_all: also those that do not stand. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._runs_writing FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_provenance._runs_writing TO omd_reader;

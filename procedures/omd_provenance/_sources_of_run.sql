@@ -4,7 +4,8 @@
 
 CREATE OR REPLACE FUNCTION omd_provenance._sources_of_run(
     p_module_instance_id bigint,
-    p_all boolean
+    p_all boolean,
+    p_positions jsonb
 )
 RETURNS TABLE (
     module_instance_id bigint,
@@ -84,7 +85,9 @@ BEGIN
         FROM omd_provenance._runs_writing(v_input.table_code, v_run, p_all) AS s
         CROSS JOIN LATERAL (
             SELECT r.is_exact
-            FROM omd_provenance._readers_of_run(s.id, TRUE) AS r
+            FROM omd_provenance._readers_of_run(
+                s.id, TRUE, p_positions -> s.id::text
+            ) AS r
             WHERE r.module_instance_id = p_module_instance_id
                 AND r.table_code = v_input.table_code
                 AND v_input.read_kind = 'WINDOW'
@@ -98,6 +101,6 @@ $sources_of_run$;
 
 COMMENT ON FUNCTION omd_provenance._sources_of_run IS
 'Returns the runs whose rows the run p_module_instance_id has read, or may have read, as '
-'omd_provenance.direct_sources does. p_all: also those that do not stand. Locks: none.';
+'omd_provenance.direct_sources does. p_all: also those that do not stand; p_positions: as for '
+'omd_provenance._sources_in_ledger. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance._sources_of_run FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_provenance._sources_of_run TO omd_reader;

@@ -1,4 +1,5 @@
--- A window has read a run when it holds the position of one of its rows, or overlaps the block of
+-- The table itself is not looked at here: whoever may read it says where the rows are. A window has
+-- read a run when it holds the position of one of its rows, or overlaps the block of
 -- the run itself: a corrected run may put new rows anywhere in its block. Standing windows of a
 -- Module lie one behind the other, so the walk ends at the first one behind the last position. A
 -- change that was undone has not been read by a block that holds the undo too.
@@ -100,24 +101,6 @@ BEGIN
         WHERE e.entry ->> 'table_code' = p_table_code
             AND e.entry ->> 'pos_column' = p_pos_column
             AND e.entry ->> 'id_column' IS NOT DISTINCT FROM p_id_column;
-        IF NOT FOUND THEN
-            SELECT to_jsonb(p) INTO v_entry
-            FROM (
-                SELECT
-                    array_agg(DISTINCT b.pos ORDER BY b.pos) AS pos_bounds,
-                    array_agg(DISTINCT b.id ORDER BY b.id) AS id_bounds
-                FROM unnest(v_windows) AS w
-                CROSS JOIN LATERAL omd_provenance._window_bounds(w) AS o
-                CROSS JOIN LATERAL (
-                    VALUES (o.start_pos, o.start_id), (o.end_pos, o.end_id)
-                ) AS b (pos, id)
-            ) AS b
-            CROSS JOIN LATERAL omd_provenance._row_positions(
-                ARRAY[(p_run).module_instance_id], p_table_code,
-                ARRAY[v_module.insert_instance_column, v_module.update_instance_column],
-                p_pos_column, p_id_column, b.pos_bounds, b.id_bounds, NULL
-            ) AS p;
-        END IF;
         -- Where rows are gone by other hands, nobody knows where they were.
         IF (v_entry ->> 'row_count')::bigint >= (p_run).rows_inserted THEN
             v_held := ARRAY(

@@ -17,22 +17,17 @@ STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
-SET jit = off
 AS $direct_sources$
-DECLARE
-    v_id bigint;
 BEGIN
-    FOR v_id IN
-        SELECT DISTINCT i.id FROM unnest(p_instance_array) AS i (id)
-        WHERE i.id IS NOT NULL
-        ORDER BY i.id
-    LOOP
-        RETURN QUERY
-        SELECT v_id, s.module_instance_id, s.table_code, bool_or(s.is_exact), s.stands,
-            s.execution_status_code
-        FROM omd_provenance._sources_of_run(v_id, coalesce(p_all, FALSE)) AS s
-        GROUP BY s.module_instance_id, s.table_code, s.stands, s.execution_status_code;
-    END LOOP;
+    RETURN QUERY
+    SELECT s.*
+    FROM omd_provenance._sources_in_ledger(
+        p_instance_array,
+        p_all,
+        omd_provenance._positions_of_runs(
+            omd_provenance._writers_before(p_instance_array, p_all), NULL
+        )
+    ) AS s;
 END
 $direct_sources$;
 
@@ -42,4 +37,4 @@ COMMENT ON FUNCTION omd_provenance.direct_sources IS
 'else it may have. stands: the source succeeded, is not undone and not replaced. p_all: also those '
 'that do not stand. Locks: none.';
 REVOKE ALL ON FUNCTION omd_provenance.direct_sources FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_provenance.direct_sources TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_provenance.direct_sources TO omd_reader, omd_data_reader;

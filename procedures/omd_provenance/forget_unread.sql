@@ -14,6 +14,7 @@ DECLARE
     v_oldest bigint;
     v_id bigint;
 BEGIN
+    PERFORM omd.require_maintenance('omd_provenance.forget_unread');
     SELECT min(o.module_instance_id) INTO v_oldest
     FROM omd.open_instance AS o
     WHERE o.execution_status_code = 'E';
@@ -35,6 +36,7 @@ $forget_unread$;
 
 COMMENT ON FUNCTION omd_provenance.forget_unread IS
 'For rooms: forgets undone runs that no run that stands has read. omd.maintain_rooms calls it. '
-'Locks: the rows of these runs; it passes over those that others hold.';
+'Errors: OM018: another calls it. Locks: the rows of these runs; it passes over those that others '
+'hold.';
 REVOKE ALL ON FUNCTION omd_provenance.forget_unread FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.forget_unread TO omd_runner, omd_admin;

@@ -21,5 +21,4 @@ UPDATE,
 DELETE ON omd.parameter,
 omd.batch_parameter,
 omd.module_parameter TO omd_admin;
-GRANT INSERT, UPDATE, DELETE ON omd.rollback_template TO omd_admin;
 GRANT UPDATE (on_failover) ON omd.installation TO omd_admin;

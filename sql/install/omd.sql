@@ -259,6 +259,28 @@
 \ir ../../migrations/V150__omd.sql
 \endif
 
+\set checksum '2188480483e190203dcdfd30cc7e367d3fb75ceb87f1a62dba44c8d5f75ca395'
+\set phase 'expand'
+\set migration 'V161__undo_by_rooms'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V161__undo_by_rooms.sql
+\endif
+
+\set checksum 'ac6d7077762601c3d5666e82c0a04b2f091fce249f19aab6bda31e8194020dab'
+\set migration 'V162__no_templates_of_rooms'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V162__no_templates_of_rooms.sql
+\endif
+
+\set checksum '6a64c2dcb743740d381b296d2378d4b81ac98c84b672537d8e0928a68008ee01'
+\set migration 'V164__maintenance_alone'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V164__maintenance_alone.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -296,6 +318,7 @@
 \ir ../../procedures/omd/require_chunk.sql
 \ir ../../procedures/omd/write_event.sql
 \ir ../../procedures/omd/write_edit.sql
+\ir ../../procedures/omd/notify.sql
 \ir ../../procedures/omd/_notify_event.sql
 \ir ../../procedures/omd/require_code.sql
 \ir ../../procedures/omd/require_name.sql
@@ -337,6 +360,7 @@
 \ir ../../procedures/omd/_sharing_relations.sql
 \ir ../../procedures/omd/_sharing_modules.sql
 \ir ../../procedures/omd/_truncate_would_harm.sql
+\ir ../../procedures/omd/_undo_routine.sql
 \ir ../../procedures/omd/_fitting_templates.sql
 \ir ../../procedures/omd/has_rollback_template.sql
 \ir ../../procedures/omd/_with_later_windows.sql
@@ -367,9 +391,12 @@
 \ir ../../procedures/omd/_require_target.sql
 \ir ../../procedures/omd/_require_job.sql
 \ir ../../procedures/omd/_require_backoff.sql
+\ir ../../procedures/omd/save_module.sql
 \ir ../../procedures/omd/register_module.sql
 \ir ../../procedures/omd/set_module_kind.sql
+\ir ../../procedures/omd/_unknown_placeholder.sql
 \ir ../../procedures/omd/register_rollback.sql
+\ir ../../procedures/omd/register_area_rollback.sql
 \ir ../../procedures/omd/add_module_to_batch.sql
 \ir ../../procedures/omd/add_batch_to_parent_batch.sql
 \ir ../../procedures/omd/remove_module_from_batch.sql
@@ -467,6 +494,8 @@
 \ir ../../procedures/omd/create_module_instance.sql
 \ir ../../procedures/omd/evaluate_module.sql
 \ir ../../procedures/omd/begin_module.sql
+\ir ../../procedures/omd/_undo_for_room.sql
+\ir ../../procedures/omd/begin_for_room.sql
 \ir ../../procedures/omd/_fill_returns.sql
 \ir ../../procedures/omd/module_success.sql
 \ir ../../procedures/omd/succeed_rollback.sql
@@ -646,6 +675,7 @@
 \ir ../../procedures/omd/_record_sql.sql
 \ir ../../procedures/omd/_due_looks.sql
 \ir ../../procedures/omd/_look_again.sql
+\ir ../../procedures/omd/require_maintenance.sql
 \ir ../../procedures/omd/look_at_inputs.sql
 \ir ../../procedures/omd/_claim_maintenance.sql
 \ir ../../procedures/omd/maintain_rooms.sql

@@ -160,6 +160,7 @@
 \ir ../../procedures/omd_delivery/_raise_not_reverted.sql
 \ir ../../procedures/omd_delivery/_require_unaccepted.sql
 \ir ../../procedures/omd_delivery/undo_update.sql
+\ir ../../procedures/omd_delivery/undo_runs.sql
 \ir ../../procedures/omd_delivery/_make_schema.sql
 \ir ../../procedures/omd_delivery/_save_delivery_inputs.sql
 \ir ../../procedures/omd_delivery/declare_missing.sql

@@ -238,6 +238,9 @@
 \ir ../../procedures/omd_facts/open_delivery.sql
 \ir ../../procedures/omd_facts/close_delivery.sql
 \ir ../../procedures/omd_facts/register_control.sql
+\ir ../../procedures/omd_facts/_control_copy.sql
+\ir ../../procedures/omd_facts/_control_text.sql
+\ir ../../procedures/omd_facts/_copy_control.sql
 \ir ../../procedures/omd_facts/_run_controls.sql
 \ir ../../procedures/omd_facts/_log_removal.sql
 \ir ../../procedures/omd_facts/_note_erased.sql
@@ -253,6 +256,7 @@
 \ir ../../procedures/omd_facts/_undo_load.sql
 \ir ../../procedures/omd_facts/_undo_change.sql
 \ir ../../procedures/omd_facts/undo_loads.sql
+\ir ../../procedures/omd_facts/undo_runs.sql
 \ir ../../procedures/omd_facts/_revert_undone.sql
 \ir ../../procedures/omd_facts/_require_load.sql
 \ir ../../procedures/omd_facts/_close_position.sql

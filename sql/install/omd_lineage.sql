@@ -155,6 +155,13 @@
 \ir ../../migrations/V152__omd_lineage.sql
 \endif
 
+\set checksum '5c1409d643d79b17ad6f375412d8c6aec8fde55f42d24921dcd7f2d6bd2ecab7'
+\set migration 'V160__lineage_looks_as_the_caller'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V160__lineage_looks_as_the_caller.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
@@ -221,6 +228,7 @@
 \ir ../../procedures/omd_lineage/_holds_rows.sql
 \ir ../../procedures/omd_lineage/_read_positions.sql
 \ir ../../procedures/omd_lineage/_require_unplanned.sql
+\ir ../../procedures/omd_lineage/_warn_of_rows_again.sql
 \ir ../../procedures/omd_lineage/_save_topic_inputs.sql
 \ir ../../procedures/omd_lineage/declare_missing.sql
 \ir ../../procedures/omd_lineage/merges_rows.sql
@@ -229,6 +237,7 @@
 \ir ../../procedures/omd_lineage/_open_runs.sql
 \ir ../../procedures/omd_lineage/undo_failed.sql
 \ir ../../procedures/omd_lineage/remove_topic.sql
+\ir ../../procedures/omd_lineage/_set_offset.sql
 \ir ../../procedures/omd_lineage/set_offset.sql
 \ir ../../procedures/omd_lineage/release.sql
 \ir ../../procedures/omd_lineage/retry.sql

@@ -43,6 +43,13 @@
 \ir ../../migrations/V157__omd_provenance.sql
 \endif
 
+\set checksum '7cd3cc79035919f22981cfe7b133f117086fead79214a561b547e1dc5d290a6c'
+\set migration 'V163__provenance_looks_as_the_caller'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V163__provenance_looks_as_the_caller.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
@@ -56,15 +63,20 @@
 \ir ../../procedures/omd_provenance/_undone_upto.sql
 \ir ../../procedures/omd_provenance/_window_bounds.sql
 \ir ../../procedures/omd_provenance/_row_positions.sql
+\ir ../../procedures/omd_provenance/_looks_of_runs.sql
 \ir ../../procedures/omd_provenance/_positions_of_runs.sql
 \ir ../../procedures/omd_provenance/_windows_after.sql
 \ir ../../procedures/omd_provenance/_windows_over.sql
 \ir ../../procedures/omd_provenance/_window_readers.sql
 \ir ../../procedures/omd_provenance/_readers_of_run.sql
+\ir ../../procedures/omd_provenance/_readers_in_ledger.sql
 \ir ../../procedures/omd_provenance/direct_readers.sql
 \ir ../../procedures/omd_provenance/_runs_writing.sql
 \ir ../../procedures/omd_provenance/_sources_of_run.sql
+\ir ../../procedures/omd_provenance/_sources_in_ledger.sql
+\ir ../../procedures/omd_provenance/_writers_before.sql
 \ir ../../procedures/omd_provenance/direct_sources.sql
+\ir ../../procedures/omd_provenance/_walk.sql
 \ir ../../procedures/omd_provenance/_runs_within.sql
 \ir ../../procedures/omd_provenance/readers_of.sql
 \ir ../../procedures/omd_provenance/sources_of.sql
@@ -133,9 +145,11 @@
 \ir ../../procedures/omd_provenance/_place.sql
 \ir ../../procedures/omd_provenance/_versions.sql
 \ir ../../procedures/omd_provenance/_deliveries_of.sql
+\ir ../../procedures/omd_provenance/_shown_way.sql
 \ir ../../procedures/omd_provenance/_trace.sql
 \ir ../../procedures/omd_provenance/trace.sql
 \ir ../../procedures/omd_provenance/trace_row.sql
+\ir ../../procedures/omd_provenance/_way_steps.sql
 \ir ../../procedures/omd_provenance/_run_steps.sql
 \ir ../../procedures/omd_provenance/_decision_steps.sql
 \ir ../../procedures/omd_provenance/_decision_inputs.sql

@@ -314,7 +314,7 @@ PACE: dict[str, tuple[int, Callable[[Connection], Run], int]] = {
     "problems": (360, call("SELECT * FROM omd_report.problems"), 1),
     "metrics": (240, call("SELECT * FROM omd_report.metrics"), 1),
     "maintain of dispatch": (3_600, call("CALL omd_dispatch.maintain()"), 1),
-    "maintain of rooms": (360, call("SELECT omd.maintain_rooms()"), 1),
+    "maintain of rooms": (360, call("CALL omd.maintain_rooms()"), 1),
     "bulk: reschedule": (
         20,
         bulk(

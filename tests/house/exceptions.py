@@ -13,6 +13,7 @@ CONTROLS_TRANSACTIONS = {
     "omd._execute_batch",
     "omd.purge_history",
     "omd.ask_whether_to_commit",
+    "omd.maintain_rooms",
     "omd.require_no_transaction_block",
     "omd._restore_settings",
     "omd._session_settings",
@@ -84,6 +85,7 @@ OVER_GENERATED_TABLES = {
     "omd_decision._preview",
     "omd_facts._analyze_grown",
     "omd_facts._analyze_removed",
+    "omd_facts._copy_control",
     "omd_facts._current_row",
     "omd_facts._execute_all",
     "omd_facts._export_cuts",
@@ -188,6 +190,8 @@ OVER_GENERATED_TABLES = {
     # The text names tables and columns that rooms have entered, and sequences of omd_owner.
     "omd._skip_numbers",
     "omd._clear_server_bound",
+    # The text is the name of a routine, which a room has entered for its kinds.
+    "omd._undo_for_room",
 }
 
 # Each family has these of its own, which _make_claims writes, so they have no file; _make_insert
@@ -210,7 +214,7 @@ CALLED_BY_THE_WORKER = {
 }
 
 # Routines of omd.module_kind, which run_module calls by their names in it.
-PARTS_OF_KINDS = {"begin_run", "end_run"}
+PARTS_OF_KINDS = {"begin_run", "end_run", "undo_runs"}
 
 # Routines of omd.maintenance, which maintain_rooms calls by their names in it.
 MAINTENANCE = {"declare_missing", "forget_unread", "look_at_inputs"}
@@ -248,16 +252,6 @@ CHANGES_NOTHING = {
 
 # Errors of a callee that a caller can't cause: errors, reason, caller > callee.
 NEVER_RAISED: list[tuple[str, str, list[str]]] = [
-    (
-        "OM004",
-        "it asks only for a run that is there",
-        ["omd_provenance._run_steps > omd_provenance._trace"],
-    ),
-    (
-        "OM006",
-        "its direction and depth are its own",
-        ["omd_provenance._run_steps > omd_provenance._trace"],
-    ),
     (
         "OM013",
         "it gives no argument",
@@ -383,6 +377,32 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     ),
     ("OM204", "the target may be anywhere", ["omd.confirm_rollback > omd._require_rollback"]),
     (
+        "OM005",
+        "it names itself",
+        [
+            "omd.maintain_rooms > omd.require_no_transaction_block",
+            "omd_dispatch.maintain > omd.require_no_transaction_block",
+        ],
+    ),
+    (
+        "OM004 OM103 OM204",
+        "the instance exists and was told to roll back, and the target may be anywhere",
+        ["omd._undo_for_room > omd._require_rollback"],
+    ),
+    (
+        "OM013",
+        "the Module is its own",
+        [
+            "omd_delivery._make_interface > omd.set_module_kind",
+            "omd_delivery._register_agreement_module > omd.set_module_kind",
+            "omd_facts._register_module > omd.set_module_kind",
+            "omd_facts.equip_agreement > omd.set_module_kind",
+            "omd_lake._register_helper > omd.set_module_kind",
+            "omd_provenance._register_recall > omd.set_module_kind",
+            "omd_lineage.remove_topic > omd.set_module_kind",
+        ],
+    ),
+    (
         "OM002 OM004 OM005",
         "the kind of the Module is known, and no run is named",
         ["omd._try_begin > omd.note_failure"],
@@ -480,7 +500,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM002 OM006 OM009 OM013 OM204 OM210",
         "the target is a table of delivery, and the codes are its own",
-        ["omd_delivery._make_interface > omd.register_module"],
+        ["omd_delivery._make_interface > omd.save_module"],
     ),
     (
         "OM214 OM219",
@@ -490,10 +510,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM002 OM013 OM209",
         "the Module is there, and the template is a text of delivery",
-        [
-            "omd_delivery._make_interface > omd.register_rollback",
-            "omd_delivery._register_agreement_module > omd.register_rollback",
-        ],
+        ["omd_delivery._register_agreement_module > omd.register_rollback"],
     ),
     (
         "OM005",
@@ -530,7 +547,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM002",
         "it names no companions, and the Module is there",
         [
-            "omd_lineage._register_topic_module > omd.register_module",
+            "omd_lineage._register_topic_module > omd.save_module",
             "omd_lineage._register_topic_module > omd.register_rollback",
         ],
     ),
@@ -575,9 +592,9 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         ["omd_delivery.begin_delivery > omd.begin_batch"],
     ),
     (
-        "OM002 OM003 OM009 OM101",
+        "OM002 OM003 OM101",
         "the entity has its Module, and the Batch Instance is of this moment",
-        ["omd_delivery.begin_delivery > omd.begin_module"],
+        ["omd_delivery.begin_delivery > omd.begin_for_room"],
     ),
     (
         "OM004",
@@ -597,7 +614,7 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     (
         "OM002 OM005 OM009 OM013 OM204 OM210",
         "it names no companions, and the document has been checked",
-        ["omd_decision._register_stage_module > omd.register_module"],
+        ["omd_decision._register_stage_module > omd.save_module"],
     ),
     (
         "OM002 OM005 OM013 OM209",
@@ -671,8 +688,8 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM002 OM005 OM006 OM009 OM013 OM111 OM204 OM210",
         "the Module is its own, and was not there",
         [
-            "omd_lake._register_helper > omd.register_module",
-            "omd_provenance._register_recall > omd.register_module",
+            "omd_lake._register_helper > omd.save_module",
+            "omd_provenance._register_recall > omd.save_module",
         ],
     ),
     (
@@ -709,60 +726,47 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
         "OM219",
         "a room gives neither SQL nor a job",
         [
-            "omd_decision._register_stage_module > omd.register_module",
-            "omd_delivery._make_interface > omd.register_module",
-            "omd_delivery._register_agreement_module > omd.register_module",
-            "omd_facts._register_module > omd.register_module",
-            "omd_facts.equip_agreement > omd.register_module",
-            "omd_lake._register_helper > omd.register_module",
-            "omd_lineage._register_topic_module > omd.register_module",
-            "omd_provenance._register_recall > omd.register_module",
+            "omd_decision._register_stage_module > omd.save_module",
+            "omd_delivery._make_interface > omd.save_module",
+            "omd_delivery._register_agreement_module > omd.save_module",
+            "omd_facts._register_module > omd.save_module",
+            "omd_facts.equip_agreement > omd.save_module",
+            "omd_lake._register_helper > omd.save_module",
+            "omd_lineage._register_topic_module > omd.save_module",
+            "omd_provenance._register_recall > omd.save_module",
         ],
     ),
     (
         "OM002 OM005 OM006 OM009 OM013 OM111 OM204 OM210",
         "the Module is its own, and its target is only a name",
-        ["omd_delivery._register_agreement_module > omd.register_module"],
+        ["omd_delivery._register_agreement_module > omd.save_module"],
     ),
     (
         "OM002 OM006 OM009 OM013 OM111 OM204 OM210",
         "the target is a table of facts, and the codes are its own",
         [
-            "omd_facts._register_module > omd.register_module",
-            "omd_facts.equip_agreement > omd.register_module",
+            "omd_facts._register_module > omd.save_module",
+            "omd_facts.equip_agreement > omd.save_module",
         ],
     ),
     (
-        "OM002 OM013 OM209",
-        "the Module is there, and the template is a text of facts",
+        "OM002 OM003 OM011 OM101",
+        "the interface has its Module, no Batch calls it, and it gives no lease",
         [
-            "omd_facts._register_module > omd.register_rollback",
-            "omd_facts.equip_agreement > omd.register_rollback",
+            "omd_facts._begin_item > omd.begin_for_room",
+            "omd_facts.resync > omd.begin_for_room",
+            "omd_facts._undo > omd.begin_for_room",
         ],
     ),
     (
-        "OM005 OM034 OM130 OM153 OM159",
-        "it only names the rollback",
-        ["omd_facts._register_module > omd_facts.undo_loads"],
-    ),
-    (
-        "OM002 OM003 OM009 OM101 OM204 OM214 OM219",
-        "the interface has its Module, and no Batch calls it",
-        [
-            "omd_facts._begin_item > omd.begin_in_database_run",
-            "omd_facts.resync > omd.begin_in_database_run",
-            "omd_facts._undo > omd.begin_in_database_run",
-        ],
-    ),
-    (
-        "OM002 OM003 OM009 OM011 OM101",
+        "OM002 OM003 OM011 OM101",
         "the agreement has its Module, no Batch calls it, and it gives no lease",
-        ["omd_facts.open_delivery > omd.begin_module"],
+        ["omd_facts.open_delivery > omd.begin_for_room"],
     ),
     (
         "OM002",
         "the agreement has its Module",
-        ["omd_facts.begin_export > omd.begin_module"],
+        ["omd_facts.begin_export > omd.begin_for_room"],
     ),
     (
         "OM007",
@@ -952,7 +956,6 @@ ADMIN_ROWS = {
     "omd.parameter",
     "omd.batch_parameter",
     "omd.module_parameter",
-    "omd.rollback_template",
 }
 # It removes a worker that hangs: whoever deletes the row declares it dead.
 ADMIN_DELETES = {"omd_dispatch.backend_registration"}

@@ -18,7 +18,15 @@ from support.released import RELEASED
 
 pytestmark = pytest.mark.server  # what a role may do differs between versions of PostgreSQL
 
-ROLES = ["omd_owner", "omd_runner", "omd_admin", "omd_reader", "omd_data_reader", "omd_data_writer"]
+ROLES = [
+    "omd_owner",
+    "omd_guest",
+    "omd_runner",
+    "omd_admin",
+    "omd_reader",
+    "omd_data_reader",
+    "omd_data_writer",
+]
 # This reads the catalogue in its own way.
 SEEN = {
     "schema": "SELECT nspname FROM pg_namespace",

@@ -98,6 +98,7 @@ def test_the_catalogue_knows_what_one_plain_statement_reads(scene: Connection, s
 @pytest.mark.parametrize("sql", UNKNOWN)
 def test_what_it_does_not_know_is_unknown_until_it_is_declared(scene: Connection, sql: str) -> None:
     module(scene, "m", sql, "dwh.fired" if "dwh.fired" in sql else "dwh.t")
+    scene.execute("SET omd.maintenance = 'omd.look_at_inputs'")
     scene.execute("SELECT omd.look_at_inputs()")
     assert unknown(scene) == {"m": f"CALL omd.declare_inputs('m', {UNKNOWN[sql]});"}
     assert scene.execute("SELECT to_regclass('dwh.a') AS r").fetchone() == {"r": "dwh.a"}
@@ -156,6 +157,7 @@ def test_a_view_that_changes_counts_with_its_former_tables(scene: Connection) ->
         "SET ROLE omd_owner; UPDATE omd.module_declaration SET looked_datetime = '-infinity'"
     )
     scene.execute("RESET ROLE")
+    scene.execute("SET omd.maintenance = 'omd.look_at_inputs'")
     scene.execute("SELECT omd.look_at_inputs()")
     assert reads(scene, between) == {"dwh.a", "dwh.b"}
     assert reads(scene, run(scene, "m")) == {"dwh.b"}

@@ -60,6 +60,7 @@ ROLES = (
     "omd_admin",
     "omd_data_reader",
     "omd_reader",
+    "omd_guest",
     "omd_owner",
     "omd_test_mallory",  # of support.traps
 )

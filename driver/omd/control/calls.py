@@ -1161,6 +1161,54 @@ class ControlCalls(Calls):
         """
         self._do(_REGISTER_AREA, area_code, layer_code, area_description)
 
+    def register_area_rollback(
+        self,
+        area_code: str,
+        *,
+        statement_template: str | None = None,
+        table_type_code: str | None = None,
+        platform_code: str | None = None,
+        table_format_code: str | None = None,
+        step: int | None = None,
+        count_template: str | None = None,
+        keeps_rows: bool | None = None,
+        is_removed: bool | None = None,
+    ) -> None:
+        """Inserts or updates the step ``step`` (1) of how the Modules of the area ``area_code`` are
+        rolled back that have no rollback of their own.
+
+        An installation writes the standard ones anew. DIRECT, "Rollback Procedures".
+
+        Args:
+            statement_template: one statement, with the placeholders that
+                omd.rollback_template.statement_template describes.
+            table_type_code: only targets of this type; NULL: those of any type that has none.
+            platform_code: POSTGRES (the default) or SPARK.
+            table_format_code: the format of a target on Spark; NULL: it has none.
+            step: its number, 1 when none is given.
+            count_template: a SELECT of the number of rows it would touch, for preview_rollback.
+            keeps_rows: TRUE where rows of undone runs stay on purpose; NULL keeps the present
+                value, FALSE at first.
+            is_removed: TRUE removes the step, or does nothing where there is none.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidCode: OM006.
+            InvalidArgument: OM013.
+        """
+        self._do(
+            _REGISTER_AREA_ROLLBACK,
+            area_code,
+            statement_template,
+            table_type_code,
+            platform_code,
+            table_format_code,
+            step,
+            count_template,
+            keeps_rows,
+            is_removed,
+        )
+
     def register_batch(
         self,
         batch_code: str,
@@ -2165,6 +2213,22 @@ _REGISTER_AREA = Routine(
     "omd.register_area",
     {"p_area_code": "text", "p_layer_code": "text", "p_area_description": "text"},
     required=1,
+)
+_REGISTER_AREA_ROLLBACK = Routine(
+    "omd.register_area_rollback",
+    {
+        "p_area_code": "text",
+        "p_statement_template": "text",
+        "p_table_type_code": "text",
+        "p_platform_code": "text",
+        "p_table_format_code": "text",
+        "p_step": "integer",
+        "p_count_template": "text",
+        "p_keeps_rows": "boolean",
+        "p_is_removed": "boolean",
+    },
+    required=1,
+    repeat=Repeat(),
 )
 _REGISTER_BATCH = Routine(
     "omd.register_batch",

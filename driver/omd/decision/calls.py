@@ -222,6 +222,7 @@ class DecisionCalls(Calls):
         Raises:
             MissingArgument: OM005.
             InvalidCode: OM006.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             InvalidDefinition: OM082.
             TargetInUse: OM111.

@@ -84,10 +84,6 @@ class DeliveryCalls(Calls):
             UnknownDelivery: OM034.
             DeliveryArgumentInvalid: OM036.
             NoContext: OM039.
-            RollbackIncomplete: OM112.
-            NoRollbackTemplate: OM201.
-            TargetNotFound: OM202.
-            TargetColumnNotFound: OM205.
             WrongDeliveryState: OM130.
             NotReverted: OM133.
         """

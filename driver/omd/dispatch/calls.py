@@ -398,12 +398,13 @@ class DispatchCalls(Calls):
 
         Returns ``reclaimed``, how many claims it has settled, ``fired``, how many tasks schedules
         (and, when it has settled a claim, sources of tasks) have created, and ``more``, whether
-        there is more to do. Outside a transaction block it commits after each part and each
-        schedule. What another session does at this moment is passed over. When a source is
+        there is more to do. It commits after each part and each schedule, so call it outside a
+        transaction block. What another session does at this moment is passed over. When a source is
         cancelled, the round ends.
 
         Raises:
             WrongIsolationLevel: OM014.
+            TransactionBlock: OM018.
         """
         from omd.dispatch.rows import MaintainAnswer
 
@@ -1115,7 +1116,7 @@ _FIRE_SOURCES = Routine("omd_dispatch.fire_sources")
 _LEAVE_BACKEND = Routine(
     "omd_dispatch.leave_backend", {"p_backend_id": "text"}, required=1, repeat=Repeat()
 )
-_MAINTAIN = Routine("omd_dispatch.maintain")
+_MAINTAIN = Routine("omd_dispatch.maintain", is_alone=True)
 _PURGE_FAMILY = Routine(
     "omd_dispatch.purge_family", {"p_family_code": "text"}, required=1, is_alone=True
 )

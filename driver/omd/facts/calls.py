@@ -66,17 +66,12 @@ class FactsCalls(Calls):
         Raises:
             UnknownBatchInstance: OM003.
             MissingArgument: OM005.
-            InvalidTableCode: OM009.
             InvalidLease: OM011.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownDelivery: OM034.
             InstanceNotExecuting: OM101, the Batch has just ended.
-            RollbackIncomplete: OM112.
             ExportEnded: OM155.
-            NoRollbackTemplate: OM201.
-            TargetNotFound: OM202.
-            TargetColumnNotFound: OM205.
         """
         from omd.facts.rows import BeginExportAnswer
 
@@ -294,12 +289,8 @@ class FactsCalls(Calls):
         transaction block.
 
         Raises:
-            RollbackIncomplete: OM112.
             QueueItemNotReady: OM135.
             LoadNotUndone: OM153.
-            NoRollbackTemplate: OM201.
-            TargetNotFound: OM202.
-            TargetColumnNotFound: OM205.
             MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
@@ -321,11 +312,7 @@ class FactsCalls(Calls):
         Raises:
             MissingArgument: OM005.
             LoadNotUndone: OM153.
-            RollbackIncomplete: OM112.
             QueueItemNotReady: OM135.
-            NoRollbackTemplate: OM201.
-            TargetNotFound: OM202.
-            TargetColumnNotFound: OM205.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
@@ -354,10 +341,6 @@ class FactsCalls(Calls):
                 transaction mode needs that.
 
         Raises:
-            RollbackIncomplete: OM112.
-            NoRollbackTemplate: OM201.
-            TargetNotFound: OM202.
-            TargetColumnNotFound: OM205.
             MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
@@ -399,11 +382,14 @@ class FactsCalls(Calls):
         """Registers a control of the rows that are written through the current view of the entity
         ``entity_code`` of the interface ``interface_code``.
 
+        Its text is copied, and the copy is called with the rights of omd_guest, which has none:
+        grant it what the text reads. Register a function again when it has changed.
+
         Args:
             operation: INSERT, UPDATE or DELETE.
             timing: BEFORE or AFTER the other checks.
-            function: a SECURITY DEFINER function (``operation`` text, ``old`` jsonb, ``new``
-                jsonb) that refuses by raising; what it returns BEFORE overlays the new row.
+            function: a function (``operation`` text, ``old`` jsonb, ``new`` jsonb) in sql or
+                plpgsql that refuses by raising; what it returns BEFORE overlays the new row.
             sequence: the order of controls.
             inactive_indicator: Y, it is not called.
 
@@ -441,10 +427,6 @@ class FactsCalls(Calls):
             dry_run: it only counts.
 
         Raises:
-            RollbackIncomplete: OM112.
-            NoRollbackTemplate: OM201.
-            TargetNotFound: OM202.
-            TargetColumnNotFound: OM205.
             MissingArgument: OM005.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
@@ -514,10 +496,6 @@ class FactsCalls(Calls):
 
         Raises:
             DirectEditRefused: OM106.
-            RollbackIncomplete: OM112.
-            NoRollbackTemplate: OM201.
-            TargetNotFound: OM202.
-            TargetColumnNotFound: OM205.
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InvalidArgument: OM013.

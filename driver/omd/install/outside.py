@@ -16,6 +16,7 @@ from omd.install.planning import Action, Part, Step
 
 ROLES = (
     "omd_owner",
+    "omd_guest",
     "omd_runner",
     "omd_admin",
     "omd_reader",
@@ -28,6 +29,7 @@ MEMBERSHIPS = (
     ("pg_monitor", "omd_reader"),
     ("omd_runner", "omd_data_reader"),
     ("omd_data_writer", "omd_data_reader"),
+    ("omd_owner", "omd_guest"),
 )
 # omd_owner gets the first that the installer may grant.
 _STATISTICS = ("pg_read_all_stats", "pg_monitor")

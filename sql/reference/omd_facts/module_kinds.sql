@@ -8,3 +8,7 @@ ON CONFLICT (module_kind_code) DO UPDATE SET
     begin_routine = excluded.begin_routine,
     end_routine = excluded.end_routine,
     keeps_settings = excluded.keeps_settings;
+
+INSERT INTO omd.room_rollback (module_kind_code, routine)
+VALUES ('EXPORT', 'omd_facts.undo_runs'), ('FACTS', 'omd_facts.undo_runs')
+ON CONFLICT (module_kind_code) DO UPDATE SET routine = excluded.routine;

@@ -1,0 +1,20 @@
+-- What is not in this database, the caller undoes, by the templates.
+
+CREATE OR REPLACE FUNCTION omd._undo_routine(
+    p_module_id integer
+)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT u.routine
+    FROM omd.module AS m
+    INNER JOIN omd.room_rollback AS u ON m.module_kind_code = u.module_kind_code
+    WHERE m.module_id = p_module_id AND m.platform_code = 'POSTGRES';
+END;
+
+COMMENT ON FUNCTION omd._undo_routine IS
+'Returns the routine of a room that undoes the runs of the Module p_module_id, whose target is in '
+'this database; NULL: templates do. Locks: none.';
+REVOKE ALL ON FUNCTION omd._undo_routine FROM PUBLIC;
