@@ -47,6 +47,19 @@ BEGIN
         END IF;
         EXECUTE format('SELECT %s($1, $2, $3)', v_copy)
         INTO v_answer USING p_operation, p_old, v_new;
+        -- What a control sets for the session stays set here, and from a path of its own the owner
+        -- would call what stands there: until it is refused, each name is said in full.
+        IF pg_catalog.current_setting('search_path')
+            OPERATOR(pg_catalog.<>) 'pg_catalog, pg_temp'
+        THEN
+            PERFORM omd.raise_error(
+                'OM253',
+                pg_catalog.jsonb_build_object(
+                    'control_code', v_control.control_code,
+                    'problem', 'it changes search_path for the session'
+                )
+            );
+        END IF;
         CONTINUE WHEN p_timing <> 'BEFORE' OR jsonb_typeof(v_answer) IS DISTINCT FROM 'object';
         SELECT k.key INTO v_unknown
         FROM jsonb_object_keys(v_answer) AS k (key)
@@ -69,5 +82,5 @@ $run_controls$;
 COMMENT ON FUNCTION omd_facts._run_controls IS
 'Calls the controls of the entity p_entity_id for p_operation at p_timing, and returns the new row '
 'with what they answered. Errors: OM059: one answers an attribute that there is not; OM253: one '
-'has no copy. Locks: what they take.';
+'has no copy, or changes search_path. Locks: what they take.';
 REVOKE ALL ON FUNCTION omd_facts._run_controls FROM PUBLIC;

@@ -197,16 +197,17 @@ OURS: list[tuple[str, str, dict[str, int]]] = [
             "omd_facts._copy_control": 2,
         },
     ),
-]
-
-# What names something of a user all the same, each with its attack in issue 52.
-KNOWN: list[tuple[str, dict[str, int]]] = [
     (
-        "a control sets search_path for the session, and the owner goes on with it",
+        "the copy of a control",
+        "it belongs to omd_guest, and one that sets the path for the session is refused at once",
         {
             "omd_facts._run_controls": 1,
         },
     ),
+]
+
+# What names something of a user all the same, each with its attack in issue 52.
+KNOWN: list[tuple[str, dict[str, int]]] = [
     (
         "SET CONSTRAINTS: deferred triggers of who erases fire, up to PostgreSQL 17",
         {
