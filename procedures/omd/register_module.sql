@@ -41,7 +41,10 @@ BEGIN
         p_table_format_code, p_open_expiry_date, p_job, p_backoff, p_backoff_limit,
         p_max_failures
     );
-    -- What the caller can't name, the first run looks up.
+    -- What the caller can't name, or may not call, the first run looks up.
+    IF current_setting('omd.user_code', TRUE) = 'off' THEN
+        RETURN;
+    END IF;
     IF omd._needs_look(p_module_code) THEN
         SELECT d.executable INTO v_executable FROM omd.module_definition(p_module_code) AS d;
         v_look := omd._statement_inputs(v_executable);

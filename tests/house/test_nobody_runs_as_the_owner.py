@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Connection = psycopg.Connection[dict[str, Any]]
 
+pytestmark = pytest.mark.no_user_code("its own policies are what is met")
+
 # Other suites may use the same server.
 NAME = f"omd_test_{os.getpid()}"
 LOGINS = {

@@ -49,6 +49,7 @@ OF_USERS = {
 SETTING = "current_setting('omd.user_code', TRUE) = 'off'"
 LOOKS_FIRST = {
     "omd._look_at_sql",
+    "omd.register_module",
     "omd_provenance._input_steps",
     "omd_provenance._row_positions",
     "omd_provenance._versions",
@@ -60,6 +61,7 @@ OF_OMD = {
     "omd._restore_settings",
     "omd._skip_counters",
     "omd._skip_numbers",
+    "omd._undo_for_room",
     "omd.base_tables",
     "omd.block_stands",
     "omd.finish_run",
@@ -73,6 +75,7 @@ OF_OMD = {
     "omd_delivery._revert_entity",
     "omd_delivery.recall_effects",
     "omd_delivery.require_delta",
+    "omd_delivery.undo_update",
     "omd_dispatch._change_model",
     "omd_dispatch._has_task",
     "omd_dispatch._hold_model",

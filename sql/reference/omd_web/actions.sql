@@ -446,7 +446,7 @@ WITH listed AS (
         'TRUE',
         'NONE',
         NULL,
-        NULL, TRUE, TRUE, FALSE
+        NULL, TRUE, FALSE, FALSE
     ),
     (
         42, 'RESYNC', 'INTERFACE', 'Make the facts what LVL has',
@@ -457,7 +457,7 @@ WITH listed AS (
         'TRUE',
         'NONE',
         NULL,
-        NULL, TRUE, TRUE, FALSE
+        NULL, TRUE, FALSE, FALSE
     ),
     (
         43, 'CANCEL_EXPORT', 'EXPORT', 'Cancel',
