@@ -199,7 +199,7 @@ def sdist_problems(sdist: Path, files: Iterable[str]) -> Iterator[str]:
     """Yield what the sdist lacks or should not have."""
     with tarfile.open(sdist) as archive:
         found = {name.partition("/")[2] for name in archive.getnames()}
-    outside = (".ci/", ".gitignore")
+    outside = (".ci/", ".github/", ".gitignore")
     yield from (
         f"the sdist lacks {file}"
         for file in files

@@ -115,10 +115,10 @@ QUERIES = {
 
 
 @pytest.fixture
-def dsn(place: Place, new_database: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
+def dsn(scene_place: Place, new_database: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
     """A database of its own: that of other tests is analysed now and then."""
-    place.is_settled = True
-    with new_database(place.original) as dsn:
+    scene_place.is_settled = True
+    with new_database(scene_place.original) as dsn:
         yield dsn
 
 

@@ -74,14 +74,14 @@ postgresql_empty = factories.postgresql("postgresql_server")
 
 
 @pytest.fixture
-def dsn(place: Place, new_database: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
+def dsn(scene_place: Place, new_database: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
     """The connection string of a fresh database with OMD, or with a scene too, as a superuser.
 
     No test before has used its name: what a failed test has left at work, as a task of a Spark job,
     does not find this database in place of its own.
     """
-    place.is_settled = True
-    with new_database(place.original) as dsn:
+    scene_place.is_settled = True
+    with new_database(scene_place.original) as dsn:
         yield dsn
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def conn(
-    place: Place,
+    scene_place: Place,
     emptied: Callable[[], Connection],
     new_database: Callable[..., AbstractContextManager[str]],
 ) -> Iterator[Connection]:
@@ -29,12 +29,12 @@ def conn(
 
     That to the emptied one is used by one test after the other.
     """
-    place.is_settled = True
-    if place.original is None:
+    scene_place.is_settled = True
+    if scene_place.original is None:
         yield emptied()
         return
     with (
-        new_database(place.original) as dsn,
+        new_database(scene_place.original) as dsn,
         contextlib.closing(psycopg.connect(dsn, autocommit=True, row_factory=dict_row)) as conn,
     ):
         yield conn

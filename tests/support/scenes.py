@@ -45,14 +45,14 @@ class Place:
 
 
 @pytest.fixture
-def place() -> Place:
+def scene_place() -> Place:
     return Place()
 
 
 @pytest.fixture
-def by_hand(place: Place) -> None:
+def by_hand(scene_place: Place) -> None:
     """The scene of this test is built in the emptied database."""
-    place.is_settled = True
+    scene_place.is_settled = True
 
 
 @pytest.fixture(scope="session")
@@ -82,7 +82,7 @@ def originals(
 @pytest.fixture
 def built(
     request: pytest.FixtureRequest,
-    place: Place,
+    scene_place: Place,
     originals: Callable[..., tuple[str, dict[str, Any]]],
 ) -> Built:
     """A function that returns an object over a copy of the database with its scene."""
@@ -90,10 +90,10 @@ def built(
     def built(kind: Callable[[Connection], T], build: Callable[[T], object]) -> T:
         assert "<" not in build.__qualname__, "it would be another scene for each test"
         kept = None
-        if not place.is_settled:
-            place.original, kept = originals(kind, build)
+        if not scene_place.is_settled:
+            scene_place.original, kept = originals(kind, build)
         conn = request.getfixturevalue("conn")
-        assert place.is_settled, "this conn has a database that is no copy"
+        assert scene_place.is_settled, "this conn has a database that is no copy"
         # In the shared session, tests give the same names to tables of other types.
         conn.prepare_threshold = None
         made = kind(conn)
