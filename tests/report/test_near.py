@@ -115,7 +115,9 @@ QUERIES = {
 
 
 @pytest.fixture
-def dsn(scene_place: Place, new_database: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
+def dsn(
+    scene_place: Place, new_database: Callable[..., AbstractContextManager[str]]
+) -> Iterator[str]:
     """A database of its own: that of other tests is analysed now and then."""
     scene_place.is_settled = True
     with new_database(scene_place.original) as dsn:

@@ -133,10 +133,9 @@ class Recorder:
             took = self.group.seconds() - began
             self._shared += took
             if fixturedef.argname not in GIVEN:
-                file = fixturedef.baseid if fixturedef.scope == "module" else ""
-                request.node.config.stash[FIXTURES].append(
-                    (f"{file}@{fixturedef.argname}", took, request._pyfuncitem.nodeid)
-                )
+                case = request._pyfuncitem.nodeid
+                file = "" if fixturedef.scope == "session" else file_of(case)
+                request.config.stash[FIXTURES].append((f"{file}@{fixturedef.argname}", took))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
@@ -156,7 +155,7 @@ class Recorder:
             took = self._set_up + self.group.seconds() - began - self._shared
             item.user_properties.append(("cost", round(took, 2)))
             item.user_properties.append(
-                ("costs of fixtures", [(n, round(s, 2)) for n, s, _ in item.config.stash[FIXTURES]])
+                ("costs of fixtures", [(n, round(s, 2)) for n, s in item.config.stash[FIXTURES]])
             )
 
     @pytest.hookimpl(tryfirst=True)  # before some are left out
@@ -171,7 +170,7 @@ class Recorder:
         self.group.leave()
 
 
-FIXTURES = pytest.StashKey[list[tuple[str, float, str]]]()
+FIXTURES = pytest.StashKey[list[tuple[str, float]]]()
 
 
 class Book:

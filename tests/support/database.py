@@ -74,7 +74,9 @@ postgresql_empty = factories.postgresql("postgresql_server")
 
 
 @pytest.fixture
-def dsn(scene_place: Place, new_database: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
+def dsn(
+    scene_place: Place, new_database: Callable[..., AbstractContextManager[str]]
+) -> Iterator[str]:
     """The connection string of a fresh database with OMD, or with a scene too, as a superuser.
 
     No test before has used its name: what a failed test has left at work, as a task of a Spark job,
