@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Another = Callable[..., Flow]
 
+pytestmark = pytest.mark.no_user_code("its own names and code are what is met")
+
 LOAD = (
     "INSERT INTO dwh.m SELECT 'x'::pg_catalog.text,"
     " pg_catalog.current_setting('omd.module_instance_id')::bigint"

@@ -417,6 +417,7 @@ def pages_of(file: Path) -> Iterator[Page]:
             yield page
 
 
+@pytest.mark.no_user_code("a page shows what is there when nobody has laid anything")
 def test_a_page_shows_what_happens(
     page: Page,
     example_roles: None,
