@@ -73,7 +73,7 @@ class World:
         flow.call(
             "module_failure",
             module_instance_id=two.id,
-            event_detail="the secret 4711",
+            event_detail="the secret of Anna",
             event_return_code_details="22012",
         )
         flow.end_batch(inner.id, "F")
