@@ -160,7 +160,9 @@ def test_a_write_without_the_right_to_says_what_to_grant(
     spark: SparkSession, conn: Any, control: omd.Control, module: str
 ) -> None:
     conn.execute("DROP ROLE IF EXISTS loader")
-    conn.execute("CREATE ROLE loader LOGIN IN ROLE omd_runner; GRANT USAGE ON SCHEMA t TO loader")
+    conn.execute(
+        "CREATE ROLE loader LOGIN BYPASSRLS IN ROLE omd_runner; GRANT USAGE ON SCHEMA t TO loader"
+    )
     conn.execute("GRANT SELECT, DELETE ON t.target TO loader")
     try:
         with omd.connect(f"{control.dsn} user=loader") as loader:
