@@ -287,7 +287,7 @@ def test_a_stop_ends_the_round_and_what_was_done_before_stays(
 
 
 def test_a_round_creates_a_thousand_tasks_and_keeps_the_rest_for_the_next_ones(
-    sources: Sources, another: Callable[..., Room]
+    sources: Sources,
 ) -> None:
     room = sources.room
     room.conn.execute(
@@ -314,13 +314,6 @@ def test_a_round_creates_a_thousand_tasks_and_keeps_the_rest_for_the_next_ones(
     assert [answer["fired"] for answer in answers][:3] == [1000, 1000, 301]
     assert sum(answer["fired"] for answer in answers) == row["count"] + 1
     assert room.one("SELECT count(*) FROM omd_dispatch.task_schedule_rest") == 0
-    # In a block of the caller it is one transaction.
-    room.conn.execute("UPDATE omd_dispatch.task_schedule SET next_time = now()")
-    block = another(autocommit=False)
-    assert block.maintain()["fired"] > 0
-    block.conn.rollback()
-    (again,) = room.rows(tasks)
-    assert again == row
 
 
 def test_what_is_left_goes_with_its_schedule(sources: Sources) -> None:

@@ -92,7 +92,9 @@ class Files:
             now = _list(self.spark, self.root, self.options)
         except DeliveryArgumentInvalid:
             now = ()
-        changed = sorted({file.path for file in set(self.listed) ^ set(now)})
+        # Where a file came or went, the others have another folder, and are what they were.
+        paths = {file.path for file in self.listed} ^ {file.path for file in now}
+        changed = sorted(paths or {file.path for file in set(self.listed) ^ set(now)})
         if changed:
             raise StagingChanged(
                 f"{changed[0]} was changed while the delivery read it",
