@@ -128,8 +128,8 @@ def new_database(
         # It is as after an installation of its own: a confirmation would leave rows.
         with psycopg.connect(copy, autocommit=True) as conn:
             conn.execute(
-                "UPDATE omd.installation SET database_oid = d.oid FROM pg_database AS d"
-                " WHERE d.datname = current_database()"
+                "UPDATE omd.installation SET database_oid = s.database_oid,"
+                " server_start = s.server_start FROM omd._server_now() AS s"
             )
             user_code.WATCH.switch(conn)
         try:
