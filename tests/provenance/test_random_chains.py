@@ -263,6 +263,7 @@ class World:
         self.check_reads()
 
 
+@pytest.mark.no_user_code("whoever recalls sees all rows, or the rest is unknown")
 @pytest.mark.random
 @pytest.mark.parametrize("seed", seeds(2))
 def test_what_stands_on_a_recalled_run_goes_and_comes_again(
