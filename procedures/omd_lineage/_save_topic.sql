@@ -14,7 +14,8 @@ CREATE OR REPLACE PROCEDURE omd_lineage._save_topic(
     p_start_id bigint,
     INOUT p_topic_id integer,
     INOUT p_starts_anew boolean DEFAULT NULL,
-    INOUT p_former omd_lineage.row_position DEFAULT NULL
+    INOUT p_former_pos timestamptz DEFAULT NULL,
+    INOUT p_former_id bigint DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -189,7 +190,8 @@ BEGIN
         );
     END IF;
     IF p_start_pos IS NOT NULL AND NOT v_is_new THEN
-        p_former := omd_lineage._require_unplanned(p_topic_id);
+        SELECT f.pos, f.id INTO p_former_pos, p_former_id
+        FROM omd_lineage._require_unplanned(p_topic_id) AS f;
     END IF;
     p_starts_anew := p_start_pos IS NULL AND v_start IS NOT NULL AND NOT EXISTS (
         SELECT FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id AND o.last IS NOT NULL
@@ -321,8 +323,8 @@ $save_topic$;
 COMMENT ON PROCEDURE omd_lineage._save_topic IS
 'Saves the topic p_given with its Module, its offset and its dependencies; a NULL in it keeps the '
 'present value. Returns p_topic_id, and p_starts_anew, which is true when its first step would '
-'insert all rows of its base table and rows that its table holds may be of these, and p_former, '
-'the offset that p_start_pos has replaced. The other parameters and the errors are those of '
-'register_topic. Locks: other registrations; the offset; the Module row.';
+'insert all rows of its base table and rows that its table holds may be of these, and '
+'p_former_pos and p_former_id, the offset that p_start_pos has replaced. The other parameters and '
+'the errors are those of register_topic. Locks: other registrations; the offset; the Module row.';
 REVOKE ALL ON PROCEDURE omd_lineage._save_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._save_topic TO omd_admin;

@@ -44,7 +44,8 @@ DECLARE
     v_new omd_lineage.topic;
     v_problem text;
     v_starts_anew boolean;
-    v_former omd_lineage.row_position;
+    v_former_pos timestamptz;
+    v_former_id bigint;
     v_table_code text;
 BEGIN
     v_new.topic := p_topic;
@@ -72,11 +73,13 @@ BEGIN
     CALL omd_lineage._save_topic(
         v_new, p_module_code, p_area_code, p_table_type_code, p_platform_code, p_backoff,
         p_backoff_limit, p_max_failures, p_start_pos, p_start_id, p_topic_id, v_starts_anew,
-        v_former
+        v_former_pos, v_former_id
     );
-    PERFORM omd_lineage._warn_of_rows_again(p_topic_id, v_former, o.last)
+    PERFORM omd_lineage._warn_of_rows_again(p_topic_id, ROW(v_former_pos, v_former_id), o.last)
     FROM omd_lineage.offsets AS o
-    WHERE o.topic_id = p_topic_id AND o.last < v_former;
+    WHERE o.topic_id = p_topic_id
+        AND v_former_id IS NOT NULL
+        AND o.last < ROW(v_former_pos, v_former_id)::omd_lineage.row_position;
     IF v_starts_anew THEN
         SELECT t.table_code INTO v_table_code FROM omd_lineage.topic AS t
         WHERE t.topic_id = p_topic_id;
