@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support import costs
+from support.tiers import ELSEWHERE, FITTING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -27,7 +28,8 @@ TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
 FILE = TESTS / "rotation.tsv"
 HEADER = "part\tcommit\tdate\tseconds\tresult"
-GUESS = 5.0  # seconds of a part beside those of its cases
+GUESS = 5.0  # seconds of a part that was not run yet, beside those of its cases
+LONG_GUESS = 90.0  # of one that plays something, or needs a JVM, a browser or a tool
 # What .ci/run --record writes is not a change.
 RECORDS = re.compile(r"tests/(rotation|flaky)\.tsv|tests/\w+/costs\.tsv")
 
@@ -120,7 +122,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     guesses: dict[str, float] = defaultdict(lambda: GUESS)
     members = [i for i in items if {"rotation", "random"} & {m.name for m in i.iter_markers()}]
     for item in members:
-        guesses[costs.file_of(item.nodeid)] += 0.5 + known.of(item)
+        part = costs.file_of(item.nodeid)
+        guesses[part] += 0.5 + known.of(item)
+        if part.startswith(FITTING) or any(map(item.get_closest_marker, ELSEWHERE)):
+            guesses[part] = max(guesses[part], LONG_GUESS)
     rows = read()
     here = rooms(change(rows))
     touched = [part for part in guesses if part.split("/")[1] in here]
