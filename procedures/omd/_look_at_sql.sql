@@ -1,5 +1,5 @@
--- A text of a user is parsed with the rights of who runs it. The server calls code of users while it
--- reads such a text, so a session that calls none (omd.user_code is off) leaves it to others.
+-- A text of a user is parsed with the rights of who runs it. The server calls code of users while
+-- it reads such a text, so a session that calls none (omd.user_code is off) leaves it to others.
 
 CREATE OR REPLACE FUNCTION omd._look_at_sql(
     p_module_code text

@@ -4,7 +4,8 @@ A part is a file of tests, with its cases of the tier ``rotation`` and those tha
 draw at full length here (OMD_SOAK=1). ``--rotation`` chooses parts by ``tests/rotation.tsv``: first
 those that have failed, then those that have passed longest ago, until a third of the seconds of all
 parts is reached. So each part is run at least every third time. What the change touches comes
-beside it, until half of the seconds is reached. ``--rotation=all`` chooses all.
+beside it, until half of the seconds is reached. ``--rotation=all`` chooses all. A part that was
+never run comes when runs are recorded, the first of all.
 """
 
 from __future__ import annotations
@@ -127,6 +128,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if part.startswith(FITTING) or any(map(item.get_closest_marker, ELSEWHERE)):
             guesses[part] = max(guesses[part], LONG_GUESS)
     rows = read()
+    if wanted == "third" and not config.getoption("--record-costs"):
+        # A part enters the rotation when it is recorded, and not at a landing.
+        known_parts = {row.part for row in rows}
+        guesses = {part: seconds for part, seconds in guesses.items() if part in known_parts}
     here = rooms(change(rows))
     touched = [part for part in guesses if part.split("/")[1] in here]
     chosen = list(guesses) if wanted == "all" else choose(guesses, rows, touched)
