@@ -9,7 +9,7 @@ rotation  what is dearer, and holds that the parts fit: the other demos and tuto
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,12 +48,8 @@ def tier(item: pytest.Item, known: Costs) -> str:
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     known = costs.read()
-    dear: dict[str, float] = defaultdict(float)
     for item in items:
         item.add_marker(tier(item, known))
-        dear[costs.file_of(item.nodeid)] += 0.2 + known.of(item)
-    # A file goes to one worker as a whole: what is dear must not come last.
-    items.sort(key=lambda item: -dear[costs.file_of(item.nodeid)])
     config.stash[FOUND] = Counter(
         name for item in items for name in TIERS if item.get_closest_marker(name)
     )
