@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -12,7 +11,6 @@ import pytest
 from omd import errors, install
 from omd.install import Action
 from omd.install.manifest import Phase
-from support.programs import BIN
 from support.released import begin_as_before, install_as_before, released, unnamed
 
 if TYPE_CHECKING:
@@ -55,19 +53,14 @@ def test_the_migrations_of_before_lead_to_the_baselines(
 @released
 @pytest.mark.parametrize("way", ["omd", "psql"])
 def test_a_released_version_has_its_columns_in_the_order_of_a_new_database(
-    upgraded: str, dsn: str, psql: Callable[..., Any], way: str
+    upgraded: str, dsn: str, psql: Callable[..., Any], dump: Callable[..., str], way: str
 ) -> None:
     build(upgraded, way, psql)
     with psycopg.connect(upgraded, autocommit=True) as conn:
         conn.execute("DROP SCHEMA dwh CASCADE")
 
     def schema(dsn: str) -> list[str]:
-        done = subprocess.run(
-            [BIN / "pg_dump", "-s", dsn], check=True, capture_output=True, text=True
-        )
-        noise = ("--", "\\restrict", "\\unrestrict")
-        lines = [x for x in done.stdout.splitlines() if x and not x.startswith(noise)]
-        return catalogue(unnamed("\n".join(lines)))
+        return catalogue(unnamed(dump(dsn, "--schema-only")))
 
     assert schema(upgraded) == schema(dsn)
 

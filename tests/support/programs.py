@@ -153,10 +153,10 @@ def psql() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture(scope="session")
-def dump() -> Callable[[str], str]:
+def dump() -> Callable[..., str]:
     """A function that returns all contents of a database, with grants and reference rows."""
 
-    def run(dsn: str) -> str:
+    def run(dsn: str, *options: str) -> str:
         done = subprocess.run(
             [
                 BIN / "pg_dump",
@@ -164,6 +164,7 @@ def dump() -> Callable[[str], str]:
                 "--exclude-table-data=omd.installation",
                 "--exclude-schema=user_code",  # what tests lay beside OMD (support.user_code)
                 "--inserts",
+                *options,
                 dsn,
             ],
             check=True,
