@@ -243,8 +243,12 @@ class Batch(Block[C]):
         self._began = True
         if answer.processing_indicator is ProcessingIndicator.CANCEL:
             raise BatchSkipped(self._code, self.batch_instance_id, self.reason)
-        if answer.processing_indicator is not ProcessingIndicator.PROCEED:
+        if answer.processing_indicator is ProcessingIndicator.ABORT:
             raise BatchAborted(self._code, self.batch_instance_id, self.reason)
+        if answer.processing_indicator is not ProcessingIndicator.PROCEED:
+            self._refuse_indicator(
+                answer.processing_indicator, BatchAborted, self.control.batch_abort
+            )
         self._open = True
         if self._parent is not None:
             self._parent._add(self)
@@ -499,6 +503,12 @@ class ModuleRun(EngineBlock[C]):
         if answer.processing_indicator is ProcessingIndicator.ABORT:
             raise ModuleAborted(self.module_code, self.module_instance_id, self.reason)
         self._rollback_pending = answer.processing_indicator is ProcessingIndicator.ROLLBACK
+        if not (
+            self._rollback_pending or answer.processing_indicator is ProcessingIndicator.PROCEED
+        ):
+            self._refuse_indicator(
+                answer.processing_indicator, ModuleAborted, self.control.module_abort
+            )
         self._open = True
         if self._batch is not None:
             self._batch._add(self)
