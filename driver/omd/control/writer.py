@@ -23,7 +23,7 @@ from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 from psycopg.rows import Row
 
-from omd._core.errors import CallerError
+from omd._core.errors import CallerError, MissingArgument
 from omd._core.pooling import local
 from omd.control.errors import (
     InstanceNotExecuting,
@@ -39,19 +39,20 @@ if TYPE_CHECKING:
     from omd.control.run import ModuleRun
 
 _MARK = "omd.fenced"  # the transaction that a writer has begun; its value is the Module Instance
-_UNFENCED = "this transaction was not begun by the connection of the run"
-# What wrote nothing needs no fence, and leaves no lock. Deferred constraints come before it, since
-# they may take long, and others must be able to declare the run dead meanwhile.
-_COMMIT = f"""SET CONSTRAINTS ALL IMMEDIATE; DO $omd$
-DECLARE
-    v_id pg_catalog.text := pg_catalog.current_setting('{_MARK}', TRUE);
-BEGIN
-    IF pg_catalog.length(v_id) > 0 IS NOT TRUE THEN
-        RAISE EXCEPTION USING ERRCODE = 'invalid_transaction_state', MESSAGE = '{_UNFENCED}';
-    ELSIF pg_catalog.pg_current_xact_id_if_assigned() IS NOT NULL THEN
-        CALL omd.fence(v_id::pg_catalog.int8);
+_ID = f"nullif(pg_catalog.current_setting('{_MARK}', TRUE), '')::pg_catalog.int8"
+# Deferred constraints come before the fence, since they may take long, and others must be able to
+# declare the run dead meanwhile. Without the mark the fence gets NULL, which it refuses.
+_CHECK = b"SET CONSTRAINTS ALL IMMEDIATE; "
+_COMMIT = _CHECK + f"CALL omd.fence({_ID}); COMMIT".encode()
+# What perhaps wrote nothing needs no fence then, and leaves no lock.
+_COMMIT_PERHAPS = (
+    _CHECK
+    + f"""DO $omd$ BEGIN
+    IF pg_catalog.pg_current_xact_id_if_assigned() IS NOT NULL OR {_ID} IS NULL THEN
+        CALL omd.fence({_ID});
     END IF;
 END $omd$; COMMIT""".encode()
+)
 IDLE = TransactionStatus.IDLE
 _LOOK = f"SELECT pg_catalog.current_setting('{_MARK}', TRUE)".encode()
 _HAS_WRITTEN = b"SELECT pg_catalog.pg_current_xact_id_if_assigned()"
@@ -60,7 +61,10 @@ _READ_COMMITTED = "read committed"
 _LITERALS = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|(\$(?:[A-Za-z_]\w*)?\$).*?\1", re.DOTALL
 )
-_ENDS = ("ABORT", "COMMIT", "END", "PREPARE", "ROLLBACK")
+_WRITES = ("INSERT", "UPDATE", "DELETE", "MERGE")  # tags of what has written, if it had rows
+_ENDS = frozenset({"ABORT", "COMMIT", "END", "PREPARE", "ROLLBACK"})
+_COMMITS = frozenset({"COMMIT", "END"})
+_ENDING = re.compile(rf"\b(?:{'|'.join(sorted(_ENDS))})\b", re.IGNORECASE)
 
 
 class Writers:
@@ -185,7 +189,9 @@ class RunConnection(psycopg.Connection[Row]):
         super().__init__(*arguments, **options)
         self._blocks = 0  # how many blocks of `transaction` are open
         self._pipelines: list[psycopg.Pipeline] = []
+        self._has_written = False  # surely, in this transaction
         self._asked_level: psycopg.IsolationLevel | None = None
+        self._begins: tuple[object, bytes] | None = None
 
     # Transactions -----------------------------------------------------------------------------
 
@@ -248,7 +254,8 @@ class RunConnection(psycopg.Connection[Row]):
         with self._outside_of_pipelines(), self.lock:
             if not self._is(IDLE):
                 return  # another thread has begun
-            level = self._script(self._begin_statement_of_ours())[-1].get_value(0, 0)
+            self._has_written = False
+            level = self._script(self._beginning())[-1].get_value(0, 0)
             if level is not None and level.decode() == _READ_COMMITTED:
                 return
             self._script(b"ROLLBACK")
@@ -257,7 +264,14 @@ class RunConnection(psycopg.Connection[Row]):
             "Use READ COMMITTED; default_transaction_isolation is what a transaction begins with.",
         )
 
-    def _begin_statement_of_ours(self) -> bytes:
+    def _beginning(self) -> bytes:
+        """Return what begins a transaction; it answers its isolation level."""
+        key = (self._asked_level, self.read_only, tuple(self.settings.items()))
+        if self._begins is None or self._begins[0] != key:
+            self._begins = key, self._composed()
+        return self._begins[1]
+
+    def _composed(self) -> bytes:
         modes = []
         if self._asked_level is not None:
             modes.append("ISOLATION LEVEL READ COMMITTED")
@@ -278,15 +292,13 @@ class RunConnection(psycopg.Connection[Row]):
         try:
             with self._outside_of_pipelines(), self.lock:
                 if not self._is(IDLE):
-                    self._script(_COMMIT)
+                    self._script(_COMMIT if self._has_written else _COMMIT_PERHAPS)
         except (InstanceNotExecuting, LeaseExpired) as refusal:
             self._roll_back()
             self.writers.run._lose(refusal.message)
             raise self._lost() from refusal
-        except psycopg.errors.InvalidTransactionState as error:
-            if error.diag.message_primary == _UNFENCED:
-                self.raise_unfenced(error)
-            raise
+        except MissingArgument as error:
+            self.raise_unfenced(error)
         except psycopg.Error as error:
             self.require_not_lost(error)
             raise
@@ -328,14 +340,16 @@ class RunConnection(psycopg.Connection[Row]):
             if not self.closed and not self._is_in_pipeline:
                 is_idle = self._is(IDLE)
                 words = self._first_words(query) if not is_idle else []
-                if is_idle or (len(words) > 1 and {"COMMIT", "END"} & set(words)):
+                if is_idle or (len(words) > 1 and not _COMMITS.isdisjoint(words)):
                     self.raise_unfenced(error)
             raise
+        if not self._is_in_pipeline and cursor.rowcount > 0:
+            self._has_written |= (cursor.statusmessage or "").startswith(_WRITES)
         if self._is_in_pipeline:
-            if set(_ENDS) & set(self._first_words(query)):
+            if not _ENDS.isdisjoint(self._first_words(query)):
                 self._pipelines[0].sync()
                 self._require_mark(cursor)
-        elif self._is(IDLE) or set(_ENDS) & set(self._first_words(query)):
+        elif self._is(IDLE) or not _ENDS.isdisjoint(self._first_words(query)):
             self._require_mark(cursor)
 
     def _require_mark(self, cursor: psycopg.Cursor[Any]) -> None:
@@ -364,13 +378,15 @@ class RunConnection(psycopg.Connection[Row]):
         raise error from cause
 
     def _first_words(self, query: Any) -> list[str]:
-        """Return the first word of each statement of a query."""
+        """Return the first word of each statement of a query that may end a transaction."""
         if isinstance(query, bytes):
             query = query.decode(self.info.encoding, "replace")
         elif isinstance(query, sql.Composable):
             query = query.as_string(self)
         if not isinstance(query, str):
             return ["END"]  # it is looked at what it has done
+        if not _ENDING.search(query):
+            return []
         words = (part.split(maxsplit=1) for part in _LITERALS.sub(" ", query).split(";"))
         return [found[0].upper() for found in words if found]
 
