@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import random
+import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -17,6 +23,10 @@ from psycopg.rows import dict_row
 
 import omd
 from omd import errors
+from support.lots import SEED, draws
+
+from . import writing
+from .writing import WAYS, insert
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,12 +36,7 @@ if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]
     Row = Callable[[int], dict[str, Any]]
 
-INSERT = "INSERT INTO dwh.t VALUES (%s)"
 SHORT = timedelta(seconds=1)
-
-
-def insert(run: omd.ModuleRun, db: psycopg.Connection[Any]) -> None:
-    db.execute(INSERT, [run.module_instance_id])
 
 
 def rows(conn: Connection) -> list[int]:
@@ -49,120 +54,26 @@ def wait_until(condition: Callable[[], Any], seconds: float = 20) -> None:
 # What commits -----------------------------------------------------------------------------------
 
 
-def by_commit(run: omd.ModuleRun) -> None:
-    db = run.connect()
-    insert(run, db)
-    db.commit()
-    db.close()
-
-
-def by_with(run: omd.ModuleRun) -> None:
-    with run.connect() as db:
-        insert(run, db)
-
-
-def by_transaction(run: omd.ModuleRun) -> None:
-    db = run.connect()
-    with db.transaction():
-        insert(run, db)
-
-
-def by_named_transaction(run: omd.ModuleRun) -> None:
-    db = run.connect()
-    with db.transaction("outer"), db.transaction():
-        insert(run, db)
-
-
-def by_copy(run: omd.ModuleRun) -> None:
-    with run.connect() as db, db.cursor().copy("COPY dwh.t FROM STDIN") as copy:
-        copy.write_row([run.module_instance_id])
-
-
-def by_executemany(run: omd.ModuleRun) -> None:
-    with run.connect() as db:
-        db.cursor().executemany(INSERT, [[run.module_instance_id]])
-
-
-def by_stream(run: omd.ModuleRun) -> None:
-    with run.connect() as db:
-        text = f"{INSERT} RETURNING omd_insert_module_instance_id"
-        assert list(db.cursor().stream(text, [run.module_instance_id])) == [
-            (run.module_instance_id,)
-        ]
-
-
-def by_server_cursor(run: omd.ModuleRun) -> None:
-    with run.connect() as db, db.cursor("some") as cursor:
-        cursor.execute("SELECT %s::bigint FROM generate_series(1, 1)", [run.module_instance_id])
-        for row in cursor:
-            db.execute(INSERT, row)
-
-
-def by_pipeline(run: omd.ModuleRun) -> None:
-    with run.connect() as db, db.pipeline():
-        insert(run, db)
-        db.commit()
-
-
-def by_transaction_in_a_pipeline(run: omd.ModuleRun) -> None:
-    with run.connect() as db, db.pipeline(), db.transaction():
-        insert(run, db)
-
-
-def by_prepared(run: omd.ModuleRun) -> None:
-    with run.connect() as db:
-        db.execute(INSERT, [run.module_instance_id], prepare=True)
-
-
-def by_savepoint(run: omd.ModuleRun) -> None:
-    with run.connect() as db:
-        with suppress(psycopg.errors.DivisionByZero), db.transaction():
-            insert(run, db)
-            db.execute("SELECT 1 / 0")
-        with db.transaction():
-            insert(run, db)
-
-
-def by_client_cursor(run: omd.ModuleRun) -> None:
-    with run.connect(cursor_factory=psycopg.ClientCursor) as db:
-        insert(run, db)
-
-
-WAYS = [
-    by_commit,
-    by_with,
-    by_transaction,
-    by_named_transaction,
-    by_copy,
-    by_executemany,
-    by_stream,
-    by_server_cursor,
-    by_pipeline,
-    by_transaction_in_a_pipeline,
-    by_prepared,
-    by_savepoint,
-    by_client_cursor,
-]
 EACH_WAY = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 
 
 @EACH_WAY
 def test_what_a_run_that_lives_writes_is_there(
-    control: omd.Control, conn: Connection, way: Callable[[Any], None]
+    control: omd.Control, conn: Connection, way: Callable[..., None]
 ) -> None:
     with control.module("m_alone") as run:
-        way(run)
-        assert rows(conn) == [run.module_instance_id]
+        way(run, bool)
+        assert rows(conn) == [run.module_instance_id] * 2
 
 
 @EACH_WAY
 def test_a_run_that_was_declared_dead_commits_nothing(
-    control: omd.Control, conn: Connection, way: Callable[[Any], None]
+    control: omd.Control, conn: Connection, way: Callable[..., None]
 ) -> None:
     with pytest.raises(errors.LeaseLost), control.module("m_alone") as run:
         conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
         with pytest.raises(errors.LeaseLost):
-            way(run)
+            way(run, bool)
         assert run.lost
     assert rows(conn) == []
 
@@ -234,6 +145,100 @@ def test_a_transaction_that_wrote_nothing_takes_no_fence(
         db.rollback()
         holder.rollback()
         holder.close()
+
+
+# Frozen and woken -------------------------------------------------------------------------------
+
+
+class Writer:
+    """A process that writes as a Module of its own."""
+
+    def __init__(self, control: omd.Control, dsn: str, way: str = "") -> None:
+        self.code = f"m_{way or uuid4().hex}"
+        self.table = f"dwh.{self.code}"
+        control.execute_script(
+            f"CREATE TABLE {self.table} (omd_insert_module_instance_id bigint);"
+            f"CALL omd.register_module('{self.code}', 'INT', '{self.table}', 'HUB')"
+        )
+        command = [sys.executable, writing.__file__, dsn, self.code, *([way] if way else [])]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def wait_until_stopped(self) -> None:
+        wait_until(lambda: Path(f"/proc/{self.process.pid}/stat").read_text().split()[2] == "T", 60)
+
+    def write_as_the_next(self, control: omd.Control) -> int:
+        """Begin when the lease is over, write, and succeed; return the run that was undone."""
+        deadline = time.monotonic() + 30
+        while True:
+            with suppress(errors.ModuleAborted), control.module(self.code) as run:
+                with run.connect() as db:
+                    insert(run, db)
+                (undone,) = run.instance_array
+                return undone
+            assert time.monotonic() < deadline, f"{self.code} does not begin"
+            time.sleep(0.1)
+
+    def wake(self) -> str:
+        """Let the process go on to its end, and return what it says."""
+        self.process.send_signal(signal.SIGCONT)
+        _, said = self.process.communicate(timeout=60)
+        assert self.process.returncode not in (0, None)
+        return said
+
+    def left(self, conn: Connection, run: int) -> int:
+        """Return how many rows of a run there are."""
+        query = f"SELECT FROM {self.table} WHERE omd_insert_module_instance_id = %s"
+        return conn.execute(query.encode(), [run]).rowcount
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+@pytest.mark.kill
+def test_who_is_frozen_and_woken_after_the_next_success_leaves_no_row(
+    control: omd.Control, conn: Connection, dsn: str
+) -> None:
+    writers = [Writer(control, dsn, way.__name__) for way in WAYS]
+    try:
+        for writer in writers:
+            writer.wait_until_stopped()
+        dead = {writer.code: writer.write_as_the_next(control) for writer in writers}
+        said = {writer.code: writer.wake().strip().splitlines() for writer in writers}
+        assert not {code for code, lines in said.items() if "LeaseLost" not in "".join(lines)}
+        assert {w.code: w.left(conn, dead[w.code]) for w in writers} == dict.fromkeys(dead, 0)
+    finally:
+        for writer in writers:
+            writer.close()
+
+
+@pytest.mark.kill
+@pytest.mark.random
+def test_whenever_a_writer_is_frozen_the_next_begin_proceeds_and_no_row_stays(
+    control: omd.Control, conn: Connection, dsn: str
+) -> None:
+    moments = random.Random(SEED)
+    left = draws(200, least=20)
+    while left > 0:
+        writers = [Writer(control, dsn) for _ in range(min(left, 10))]
+        left -= len(writers)
+        try:
+            for writer in writers:
+                assert writer.process.stdout is not None
+                assert writer.process.stdout.readline() == "writes\n", writer.wake()
+            for writer in writers:
+                time.sleep(moments.random() / 20)
+                writer.process.send_signal(signal.SIGSTOP)
+            dead = {writer.code: writer.write_as_the_next(control) for writer in writers}
+            for writer in writers:
+                assert "LeaseLost" in writer.wake()
+            assert {w.code: w.left(conn, dead[w.code]) for w in writers} == dict.fromkeys(dead, 0)
+        finally:
+            for writer in writers:
+                writer.close()
 
 
 # What is refused --------------------------------------------------------------------------------
