@@ -1,4 +1,4 @@
-"""Rule J9: the cost of the fence in the commit of a run's connection.
+"""Rule J10: the cost of the fence in the commit of a run's connection.
 
 A transaction of one row by ``run.connect()`` against the same by a connection of psycopg, on the
 same durable server, in turns, in the median of all rounds. Bound: 1.3.

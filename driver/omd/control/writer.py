@@ -1,4 +1,4 @@
-"""Connections of a run whose commits are fenced (docs/explanation/jobs.md, rule J9).
+"""Connections of a run whose commits are fenced (docs/explanation/jobs.md, rule J10).
 
 What such a program commits goes with the fence in one message: whoever is frozen has either sent
 all of it or nothing. A fence that was a call of its own would hold the instance while its client is
