@@ -486,6 +486,7 @@
 \ir ../../procedures/omd/_is_undone_in.sql
 \ir ../../procedures/omd/_require_deletable.sql
 \ir ../../procedures/omd/_keep_deferred.sql
+\ir ../../procedures/omd/_sessions_of_undone.sql
 \ir ../../procedures/omd/rollback_module.sql
 \ir ../../procedures/omd/_resume_begin.sql
 \ir ../../procedures/omd/_settle_rollback.sql

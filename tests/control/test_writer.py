@@ -19,6 +19,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 from psycopg import IsolationLevel, sql
+from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
 import omd
@@ -239,6 +240,68 @@ def test_whenever_a_writer_is_frozen_the_next_begin_proceeds_and_no_row_stays(
         finally:
             for writer in writers:
                 writer.close()
+
+
+def holding(control: omd.Control, dsn: str) -> Writer:
+    """A writer that is frozen while it holds a lock on a row that a rollback deletes."""
+    writer = Writer(control, dsn, "holding")
+    writer.wait_until_stopped()
+    return writer
+
+
+@pytest.mark.kill
+def test_a_rollback_ends_the_session_of_the_dead_run_for_whose_lock_it_waits(
+    control: omd.Control, conn: Connection, dsn: str
+) -> None:
+    writer = holding(control, dsn)
+    try:
+        began = time.monotonic()
+        dead = writer.write_as_the_next(control)
+        assert time.monotonic() - began < 8
+        assert "LeaseLost" in writer.wake()
+        assert writer.left(conn, dead) == 0
+    finally:
+        writer.close()
+
+
+@pytest.mark.kill
+def test_who_may_not_end_that_session_gives_up_after_ten_seconds(
+    control: omd.Control, conn: Connection, dsn: str, module_row: Row
+) -> None:
+    conn.execute(
+        "CREATE ROLE other_loader LOGIN BYPASSRLS IN ROLE omd_runner;"
+        "GRANT ALL ON SCHEMA dwh TO PUBLIC"
+    )
+    writer = holding(control, dsn)
+    try:
+        conn.execute(f"GRANT ALL ON {writer.table} TO PUBLIC".encode())
+        [(pid,)] = [
+            (row["pid"],)
+            for row in conn.execute(
+                "SELECT pid FROM pg_locks WHERE classid = 1869440114 AND granted"
+            )
+        ]
+        other = make_conninfo(dsn, user="other_loader")
+        time.sleep(1)
+        with omd.connect(other, lease=None) as control_of_other:
+            began = time.monotonic()
+            with (
+                pytest.raises(errors.RollbackBlocked) as caught,
+                control_of_other.module(writer.code),
+            ):
+                pytest.fail("it began")
+        assert caught.value.sqlstate == "OM100"
+        assert 9 < time.monotonic() - began < 40
+        assert str(pid) in caught.value.message
+        assert str(pid) in (caught.value.hint or "")
+        newest = conn.execute(
+            "SELECT execution_status_code AS s FROM omd.module_instance"
+            " ORDER BY module_instance_id DESC LIMIT 1"
+        ).fetchone()
+        assert newest == {"s": "F"}
+    finally:
+        writer.close()
+        conn.execute("DROP OWNED BY other_loader; DROP ROLE other_loader")
 
 
 # What is refused --------------------------------------------------------------------------------

@@ -161,6 +161,12 @@ def main() -> None:
     """Write in a way, and freeze before its end; or write rows for ever: ``DSN MODULE [WAY]``."""
     dsn, module, *ways = sys.argv[1:]
     with omd.connect(dsn, lease=LEASE) as control, control.module(module) as run:
+        if ways == ["holding"]:
+            first(run)
+            with run.connect() as db:
+                db.execute(f"SELECT FROM {run.module.table_code} FOR UPDATE".encode())
+                stopped()
+                insert(run, db)
         for way in WAYS:
             if way.__name__ in ways:
                 way(run, stopped)

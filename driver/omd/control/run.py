@@ -18,7 +18,7 @@ from omd._core import spans
 from omd._core.engines import WriteResult
 from omd._core.errors import CallerError, ConnectionFailed
 from omd._core.link import Link
-from omd.control.block import Block
+from omd.control.block import Block, describe
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus, ProcessingIndicator
 from omd.control.connection import C
@@ -30,6 +30,7 @@ from omd.control.errors import (
     ModuleSkipped,
     NoRollbackExecutor,
     NotStarted,
+    RollbackBlocked,
 )
 from omd.control.writer import RunConnection, Writers
 
@@ -539,12 +540,24 @@ class ModuleRun(EngineBlock[C]):
 
     def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
         """Ask the database to begin the instance."""
-        return self.control.begin_module(
-            self.module_code,
-            batch_instance_id=self.batch_instance_id or None,
-            execution_context=execution_context,
-            lease=self._lease,
-        )
+        try:
+            return self.control.begin_module(
+                self.module_code,
+                batch_instance_id=self.batch_instance_id or None,
+                execution_context=execution_context,
+                lease=self._lease,
+            )
+        except RollbackBlocked as refusal:
+            # With the begin its instance is gone, and nobody would see that it has failed.
+            detail, name = describe(refusal)
+            self.control.record_failure(
+                self.module_code,
+                batch_instance_id=self.batch_instance_id or None,
+                event_detail=detail,
+                event_return_code_details=name,
+                execution_context=execution_context,
+            )
+            raise
 
     def _prepare(self) -> None:
         if self.spark is not None:

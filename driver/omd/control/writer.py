@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from omd.control.run import ModuleRun
 
+_CLASS, _MOST = 1869440114, 2**31 - 1  # of the lock by which omd._sessions_of_undone finds it
 _MARK = "omd.fenced"  # the transaction that a writer has begun; its value is the Module Instance
 _ID = f"nullif(pg_catalog.current_setting('{_MARK}', TRUE), '')::pg_catalog.int8"
 # Deferred constraints come before the fence, since they may take long, and others must be able to
@@ -96,6 +97,8 @@ class Writers:
         connection.settings = control._settings
         if control._link.is_pooled:
             connection.prepare_threshold = None  # a statement of its name may be another's
+        else:
+            connection.tell(self.run.module_instance_id)
         with self._lock:
             self._open.add(connection)
         return connection
@@ -116,6 +119,16 @@ class Writers:
         if self._is_ending or not self.run._open:
             said = "has ended" if self.run._began else "has not begun"
             raise CallerError(f"{self.run._kind} {self.run} {said}", hint="Write while it runs.")
+
+    def look(self) -> None:
+        """Find out whether the run was declared dead."""
+        run = self.run
+        try:
+            run.control.fence(run.module_instance_id)
+        except (InstanceNotExecuting, LeaseExpired) as refusal:
+            run._lose(refusal.message)
+        except psycopg.Error:
+            pass  # what is known is raised
 
     def unsettled(self) -> BaseException | None:
         """End the writing; return why the run can't succeed, if there is anything."""
@@ -263,6 +276,13 @@ class RunConnection(psycopg.Connection[Row]):
             f"isolation level {(level or b'').decode()}",
             "Use READ COMMITTED; default_transaction_isolation is what a transaction begins with.",
         )
+
+    def tell(self, instance: int) -> None:
+        """Let a lock say whose session it is; a rollback of the run may end it."""
+        with self.lock:
+            self._script(
+                f"SELECT pg_catalog.pg_advisory_lock_shared({_CLASS}, {instance % _MOST})".encode()
+            )
 
     def _beginning(self) -> bytes:
         """Return what begins a transaction; it answers its isolation level."""
@@ -463,6 +483,8 @@ class RunConnection(psycopg.Connection[Row]):
 
     def require_not_lost(self, cause: BaseException) -> None:
         """Raise `LeaseLost` instead of what has followed from the loss."""
+        if self.closed and isinstance(cause, psycopg.OperationalError):
+            self.writers.look()  # a rollback of the run ends its sessions
         if self.writers.run.lost:
             raise self._lost() from cause
 
