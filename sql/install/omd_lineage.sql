@@ -361,6 +361,7 @@
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
 \ir ../../procedures/omd_lineage/_ready_of.sql
+\ir ../../procedures/omd_lineage/topics_heard.sql
 \ir ../../procedures/omd_lineage/_ready_near.sql
 \ir ../../procedures/omd_lineage/topics_near.sql
 \ir ../views/omd_lineage/ready_list_by_topic.sql
