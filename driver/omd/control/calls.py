@@ -122,7 +122,9 @@ class ControlCalls(Calls):
         from E only. DIRECT, "Batch Abort event".
 
         Args:
-            event_detail: why, as text; an event records it with the role that called.
+            event_detail: why, as text; an event records it with the role that called, and where
+                it begins with a code of omd.reason and a colon, that is the reason of the
+                instance.
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -742,7 +744,9 @@ class ControlCalls(Calls):
         from E only. DIRECT, "Module Abort event".
 
         Args:
-            event_detail: why, as text; an event records it with the role that called.
+            event_detail: why, as text; an event records it with the role that called, and where
+                it begins with a code of omd.reason and a colon, that is the reason of the
+                instance.
 
         Raises:
             UnknownModuleInstance: OM004.

@@ -26,6 +26,8 @@ from omd.control.own_errors import (
     ModuleSkipped,
     NoRollbackExecutor,
     NotStarted,
+    UncommittedWork,
+    UnfencedCommit,
     WriteFailed,
 )
 
@@ -77,6 +79,8 @@ __all__ = [
     "TargetInUse",
     "TargetNotFound",
     "TransactionBlock",
+    "UncommittedWork",
+    "UnfencedCommit",
     "UnknownAction",
     "UnknownBatch",
     "UnknownBatchInstance",

@@ -119,8 +119,12 @@ class Loader:
                 _tell(outcome_line(code, answer))
             if answer is not None and answer.outcome == "PERSISTED":
                 self._due[code] = None
-            if answer is None or answer.outcome == "FAILED":
+            if answer is None or answer.outcome not in _GOES_ON:
                 self._open.discard(code)
+
+
+# After another outcome an interface waits until somebody looks.
+_GOES_ON = ("PERSISTED", "NOTHING", "RUNNING", "SKIPPED")
 
 
 def _load(code: str) -> Callable[[Link], LoadAnswer]:
