@@ -18,6 +18,7 @@ from omd._doors import Doors
 from omd.control.blocks import Blocks
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus
+from omd.control.connection import called
 from omd.control.errors import (
     BatchSkipped,
     MembersFailed,
@@ -112,7 +113,7 @@ class Performing(Blocks, Doors):
                 ran = ControlCalls(link).run_module(
                     code,
                     batch_instance_id=instance,
-                    execution_context=None if context is None else dict(context),
+                    execution_context=called(link, context),
                 )
                 performed("MODULE", ran.module_instance_id)
             return Performed(code, ran.module_instance_id, ran.execution_status_code, ran.detail)
@@ -156,7 +157,7 @@ class Performing(Blocks, Doors):
                     code,
                     parent_batch_instance_id=_instance_of(parent),
                     force=force or None,
-                    execution_context=None if context is None else dict(context),
+                    execution_context=called(link, context),
                 )
                 performed("BATCH", ran.batch_instance_id)
             return Performed(code, ran.batch_instance_id, ran.execution_status_code)
