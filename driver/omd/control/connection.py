@@ -22,6 +22,7 @@ from omd._core import signals
 from omd._core.calls import Calls
 from omd._core.cost import measured
 from omd._core.errors import CallerError
+from omd._core.functions import Permitted
 from omd._core.link import Link
 from omd._core.texts import storable
 from omd.control.calls import ControlCalls
@@ -118,6 +119,7 @@ class Connection(ControlCalls):
         self._application_name = application_name
         self._patience = patience
         self._settings: dict[str, str] = {}
+        self.permitted = Permitted()  # what it executes of what is registered; a worker sets it
         self._opened: Link | None = None
         super().__init__(self.new_link())
         self._link.open()
