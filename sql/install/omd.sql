@@ -665,6 +665,8 @@
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/topmost_parents.sql
 \ir ../../procedures/omd/base_tables.sql
+\ir ../../procedures/omd/_uncut_reads.sql
+\ir ../../procedures/omd/_tables_of_input.sql
 \ir ../../procedures/omd/save_inputs.sql
 \ir ../../procedures/omd/has_inputs.sql
 \ir ../../procedures/omd/is_readable.sql

@@ -162,6 +162,13 @@
 \ir ../../migrations/V160__lineage_looks_as_the_caller.sql
 \endif
 
+\set checksum 'f2eab99ab8dfca857fac81f0524526d34611ee2e72898154a852ddccf20d606c'
+\set migration 'V175__read_beside_blocks'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V175__read_beside_blocks.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
