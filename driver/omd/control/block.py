@@ -22,9 +22,8 @@ from omd._core import signals, spans, versions
 from omd._core.engines import SPARK
 from omd._core.errors import ConnectionFailed
 from omd._core.heartbeat import Heartbeat
-from omd._core.texts import storable
 from omd.control.calls import ControlCalls
-from omd.control.connection import C
+from omd.control.connection import C, callers
 from omd.control.errors import (
     InstanceNotExecuting,
     LeaseExpired,
@@ -152,7 +151,7 @@ class Block(ABC, Generic[C]):
         }
         if spark is not None:
             context |= self.control.engines[SPARK].context(spark)
-        return {**context, **_callers(), **self._context}
+        return {**context, **callers(), **self._context}
 
     def _start_heartbeat(self, granted: float) -> None:
         lease = self._lease
@@ -296,16 +295,6 @@ class Block(ABC, Generic[C]):
 
     def _closed(self) -> None:
         """Do what follows the end of the instance, whatever its outcome."""
-
-
-# Who called, as OpenLineage and W3C Trace Context name it; a variable has the name in capitals.
-_CALLERS = ("openlineage_parent_id", "openlineage_root_parent_id", "traceparent", "tracestate")
-
-
-def _callers() -> dict[str, str]:
-    """Return what the environment says about who called."""
-    given = {key: os.environ.get(key.upper()) for key in _CALLERS}
-    return {key: storable(value) for key, value in given.items() if value}
 
 
 def describe(error: BaseException) -> tuple[str, str]:
