@@ -46,15 +46,20 @@ class NotStarted(Exception):
     def __init_subclass__(cls) -> None:
         cls.__module__ = "omd.errors"
 
-    def __init__(self, code: str, instance_id: int, reason: str | None) -> None:
+    def __init__(
+        self, code: str, instance_id: int, reason: str | None, detail: str | None = None
+    ) -> None:
         super().__init__(code, instance_id, reason)
         self.code = code
         self.instance_id = instance_id
         self.reason = reason
+        self.detail = detail
 
     def __str__(self) -> str:
-        instance = f"instance {self.instance_id}"
-        return f"{self.kind} {self.code} was {self.verdict}: {self.reason} ({instance})"
+        about = f"instance {self.instance_id}"
+        if self.detail is not None:
+            about = f"{self.detail}; {about}"
+        return f"{self.kind} {self.code} was {self.verdict}: {self.reason} ({about})"
 
 
 class ModuleSkipped(NotStarted):

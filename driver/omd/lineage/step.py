@@ -77,6 +77,7 @@ class StepRun(ModuleRun[C]):
     """
 
     _kind = "step"
+    _may_be_fenced = False
     _span_name = "step"
 
     def __init__(
