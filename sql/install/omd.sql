@@ -309,6 +309,7 @@
 \ir ../../procedures/omd/_cause_of_death.sql
 \ir ../../procedures/omd/session_lives.sql
 \ir ../../procedures/omd/editor.sql
+\ir ../../procedures/omd/_may_be_proven_dead.sql
 \ir ../../procedures/omd/is_by_hand.sql
 \ir ../../procedures/omd/_who_failed_it.sql
 \ir ../../procedures/omd/quote_table.sql
@@ -585,6 +586,8 @@
 \ir ../../procedures/omd/_indicator_problem.sql
 \ir ../../procedures/omd/set_next_run_indicator.sql
 \ir ../../procedures/omd/end_module_instance.sql
+\ir ../../procedures/omd/report_death.sql
+\ir ../../procedures/omd/withdraw_fenced.sql
 \ir ../../procedures/omd/end_batch_instance.sql
 \ir ../../procedures/omd/_instances_matching.sql
 \ir ../../procedures/omd/count_instances.sql
