@@ -54,6 +54,8 @@ _OF_STEP = {
     StepResult.MUTEX: ExecutionStatus.ABORTED,
     StepResult.ABORTED: ExecutionStatus.ABORTED,
 }
+# A status that this client does not know is a failure.
+_NOT_FAILED = (ExecutionStatus.SUCCEEDED, ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +244,7 @@ class Performing(Blocks, Doors):
         except Exception as error:  # noqa: BLE001 - it could not begin, which fails the Batch
             code = getattr(error, "sqlstate", None)
             return [f"{name}: {one_line(error)} ({code})" if code else name]
-        return [name] if done.status is ExecutionStatus.FAILED else []
+        return [] if done.status in _NOT_FAILED else [name]
 
 
 # What a worker does, by kind ----------------------------------------------------------------------
@@ -299,9 +301,9 @@ def _step(run: _Run) -> Performed:
         outcome = lineage.step(
             row.topic, spark=run.spark, session=run.session, batch=run.batch, context=run.context
         )
-        if last is not None and outcome.outcome not in (StepResult.ERROR, StepResult.DONE):
-            return last  # what was there is done
         status = _OF_STEP.get(outcome.outcome, ExecutionStatus.FAILED)
+        if last is not None and status in (ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED):
+            return last  # what was there is done
         last = run.made(status, outcome.module_instance_id, outcome.detail, outcome.error)
         if run.batch is None or not last.succeeded or not _is_full(run.control, row.topic):
             return last

@@ -12,12 +12,12 @@ import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import EllipsisType, TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
-from omd._core import signals, spans
+from omd._core import signals, spans, versions
 from omd._core.engines import SPARK
 from omd._core.errors import ConnectionFailed
 from omd._core.heartbeat import Heartbeat
@@ -35,6 +35,8 @@ from omd.control.errors import (
 B = TypeVar("B", bound="Block")
 
 _log = logging.getLogger("omd.run")
+
+UNKNOWN_INDICATOR = "UNKNOWN_INDICATOR"  # a reason that only a client gives
 
 
 class Block(ABC, Generic[C]):
@@ -258,6 +260,24 @@ class Block(ABC, Generic[C]):
         except Exception as failure:  # noqa: BLE001 - the job's own exception is raised on
             _log.exception("the failure of %s %s could not be recorded", self._kind, self)
             _note(error, f"The failure of {self._kind} {self} could not be recorded: {failure}")
+
+    def _refuse_indicator(
+        self, indicator: object, refusal: type[NotStarted], abort: Callable[..., None]
+    ) -> NoReturn:
+        """End an instance of which the database has said what this client does not know."""
+        said = "no indicator" if indicator is None else f"indicator {indicator}"
+        self.reason = UNKNOWN_INDICATOR
+        error = refusal(str(self._code), self._instance_id, self.reason, said)
+        try:
+            if self._instance_id:
+                abort(
+                    self._instance_id,
+                    event_detail=f"{self.reason}: {said}, which the client"
+                    f" of version {versions.mine()} does not know",
+                )
+        except Exception as failure:  # noqa: BLE001 - the refusal is what matters
+            _note(error, f"{self._kind} {self} could not be ended: {failure}")
+        raise error
 
     def __str__(self) -> str:
         return f"{self._code} (instance {self._instance_id})"

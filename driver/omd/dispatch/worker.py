@@ -57,7 +57,8 @@ _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer
 _SOURCES = "*"  # the payload of a change of the sources of tasks
 _NEW = re.compile("([A-Z0-9_]+) ([0-9]{1,4}) ([0-9]{1,18})")  # family, partition, task
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
-_NAMES = ("interface", "agreement_code", "delivery_id")  # what a notification of omd_delivery names
+# What a notification of omd_delivery names.
+_NAMES = ("interface_id", "agreement_id", "delivery_id")
 
 
 _ENDINGS = {None: "ended", "S": "done", "A": "later", "C": "skipped", "F": "failed"}
