@@ -84,8 +84,8 @@ class EngineBlock(Block[C]):
 
         What writes by it has no fence of the driver. So it is one's own duty to stamp each row and
         to call `omd.fence` last, in one message with the COMMIT; else a process that was declared
-        dead and wakes up writes on. A program in Python writes by `run.connect()`. Who asks for it
-        may write, so from now on a start after a kill waits for the lease.
+        dead and wakes up writes on. A program in Python writes by `run.connect()`. From now on a
+        start after a kill waits for the lease.
         """
         self._give_out()
         return self.control.executor_dsn
