@@ -18,7 +18,7 @@ BEGIN
         ('omd.batch_instance', '{execution_context}'::text[]),
         ('omd.module_instance', '{execution_context}'),
         ('omd.module_return', '{problem,drop_reason}'),
-        ('omd.module_state', '{last_problem}'),
+        ('omd.module_state', '{last_problem,last_text}'),
         ('omd.event_log', '{event_return_code_details,event_detail,reason}')
     ) AS t (name, columns);
 END
