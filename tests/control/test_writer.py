@@ -510,3 +510,14 @@ def test_many_threads_that_commit_do_not_starve_the_renewal(
         assert not run.lost
         stop.set()
         assert all(one.result() for one in written)
+
+
+def test_its_connections_leave_the_run_fenced(control: omd.Control, module_row: Row) -> None:
+    with control.module("m_alone") as run:
+        with run.connect() as db:
+            insert(run, db)
+        fenced = module_row(run.module_instance_id)["execution_context"]
+        assert fenced["writers"] == "FENCED"
+        assert run.dsn
+        taken_back = module_row(run.module_instance_id)["execution_context"]
+        assert taken_back.get("writers") != "FENCED"
