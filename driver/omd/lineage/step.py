@@ -130,7 +130,7 @@ class StepRun(ModuleRun[C]):
             self.load_window = LoadWindow(None, begun.start_id, None, begun.end_id)
         return BeginModuleAnswer(
             self.module_instance_id,
-            begun.processing_indicator,
+            begun.processing_indicator,  # type: ignore[arg-type] # None is refused as unknown
             begun.instance_array or [],
             begun.reason,
         )
