@@ -9,8 +9,9 @@ It writes the calls, rows and errors of each room in Python (``driver/omd/<room>
 (``driver/omd/_doors.py`` and ``errors.py``), the reference (``docs/reference``), and the files for
 other tools that are made from the list of metrics (``share``), the rights of the release
 (``sql/rights/release.sql``, tools/rights.py), and the contract (``docs/reference/api.json``,
-tools/contract.py), and in the documents how OMD is installed (tools/spelling.py). The texts are the COMMENTs of the database
-objects, and the error catalogue: to change a file, change the SQL. The database is --dsn, or
+tools/contract.py), and in the documents how OMD is installed (tools/spelling.py). The texts are the
+COMMENTs of the database objects, and the error catalogue: to change a file, change the SQL. The
+database is --dsn, or
 OMD_DSN, or that of libpq's own settings; --embedded makes a new one. The files are the same for
 every version of PostgreSQL.
 """

@@ -27,7 +27,7 @@ def documents() -> dict[str, str]:
     return {
         file.relative_to(ROOT).as_posix(): spelled(file.read_text(encoding="utf-8"), home(ROOT))
         for file in files
-        if "reference" not in file.relative_to(ROOT).parts
+        if file.is_file() and "reference" not in file.relative_to(ROOT).parts
     }
 
 

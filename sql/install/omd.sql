@@ -281,6 +281,21 @@
 \ir ../../migrations/V164__maintenance_alone.sql
 \endif
 
+\set checksum '5312a36f9c8fe9e77e418369851d25aa540809be5b6c20d3c2bd9d75b6f3cbc4'
+\set phase 'expand'
+\set migration 'V186__text_columns'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V186__text_columns.sql
+\endif
+
+\set checksum 'e854166f7d429ab21ccd7e825e18d0eab7097e486a6f52498170843ce5f07481'
+\set migration 'V187__erasures_by_the_list'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V187__erasures_by_the_list.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -290,6 +305,7 @@
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 \ir ../reference/omd/server.sql
+\ir ../reference/omd/texts.sql
 
 -- Helpers
 \ir ../../procedures/omd/_fill_template.sql

@@ -110,6 +110,7 @@
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 \ir ../reference/omd_dispatch/server.sql
+\ir ../reference/omd_dispatch/texts.sql
 
 -- Helpers
 \ir ../../procedures/omd_dispatch/_partition_code.sql
@@ -295,7 +296,6 @@
 -- Erasure
 \ir ../../procedures/omd_dispatch/tasks_unfit.sql
 \ir ../../procedures/omd_dispatch/erase_tasks.sql
-\ir ../../procedures/omd_dispatch/erase_texts.sql
 
 -- Triggers
 \ir ../../procedures/omd_dispatch/_fence_run.sql

@@ -111,6 +111,7 @@
 \ir ../reference/omd_facts/read_bounds.sql
 \ir ../reference/omd_facts/listeners.sql
 \ir ../reference/omd_facts/source_kinds.sql
+\ir ../reference/omd_facts/texts.sql
 
 -- Changes
 \ir ../../procedures/omd_facts/_source_code.sql

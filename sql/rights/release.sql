@@ -572,7 +572,6 @@ ROUTINE omd_decision.define_ruleset(jsonb,boolean,integer) |  | omd_admin | EXEC
 ROUTINE omd_decision.define_stage(jsonb,boolean,integer,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_decision.end_run(bigint,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_decision.erase_records(jsonb,jsonb)
-ROUTINE omd_decision.erase_texts(text[])
 ROUTINE omd_decision.explain(bigint,jsonb,text) |  | omd_reader | EXECUTE
 ROUTINE omd_decision.fail_stage(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_decision.hear_undo(text,timestamp with time zone,bigint)
@@ -760,7 +759,6 @@ ROUTINE omd_delivery.described_runs(bigint[])
 ROUTINE omd_delivery.drop_return(bigint,integer,text)
 ROUTINE omd_delivery.entity_runs(bigint)
 ROUTINE omd_delivery.erase_keys(jsonb)
-ROUTINE omd_delivery.erase_texts(text[])
 ROUTINE omd_delivery.explained_rows(text,jsonb,text,timestamp with time zone)
 ROUTINE omd_delivery.fail_delivery(bigint,integer,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_delivery.files_of(bigint,text)
@@ -984,7 +982,6 @@ ROUTINE omd_dispatch.cron_next(text,text,timestamp with time zone) |  | omd_read
 ROUTINE omd_dispatch.dead_groups() |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.dead_tasks(integer,bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.erase_tasks(text,jsonb,jsonb,boolean)
-ROUTINE omd_dispatch.erase_texts(text[])
 ROUTINE omd_dispatch.explain_task(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.fire_schedule(text,bigint,bigint,boolean,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.fire_schedule(text,bigint,bigint,boolean,integer) |  | omd_runner | EXECUTE
@@ -1561,7 +1558,6 @@ ROUTINE omd_lineage.declare_missing() |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.declare_missing() |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.end_run(bigint,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.erase_replaced(text,jsonb,jsonb,boolean)
-ROUTINE omd_lineage.erase_texts(text[])
 ROUTINE omd_lineage.fail_step(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.hear_undo(text,timestamp with time zone,bigint)
 ROUTINE omd_lineage.id_in_block(bigint) |  | omd_reader | EXECUTE
@@ -1623,7 +1619,6 @@ ROUTINE omd_provenance._loads_of(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._lock_recall(bigint,bigint[],integer[]) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._looks_of_runs(bigint[]) |  | omd_data_reader | EXECUTE
 ROUTINE omd_provenance._looks_of_runs(bigint[]) |  | omd_reader | EXECUTE
-ROUTINE omd_provenance._mask_texts(text[])
 ROUTINE omd_provenance._may_have_read(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd_provenance._may_have_rows(omd.ledger_run,omd.ledger_module) |  | omd_reader | EXECUTE
 ROUTINE omd_provenance._modules_concerned(bigint[]) |  | omd_admin | EXECUTE
@@ -1908,6 +1903,7 @@ TABLE omd.source_window |  | omd_reader | SELECT
 TABLE omd.standing_read |  | omd_reader | SELECT
 TABLE omd.table_format |  | omd_reader | SELECT
 TABLE omd.table_type |  | omd_reader | SELECT
+TABLE omd.text_column |  | omd_reader | SELECT
 TABLE omd.undo_listener |  | omd_reader | SELECT
 TABLE omd.undone_read |  | omd_reader | SELECT
 TABLE omd.undone_run |  | omd_reader | SELECT
