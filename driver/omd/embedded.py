@@ -34,6 +34,7 @@ from omd._core.errors import OmdError
 logger = logging.getLogger("omd.embedded")
 
 DEFAULT_VERSION = 18
+SYSTEM_HOME = Path("/var/lib/omd")  # of root
 DATABASE = "omd"
 SUPERUSER = "postgres"
 
@@ -84,7 +85,7 @@ def default_home() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library/Application Support/omd"
     if os.geteuid() == 0:
-        return Path("/var/lib/omd")
+        return SYSTEM_HOME
     data = os.environ.get("XDG_DATA_HOME")
     return Path(data) / "omd" if data else Path.home() / ".local/share/omd"
 

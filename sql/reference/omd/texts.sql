@@ -510,6 +510,12 @@ FROM (
         'a name or a text of who registered the object, or of OMD'
     ),
     (
+        'omd.text_column',
+        '{column_name,reason,table_code,treatment}',
+        'NEVER_PERSONAL',
+        'a text of OMD'
+    ),
+    (
         'omd.undo_listener',
         '{routine}',
         'NEVER_PERSONAL',
