@@ -17,7 +17,6 @@ DECLARE
     v_id bigint := (v_new ->> (tg_table_name || '_id'))::bigint;
     v_column text;
     v_problem text;
-    v_code text;
 BEGIN
     SELECT o.key INTO v_column
     FROM jsonb_each(v_old) AS o
@@ -52,13 +51,6 @@ BEGIN
         -- The mark is now the administrator's, and no longer a partial restart's.
         UPDATE omd.module_instance AS mi SET next_run_batch_id = NULL
         WHERE mi.module_instance_id = v_id AND mi.next_run_batch_id IS NOT NULL;
-        SELECT m.module_code INTO v_code
-        FROM omd.module AS m
-        WHERE m.module_id = (v_new ->> 'module_id')::integer;
-    ELSE
-        SELECT b.batch_code INTO v_code
-        FROM omd.batch AS b
-        WHERE b.batch_id = (v_new ->> 'batch_id')::integer;
     END IF;
     PERFORM omd.write_event(
         CASE WHEN v_is_module THEN v_id ELSE 0 END,
@@ -74,20 +66,7 @@ BEGIN
             omd.editor()
         )
     );
-    PERFORM omd._notify_event(
-        v_type,
-        v_id,
-        v_code,
-        (v_new ->> CASE
-            WHEN v_is_module THEN 'batch_instance_id'
-            ELSE 'parent_batch_instance_id'
-        END)::bigint,
-        new.execution_status_code,
-        new.processing_indicator,
-        new.next_run_indicator,
-        new.reason_code,
-        clock_timestamp()
-    );
+    PERFORM omd._tell_instance(v_type, v_id, clock_timestamp());
     RETURN NULL;
 END
 $guard_instance_edit$;

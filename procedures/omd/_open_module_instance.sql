@@ -105,17 +105,7 @@ BEGIN
                 p_reason IS NULL
                 AND (coalesce(p_processing_indicator, 'A') <> 'R' OR p_platform_code <> 'POSTGRES')
                 THEN
-                    omd._notify_event(
-                        'Module Instance',
-                        module_instance_id,
-                        p_module_code,
-                        batch_instance_id,
-                        'E',
-                        processing_indicator,
-                        'P',
-                        NULL,
-                        start_datetime
-                    )
+                    omd._tell_instance('Module Instance', module_instance_id, start_datetime)
         END
     INTO p_module_instance_id, v_is_sent;
 

@@ -40,8 +40,8 @@ COMMENT ON PROCEDURE omd.begin_module IS
 'p_reason. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
 'p_execution_context: JSON about where it runs. p_lease: how long the run lives without '
 'heartbeat; NULL: for ever. Dead instances of the Module are declared dead first. Errors: OM002, '
-'OM003, OM005, OM009, OM011, OM013, OM014, OM101 (the Batch has just ended), OM112: the rollback '
-'does not undo everything, OM201, OM202, OM205. Locks: the Module row. DIRECT, "Module '
+'OM003, OM005, OM009, OM011, OM013, OM014, OM100, OM101 (the Batch has just ended), OM112: the '
+'rollback does not undo everything, OM201, OM202, OM205. Locks: the Module row. DIRECT, "Module '
 'Processing". May be NULL: p_instance_array, p_reason.';
 REVOKE ALL ON PROCEDURE omd.begin_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_module TO omd_runner;

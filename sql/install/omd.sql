@@ -296,6 +296,13 @@
 \ir ../../migrations/V187__erasures_by_the_list.sql
 \endif
 
+\set checksum '34b59979b65e37059b7316e6d41bc8e848dd7eecfe36c2b4639583e8028e8e89'
+\set migration 'V190__notifications_say_nothing'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V190__notifications_say_nothing.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -335,7 +342,7 @@
 \ir ../../procedures/omd/write_event.sql
 \ir ../../procedures/omd/write_edit.sql
 \ir ../../procedures/omd/notify.sql
-\ir ../../procedures/omd/_notify_event.sql
+\ir ../../procedures/omd/_tell_instance.sql
 \ir ../../procedures/omd/require_code.sql
 \ir ../../procedures/omd/require_name.sql
 \ir ../../procedures/omd/is_time_zone.sql
@@ -502,6 +509,7 @@
 \ir ../../procedures/omd/_is_undone_in.sql
 \ir ../../procedures/omd/_require_deletable.sql
 \ir ../../procedures/omd/_keep_deferred.sql
+\ir ../../procedures/omd/_sessions_of_undone.sql
 \ir ../../procedures/omd/rollback_module.sql
 \ir ../../procedures/omd/_resume_begin.sql
 \ir ../../procedures/omd/_settle_rollback.sql
@@ -674,6 +682,8 @@
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/topmost_parents.sql
 \ir ../../procedures/omd/base_tables.sql
+\ir ../../procedures/omd/_uncut_reads.sql
+\ir ../../procedures/omd/_tables_of_input.sql
 \ir ../../procedures/omd/save_inputs.sql
 \ir ../../procedures/omd/has_inputs.sql
 \ir ../../procedures/omd/is_readable.sql

@@ -162,6 +162,13 @@
 \ir ../../migrations/V160__lineage_looks_as_the_caller.sql
 \endif
 
+\set checksum 'f2eab99ab8dfca857fac81f0524526d34611ee2e72898154a852ddccf20d606c'
+\set migration 'V175__read_beside_blocks'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V175__read_beside_blocks.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
@@ -361,6 +368,7 @@
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
 \ir ../../procedures/omd_lineage/_ready_of.sql
+\ir ../../procedures/omd_lineage/topics_heard.sql
 \ir ../../procedures/omd_lineage/_ready_near.sql
 \ir ../../procedures/omd_lineage/topics_near.sql
 \ir ../views/omd_lineage/ready_list_by_topic.sql

@@ -150,12 +150,14 @@ def test_openlineage_alone_sends(alone: Alone, dsn: str, conn: Any, tmp_path: Pa
 @pytest.mark.spark
 def test_flights_alone_plays_the_first_demo(alone: Alone, dsn: str) -> None:
     told = alone("flights").run(
-        "python", "-c", OMD, "demo", "control",
+        "python", "-c", OMD, "demo", "--quick",
         env={"OMD_DSN": dsn, "SPARK_LOCAL_IP": "127.0.0.1"}, timeout=600,
     )  # fmt: skip
     assert told.stdout
 
 
-def test_demo_alone_plays_the_one_of_lake_tables(alone: Alone, dsn: str) -> None:
-    told = alone("demo").run("python", "-c", OMD, "demo", "lake", env={"OMD_DSN": dsn}, timeout=600)
+def test_demo_alone_plays_the_one_of_doors(alone: Alone, dsn: str) -> None:
+    told = alone("demo").run(
+        "python", "-c", OMD, "demo", "doors", env={"OMD_DSN": dsn}, timeout=600
+    )
     assert told.stdout

@@ -402,7 +402,7 @@ def test_status_ends_with_1_when_a_problem_is_an_error(
     assert [(p["severity"], p["problem_code"]) for p in found["problems"]] == [
         ("ERROR", "LAST_RUN_FAILED"), ("WARNING", "LOCATION_UNREADABLE"),
     ]  # fmt: skip
-    assert {(w["state"], w["modules"]) for w in found["work"]} >= {("BACK_OFF", 1)}
+    assert {(w["state"], w["modules"]) for w in found["work"]} >= {("FAILED", 1)}
     assert found.keys() >= {"deliveries", "queue", "tasks", "arrivals", "rejects", "running_now"}
 
 

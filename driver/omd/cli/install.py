@@ -138,9 +138,9 @@ def install(
         raise click.UsageError("--plan, --script, --dry-run and --progress exclude each other.")
     how = _How(allow_downgrade=allow_downgrade, only=only, installer=installer)
     code = None
-    notices: list[Diagnostic] = []  # the result comes first
+    told: list[str] = []  # the result comes first
     with connect(dsn) as conn:
-        conn.add_notice_handler(notices.append)
+        conn.add_notice_handler(lambda notice: told.extend(_warning(notice)))
         if not (plan_only or progress or script):
             require_session(conn, "an installation")
         try:
@@ -162,8 +162,8 @@ def install(
                 f"{conn.info.user} may not see what is installed: {error.diag.message_primary}",
                 hint=f'GRANT omd_reader TO "{conn.info.user}";',
             ) from error
-    for notice in notices:
-        _tell_warning(notice)
+        finally:
+            _tell(told)
     return code
 
 
@@ -312,20 +312,28 @@ def uninstall(dsn: str, yes: bool, script: bool, keep_roles: bool) -> None:
                 abort=True,
                 err=True,
             )
-        conn.add_notice_handler(_tell_warning)
+        conn.add_notice_handler(lambda notice: _tell(_warning(notice)))
         module.uninstall(conn, keep_roles=keep_roles)
         click.echo(f"Removed omd from database {conn.info.dbname}.", err=True)
 
 
-def _tell_warning(notice: Diagnostic) -> None:
-    """Tell what stays or waits, and no notice about what goes."""
+def _tell(lines: list[str]) -> None:
+    for line in lines:
+        click.echo(line, err=True)
+
+
+def _warning(notice: Diagnostic) -> list[str]:
+    """Return the lines about what stays or waits, and none about what goes.
+
+    A notice can be read only in the call of its handler.
+    """
     text = notice.message_primary or ""
     if notice.severity_nonlocalized == "WARNING":
-        click.echo(text, err=True)
-        if notice.message_hint:
-            click.echo(f"Hint: {notice.message_hint}", err=True)
-    elif text.startswith("the roles stay"):
-        click.echo(f"{text}: {notice.message_detail}", err=True)
+        hint = notice.message_hint
+        return [text, f"Hint: {hint}"] if hint else [text]
+    if text.startswith("the roles stay"):
+        return [f"{text}: {notice.message_detail}"]
+    return []
 
 
 commands = [install, uninstall, doctor, health]

@@ -13,18 +13,17 @@ import socket
 import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import EllipsisType, TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
-from omd._core import signals, spans
+from omd._core import signals, spans, versions
 from omd._core.engines import SPARK
 from omd._core.errors import ConnectionFailed
 from omd._core.heartbeat import Heartbeat
-from omd._core.texts import storable
 from omd.control.calls import ControlCalls
-from omd.control.connection import C
+from omd.control.connection import C, callers
 from omd.control.errors import (
     InstanceNotExecuting,
     LeaseExpired,
@@ -36,6 +35,8 @@ from omd.control.errors import (
 B = TypeVar("B", bound="Block")
 
 _log = logging.getLogger("omd.run")
+
+UNKNOWN_INDICATOR = "UNKNOWN_INDICATOR"  # a reason that only a client gives
 
 
 class Block(ABC, Generic[C]):
@@ -150,7 +151,7 @@ class Block(ABC, Generic[C]):
         }
         if spark is not None:
             context |= self.control.engines[SPARK].context(spark)
-        return {**context, **_callers(), **self._context}
+        return {**context, **callers(), **self._context}
 
     def _start_heartbeat(self, granted: float) -> None:
         lease = self._lease
@@ -241,6 +242,24 @@ class Block(ABC, Generic[C]):
             _log.exception("the failure of %s %s could not be recorded", self._kind, self)
             _note(error, f"The failure of {self._kind} {self} could not be recorded: {failure}")
 
+    def _refuse_indicator(
+        self, indicator: object, refusal: type[NotStarted], abort: Callable[..., None]
+    ) -> NoReturn:
+        """End an instance of which the database has said what this client does not know."""
+        said = "no indicator" if indicator is None else f"indicator {indicator}"
+        self.reason = UNKNOWN_INDICATOR
+        error = refusal(str(self._code), self._instance_id, self.reason, said)
+        try:
+            if self._instance_id:
+                abort(
+                    self._instance_id,
+                    event_detail=f"{self.reason}: {said}, which the client"
+                    f" of version {versions.mine()} does not know",
+                )
+        except Exception as failure:  # noqa: BLE001 - the refusal is what matters
+            _note(error, f"{self._kind} {self} could not be ended: {failure}")
+        raise error
+
     def __str__(self) -> str:
         return f"{self._code} (instance {self._instance_id})"
 
@@ -276,16 +295,6 @@ class Block(ABC, Generic[C]):
 
     def _closed(self) -> None:
         """Do what follows the end of the instance, whatever its outcome."""
-
-
-# Who called, as OpenLineage and W3C Trace Context name it; a variable has the name in capitals.
-_CALLERS = ("openlineage_parent_id", "openlineage_root_parent_id", "traceparent", "tracestate")
-
-
-def _callers() -> dict[str, str]:
-    """Return what the environment says about who called."""
-    given = {key: os.environ.get(key.upper()) for key in _CALLERS}
-    return {key: storable(value) for key, value in given.items() if value}
 
 
 def describe(error: BaseException) -> tuple[str, str]:

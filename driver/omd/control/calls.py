@@ -122,7 +122,9 @@ class ControlCalls(Calls):
         from E only. DIRECT, "Batch Abort event".
 
         Args:
-            event_detail: why, as text; an event records it with the role that called.
+            event_detail: why, as text; an event records it with the role that called, and where
+                it begins with a code of omd.reason and a colon, that is the reason of the
+                instance.
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -281,6 +283,7 @@ class ControlCalls(Calls):
             InvalidLease: OM011.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101, the Batch has just ended.
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
@@ -602,6 +605,7 @@ class ControlCalls(Calls):
             MissingArgument: OM005.
             InvalidTableCode: OM009.
             WrongIsolationLevel: OM014.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101.
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
@@ -742,7 +746,9 @@ class ControlCalls(Calls):
         from E only. DIRECT, "Module Abort event".
 
         Args:
-            event_detail: why, as text; an event records it with the role that called.
+            event_detail: why, as text; an event records it with the role that called, and where
+                it begins with a code of omd.reason and a colon, that is the reason of the
+                instance.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -1549,13 +1555,16 @@ class ControlCalls(Calls):
         """Executes the rollback that the evaluation of a Module Instance asked for, on a target in
         this database, with the rights of the caller, and sets its indicator to P.
 
-        It is accepted from status E with indicator R only. DIRECT, "Rollback Procedures".
+        It is accepted from status E with indicator R only. A session of an undone run (of the
+        driver's run.connect) that holds a lock is ended with the rights of the caller. DIRECT,
+        "Rollback Procedures".
 
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InvalidTableCode: OM009.
             WrongIsolationLevel: OM014.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101.
             NoRollbackPending: OM103.
             RollbackIncomplete: OM112.
@@ -1663,6 +1672,7 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101, the Batch has just ended.
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.

@@ -80,7 +80,12 @@ class EngineBlock(Block[C]):
 
     @property
     def dsn(self) -> str:
-        """A connection string for executors. It usually holds a password: never log it."""
+        """A connection string for executors. It usually holds a password: never log it.
+
+        What writes by it has no fence of the driver. So it is one's own duty to stamp each row and
+        to call `omd.fence` last, in one message with the COMMIT; else a process that was declared
+        dead and wakes up writes on. A program in Python writes by `run.connect()`.
+        """
         return self.control.executor_dsn
 
     @property

@@ -844,7 +844,7 @@ class ExpiredLeaseRow:
 
 @dataclass(frozen=True, slots=True)
 class FailedBatchRow:
-    """The Batches whose last real run has failed.
+    """The Batches whose last real run has failed, and was not settled by a rollback and a skip.
 
     Attributes:
         batch_code: The Batch.
@@ -1382,6 +1382,10 @@ class ModulePauseRow:
         last_problem: The last failure in one line, without values of rows.
         last_module_instance_id: The Module Instance that failed last; NULL: it failed before it
             had one.
+        is_by_hand: No worker takes work of its kind by itself: a person, a schedule or a Batch
+            begins it.
+        is_settled: It is by hand, and a run has undone the last failure and was then skipped or
+            aborted: it does not count as failed any more.
     """
 
     view: ClassVar[str] = "omd.module_pause"
@@ -1394,6 +1398,8 @@ class ModulePauseRow:
     failed_since: datetime | None
     last_problem: str
     last_module_instance_id: int | None
+    is_by_hand: bool
+    is_settled: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from omd._core import spans
 from omd._core.engines import WriteResult
 from omd._core.errors import CallerError, ConnectionFailed
 from omd._core.link import Link
-from omd.control.block import Block
+from omd.control.block import Block, describe
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus, ProcessingIndicator
 from omd.control.connection import C
@@ -30,7 +30,9 @@ from omd.control.errors import (
     ModuleSkipped,
     NoRollbackExecutor,
     NotStarted,
+    RollbackBlocked,
 )
+from omd.control.writer import RunConnection, Writers
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -243,8 +245,12 @@ class Batch(Block[C]):
         self._began = True
         if answer.processing_indicator is ProcessingIndicator.CANCEL:
             raise BatchSkipped(self._code, self.batch_instance_id, self.reason)
-        if answer.processing_indicator is not ProcessingIndicator.PROCEED:
+        if answer.processing_indicator is ProcessingIndicator.ABORT:
             raise BatchAborted(self._code, self.batch_instance_id, self.reason)
+        if answer.processing_indicator is not ProcessingIndicator.PROCEED:
+            self._refuse_indicator(
+                answer.processing_indicator, BatchAborted, self.control.batch_abort
+            )
         self._open = True
         if self._parent is not None:
             self._parent._add(self)
@@ -313,10 +319,32 @@ class ModuleRun(EngineBlock[C]):
         self._recorded: set[str] = set()  # what it has said that it reads
         self._rows: dict[str, int] = {}
         self._rows_lock = threading.Lock()
+        self._writers = Writers(self)
 
     @property
     def _instance_id(self) -> int:
         return self.module_instance_id
+
+    def connect(self, **options: Any) -> RunConnection[Any]:
+        """Return a connection to the database of the run, whose commits go with its fence.
+
+        It is a psycopg connection like any other, and any thread may ask for one. What a program
+        commits by `commit()`, at the end of `with connection` or of `transaction()` is there only
+        if the run still lives; a run that was declared dead commits nothing, whenever it wakes up.
+
+        Args:
+            options: those of `psycopg.connect`, such as `row_factory`, and parameters of libpq.
+
+        Raises:
+            CallerError: the run has not begun or has ended; or autocommit was asked for.
+            LeaseLost: the run outlived its lease.
+        """
+        return self._writers.connect(**options)
+
+    def cancel(self) -> None:
+        """Cancel the Spark jobs of this run, and what its connections execute."""
+        super().cancel()
+        self._writers.interrupt()
 
     @functools.cached_property
     def module(self) -> ModuleDefinitionRow:
@@ -499,6 +527,12 @@ class ModuleRun(EngineBlock[C]):
         if answer.processing_indicator is ProcessingIndicator.ABORT:
             raise ModuleAborted(self.module_code, self.module_instance_id, self.reason)
         self._rollback_pending = answer.processing_indicator is ProcessingIndicator.ROLLBACK
+        if not (
+            self._rollback_pending or answer.processing_indicator is ProcessingIndicator.PROCEED
+        ):
+            self._refuse_indicator(
+                answer.processing_indicator, ModuleAborted, self.control.module_abort
+            )
         self._open = True
         if self._batch is not None:
             self._batch._add(self)
@@ -506,12 +540,24 @@ class ModuleRun(EngineBlock[C]):
 
     def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
         """Ask the database to begin the instance."""
-        return self.control.begin_module(
-            self.module_code,
-            batch_instance_id=self.batch_instance_id or None,
-            execution_context=execution_context,
-            lease=self._lease,
-        )
+        try:
+            return self.control.begin_module(
+                self.module_code,
+                batch_instance_id=self.batch_instance_id or None,
+                execution_context=execution_context,
+                lease=self._lease,
+            )
+        except RollbackBlocked as refusal:
+            # With the begin its instance is gone, and nobody would see that it has failed.
+            detail, name = describe(refusal)
+            self.control.record_failure(
+                self.module_code,
+                batch_instance_id=self.batch_instance_id or None,
+                event_detail=detail,
+                event_return_code_details=name,
+                execution_context=execution_context,
+            )
+            raise
 
     def _prepare(self) -> None:
         if self.spark is not None:
@@ -548,9 +594,17 @@ class ModuleRun(EngineBlock[C]):
                 self._engine.roll_back(spark, step)
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
-        calls.heartbeat(self.module_instance_id, lease)
+        with self._writers.beat():
+            calls.heartbeat(self.module_instance_id, lease)
+
+    def _end(self, error: BaseException | None) -> None:
+        left = self._writers.unsettled() if error is None and self._lost is None else None
+        super()._end(error if left is None else left)
+        if left is not None:
+            raise left
 
     def _closed(self) -> None:
+        self._writers.close()
         super()._closed()
         if self._batch is not None:
             self._batch._remove(self)

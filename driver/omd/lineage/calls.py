@@ -56,6 +56,7 @@ class LineageCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
+            RollbackBlocked: OM100.
             WrongTopicState: OM208.
         """
         from omd.lineage.rows import BeginStepAnswer
@@ -460,6 +461,7 @@ class LineageCalls(Calls):
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
             TransactionBlock: OM018.
+            RollbackBlocked: OM100.
             WrongTopicState: OM208.
         """
         from omd.lineage.rows import RestateAnswer
@@ -521,6 +523,7 @@ class LineageCalls(Calls):
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
             TransactionBlock: OM018.
+            RollbackBlocked: OM100.
             WrongTopicState: OM208.
         """
         from omd.lineage.rows import StepAnswer
@@ -552,6 +555,7 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
+            RollbackBlocked: OM100.
             RollbackIncomplete: OM112.
             UndoRefused: OM116.
             NoRollbackTemplate: OM201.

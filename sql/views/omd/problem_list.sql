@@ -30,7 +30,7 @@ SELECT
     END AS way_out
 FROM omd.module_pause AS p
 INNER JOIN omd.module AS m ON p.module_id = m.module_id
-WHERE p.failures > 0 AND m.module_kind_code <> 'PART'
+WHERE p.failures > 0 AND NOT p.is_settled AND m.module_kind_code <> 'PART'
 UNION ALL
 SELECT
     'LAST_RUN_FAILED' AS problem_code,

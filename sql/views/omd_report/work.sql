@@ -25,8 +25,10 @@ COMMENT ON COLUMN omd_report.work.engine_code IS
 COMMENT ON COLUMN omd_report.work.state IS
 'RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.';
 COMMENT ON COLUMN omd_report.work.reason IS
-'Why: RUNNING, or HELD of a topic; FAILED and BACK_OFF; INACTIVE or SUSPENDED; why it is ready, or '
-'what it waits for; NULL: it is idle.';
+'Why: RUNNING, or HELD of a topic; of FAILED WAITS_FOR_A_PERSON (no worker runs it by itself), '
+'BACK_OFF (workers try again when its pause is over) or GIVEN_UP (it waits for omd.retry); '
+'BACK_OFF, when there was nothing to do; INACTIVE or SUSPENDED; why it is ready, or what it waits '
+'for; NULL: it is idle.';
 COMMENT ON COLUMN omd_report.work.waits_for IS
 'What it waits for; NULL: it does not wait, or for nothing that has a name.';
 COMMENT ON COLUMN omd_report.work.since IS
