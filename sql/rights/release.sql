@@ -8,7 +8,7 @@ BEGIN
 ROUTINE omd._answer_module(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._ask_rollback(bigint,bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd._awaits_rollback(text,text,bigint) |  | omd_reader | EXECUTE
-ROUTINE omd._batch_rollback_is_pending(integer)
+ROUTINE omd._batch_rollback_is_pending(integer) |  | omd_reader | EXECUTE
 ROUTINE omd._before_purge() |  | omd_admin | EXECUTE
 ROUTINE omd._bound_routine(oid) |  | omd_admin | EXECUTE
 ROUTINE omd._bound_routine(oid) |  | omd_runner | EXECUTE
@@ -87,7 +87,6 @@ ROUTINE omd._named_settings(text) |  | omd_runner | EXECUTE
 ROUTINE omd._needs_look(text) |  | omd_admin | EXECUTE
 ROUTINE omd._needs_look(text) |  | omd_runner | EXECUTE
 ROUTINE omd._note_bulk(text,jsonb,bigint,bigint,text)
-ROUTINE omd._notify_event(text,bigint,text,bigint,text,text,text,text,timestamp with time zone)
 ROUTINE omd._oldest_needed_batch_instance(integer)
 ROUTINE omd._oldest_needed_module_instance(integer)
 ROUTINE omd._open_module_instance(text,bigint,jsonb,interval,boolean,boolean) |  | omd_runner | EXECUTE
@@ -145,6 +144,7 @@ ROUTINE omd._save_look(text,text,text[],text) |  | omd_runner | EXECUTE
 ROUTINE omd._server_now() |  | omd_reader | EXECUTE
 ROUTINE omd._session_context(jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd._session_settings(text) |  | omd_runner | EXECUTE
+ROUTINE omd._sessions_of_undone(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._settle_rollback(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd._settle_server()
 ROUTINE omd._settle_undone()
@@ -156,11 +156,14 @@ ROUTINE omd._stamp_column(integer) |  | omd_reader | EXECUTE
 ROUTINE omd._statement_inputs(text) |  | omd_admin | EXECUTE
 ROUTINE omd._statement_inputs(text) |  | omd_runner | EXECUTE
 ROUTINE omd._statement_runs(integer,timestamp with time zone)
+ROUTINE omd._tables_of_input(jsonb)
 ROUTINE omd._take_referring(oid,boolean,text,bigint[],bigint[],tid[]) |  | omd_admin | EXECUTE
 ROUTINE omd._take_referring(oid,boolean,text,bigint[],bigint[],tid[]) |  | omd_runner | EXECUTE
 ROUTINE omd._takes_delete(oid)
+ROUTINE omd._tell_instance(text,bigint,timestamp with time zone)
 ROUTINE omd._truncate_would_harm(integer)
 ROUTINE omd._try_begin(text,bigint,jsonb,text,bigint,text,text,text,jsonb) |  | omd_runner | EXECUTE
+ROUTINE omd._uncut_reads(oid,oid,text[],oid,oid,oid[],oid[])
 ROUTINE omd._undo_for_room(bigint)
 ROUTINE omd._undo_routine(integer)
 ROUTINE omd._undone_tables(oid,text)
@@ -1587,6 +1590,7 @@ ROUTINE omd_lineage.set_offset(text,timestamp with time zone,bigint) |  | omd_ru
 ROUTINE omd_lineage.step(text,text,text,bigint,bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.take_back(bigint[],bigint,bigint,text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.topic_definition(text) |  | omd_reader | EXECUTE
+ROUTINE omd_lineage.topics_heard(text[])
 ROUTINE omd_lineage.topics_near(integer[],text[],text[])
 ROUTINE omd_lineage.undo_failed(text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.until_block_end(timestamp with time zone,bigint) |  | omd_reader | EXECUTE
@@ -2189,6 +2193,7 @@ TABLE omd_report.audit_columns |  | omd_reader | SELECT
 TABLE omd_report.batch_execution_log |  | omd_reader | SELECT
 TABLE omd_report.batch_list |  | omd_reader | SELECT
 TABLE omd_report.batch_module_list |  | omd_reader | SELECT
+TABLE omd_report.batch_work |  | omd_reader | SELECT
 TABLE omd_report.common_errors |  | omd_reader | SELECT
 TABLE omd_report.cumulative_load_time |  | omd_reader | SELECT
 TABLE omd_report.current_processing |  | omd_reader | SELECT
