@@ -19,6 +19,7 @@ from omd.control.blocks import Blocks
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus
 from omd.control.connection import called
+from omd.control.death import await_turn, who_runs
 from omd.control.errors import (
     BatchSkipped,
     MembersFailed,
@@ -112,6 +113,7 @@ class Performing(Blocks, Doors):
         if not self.permitted.sql:
             return self._perform_without_sql(code, spark, session, batch, context)
         instance = _instance_of(batch)
+        await_turn(self, self.wait, module_code=code, batch_instance_id=instance)
         try:
             with self.long_call() as link, measured(link) as performed:
                 ran = ControlCalls(link).run_module(
@@ -120,7 +122,10 @@ class Performing(Blocks, Doors):
                     execution_context=called(link, context),
                 )
                 performed("MODULE", ran.module_instance_id)
-            return Performed(code, ran.module_instance_id, ran.execution_status_code, ran.detail)
+            detail = ran.detail
+            if detail == "RUNNING":
+                detail = who_runs(self, module_code=code) or detail
+            return Performed(code, ran.module_instance_id, ran.execution_status_code, detail)
         except NeedsWorker:
             module = self.module_definition(code)
             work = _WORK.get(module.module_kind_code)
@@ -172,6 +177,7 @@ class Performing(Blocks, Doors):
             ConnectionFailed: the database can't be reached.
         """
         if self.permitted.sql:
+            await_turn(self, self.wait, batch_code=code, batch_instance_id=_instance_of(parent))
             try:
                 with self.long_call() as link, measured(link) as performed:
                     ran = ControlCalls(link).run_batch(
@@ -181,7 +187,10 @@ class Performing(Blocks, Doors):
                         execution_context=called(link, context),
                     )
                     performed("BATCH", ran.batch_instance_id)
-                return Performed(code, ran.batch_instance_id, ran.execution_status_code)
+                status = ran.execution_status_code
+                aborted = status is ExecutionStatus.ABORTED
+                detail = who_runs(self, batch_code=code) if aborted else None
+                return Performed(code, ran.batch_instance_id, status, detail)
             except NeedsWorker:
                 pass
         (row,) = self.report(BatchListRow, batch_code=code)
@@ -201,7 +210,8 @@ class Performing(Blocks, Doors):
         except NotStarted as error:
             skipped = isinstance(error, BatchSkipped)
             status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
-            return Performed(code, block.batch_instance_id, status, block.reason, error)
+            detail = one_line(error) if block.reason == "RUNNING" else block.reason
+            return Performed(code, block.batch_instance_id, status, detail, error)
         except ConnectionFailed:
             raise
         except Exception as error:

@@ -17,6 +17,7 @@ DECLARE
     v_id bigint := (v_new ->> (tg_table_name || '_id'))::bigint;
     v_column text;
     v_problem text;
+    v_is_again boolean;
 BEGIN
     SELECT o.key INTO v_column
     FROM jsonb_each(v_old) AS o
@@ -43,6 +44,17 @@ BEGIN
                 'problem', v_problem
             )
         );
+    END IF;
+
+    -- A failure keeps its R when it is rolled back, so who asks for it once more changes nothing
+    -- else.
+    v_is_again := v_is_module
+        AND new.next_run_indicator = 'R'
+        AND new.execution_status_code = 'F'
+        AND v_new ->> 'rolled_back_by_module_instance_id' IS NOT NULL;
+    IF v_is_again THEN
+        UPDATE omd.module_instance AS mi SET rolled_back_by_module_instance_id = NULL
+        WHERE mi.module_instance_id = v_id;
     ELSIF old.next_run_indicator = new.next_run_indicator THEN
         RETURN NULL;
     END IF;
@@ -58,12 +70,13 @@ BEGIN
         4,
         format('%s -> %s', old.next_run_indicator, new.next_run_indicator),
         format(
-            'next_run_indicator of %s %s changed from %s to %s by %s',
+            'next_run_indicator of %s %s changed from %s to %s by %s%s',
             v_type,
             v_id,
             old.next_run_indicator,
             new.next_run_indicator,
-            omd.editor()
+            omd.editor(),
+            CASE WHEN v_is_again THEN ', so that it is rolled back once more' END
         )
     );
     PERFORM omd._tell_instance(v_type, v_id, clock_timestamp());
@@ -73,7 +86,8 @@ $guard_instance_edit$;
 
 COMMENT ON FUNCTION omd._guard_instance_edit IS
 'Trigger: lets an administrator edit next_run_indicator of an instance, writes the old value, the '
-'new value and the editor to the event log, and notifies omd_event. It refuses every other edit, '
+'new value and the editor to the event log, and notifies omd_event. R on a failure that was rolled '
+'back already lets the next begin roll it back once more. It refuses every other edit, '
 'R on what has nothing to roll back, and P on a failure whose rollback is pending. Errors: OM106. '
 'Source: DIRECT, "Next Run Indicator".';
 REVOKE ALL ON FUNCTION omd._guard_instance_edit FROM PUBLIC;

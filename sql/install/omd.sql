@@ -281,6 +281,15 @@
 \ir ../../migrations/V164__maintenance_alone.sql
 \endif
 
+\set checksum '6700306080e6400f91602a664a9a17769c3f089790fe6e39875cd28ec39171af'
+\set phase 'expand'
+\set locks 'omd.module_state'
+\set migration 'V180__sentences_of_errors'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V180__sentences_of_errors.sql
+\endif
+
 \set checksum '5312a36f9c8fe9e77e418369851d25aa540809be5b6c20d3c2bd9d75b6f3cbc4'
 \set phase 'expand'
 \set migration 'V186__text_columns'
@@ -311,6 +320,7 @@
 \ir ../reference/omd/maintenance.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
+\ir ../reference/omd/error_sentences.sql
 \ir ../reference/omd/server.sql
 \ir ../reference/omd/texts.sql
 
@@ -325,6 +335,7 @@
 \ir ../../procedures/omd/_cause_of_death.sql
 \ir ../../procedures/omd/session_lives.sql
 \ir ../../procedures/omd/editor.sql
+\ir ../../procedures/omd/_may_be_proven_dead.sql
 \ir ../../procedures/omd/is_by_hand.sql
 \ir ../../procedures/omd/_who_failed_it.sql
 \ir ../../procedures/omd/quote_table.sql
@@ -363,6 +374,8 @@
 \ir ../../procedures/omd/reads_rows.sql
 \ir ../../procedures/omd/shown_error.sql
 \ir ../../procedures/omd/error_text.sql
+\ir ../../procedures/omd/shown_failure.sql
+\ir ../../procedures/omd/failure_text.sql
 \ir ../../procedures/omd/shell_argument.sql
 \ir ../../procedures/omd/hide_columns.sql
 \ir ../../procedures/omd/_raise_batch_instance_state.sql
@@ -601,6 +614,8 @@
 \ir ../../procedures/omd/_indicator_problem.sql
 \ir ../../procedures/omd/set_next_run_indicator.sql
 \ir ../../procedures/omd/end_module_instance.sql
+\ir ../../procedures/omd/report_death.sql
+\ir ../../procedures/omd/withdraw_fenced.sql
 \ir ../../procedures/omd/end_batch_instance.sql
 \ir ../../procedures/omd/_instances_matching.sql
 \ir ../../procedures/omd/count_instances.sql

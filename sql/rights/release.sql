@@ -78,6 +78,7 @@ ROUTINE omd._lossy_constraints(oid)
 ROUTINE omd._lossy_keys(oid,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd._lossy_keys(oid,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd._mark_rolled_back(bigint) |  | omd_runner | EXECUTE
+ROUTINE omd._may_be_proven_dead(jsonb,text,jsonb,text[])
 ROUTINE omd._missing_columns(integer)
 ROUTINE omd._missing_right(oid,text[]) |  | omd_admin | EXECUTE
 ROUTINE omd._module_has_newer_failure(integer,bigint)
@@ -245,6 +246,7 @@ ROUTINE omd.explain_begin(text,text,bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.explained_target(text,jsonb,text)
 ROUTINE omd.extend_window(bigint,timestamp with time zone,bigint)
 ROUTINE omd.fail_module_instance(bigint,text,text)
+ROUTINE omd.failure_text(text,text,integer) |  | omd_reader | EXECUTE
 ROUTINE omd.fence(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.find_loss(oid,text,bigint[],bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd.find_loss(oid,text,bigint[],bigint[]) |  | omd_runner | EXECUTE
@@ -374,6 +376,7 @@ ROUTINE omd.remove_module_from_batch(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.rename_batch(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.rename_module(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.reopen_window(bigint)
+ROUTINE omd.report_death(text,bigint,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd.require_chunk(timestamp with time zone,integer)
 ROUTINE omd.require_code(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.require_filter(jsonb,jsonb)
@@ -415,6 +418,7 @@ ROUTINE omd.settle_server(text) |  | omd_runner | EXECUTE
 ROUTINE omd.shell_argument(text) |  | omd_reader | EXECUTE
 ROUTINE omd.show_block(text,timestamp with time zone,bigint,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.shown_error(text,text) |  | omd_reader | EXECUTE
+ROUTINE omd.shown_failure(text,text,integer) |  | omd_reader | EXECUTE
 ROUTINE omd.shown_runs(bigint[])
 ROUTINE omd.skip_ids(bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd.source_of(text,text)
@@ -452,6 +456,7 @@ ROUTINE omd.version() |  | omd_reader | EXECUTE
 ROUTINE omd.visible_until(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.visible_until(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.why_failed(bigint,bigint) |  | omd_runner | EXECUTE
+ROUTINE omd.withdraw_fenced(text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.write_edit(text,text,text,jsonb,jsonb)
 ROUTINE omd.write_event(bigint,bigint,integer,text,text,bigint)
 ROUTINE omd.written_tables(bigint)
@@ -1826,6 +1831,7 @@ TABLE omd.described_batch_instance |  | omd_reader | SELECT
 TABLE omd.described_module |  | omd_reader | SELECT
 TABLE omd.described_module_instance |  | omd_reader | SELECT
 TABLE omd.error_catalogue |  | omd_reader | SELECT
+TABLE omd.error_sentence |  | omd_reader | SELECT
 TABLE omd.event_log |  | omd_data_reader | SELECT
 TABLE omd.event_log | batch_instance_id | omd_reader | SELECT
 TABLE omd.event_log | error_bitmap | omd_reader | SELECT
@@ -1872,7 +1878,16 @@ TABLE omd.module_parameter |  | omd_reader | SELECT
 TABLE omd.module_pause |  | omd_reader | SELECT
 TABLE omd.module_read |  | omd_reader | SELECT
 TABLE omd.module_return |  | omd_reader | SELECT
-TABLE omd.module_state |  | omd_reader | SELECT
+TABLE omd.module_state |  | omd_data_reader | SELECT
+TABLE omd.module_state | failed_since | omd_reader | SELECT
+TABLE omd.module_state | failures | omd_reader | SELECT
+TABLE omd.module_state | last_claim_token | omd_reader | SELECT
+TABLE omd.module_state | last_code | omd_reader | SELECT
+TABLE omd.module_state | last_module_instance_id | omd_reader | SELECT
+TABLE omd.module_state | looked_datetime | omd_reader | SELECT
+TABLE omd.module_state | looks | omd_reader | SELECT
+TABLE omd.module_state | module_id | omd_reader | SELECT
+TABLE omd.module_state | not_before | omd_reader | SELECT
 TABLE omd.module_target |  | omd_reader | SELECT
 TABLE omd.next_run_indicator |  | omd_reader | SELECT
 TABLE omd.open_instance |  | omd_reader | SELECT

@@ -906,7 +906,7 @@ READ_BY_NOBODY = {"omd_provenance.pending_erasure"}
 
 # Business rows, or texts that may hold their values: only who has omd_data_reader reads all of it.
 HOLDS_ROWS = re.compile(
-    r"omd\.event_log|omd_decision\.(cycle|reject|ruleset_test_result)|omd_delivery\.(quarantine|sample)"
+    r"omd\.(event_log|module_state)|omd_decision\.(cycle|reject|ruleset_test_result)|omd_delivery\.(quarantine|sample)"
     r"|omd_dispatch\.task_(schedule|source)|omd_dispatch\.(old_)?task_data_\w+"
     r"|omd_lineage\.(offsets|replaced_row|source_probe)|omd_facts\.change_slice"
     r"|omd_event\.(sink|refused_event)"

@@ -91,17 +91,17 @@ class Permitted:
         """
         self.require(target)
         module, _, name = target.partition(":")
-        found: Any = importlib.import_module(module)
+        value: Any = importlib.import_module(module)
         for attribute in name.split("."):
-            found = getattr(found, attribute)
+            value = getattr(value, attribute)
             # A module of users has imported others, whose functions it must not lend its name.
-            home = found if isinstance(found, types.ModuleType) else None
-            if isinstance(found, _CODE):
-                home = getattr(found, "__module__", None)
+            home = value if isinstance(value, types.ModuleType) else None
+            if isinstance(value, _CODE):
+                home = getattr(value, "__module__", None)
             name_of = home.__name__ if isinstance(home, types.ModuleType) else home or ""
             if target not in _OURS and str(name_of).split(".")[0] in _CLOSED:
                 raise _closed(target)
-        return found
+        return value
 
 
 def _closed(target: str) -> CallerError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import click
 
 from omd._terminal.commands import ExitCode
-from omd._terminal.options import output_option
+from omd._terminal.options import output_option, seconds
 from omd._terminal.tables import render
 from omd.cli.common import connect, dsn_option
 from omd.cli.doctor import doctor
@@ -21,17 +20,6 @@ if TYPE_CHECKING:
     from psycopg.errors import Diagnostic
 
     from omd.install import Part
-
-
-def _seconds(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> float | None:
-    """Read a duration: seconds, or with a unit."""
-    if given is None:
-        return None
-    given_as = re.fullmatch(r"\s*([0-9]+(?:[.][0-9]+)?)\s*(ms|s|min)?\s*", given)
-    seconds = float(given_as[1]) * {"ms": 0.001, "min": 60}.get(given_as[2], 1) if given_as else 0
-    if not 0 < seconds <= 86400:
-        raise click.BadParameter("It is a duration above 0, as 500ms, 2s or 1min.")
-    return seconds
 
 
 def _part(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> Part | None:
@@ -65,7 +53,7 @@ def _part(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -
 @click.option(
     "--lock-timeout",
     metavar="DURATION",
-    callback=_seconds,
+    callback=seconds,
     help="How long to wait for each lock, as 500ms or 2s; with --dry-run 2s, else for ever.",
 )
 @click.option(
@@ -73,7 +61,7 @@ def _part(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -
     metavar="DURATION",
     default="1s",
     show_default=True,
-    callback=_seconds,
+    callback=seconds,
     help="How long a dry run may hold a lock that stops others.",
 )
 @click.option(
@@ -81,7 +69,7 @@ def _part(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -
     metavar="DURATION",
     default="10min",
     show_default=True,
-    callback=_seconds,
+    callback=seconds,
     help="How long a step of an upgrade waits for others, before it names them and ends.",
 )
 @click.option(
@@ -138,9 +126,9 @@ def install(
         raise click.UsageError("--plan, --script, --dry-run and --progress exclude each other.")
     how = _How(allow_downgrade=allow_downgrade, only=only, installer=installer)
     code = None
-    told: list[str] = []  # the result comes first
+    warnings: list[str] = []  # the result comes first
     with connect(dsn) as conn:
-        conn.add_notice_handler(lambda notice: told.extend(_warning(notice)))
+        conn.add_notice_handler(lambda notice: warnings.extend(_warning(notice)))
         if not (plan_only or progress or script):
             require_session(conn, "an installation")
         try:
@@ -163,7 +151,7 @@ def install(
                 hint=f'GRANT omd_reader TO "{conn.info.user}";',
             ) from error
         finally:
-            _tell(told)
+            _tell(warnings)
     return code
 
 

@@ -7,9 +7,8 @@ exception was raised, with failure. The database decides whether and how a run p
 from __future__ import annotations
 
 import logging
-import os
 import platform
-import socket
+import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
@@ -24,6 +23,7 @@ from omd._core.errors import ConnectionFailed
 from omd._core.heartbeat import Heartbeat
 from omd.control.calls import ControlCalls
 from omd.control.connection import C, callers
+from omd.control.death import identity, who_runs
 from omd.control.errors import (
     InstanceNotExecuting,
     LeaseExpired,
@@ -44,6 +44,7 @@ class Block(ABC, Generic[C]):
 
     _kind: str
     _span_name = "module"
+    _may_be_fenced = False
     # What is raised where it did not begin, and nothing has failed.
     _refusals: tuple[type[BaseException], ...] = (NotStarted,)
 
@@ -63,6 +64,9 @@ class Block(ABC, Generic[C]):
         self._began = False
         self._open = False
         self._lost: str | None = None
+        # Nothing of this run can write without its fence: what could is not given out.
+        self._is_fenced = self._may_be_fenced
+        self._give_out_lock = threading.Lock()
         self._span: spans.Span | None = None
         self.reason: str | None = None
 
@@ -80,6 +84,7 @@ class Block(ABC, Generic[C]):
         signals.enter(self._interrupted)
         self._span = self._begin_span()
         try:
+            self._await_turn()
             with signals.held():
                 self._begin()
             signals.deliver()
@@ -145,13 +150,26 @@ class Block(ABC, Generic[C]):
         """Return the execution context of the instance: where it runs."""
         context: dict[str, Any] = {
             "platform": "python",
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
+            **identity(),
             "python": platform.python_version(),
         }
         if spark is not None:
+            self._is_fenced = False  # its executors write by themselves
             context |= self.control.engines[SPARK].context(spark)
+        elif self._is_fenced:
+            context["writers"] = "FENCED"
         return {**context, **callers(), **self._context}
+
+    def _give_out(self) -> None:
+        """Say, before something is given out that could write without the fence, that it may.
+
+        From now on the death of this process proves nothing: only the lease says when it is dead.
+        """
+        with self._give_out_lock:
+            if self._is_fenced and self._open:
+                with self.control.calls_of_its_own() as calls:
+                    calls.withdraw_fenced(self._kind.upper(), self._instance_id)
+            self._is_fenced = False
 
     def _start_heartbeat(self, granted: float) -> None:
         lease = self._lease
@@ -194,6 +212,7 @@ class Block(ABC, Generic[C]):
     def _end(self, error: BaseException | None) -> None:
         """End the instance. An exception of the job is raised on, whatever happens here."""
         self._open = False
+        self.control.fenced.discard(self)
         if error is not None:
             self._stop_heartbeat()
             if not isinstance(error, Exception):
@@ -269,6 +288,13 @@ class Block(ABC, Generic[C]):
     @property
     @abstractmethod
     def _instance_id(self) -> int: ...
+
+    def _who_runs(self, **code: Any) -> str | None:
+        """Return what is known of the run for which this one is refused."""
+        return who_runs(self.control, **code) if self.reason == "RUNNING" else None
+
+    def _await_turn(self) -> None:
+        """Wait for a run that stands in the way, if the control waits."""
 
     @abstractmethod
     def _begin(self) -> None: ...

@@ -231,7 +231,9 @@ class ControlCalls(Calls):
 
         Args:
             parent_batch_instance_id: the instance that calls, NULL or 0 for none.
-            execution_context: JSON about where it runs.
+            execution_context: JSON about where it runs; with the key seen_alive, a list of
+                instances, none is made (``batch_instance_id`` is 0) where another one executes
+                whose death the caller may prove by omd.report_death.
             lease: how long the run lives without heartbeat_batch; NULL: for ever.
             force: the frequency does not count.
 
@@ -272,7 +274,9 @@ class ControlCalls(Calls):
 
         Args:
             batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own.
-            execution_context: JSON about where it runs.
+            execution_context: JSON about where it runs; with the key seen_alive, a list of
+                instances, none is made (``module_instance_id`` is 0) where another one executes
+                whose death the caller may prove by omd.report_death.
             lease: how long the run lives without heartbeat; NULL: for ever.
 
         Raises:
@@ -1500,6 +1504,34 @@ class ControlCalls(Calls):
         """
         self._do(_RENAME_MODULE, module_code, new_module_code)
 
+    def report_death(
+        self, instance_type: str, instance_id: int, evidence: Mapping[str, Any]
+    ) -> bool:
+        """Declares a run dead whose process is proven to be gone, and returns whether it executes
+        no more.
+
+        It is believed when the same role began the run, its execution context has the same five,
+        and says that its writers are FENCED: no statement, child or executor of it can write any
+        more. Else it returns FALSE, and the lease holds; so it does for a Batch of which a member
+        executes, and where a session holds the run for a second. A run that has ended returns TRUE.
+
+        Args:
+            instance_type: MODULE or BATCH.
+            instance_id: its instance.
+            evidence: what the caller has seen, as JSON: host, boot_id, pid_namespace, pid and
+                start_time of the process that is gone, on whose machine the caller runs; seen
+                may say in words how.
+
+        Raises:
+            UnknownBatchInstance: OM003.
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            InstanceNotExecuting: OM101.
+        """
+        answer: bool = self._value(_REPORT_DEATH, instance_type, instance_id, evidence)
+        return answer
+
     def require_known_server(self) -> None:
         """Raises an error where the installation stands on another server, or under another OID,
         than it is known on, and nobody has confirmed it; workers, schedulers and loaders call it
@@ -1870,6 +1902,22 @@ class ControlCalls(Calls):
         """Returns the version of OMD in this database."""
         answer: str = self._value(_VERSION)
         return answer
+
+    def withdraw_fenced(self, instance_type: str, instance_id: int) -> None:
+        """Takes back that all writers of a run are fenced, which its execution context says
+        ("writers": "FENCED"): from now on only its lease says when it is dead.
+
+        Call it, and commit, before something gets the connection string of the run.
+
+        Args:
+            instance_type: MODULE or BATCH.
+            instance_id: its instance; one that has ended, or never said so, stays as it is.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        self._do(_WITHDRAW_FENCED, instance_type, instance_id)
 
 
 _ADD_BATCH_TO_PARENT_BATCH = Routine(
@@ -2328,6 +2376,13 @@ _RENAME_BATCH = Routine(
 _RENAME_MODULE = Routine(
     "omd.rename_module", {"p_module_code": "text", "p_new_module_code": "text"}, required=2
 )
+_REPORT_DEATH = Routine(
+    "omd.report_death",
+    {"p_instance_type": "text", "p_instance_id": "bigint", "p_evidence": "jsonb"},
+    required=3,
+    repeat=Repeat(),
+    is_function=True,
+)
 _REQUIRE_KNOWN_SERVER = Routine("omd.require_known_server", repeat=Repeat(), is_function=True)
 _RETIRE_BATCH = Routine("omd.retire_batch", {"p_batch_code": "text"}, required=1)
 _RETIRE_MODULE = Routine("omd.retire_module", {"p_module_code": "text"}, required=1)
@@ -2428,3 +2483,9 @@ _TELL_ROW_COUNTS = Routine(
     is_function=True,
 )
 _VERSION = Routine("omd.version", repeat=Repeat(), is_function=True)
+_WITHDRAW_FENCED = Routine(
+    "omd.withdraw_fenced",
+    {"p_instance_type": "text", "p_instance_id": "bigint"},
+    required=2,
+    repeat=Repeat(),
+)

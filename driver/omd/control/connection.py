@@ -105,12 +105,14 @@ class Connection(ControlCalls):
         lease: timedelta | None,
         application_name: str,
         patience: timedelta,
+        wait: timedelta | None = None,
         spark: SparkSession | None,
         rollback_executor: Callable[[str], object] | None,
         executor_dsn: str | None,
         engines: Engines,
     ) -> None:
         self.lease = lease
+        self.wait = wait
         self.engines = engines
         self.spark = spark
         self.rollback_executor = rollback_executor
@@ -120,6 +122,8 @@ class Connection(ControlCalls):
         self._patience = patience
         self._settings: dict[str, str] = {}
         self.permitted = Permitted()  # what it executes of what is registered; a worker sets it
+        # Open runs whose writers are all fenced, until something is given out that could write.
+        self.fenced: set[Any] = set()
         self._opened: Link | None = None
         super().__init__(self.new_link())
         self._link.open()
@@ -138,11 +142,29 @@ class Connection(ControlCalls):
     @property
     def dsn(self) -> str:
         """A connection string for other processes. It holds the password: never log it."""
+        self._give_out()
         return self._link.dsn
+
+    def _give_out(self) -> None:
+        for block in list(self.fenced):
+            block._give_out()
+
+    @contextmanager
+    def calls_of_its_own(self) -> Iterator[ControlCalls]:
+        """Yield calls that are committed at once, also while a transaction is open here."""
+        if not self._link.is_in_transaction:
+            yield self
+            return
+        link = self.new_link()
+        try:
+            yield ControlCalls(link)
+        finally:
+            link.close()
 
     @property
     def executor_dsn(self) -> str:
         """The connection string for Spark's processes. It may hold a password: never log it."""
+        self._give_out()
         return self._executor_dsn or self.dsn
 
     def new_link(
@@ -189,6 +211,7 @@ class Connection(ControlCalls):
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
         """Make the calls inside one transaction; use it for registration, never around a run."""
+        self._give_out()  # it commits without a fence
         with self._link.transaction() as connection:
             yield connection
 

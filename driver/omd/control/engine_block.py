@@ -84,8 +84,10 @@ class EngineBlock(Block[C]):
 
         What writes by it has no fence of the driver. So it is one's own duty to stamp each row and
         to call `omd.fence` last, in one message with the COMMIT; else a process that was declared
-        dead and wakes up writes on. A program in Python writes by `run.connect()`.
+        dead and wakes up writes on. A program in Python writes by `run.connect()`. From now on a
+        start after a kill waits for the lease.
         """
+        self._give_out()
         return self.control.executor_dsn
 
     @property
@@ -104,6 +106,7 @@ class EngineBlock(Block[C]):
         `read`, `write` and `stamp` call it, and a session known at the begin is attached there. A
         thread that the job itself starts has to call it too.
         """
+        self._give_out()  # its executors write by themselves
         if not any(session is spark for session in self._sessions):
             self._sessions.append(spark)
             self._engine.hand_on(
@@ -135,6 +138,7 @@ class EngineBlock(Block[C]):
             url: the database, if it is not that of the run.
             renew: take another snapshot for the reads that follow.
         """
+        self._give_out()
         server = url or self.dsn
         with self._held_lock:
             held = self._snapshots.get(server)

@@ -76,6 +76,7 @@ class StepRun(ModuleRun[C]):
     """
 
     _kind = "step"
+    _may_be_fenced = False
     _span_name = "step"
 
     def __init__(

@@ -71,7 +71,8 @@ def node(row: Any) -> Node:
     reason = None if row.reason == row.state else row.reason
     failed = failed_times(row.failures) if row.failures and row.state != "FAILED" else None
     light = " ".join(filter(None, [row.state, reason, failed]))
-    note = ": ".join(filter(None, [light, row.last_problem]))
+    first, _, _ = (row.last_problem or "").partition("\n")
+    note = ": ".join(filter(None, [light, first]))
     return Node(named((row.kind, row.code)), colour(row), note=note)
 
 

@@ -38,8 +38,8 @@ class BatchWorkRow:
             idle.
         failures: How often it has failed since its last success; 0: its last run has not
             failed.
-        last_problem: The last failure, as omd.error_text shows it to the caller; NULL: its last
-            run has not failed.
+        last_problem: The last failure, as omd.failure_text shows it to the caller; NULL: its
+            last run has not failed.
         since: When this state began: the begin of the run, or the first of these failures; NULL
             when that is not known.
     """
@@ -146,7 +146,8 @@ class ProblemsRow:
         object_key: Its id or code; of a LOCATION the agreement, of a TASK_TYPE family/type.
         subject: What it is about, in words.
         since: Since when; NULL when that is not known.
-        text: What is wrong, without values of rows.
+        text: What is wrong; of a failure the whole text for who has omd_data_reader, else no
+            value of a row.
         way_out: The command that mends it, on a shell or in SQL.
     """
 
@@ -228,7 +229,8 @@ class TodoRow:
             recall.
         title: What it is about, in words.
         since: Since when; NULL when that is not known.
-        problem: What is wrong, without values of rows.
+        problem: What is wrong; of a failure the whole text for who has omd_data_reader, else no
+            value of a row.
         action_code: The action of omd_web.action that settles it.
     """
 
@@ -259,8 +261,8 @@ class WorkRow:
         since: When this state began, by the row that made it so; NULL when that is not known.
         not_before: When its pause ends; NULL: it has none.
         failures: How often it has failed since its last success.
-        last_problem: The last failure since then in one line, without values of rows; NULL:
-            none was.
+        last_problem: The last failure since then, as omd.failure_text shows it to the caller;
+            NULL: none was.
         module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
             one that failed last; NULL: there is none.
         task_id: Its live task; NULL: there is none.
@@ -326,8 +328,8 @@ class WorkStatesRow:
         since: When this state began, by the row that made it so; NULL when that is not known.
         not_before: When its pause ends; NULL: it has none.
         failures: How often it has failed since its last success.
-        last_problem: The last failure since then in one line, without values of rows; NULL:
-            none was.
+        last_problem: The last failure since then, as omd.failure_text shows it to the caller;
+            NULL: none was.
         module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
             one that failed last; NULL: there is none.
         task_id: Its live task; NULL: there is none.

@@ -98,6 +98,7 @@ FROM (
         'NEVER_PERSONAL',
         'a code of OMD, or of who registered the object'
     ),
+    ('omd.error_sentence', '{sentence,sqlstate_code}', 'NEVER_PERSONAL', 'a text of OMD'),
     (
         'omd.event_log',
         '{event_detail,event_return_code_details,reason}',
@@ -297,7 +298,7 @@ FROM (
     ),
     (
         'omd.module_state',
-        '{last_problem}',
+        '{last_problem,last_text}',
         'ERASED',
         'what people, programs and errors have written'
     ),

@@ -11,7 +11,20 @@ SELECT
     s.failures,
     s.not_before,
     s.failed_since,
-    s.last_problem,
+    CASE
+        WHEN s.failures = 0 THEN NULL
+        WHEN omd.reads_rows()
+            THEN
+                concat_ws(
+                    ': ',
+                    'error ' || substring(s.last_code FROM '^[0-9A-Z]{5}$'),
+                    coalesce(s.last_text, s.last_problem)
+                )
+        ELSE coalesce(
+            omd.failure_text(s.last_code, coalesce(s.last_text, s.last_problem), s.module_id),
+            s.last_problem
+        )
+    END AS last_problem,
     s.last_module_instance_id,
     coalesce(k.begin_routine = 'omd.begin_run', FALSE) AS is_by_hand,
     coalesce(k.begin_routine = 'omd.begin_run', FALSE) AND EXISTS (
@@ -42,7 +55,7 @@ COMMENT ON COLUMN omd.module_pause.not_before IS 'When its pause ends; NULL: it 
 COMMENT ON COLUMN omd.module_pause.failed_since IS
 'When the first of these failures was; NULL: none was.';
 COMMENT ON COLUMN omd.module_pause.last_problem IS
-'The last failure in one line, without values of rows.';
+'The last failure, as omd.failure_text shows it to the caller, with its SQLSTATE.';
 COMMENT ON COLUMN omd.module_pause.last_module_instance_id IS
 'The Module Instance that failed last; NULL: it failed before it had one.';
 COMMENT ON COLUMN omd.module_pause.is_by_hand IS

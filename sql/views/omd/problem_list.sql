@@ -153,5 +153,6 @@ COMMENT ON COLUMN omd.problem_list.object_kind IS 'MODULE or BATCH.';
 COMMENT ON COLUMN omd.problem_list.object_key IS 'Its code.';
 COMMENT ON COLUMN omd.problem_list.subject IS 'What it is about, in words.';
 COMMENT ON COLUMN omd.problem_list.since IS 'Since when; NULL when that is not known.';
-COMMENT ON COLUMN omd.problem_list.text IS 'What is wrong, without values of rows.';
+COMMENT ON COLUMN omd.problem_list.text IS
+'What is wrong; of a failure the whole text for who has omd_data_reader, else no value of a row.';
 COMMENT ON COLUMN omd.problem_list.way_out IS 'What mends it.';

@@ -52,7 +52,7 @@ LEFT JOIN LATERAL (
         (
             SELECT
                 coalesce(
-                    omd.error_text(e.event_return_code_details, e.event_detail),
+                    omd.failure_text(e.event_return_code_details, e.event_detail, NULL),
                     e.event_return_code_details,
                     'it failed'
                 )
@@ -89,7 +89,7 @@ COMMENT ON COLUMN omd_report.batch_work.reason IS
 COMMENT ON COLUMN omd_report.batch_work.failures IS
 'How often it has failed since its last success; 0: its last run has not failed.';
 COMMENT ON COLUMN omd_report.batch_work.last_problem IS
-'The last failure, as omd.error_text shows it to the caller; NULL: its last run has not failed.';
+'The last failure, as omd.failure_text shows it to the caller; NULL: its last run has not failed.';
 COMMENT ON COLUMN omd_report.batch_work.since IS
 'When this state began: the begin of the run, or the first of these failures; NULL when that is '
 'not known.';

@@ -36,7 +36,7 @@ COMMENT ON COLUMN omd_report.work.since IS
 COMMENT ON COLUMN omd_report.work.not_before IS 'When its pause ends; NULL: it has none.';
 COMMENT ON COLUMN omd_report.work.failures IS 'How often it has failed since its last success.';
 COMMENT ON COLUMN omd_report.work.last_problem IS
-'The last failure since then in one line, without values of rows; NULL: none was.';
+'The last failure since then, as omd.failure_text shows it to the caller; NULL: none was.';
 COMMENT ON COLUMN omd_report.work.module_instance_id IS
 'The run that executes (of a DELIVERY its Batch Instance), else the one that failed last; NULL: '
 'there is none.';

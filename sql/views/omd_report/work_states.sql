@@ -228,7 +228,7 @@ COMMENT ON COLUMN omd_report.work_states.not_before IS 'When its pause ends; NUL
 COMMENT ON COLUMN omd_report.work_states.failures IS
 'How often it has failed since its last success.';
 COMMENT ON COLUMN omd_report.work_states.last_problem IS
-'The last failure since then in one line, without values of rows; NULL: none was.';
+'The last failure since then, as omd.failure_text shows it to the caller; NULL: none was.';
 COMMENT ON COLUMN omd_report.work_states.module_instance_id IS
 'The run that executes (of a DELIVERY its Batch Instance), else the one that failed last; NULL: '
 'there is none.';
