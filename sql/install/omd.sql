@@ -290,6 +290,21 @@
 \ir ../../migrations/V180__sentences_of_errors.sql
 \endif
 
+\set checksum '5312a36f9c8fe9e77e418369851d25aa540809be5b6c20d3c2bd9d75b6f3cbc4'
+\set phase 'expand'
+\set migration 'V186__text_columns'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V186__text_columns.sql
+\endif
+
+\set checksum 'e854166f7d429ab21ccd7e825e18d0eab7097e486a6f52498170843ce5f07481'
+\set migration 'V187__erasures_by_the_list'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V187__erasures_by_the_list.sql
+\endif
+
 \set checksum '34b59979b65e37059b7316e6d41bc8e848dd7eecfe36c2b4639583e8028e8e89'
 \set migration 'V190__notifications_say_nothing'
 \ir ../setup/claim.psql
@@ -307,6 +322,7 @@
 \ir ../reference/omd/error_catalogue.sql
 \ir ../reference/omd/error_sentences.sql
 \ir ../reference/omd/server.sql
+\ir ../reference/omd/texts.sql
 
 -- Helpers
 \ir ../../procedures/omd/_fill_template.sql
@@ -724,6 +740,7 @@
 \ir ../../procedures/omd/tables_of_modules.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
+\ir ../../procedures/omd/transaction_before.sql
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql

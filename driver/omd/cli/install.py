@@ -187,10 +187,14 @@ def _install(
         return
     quiet = (module.Action.KEEP, module.Action.RUN)
     steps = module.install(conn, **how, wait=timedelta(seconds=wait))
-    done = [step for step in steps if step.action not in quiet]
+    files = [s for s in steps if s.action not in quiet and s.kind is not module.Kind.RIGHT]
+    changed = (module.Action.GRANT, module.Action.REVOKE)
+    rights = [step for step in steps if step.action in changed]
+    done = [f"{len(files)} files applied"] if files else []
+    done += [f"{len(rights)} rights set as the release has them"] if rights else []
     if done:
         click.echo(
-            f"Installed omd {module.product_version()} in {where}: {len(done)} files applied.",
+            f"Installed omd {module.product_version()} in {where}: {', '.join(done)}.",
             err=True,
         )
     else:
@@ -215,6 +219,7 @@ def _show_plan(
             *module.plan(conn, allow_downgrade=how["allow_downgrade"], only=how["only"]),
             *module.plan_outside(conn, only=how["only"], installer=how["installer"]),
         ]
+    steps += module.plan_rights(conn, only=how["only"])
     rows = [
         {
             "action": step.action.value,
