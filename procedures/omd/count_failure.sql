@@ -22,7 +22,9 @@ DECLARE
     v_is_death CONSTANT boolean := coalesce(p_code IN ('GIVEN UP', 'WORKER LOST'), FALSE);
     v_problem CONSTANT text := left(
         split_part(
-            coalesce(omd.shown_error(p_code, nullif(p_detail, '')), 'it failed'), chr(10), 1
+            coalesce(omd.shown_failure(p_code, nullif(p_detail, ''), p_module_id), 'it failed'),
+            chr(10),
+            1
         ),
         1000
     );
@@ -38,7 +40,7 @@ BEGIN
     END IF;
     INSERT INTO omd.module_state AS s (
         module_id, failures, looks, not_before, failed_since, last_problem, last_code,
-        last_module_instance_id, last_claim_token
+        last_module_instance_id, last_claim_token, last_text
     )
     VALUES (
         p_module_id,
@@ -52,7 +54,8 @@ BEGIN
         v_problem,
         p_code,
         p_module_instance_id,
-        omd._claim_of_session()
+        omd._claim_of_session(),
+        nullif(p_detail, '')
     )
     ON CONFLICT (module_id) DO UPDATE SET
         failures = s.failures + 1,
@@ -69,6 +72,7 @@ BEGIN
         last_code = excluded.last_code,
         last_module_instance_id = excluded.last_module_instance_id,
         last_claim_token = excluded.last_claim_token,
+        last_text = excluded.last_text,
         looked_datetime = NULL
     WHERE p_module_instance_id IS NULL
         OR s.last_module_instance_id IS DISTINCT FROM p_module_instance_id;
@@ -78,7 +82,7 @@ $count_failure$;
 COMMENT ON FUNCTION omd.count_failure IS
 'For rooms: Counts a failure of the Module p_module_id and sets how long its work waits. '
 'p_module_instance_id: the run that failed, which counts once; NULL: it failed before it had one. '
-'p_detail: the text of the error, of which one line without values of rows is kept. p_code: its '
-'code; GIVEN UP and WORKER LOST for a run that was declared dead; ENDED and RELEASED, a run that '
-'was ended by hand, do not count. Locks: the state of the Module.';
+'p_detail: the text of the error, kept whole for who has omd_data_reader, and as a line without '
+'values of rows. p_code: its code; GIVEN UP and WORKER LOST for a run that was declared dead; '
+'ENDED and RELEASED, a run that was ended by hand, do not count. Locks: the state of the Module.';
 REVOKE ALL ON FUNCTION omd.count_failure FROM PUBLIC;

@@ -19,7 +19,12 @@ BEGIN
             ),
             p_event_detail
         ),
-        p_event_return_code_details
+        -- A word of OMD is no code of a text that somebody delivers.
+        CASE
+            WHEN p_event_return_code_details IN ('ENDED', 'RETRY')
+                THEN lower(p_event_return_code_details)
+            ELSE p_event_return_code_details
+        END
     );
 END
 $module_failure$;

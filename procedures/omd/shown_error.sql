@@ -1,6 +1,7 @@
--- The text of an error that is not ours may hold values: of a row that does not fit, of what can't
--- be cast, of a statement. What stays is what the catalogue of the database knows. Texts that OMD
--- itself has written have one of its codes.
+-- A text that a program or the server has delivered may hold values: of a row that does not fit, of
+-- what can't be cast, of a statement. RAISE carries any SQLSTATE and any text, so the code says
+-- nothing about the text, and what everybody sees is a sentence of ours. Texts that OMD itself has
+-- written have a word for a code.
 
 CREATE OR REPLACE FUNCTION omd.shown_error(
     p_code text,
@@ -8,7 +9,7 @@ CREATE OR REPLACE FUNCTION omd.shown_error(
 )
 RETURNS text
 LANGUAGE sql
-IMMUTABLE
+STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
@@ -17,8 +18,30 @@ BEGIN ATOMIC
             -- A line a member; behind its name stands why it could not begin.
             WHEN p_code = 'MEMBER FAILED'
                 THEN
-                    regexp_replace(
-                        p_text, '( failed): [^\n]* \((?!OM)([0-9A-Z]{5})\)', '\1: error \2', 'g'
+                    (
+                        SELECT
+                            string_agg(
+                                CASE
+                                    WHEN l.line ~ '^(Batch|Module) .* failed$' THEN l.line
+                                    ELSE
+                                        coalesce(
+                                            substring(
+                                                l.line FROM '^((?:Batch|Module) .*? failed): '
+                                            ) || ': ',
+                                            ''
+                                        )
+                                        || concat_ws(
+                                            ' ',
+                                            'error',
+                                            coalesce(
+                                                substring(l.line FROM ' \(([0-9A-Z]{5})\)$'),
+                                                'without a code'
+                                            )
+                                        )
+                                END,
+                                chr(10) ORDER BY l.place
+                            )
+                        FROM regexp_split_to_table(p_text, '\n') WITH ORDINALITY AS l (line, place)
                     )
             WHEN p_code = 'TASK DEAD'
                 THEN regexp_replace(p_text, '^(task .* is dead after \d+ attempts): .*$', '\1')
@@ -27,28 +50,22 @@ BEGIN ATOMIC
                 p_code ~ '^[A-Z_ ]+$' AND p_code <> 'LINEAGE'
                 AND (length(p_code) <> 5 OR p_code IN ('ENDED', 'RETRY'))
                 THEN p_text
-            -- Our messages name codes and keys; these name a value, or repeat what the code of
-            -- others has said.
-            WHEN
-                p_code ~ '^OM[0-9]{3}$'
-                AND p_code NOT IN (
-                    'OM061', 'OM101', 'OM118', 'OM153', 'OM209', 'OM250', 'OM283', 'OM284', 'OM902'
-                )
-                THEN split_part(p_text, chr(10), 1)
-            WHEN p_code ~ '^23[0-9A-Z]{3}$' THEN split_part(p_text, chr(10), 1)
             ELSE
                 concat_ws(
-                    ' ',
-                    'error',
-                    coalesce(p_code, 'without a code'),
-                    'in ' || substring(p_text FROM '(?n)^PL/pgSQL function ([^( ]+)')
+                    ': ',
+                    'error ' || coalesce(p_code, 'without a code'),
+                    (
+                        SELECT regexp_replace(c.message_template, '"?\{[a-z_]+\}"?', '…', 'g')
+                        FROM omd.error_catalogue AS c
+                        WHERE c.sqlstate_code = p_code
+                    )
                 )
         END;
 END;
 
 COMMENT ON FUNCTION omd.shown_error IS
-'For rooms: Returns what everybody may see of the error text p_text with the code p_code: the '
-'message of an error of OMD and of class 23 (which names the constraint), else its code and the '
-'routine that raised it. NULL when p_text is NULL. Locks: none.';
+'For rooms: Returns what everybody may see of the error text p_text with the code p_code: its '
+'code, and of one of OMD its message without values; a text that OMD itself has written, whole. '
+'NULL when p_text is NULL. Locks: none.';
 REVOKE ALL ON FUNCTION omd.shown_error FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.shown_error TO omd_reader;

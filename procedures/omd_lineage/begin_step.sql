@@ -208,13 +208,13 @@ COMMENT ON PROCEDURE omd_lineage.begin_step IS
 'and end it with commit_step or fail_step and p_plan_number; NOJOBS, there is nothing to do, or '
 'the base table is locked; MUTEX, another step holds the topic; SKIPPED or ABORTED, the begin of '
 'the Module returned this; ERROR, the step could not begin, which counts as an attempt and is in '
-'the event log, and p_reason is the SQLSTATE. '
-'p_processing_indicator, p_instance_array and p_reason are those of begin_module. p_detail '
-'says why. Errors: OM005: p_topic or p_engine is NULL; OM011: p_lease is not allowed; OM013: '
-'p_execution_context is no JSON object, or too large; OM014: the isolation level is not read '
-'committed; OM015: p_topic is not registered; OM208: it has no steps on p_engine. Locks: the '
-'offset; the Module row; the target rows of a rollback. See docs/explanation/lineage.md. May be '
-'NULL: p_module_instance_id, p_processing_indicator, p_instance_array, p_reason, p_plan_number, '
-'p_start_pos, p_start_id, p_end_pos, p_end_id, p_detail.';
+'the event log, and p_reason is the SQLSTATE. p_processing_indicator, p_instance_array and '
+'p_reason are those of begin_module. p_detail says why. Errors: OM005: p_topic or p_engine is '
+'NULL; OM011: p_lease is not allowed; OM013: p_execution_context is no JSON object, or too large; '
+'OM014: the isolation level is not read committed; OM015: p_topic is not registered; OM100; '
+'OM208: it has no steps on p_engine. Locks: the offset; the Module row; the target rows of a '
+'rollback. See docs/explanation/lineage.md. May be NULL: p_module_instance_id, '
+'p_processing_indicator, p_instance_array, p_reason, p_plan_number, p_start_pos, p_start_id, '
+'p_end_pos, p_end_id, p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.begin_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.begin_step TO omd_runner;

@@ -8,6 +8,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA omd, omd_report TO omd_reader;
 -- The text of an error may hold values of business rows. The views show what everybody may see.
 GRANT USAGE ON SCHEMA omd TO omd_data_reader;
 CALL omd.hide_columns('omd.event_log', '{event_detail}');
+CALL omd.hide_columns('omd.module_state', '{last_problem,last_text}');
 
 -- omd_admin directs what runs by editing these columns and rows; triggers check and log each edit.
 GRANT UPDATE (next_run_indicator) ON omd.batch_instance, omd.module_instance TO omd_admin;

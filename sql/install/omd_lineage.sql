@@ -192,6 +192,7 @@
 \ir ../reference/omd_lineage/module_kinds.sql
 \ir ../reference/omd_lineage/maintenance.sql
 \ir ../reference/omd_lineage/listeners.sql
+\ir ../reference/omd_lineage/texts.sql
 
 -- Helpers
 \ir ../../procedures/omd_lineage/_topic_parts.sql
@@ -383,7 +384,6 @@
 -- Erasure
 \ir ../../procedures/omd_lineage/_literal_values.sql
 \ir ../../procedures/omd_lineage/erase_replaced.sql
-\ir ../../procedures/omd_lineage/erase_texts.sql
 
 -- Triggers
 \ir ../triggers/omd_lineage/topic_edit.sql
@@ -391,6 +391,7 @@
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
 \ir ../../procedures/omd_lineage/_ready_of.sql
+\ir ../../procedures/omd_lineage/topics_heard.sql
 \ir ../../procedures/omd_lineage/_ready_near.sql
 \ir ../../procedures/omd_lineage/topics_near.sql
 \ir ../views/omd_lineage/ready_list_by_topic.sql

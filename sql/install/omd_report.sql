@@ -4,6 +4,7 @@
 -- Reporting views
 \ir ../views/omd_report/work_states.sql
 \ir ../views/omd_report/work.sql
+\ir ../views/omd_report/batch_work.sql
 \ir ../views/omd_report/ready_work.sql
 \ir ../views/omd_report/work_summary.sql
 \ir ../views/omd_report/problems.sql

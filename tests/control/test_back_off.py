@@ -220,14 +220,22 @@ def test_a_failure_is_noted_once_for_a_run(flow: Flow) -> None:
 def test_the_last_problem_is_one_line_without_values_of_rows(flow: Flow) -> None:
     module(flow, max_failures=0)
     for detail, code, shown in (
-        ('invalid input syntax for type integer: "secret"', "22P02", "error 22P02"),
+        (
+            'invalid input syntax for type integer: "secret"',
+            "22P02",
+            "error 22P02: a text can not be read as the type that it should have",
+        ),
         ("secret is no date\nsecond line", None, "error without a code"),
         (
             'duplicate key value violates unique constraint "pk"\nKey (a)=(secret)',
             "23505",
-            'duplicate key value violates unique constraint "pk"',
+            "error 23505: two rows have the same unique key",
         ),
-        ('Topic "x" is not registered\nmore', "OM015", 'Topic "x" is not registered'),
+        (
+            'Topic "x" is not registered\nmore',
+            "OM015",
+            "error OM015: topic … is not registered",
+        ),
     ):
         flow.call("note_failure", module_code="m", detail=detail, code=code)
         found = state(flow)

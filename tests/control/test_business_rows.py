@@ -38,7 +38,11 @@ TRIGGER = """
     $$ BEGIN RAISE E'kept:\n%', old.name; END $$;
     CREATE TRIGGER keep BEFORE DELETE ON dwh.hub FOR EACH ROW EXECUTE FUNCTION dwh.keep()
 """
-HINDRANCES = [(REFERENCE, "violates foreign key constraint"), (TRIGGER, "error P0001")]
+CAST = "error 22P02: a text can not be read as the type that it should have"
+HINDRANCES = [
+    (REFERENCE, "Module hub failed: error OM112"),
+    (TRIGGER, "Module hub failed: error P0001"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -82,18 +86,22 @@ def test_what_everybody_sees_says_what_kind_of_error_it_was(another: Another) ->
     rows = reader.rows("SELECT code, event_detail FROM omd_report.failures ORDER BY event_id")
     told: dict[str, Any] = {}
     for row in rows:
-        told.setdefault(row["code"], row["event_detail"])
+        first, line = row["event_detail"].splitlines()
+        assert line == "The role omd_data_reader shows the whole text."
+        told.setdefault(row["code"], first)
     assert told == {
-        "m_check": ('new row for relation "person" violates check constraint "ck_age"'),
-        "m_double": 'duplicate key value violates unique constraint "uq_person"',
-        "m_cast": "error 22P02 in omd.execute_module",
-        "m_raise": "error P0001 in inline_code_block",
-        "m_word": "error ABCDE in inline_code_block",
-        "m_ours": "error OM283 in inline_code_block",
-        "m_value": "error OM061 in inline_code_block",
-        "m_function": "error 22P02 in dwh.strict",
+        "m_check": "error 23514: a row violates a check (constraint ck_age, table person)",
+        "m_double": "error 23505: two rows have the same unique key (constraint uq_person)",
+        "m_cast": CAST,
+        "m_raise": "error P0001: a routine raised an error of its own",
+        "m_word": "error ABCDE",
+        "m_ours": told["m_ours"],
+        "m_value": told["m_value"],
+        "m_function": CAST,
     }
-    assert [row["event_detail"] for row in rows][-3:] == [
+    assert told["m_ours"].startswith("error OM283: ruleset … failed in cycle …, ")
+    assert told["m_value"].startswith("error OM061: ")
+    assert [row["event_detail"].splitlines()[0] for row in rows][-3:] == [
         "error without a code",
         "error psycopg.errors.NotNullViolation",
         "error ValueError",

@@ -172,7 +172,7 @@ def test_a_failed_run_backs_off_and_is_tried_again(fed: Room) -> None:
     fed.function("jsonb_build_object('out', 1 / 0)")
     fed.ruleset({"ruleset": "f", "kind": "FUNCTION", "content": "app.f"})
     assert fed.run()["execution_status_code"] == "F"
-    assert work(fed)[:2] == ("BACK_OFF", "BACK_OFF")
+    assert work(fed)[:2] == ("FAILED", "BACK_OFF")
     fed.owner("UPDATE omd.module_state SET not_before = now()")
     assert work(fed) == ("READY", "ROLLBACK", None)
     fed.function(ALL)

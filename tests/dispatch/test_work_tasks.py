@@ -109,7 +109,7 @@ def test_ten_minutes_of_a_failing_topic_are_as_many_attempts_as_the_rule_says(wo
         assert work.call("omd.run_module", module_code="app.a")["execution_status_code"] == "F"
         work.complete([task], "F", error="RuntimeError: it failed", error_code=None)
         attempts += 1
-        assert state(work) == ("BACK_OFF", attempts, True)
+        assert state(work) == ("FAILED", attempts, True)
         assert work.task(task["task_id"], "work")["status"] == "DONE"
         assert fire(work) == 0, "it waits"
         seconds += work.one(
@@ -139,12 +139,12 @@ def test_for_a_task_every_failure_counts_also_when_nothing_began(
     fire(work)
     first, second = work.claim()
     work.complete([first], "F", error=error, error_code=code)
-    assert state(work) == ("BACK_OFF", 1, True)
+    assert state(work) == ("FAILED", 1, True)
     assert work.task(first["task_id"], "work")["status"] == "DONE"
     # A result that is told twice counts once, as does one of another outcome.
     assert work.complete([first], "F", error=error) == [first["task_id"]]
     work.complete([second], "A")
-    assert state(work) == ("BACK_OFF", 1, True)
+    assert state(work) == ("FAILED", 1, True)
     assert state(work, "app.b")[1] == 0
     assert work.task(second["task_id"], "work")["status"] == "PENDING"
 
@@ -206,7 +206,7 @@ def test_the_work_of_a_dead_worker_goes_on_at_once_and_a_second_death_waits(work
         assert work.one(
             "SELECT event_return_code_details FROM omd.event_log WHERE module_instance_id = %s"
             " AND event_type_code = '2'", instance) == "WORKER LOST"  # fmt: skip
-        assert state(work)[:2] == (("READY", 1) if deaths == 1 else ("BACK_OFF", 2))
+        assert state(work)[:2] == (("READY", 1) if deaths == 1 else ("FAILED", 2))
         # The round that has declared it dead has offered its work again, but after a second death.
         assert (done["fired"] > 0) == (deaths == 1)
         assert [t[1] for t in tasks(work) if t[0] == "app.a"].count("PENDING") == (deaths == 1)

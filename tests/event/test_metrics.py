@@ -257,8 +257,8 @@ def test_a_reader_reads_metrics_and_nobody_else(flow: Flow) -> None:
 # What it costs -----------------------------------------------------------------------------------
 
 
-def blocks(flow: Flow) -> int:
-    row = flow.rows("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) TABLE omd_report.metrics")[0]
+def blocks(flow: Flow, view: str = "metrics") -> int:
+    row = flow.rows(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) TABLE omd_report.{view}")[0]
     (plan,) = row["QUERY PLAN"]
     return int(plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"])
 
@@ -270,6 +270,7 @@ ENDED = """
     )
     SELECT m.module_id, now(), now(), 'S', 'P', 'P'
     FROM omd.module AS m CROSS JOIN generate_series(1, {runs}) AS n
+    WHERE m.module_code <> 'alone'
 """
 
 
@@ -283,3 +284,81 @@ def test_metrics_read_no_run_that_has_ended(flow: Flow) -> None:
         blocks(flow)  # plans of functions and the catalog are read
         found.append(blocks(flow))
     assert found[1] <= 1.2 * found[0], found
+
+
+def failed(flow: Flow) -> None:
+    flow.call("note_failure", module_code="alone", detail="no", code="22012")
+
+
+def given_up(flow: Flow) -> None:
+    flow.call("register_module", module_code="alone", max_failures=1)
+    failed(flow)
+
+
+def failed_batch(flow: Flow) -> None:
+    flow.run_batch("b", alone="F")
+
+
+def not_run(flow: Flow) -> None:
+    flow.call("register_batch", batch_code="b", frequency_code="Daily")
+
+
+def lease_expired(flow: Flow) -> None:
+    flow.call("begin_module", module_code="alone", lease="1 minute")
+    flow.owner(
+        "UPDATE omd.module_instance SET lease_expires_at = now() - interval '1 s'"
+        " WHERE execution_status_code = 'E'"
+    )
+
+
+def rollback_pending(flow: Flow) -> None:
+    run = flow.call("begin_module", module_code="alone")["module_instance_id"]
+    flow.call("module_success", module_instance_id=run)
+    flow.owner(
+        "UPDATE omd.module_instance SET next_run_indicator = 'R' WHERE module_instance_id = %s", run
+    )
+
+
+def undone_read(flow: Flow) -> None:
+    run = flow.call("begin_module", module_code="alone")["module_instance_id"]
+    flow.call("module_success", module_instance_id=run)
+    flow.owner(
+        "INSERT INTO omd.undone_read (undone_instance_id, last_instance_id, noted_at, module_id,"
+        " is_whole, has_positions, table_code, source_code, reader, way_out)"
+        " SELECT 0, %s, now(), module_id, TRUE, FALSE, 'dwh.m0', 'dwh.m0', 'alone', 'CALL x()'"
+        " FROM omd.module WHERE module_code = 'alone'",
+        run,
+    )
+
+
+KINDS = {
+    "LAST_RUN_FAILED": (failed, failed_batch),
+    "GIVEN_UP": (given_up,),
+    "NOT_RUN": (not_run,),
+    "LEASE_EXPIRED": (lease_expired,),
+    "ROLLBACK_PENDING": (rollback_pending,),
+    "UNDONE_READ": (undone_read,),
+}
+
+
+def test_no_problem_that_stands_makes_a_look_grow_with_history(flow: Flow) -> None:
+    for number in range(20):
+        flow.module(f"m{number}")
+    found: dict[tuple[str, str], list[int]] = {}
+    for runs in (500, 14500):  # of 20 Modules: 10,000 and 300,000
+        flow.owner(ENDED.format(runs=runs))
+        if runs == 500:  # its runs are few
+            flow.module("alone")
+            flow.batch("b", "alone")
+        flow.conn.execute("VACUUM ANALYZE omd.module_instance")
+        for code, makers in KINDS.items():
+            for make in makers:
+                with flow.conn.transaction(force_rollback=True):
+                    make(flow)
+                    assert code in {
+                        row["problem_code"] for row in flow.rows("TABLE omd_report.problems")
+                    }, make
+                    for view in ("metrics", "problems"):
+                        blocks(flow, view)
+                        found.setdefault((make.__name__, view), []).append(blocks(flow, view))
+    assert {what: counts for what, counts in found.items() if counts[1] > 1.2 * counts[0]} == {}

@@ -451,7 +451,7 @@ class Night(Store):
         """Return why nothing can be written through views, or should not be."""
         return self.one(
             "SELECT CASE WHEN EXISTS (SELECT FROM omd_report.work WHERE code = 'facts.shop'"
-            " AND (reason = 'UNDO' OR state IN ('BACK_OFF', 'RUNNING'))) THEN 'UNDO'"
+            " AND (reason = 'UNDO' OR state IN ('BACK_OFF', 'FAILED', 'RUNNING'))) THEN 'UNDO'"
             " WHEN is_blocked THEN 'DELIVERY' END FROM omd_report.facts_state"
         )
 

@@ -89,7 +89,8 @@ def test_each_node_has_its_state_and_its_last_problem(
         (n["kind"], n["code"]): n for n in platform.rows("SELECT * FROM omd_report.flow_nodes")
     }
     failed = nodes["TOPIC", "app.dst"]
-    assert (failed["module_code"], failed["state"]) == ("app.dst", "BACK_OFF")
+    assert (failed["module_code"], failed["state"]) == ("app.dst", "FAILED")
+    assert (failed["reason"], failed["failures"]) == ("BACK_OFF", 1)
     assert "22012" in failed["last_problem"]
     assert nodes["STAGE", "s"]["state"] == "IDLE"
     assert nodes["AGREEMENT", "a"]["module_code"] == "delivery.a"

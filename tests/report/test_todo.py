@@ -68,7 +68,10 @@ def test_a_failed_module_is_run_and_one_given_up_is_retried(seen: Seen, code: st
     [row] = todo(seen.flow)
     assert (row["object_kind"], row["key"], row["action_code"]) == ("MODULE", code, "RETRY")
     assert row["since"] is not None
-    assert "4711" not in row["problem"]
+    with seen.flow.conn.transaction():
+        seen.flow.conn.execute("SET LOCAL ROLE omd_reader")
+        shown = todo(seen.flow)[0]["problem"]
+    assert "4711" not in shown
     seen.flow.call("retry", module_code=code)
     assert what(seen.flow) == []
 

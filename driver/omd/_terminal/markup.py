@@ -172,6 +172,19 @@ def badge(status: object, word: object = None) -> Html:
     )
 
 
+def light(status: object, failures: int | None, word: object = None) -> Html:
+    """Return a state of work with the failures since its last success beside it."""
+    shown = badge(status, word)
+    if not failures or state(status)[0] == "F":
+        return shown
+    return join([shown, Html(" "), badge("F", failed_times(failures))])
+
+
+def failed_times(failures: int) -> str:
+    """Return how often something has failed, in words."""
+    return "failed once" if failures == 1 else f"failed {failures:,} times"
+
+
 def verdict(
     kind: str, title: str, *children: Html, id_: str = "verdict", level: str = "h2"
 ) -> Html:

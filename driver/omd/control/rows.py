@@ -769,7 +769,7 @@ class EventLogRow:
         event_return_code_details: The code of the error or of the change; NULL when it has
             none.
         event_detail: The full text; NULL when there is none. Of an error, who has not
-            omd_data_reader sees what omd.shown_error leaves of it.
+            omd_data_reader sees what omd.shown_failure leaves of it.
         error_bitmap: The bits of a data quality check; NULL when none were given.
         reason: Why it was done, as the setting omd.reason of the session said; NULL: nothing
             was said.
@@ -844,7 +844,7 @@ class ExpiredLeaseRow:
 
 @dataclass(frozen=True, slots=True)
 class FailedBatchRow:
-    """The Batches whose last real run has failed.
+    """The Batches whose last real run has failed, and was not settled by a rollback and a skip.
 
     Attributes:
         batch_code: The Batch.
@@ -870,7 +870,7 @@ class FailureEventRow:
         event_datetime: When the event was written.
         event_return_code_details: The SQLSTATE, or the type of the exception.
         event_detail: The full text of the error; who has not omd_data_reader sees what
-            omd.shown_error leaves of it.
+            omd.shown_failure leaves of it.
     """
 
     view: ClassVar[str] = "omd.failure_event"
@@ -1379,9 +1379,14 @@ class ModulePauseRow:
         failures: How often it has failed since its last success.
         not_before: When its pause ends; NULL: it has none.
         failed_since: When the first of these failures was; NULL: none was.
-        last_problem: The last failure in one line, without values of rows.
+        last_problem: The last failure, as omd.failure_text shows it to the caller, with its
+            SQLSTATE.
         last_module_instance_id: The Module Instance that failed last; NULL: it failed before it
             had one.
+        is_by_hand: No worker takes work of its kind by itself: a person, a schedule or a Batch
+            begins it.
+        is_settled: It is by hand, and a run has undone the last failure and was then skipped or
+            aborted: it does not count as failed any more.
     """
 
     view: ClassVar[str] = "omd.module_pause"
@@ -1394,6 +1399,8 @@ class ModulePauseRow:
     failed_since: datetime | None
     last_problem: str
     last_module_instance_id: int | None
+    is_by_hand: bool
+    is_settled: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -1594,7 +1601,8 @@ class ProblemListRow:
         object_key: Its code.
         subject: What it is about, in words.
         since: Since when; NULL when that is not known.
-        text: What is wrong, without values of rows.
+        text: What is wrong; of a failure the whole text for who has omd_data_reader, else no
+            value of a row.
         way_out: What mends it.
     """
 

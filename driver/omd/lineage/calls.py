@@ -56,6 +56,7 @@ class LineageCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
+            RollbackBlocked: OM100.
             WrongTopicState: OM208.
         """
         from omd.lineage.rows import BeginStepAnswer
@@ -465,6 +466,7 @@ class LineageCalls(Calls):
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
             TransactionBlock: OM018.
+            RollbackBlocked: OM100.
             WrongTopicState: OM208.
         """
         from omd.lineage.rows import RestateAnswer
@@ -526,6 +528,7 @@ class LineageCalls(Calls):
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
             TransactionBlock: OM018.
+            RollbackBlocked: OM100.
             WrongTopicState: OM208.
         """
         from omd.lineage.rows import StepAnswer
@@ -557,6 +560,7 @@ class LineageCalls(Calls):
             MissingArgument: OM005.
             WrongIsolationLevel: OM014.
             UnknownTopic: OM015.
+            RollbackBlocked: OM100.
             RollbackIncomplete: OM112.
             UndoRefused: OM116.
             NoRollbackTemplate: OM201.

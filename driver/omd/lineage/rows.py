@@ -209,6 +209,7 @@ class DescribedTopicRow:
         topic: The topic.
         processor: How it is made: STEP, RELOAD or a procedure.
         transforms: Its transforms, in order.
+        topic_id: Its number.
     """
 
     view: ClassVar[str] = "omd_lineage.described_topic"
@@ -217,6 +218,7 @@ class DescribedTopicRow:
     topic: str
     processor: str
     transforms: list[str]
+    topic_id: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from omd._terminal.graph import Node
+from omd._terminal.markup import failed_times
 
 Key = tuple[str, str]  # kind and code
 Arrow = tuple[Key, Key]
@@ -68,7 +69,10 @@ def named(key: Key) -> str:
 def node(row: Any) -> Node:
     """Return a row of omd_report.flow_nodes as a node."""
     reason = None if row.reason == row.state else row.reason
-    note = ": ".join(filter(None, [" ".join(filter(None, [row.state, reason])), row.last_problem]))
+    failed = failed_times(row.failures) if row.failures and row.state != "FAILED" else None
+    light = " ".join(filter(None, [row.state, reason, failed]))
+    first, _, _ = (row.last_problem or "").partition("\n")
+    note = ": ".join(filter(None, [light, first]))
     return Node(named((row.kind, row.code)), colour(row), note=note)
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 __all__ = [
+    "BatchWorkRow",
     "FlowNodesRow",
     "FlowRow",
     "MetricsRow",
@@ -23,6 +24,34 @@ __all__ = [
     "WorkTasksDatabaseRow",
     "WorkTasksSparkRow",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchWorkRow:
+    """What each Batch does: one that has failed stays so until it succeeds, or until somebody has
+    undone what it left and has skipped it.
+
+    Attributes:
+        code: The Batch.
+        state: RUNNING, FAILED, PAUSED or IDLE.
+        reason: Why: RUNNING; WAITS_FOR_A_PERSON of FAILED; INACTIVE of PAUSED; NULL: it is
+            idle.
+        failures: How often it has failed since its last success; 0: its last run has not
+            failed.
+        last_problem: The last failure, as omd.failure_text shows it to the caller; NULL: its
+            last run has not failed.
+        since: When this state began: the begin of the run, or the first of these failures; NULL
+            when that is not known.
+    """
+
+    view: ClassVar[str] = "omd_report.batch_work"
+
+    code: str
+    state: str
+    reason: str | None
+    failures: int
+    last_problem: str | None
+    since: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +87,7 @@ class FlowNodesRow:
         state: Its state, as in omd_report.work; NULL of tables and views.
         reason: Why, as in omd_report.work; NULL: it is idle, or it is a table or view.
         last_problem: What is wrong with it, without values of rows; NULL: nothing is known.
+        failures: How often it has failed since its last success; NULL of tables and views.
     """
 
     view: ClassVar[str] = "omd_report.flow_nodes"
@@ -68,6 +98,7 @@ class FlowNodesRow:
     state: str | None
     reason: str | None
     last_problem: str | None
+    failures: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +146,8 @@ class ProblemsRow:
         object_key: Its id or code; of a LOCATION the agreement, of a TASK_TYPE family/type.
         subject: What it is about, in words.
         since: Since when; NULL when that is not known.
-        text: What is wrong, without values of rows.
+        text: What is wrong; of a failure the whole text for who has omd_data_reader, else no
+            value of a row.
         way_out: The command that mends it, on a shell or in SQL.
     """
 
@@ -197,7 +229,8 @@ class TodoRow:
             recall.
         title: What it is about, in words.
         since: Since when; NULL when that is not known.
-        problem: What is wrong, without values of rows.
+        problem: What is wrong; of a failure the whole text for who has omd_data_reader, else no
+            value of a row.
         action_code: The action of omd_web.action that settles it.
     """
 
@@ -220,14 +253,16 @@ class WorkRow:
         code: The Module.
         engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process).
         state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
-        reason: Why: RUNNING, or HELD of a topic; FAILED and BACK_OFF; INACTIVE or SUSPENDED;
+        reason: Why: RUNNING, or HELD of a topic; of FAILED WAITS_FOR_A_PERSON (no worker runs
+            it by itself), BACK_OFF (workers try again when its pause is over) or GIVEN_UP (it
+            waits for omd.retry); BACK_OFF, when there was nothing to do; INACTIVE or SUSPENDED;
             why it is ready, or what it waits for; NULL: it is idle.
         waits_for: What it waits for; NULL: it does not wait, or for nothing that has a name.
         since: When this state began, by the row that made it so; NULL when that is not known.
         not_before: When its pause ends; NULL: it has none.
         failures: How often it has failed since its last success.
-        last_problem: The last failure since then in one line, without values of rows; NULL:
-            none was.
+        last_problem: The last failure since then, as omd.failure_text shows it to the caller;
+            NULL: none was.
         module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
             one that failed last; NULL: there is none.
         task_id: Its live task; NULL: there is none.
@@ -285,14 +320,16 @@ class WorkStatesRow:
         code: The Module.
         engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process).
         state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
-        reason: Why: RUNNING, or HELD of a topic; FAILED and BACK_OFF; INACTIVE or SUSPENDED;
+        reason: Why: RUNNING, or HELD of a topic; of FAILED WAITS_FOR_A_PERSON (no worker runs
+            it by itself), BACK_OFF (workers try again when its pause is over) or GIVEN_UP (it
+            waits for omd.retry); BACK_OFF, when there was nothing to do; INACTIVE or SUSPENDED;
             why it is ready, or what it waits for; NULL: it is idle.
         waits_for: What it waits for; NULL: it does not wait, or for nothing that has a name.
         since: When this state began, by the row that made it so; NULL when that is not known.
         not_before: When its pause ends; NULL: it has none.
         failures: How often it has failed since its last success.
-        last_problem: The last failure since then in one line, without values of rows; NULL:
-            none was.
+        last_problem: The last failure since then, as omd.failure_text shows it to the caller;
+            NULL: none was.
         module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
             one that failed last; NULL: there is none.
         task_id: Its live task; NULL: there is none.

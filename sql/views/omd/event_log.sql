@@ -13,7 +13,7 @@ SELECT
     e.event_return_code_details,
     CASE
         WHEN e.event_type_code IN (1, 2, 6)
-            THEN omd.error_text(e.event_return_code_details, e.event_detail)
+            THEN omd.failure_text(e.event_return_code_details, e.event_detail, m.module_id)
         ELSE e.event_detail
     END AS event_detail,
     e.error_bitmap,
@@ -42,7 +42,7 @@ COMMENT ON COLUMN omd_report.event_log.event_return_code_details IS
 'The code of the error or of the change; NULL when it has none.';
 COMMENT ON COLUMN omd_report.event_log.event_detail IS
 'The full text; NULL when there is none. Of an error, who has not omd_data_reader sees what '
-'omd.shown_error leaves of it.';
+'omd.shown_failure leaves of it.';
 COMMENT ON COLUMN omd_report.event_log.error_bitmap IS
 'The bits of a data quality check; NULL when none were given.';
 COMMENT ON COLUMN omd_report.event_log.reason IS

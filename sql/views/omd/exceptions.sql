@@ -13,7 +13,7 @@ SELECT
     (
         SELECT
             coalesce(
-                omd.error_text(e.event_return_code_details, e.event_detail),
+                omd.failure_text(e.event_return_code_details, e.event_detail, NULL),
                 e.event_return_code_details
             )
         FROM omd.event_log AS e
@@ -37,7 +37,7 @@ SELECT
     (
         SELECT
             coalesce(
-                omd.error_text(e.event_return_code_details, e.event_detail),
+                omd.failure_text(e.event_return_code_details, e.event_detail, m.module_id),
                 e.event_return_code_details
             )
         FROM omd.event_log AS e

@@ -18,9 +18,24 @@ CROSS JOIN
         ORDER BY n.batch_instance_id
         LIMIT 1
     ) AS bi
-WHERE bi.execution_status_code = 'F';
+WHERE
+    bi.execution_status_code = 'F'
+    -- Who skips a run that was allowed to proceed has looked at the failure; when nothing is left
+    -- to undo, it is settled.
+    AND NOT (
+        EXISTS (
+            SELECT FROM omd.batch_instance AS c
+            WHERE
+                c.batch_id = b.batch_id
+                AND c.batch_instance_id > bi.batch_instance_id
+                AND c.execution_status_code = 'C'
+                AND c.has_proceeded
+        )
+        AND NOT omd._batch_rollback_is_pending(b.batch_id)
+    );
 
-COMMENT ON VIEW omd.failed_batch IS 'The Batches whose last real run has failed.';
+COMMENT ON VIEW omd.failed_batch IS
+'The Batches whose last real run has failed, and was not settled by a rollback and a skip.';
 COMMENT ON COLUMN omd.failed_batch.batch_code IS 'The Batch.';
 COMMENT ON COLUMN omd.failed_batch.batch_instance_id IS 'That run.';
 COMMENT ON COLUMN omd.failed_batch.end_datetime IS 'When it ended.';

@@ -8,7 +8,7 @@ SELECT
     e.module_instance_id,
     e.event_datetime,
     e.event_return_code_details,
-    omd.error_text(e.event_return_code_details, e.event_detail) AS event_detail
+    omd.failure_text(e.event_return_code_details, e.event_detail, mi.module_id) AS event_detail
 FROM omd.event_log AS e
 INNER JOIN omd.module_instance AS mi ON e.module_instance_id = mi.module_instance_id
 WHERE e.event_type_code = 2 AND e.module_instance_id <> 0;
@@ -21,4 +21,4 @@ COMMENT ON COLUMN omd.failure_event.event_datetime IS 'When the event was writte
 COMMENT ON COLUMN omd.failure_event.event_return_code_details IS
 'The SQLSTATE, or the type of the exception.';
 COMMENT ON COLUMN omd.failure_event.event_detail IS
-'The full text of the error; who has not omd_data_reader sees what omd.shown_error leaves of it.';
+'The full text of the error; who has not omd_data_reader sees what omd.shown_failure leaves of it.';

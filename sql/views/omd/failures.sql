@@ -18,7 +18,7 @@ SELECT
         WHEN e.module_instance_id = 0 THEN bi.start_datetime ELSE mi.start_datetime
     END AS start_datetime,
     e.event_return_code_details,
-    omd.error_text(e.event_return_code_details, e.event_detail) AS event_detail,
+    omd.failure_text(e.event_return_code_details, e.event_detail, m.module_id) AS event_detail,
     mi.rolled_back_by_module_instance_id IS NOT NULL AS is_rolled_back,
     mi.rolled_back_by_module_instance_id
 FROM omd.event_log AS e

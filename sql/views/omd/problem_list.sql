@@ -30,7 +30,7 @@ SELECT
     END AS way_out
 FROM omd.module_pause AS p
 INNER JOIN omd.module AS m ON p.module_id = m.module_id
-WHERE p.failures > 0 AND m.module_kind_code <> 'PART'
+WHERE p.failures > 0 AND NOT p.is_settled AND m.module_kind_code <> 'PART'
 UNION ALL
 SELECT
     'LAST_RUN_FAILED' AS problem_code,
@@ -153,5 +153,6 @@ COMMENT ON COLUMN omd.problem_list.object_kind IS 'MODULE or BATCH.';
 COMMENT ON COLUMN omd.problem_list.object_key IS 'Its code.';
 COMMENT ON COLUMN omd.problem_list.subject IS 'What it is about, in words.';
 COMMENT ON COLUMN omd.problem_list.since IS 'Since when; NULL when that is not known.';
-COMMENT ON COLUMN omd.problem_list.text IS 'What is wrong, without values of rows.';
+COMMENT ON COLUMN omd.problem_list.text IS
+'What is wrong; of a failure the whole text for who has omd_data_reader, else no value of a row.';
 COMMENT ON COLUMN omd.problem_list.way_out IS 'What mends it.';

@@ -17,16 +17,21 @@ WHERE
     omd.first_read(
         u.module_id, u.undone_instance_id, u.last_instance_id, u.from_datetime, u.has_positions
     ) IS NOT NULL
+    -- The first such run is looked for in the order of the index: with EXISTS the planner would join
+    -- with all instances.
     AND NOT (
         u.is_whole
-        AND EXISTS (
-            SELECT FROM omd.module_instance AS mi
+        AND (
+            SELECT mi.module_instance_id
+            FROM omd.module_instance AS mi
             WHERE
                 mi.module_id = u.module_id
                 AND mi.module_instance_id > u.last_instance_id
                 AND mi.execution_status_code = 'S'
                 AND mi.rolled_back_by_module_instance_id IS NULL
-        )
+            ORDER BY mi.module_instance_id
+            LIMIT 1
+        ) IS NOT NULL
     );
 
 COMMENT ON VIEW omd.standing_read IS

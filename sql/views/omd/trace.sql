@@ -96,7 +96,9 @@ SELECT
                         'event_return_code_details', e.event_return_code_details,
                         'event_detail', CASE
                             WHEN e.event_type_code IN (1, 2, 6)
-                                THEN omd.error_text(e.event_return_code_details, e.event_detail)
+                                THEN omd.failure_text(
+                                    e.event_return_code_details, e.event_detail, m.module_id
+                                )
                             ELSE e.event_detail
                         END,
                         'error_bitmap', e.error_bitmap

@@ -65,7 +65,8 @@ SELECT
     m.module_code,
     w.state,
     w.reason,
-    coalesce(w.last_problem, p.text) AS last_problem
+    coalesce(w.last_problem, p.text) AS last_problem,
+    w.failures
 FROM nodes AS n
 LEFT JOIN modules AS m ON n.kind = m.kind AND n.code = m.code
 LEFT JOIN omd_report.work AS w ON m.module_code = w.code
@@ -83,3 +84,5 @@ COMMENT ON COLUMN omd_report.flow_nodes.reason IS
 'Why, as in omd_report.work; NULL: it is idle, or it is a table or view.';
 COMMENT ON COLUMN omd_report.flow_nodes.last_problem IS
 'What is wrong with it, without values of rows; NULL: nothing is known.';
+COMMENT ON COLUMN omd_report.flow_nodes.failures IS
+'How often it has failed since its last success; NULL of tables and views.';

@@ -103,6 +103,7 @@ COMMENT ON COLUMN omd_report.problems.object_key IS
 'Its id or code; of a LOCATION the agreement, of a TASK_TYPE family/type.';
 COMMENT ON COLUMN omd_report.problems.subject IS 'What it is about, in words.';
 COMMENT ON COLUMN omd_report.problems.since IS 'Since when; NULL when that is not known.';
-COMMENT ON COLUMN omd_report.problems.text IS 'What is wrong, without values of rows.';
+COMMENT ON COLUMN omd_report.problems.text IS
+'What is wrong; of a failure the whole text for who has omd_data_reader, else no value of a row.';
 COMMENT ON COLUMN omd_report.problems.way_out IS
 'The command that mends it, on a shell or in SQL.';

@@ -267,6 +267,7 @@ COMMENT ON COLUMN omd_report.todo.key IS
 'Its id or code; of dead tasks the first of them, of what must come again its recall.';
 COMMENT ON COLUMN omd_report.todo.title IS 'What it is about, in words.';
 COMMENT ON COLUMN omd_report.todo.since IS 'Since when; NULL when that is not known.';
-COMMENT ON COLUMN omd_report.todo.problem IS 'What is wrong, without values of rows.';
+COMMENT ON COLUMN omd_report.todo.problem IS
+'What is wrong; of a failure the whole text for who has omd_data_reader, else no value of a row.';
 COMMENT ON COLUMN omd_report.todo.action_code IS
 'The action of omd_web.action that settles it.';

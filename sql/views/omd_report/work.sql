@@ -25,8 +25,10 @@ COMMENT ON COLUMN omd_report.work.engine_code IS
 COMMENT ON COLUMN omd_report.work.state IS
 'RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.';
 COMMENT ON COLUMN omd_report.work.reason IS
-'Why: RUNNING, or HELD of a topic; FAILED and BACK_OFF; INACTIVE or SUSPENDED; why it is ready, or '
-'what it waits for; NULL: it is idle.';
+'Why: RUNNING, or HELD of a topic; of FAILED WAITS_FOR_A_PERSON (no worker runs it by itself), '
+'BACK_OFF (workers try again when its pause is over) or GIVEN_UP (it waits for omd.retry); '
+'BACK_OFF, when there was nothing to do; INACTIVE or SUSPENDED; why it is ready, or what it waits '
+'for; NULL: it is idle.';
 COMMENT ON COLUMN omd_report.work.waits_for IS
 'What it waits for; NULL: it does not wait, or for nothing that has a name.';
 COMMENT ON COLUMN omd_report.work.since IS
@@ -34,7 +36,7 @@ COMMENT ON COLUMN omd_report.work.since IS
 COMMENT ON COLUMN omd_report.work.not_before IS 'When its pause ends; NULL: it has none.';
 COMMENT ON COLUMN omd_report.work.failures IS 'How often it has failed since its last success.';
 COMMENT ON COLUMN omd_report.work.last_problem IS
-'The last failure since then in one line, without values of rows; NULL: none was.';
+'The last failure since then, as omd.failure_text shows it to the caller; NULL: none was.';
 COMMENT ON COLUMN omd_report.work.module_instance_id IS
 'The run that executes (of a DELIVERY its Batch Instance), else the one that failed last; NULL: '
 'there is none.';

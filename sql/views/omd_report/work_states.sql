@@ -124,17 +124,20 @@ modules AS (
         p.last_problem,
         p.failed_since,
         p.looked_datetime,
+        p.state AS pause,
         r.start_datetime,
         w.not_before AS room_not_before,
         p.not_before,
         coalesce(r.module_instance_id, w.module_instance_id) AS running_instance_id,
         p.last_module_instance_id,
         l.task_id,
+        b.waits_for_a_person,
         CASE
             -- A topic that was taken from a run is ready, although that run executes.
             WHEN w.state = 'RUNNING' OR m.module_kind_code <> 'TOPIC' AND r.module_id IS NOT NULL
                 THEN 'RUNNING'
-            WHEN p.state IS NOT NULL THEN p.state
+            WHEN NOT p.is_settled AND (p.state IS NOT NULL OR b.waits_for_a_person)
+                THEN 'FAILED'
             WHEN m.inactive_indicator = 'Y' OR w.state = 'PAUSED' OR h.module_id IS NOT NULL
                 THEN 'PAUSED'
             WHEN w.state = 'READY' AND p.looked_datetime >= coalesce(w.since, '-infinity')
@@ -151,6 +154,14 @@ modules AS (
     LEFT JOIN omd.running_modules() AS r ON m.module_id = r.module_id
     LEFT JOIN omd_dispatch.suspended_modules() AS h ON m.module_id = h.module_id
     LEFT JOIN omd_dispatch.live_work() AS l ON m.module_code = l.code
+    -- What a recall asks for again is taken by a worker.
+    CROSS JOIN
+        LATERAL (
+            VALUES (
+                coalesce(p.failures > 0 AND p.is_by_hand, FALSE)
+                AND w.state IS DISTINCT FROM 'READY'
+            )
+        ) AS b (waits_for_a_person)
     WHERE m.module_kind_code <> 'PART'
 )
 
@@ -161,7 +172,14 @@ SELECT
     w.state,
     CASE
         WHEN w.state = 'RUNNING' THEN CASE w.room_reason WHEN 'HELD' THEN 'HELD' ELSE 'RUNNING' END
-        WHEN w.state IN ('FAILED', 'BACK_OFF') THEN w.state
+        WHEN w.state = 'FAILED'
+            THEN
+                CASE
+                    WHEN w.waits_for_a_person THEN 'WAITS_FOR_A_PERSON'
+                    WHEN w.pause = 'FAILED' THEN 'GIVEN_UP'
+                    ELSE 'BACK_OFF'
+                END
+        WHEN w.state = 'BACK_OFF' THEN w.state
         WHEN w.state = 'PAUSED' THEN w.paused_by
         WHEN w.state IN ('READY', 'WAITING') THEN w.room_reason
     END AS reason,
@@ -172,7 +190,8 @@ SELECT
         WHEN w.state IN ('READY', 'WAITING') THEN w.since
     END AS since,
     CASE
-        WHEN w.state IN ('BACK_OFF', 'READY') THEN w.not_before
+        WHEN w.state = 'FAILED' AND (w.waits_for_a_person OR w.pause = 'FAILED') THEN NULL
+        WHEN w.state IN ('FAILED', 'BACK_OFF', 'READY') THEN w.not_before
         WHEN w.state = 'WAITING' THEN w.room_not_before
     END AS not_before,
     coalesce(w.failures, 0) AS failures,
@@ -197,8 +216,10 @@ COMMENT ON COLUMN omd_report.work_states.engine_code IS
 COMMENT ON COLUMN omd_report.work_states.state IS
 'RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.';
 COMMENT ON COLUMN omd_report.work_states.reason IS
-'Why: RUNNING, or HELD of a topic; FAILED and BACK_OFF; INACTIVE or SUSPENDED; why it is ready, or '
-'what it waits for; NULL: it is idle.';
+'Why: RUNNING, or HELD of a topic; of FAILED WAITS_FOR_A_PERSON (no worker runs it by itself), '
+'BACK_OFF (workers try again when its pause is over) or GIVEN_UP (it waits for omd.retry); '
+'BACK_OFF, when there was nothing to do; INACTIVE or SUSPENDED; why it is ready, or what it waits '
+'for; NULL: it is idle.';
 COMMENT ON COLUMN omd_report.work_states.waits_for IS
 'What it waits for; NULL: it does not wait, or for nothing that has a name.';
 COMMENT ON COLUMN omd_report.work_states.since IS
@@ -207,7 +228,7 @@ COMMENT ON COLUMN omd_report.work_states.not_before IS 'When its pause ends; NUL
 COMMENT ON COLUMN omd_report.work_states.failures IS
 'How often it has failed since its last success.';
 COMMENT ON COLUMN omd_report.work_states.last_problem IS
-'The last failure since then in one line, without values of rows; NULL: none was.';
+'The last failure since then, as omd.failure_text shows it to the caller; NULL: none was.';
 COMMENT ON COLUMN omd_report.work_states.module_instance_id IS
 'The run that executes (of a DELIVERY its Batch Instance), else the one that failed last; NULL: '
 'there is none.';

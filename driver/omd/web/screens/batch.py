@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd._terminal.markup import Html, badge, described, el, moment, name
+from omd._terminal.markup import Html, badge, described, el, light, moment, name
 from omd.web import linked, parts, runs
 from omd.web.linked import to
 from omd.web.screens import module
@@ -19,10 +19,18 @@ SELECT batch_code, batch_description, frequency_code, inactive_indicator, contin
 FROM omd_report.batch_list
 WHERE batch_code = %(code)s"""
 
+_WORK = """\
+SELECT state, reason, since, failures, last_problem
+FROM omd_report.batch_work
+WHERE code = %(code)s"""
+
 _PLACES = """\
-SELECT p.sequence, p.module_code, p.child_batch_code, p.inactive_indicator, w.state, w.since
+SELECT p.sequence, p.module_code, p.child_batch_code, p.inactive_indicator,
+    coalesce(w.state, b.state) AS state, coalesce(w.since, b.since) AS since,
+    coalesce(w.failures, b.failures) AS failures
 FROM omd_report.batch_module_list AS p
 LEFT JOIN omd_report.work AS w ON p.module_code = w.code
+LEFT JOIN omd_report.batch_work AS b ON p.child_batch_code = b.code
 WHERE p.batch_code = %(code)s
 ORDER BY p.sequence, p.module_code, p.child_batch_code
 LIMIT %(limit)s"""
@@ -47,7 +55,7 @@ def screen(asked: Asked) -> Screen:
         raise NotThere(f"There is no Batch {code}")
     its = {"code": code, "limit": 500}
     sections = (
-        Section("batch", "What it is", (batch,), _batch),
+        Section("batch", "What it is", (batch, Select(_WORK, its)), _batch),
         linked.actions(asked, "BATCH", code),
         Section(
             "begin",
@@ -63,13 +71,14 @@ def screen(asked: Asked) -> Screen:
     return Screen("batch", f"Batch {code}", sections)
 
 
-def _batch(rows: Sequence[Row]) -> Html:
+def _batch(rows: Sequence[Row], work: Sequence[Row]) -> Html:
     if not rows:
         return el("p", "It is no longer there.", cls="none")
     [row] = rows
     last = row["last_batch_instance_id"]
     return described(
         {
+            "state": [module.state(state) for state in work] or None,
             "what": name(row["batch_description"]) if row["batch_description"] else None,
             "how often": row["frequency_code"],
             "after a failure": "goes on with the next Module"
@@ -97,7 +106,7 @@ def _places(rows: Sequence[Row]) -> Html:
         if row["module_code"] is None else to("MODULE", row["module_code"]),
         "place?": lambda row: badge("C", "inactive") if row["inactive_indicator"] == "Y" else None,
         "since?": lambda row: moment(row["since"]),
-        "state": lambda row: badge(row["state"]),
+        "state": lambda row: light(row["state"], row["failures"]),
     }  # fmt: skip
     return parts.table(
         "omd_report.batch_module_list", rows, columns,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from omd._terminal import graph
 from omd._terminal.graph import Node
-from omd._terminal.markup import SIGNS, Html, badge, el, message, name, state
+from omd._terminal.markup import SIGNS, Html, el, failed_times, light, message, name, state
 from omd.report.flow import Flow, Key, colour, flow, named
 from omd.web import linked, parts
 from omd.web.linked import to
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _NODES = """\
-SELECT kind, code, module_code, state, reason, last_problem
+SELECT kind, code, module_code, state, reason, last_problem, failures
 FROM omd_report.flow_nodes
 ORDER BY kind, code
 LIMIT %(limit)s"""
@@ -71,6 +71,8 @@ def _node(row: Any, here: str | None) -> Node:
         look, word = state(row.state)
         reason = row.reason if row.reason != row.state else None
         note = f"{SIGNS[look]} {word}" + (f": {_in_words(reason)}" if reason else "")
+        if row.failures and look != "F":
+            note += f", {SIGNS['F']} {failed_times(row.failures)}"
     elif row.last_problem is not None:
         note = f"{SIGNS['F']} {row.last_problem}"
     kind = f"{colour(row)} here" if row.code == here else colour(row)
@@ -104,7 +106,7 @@ def _table(its: Flow) -> Html:
         "kind": lambda r: r["row"].kind.lower().replace("_", " "),
         "code": lambda r: _of((r["row"].kind, r["row"].code)),
         "Module": lambda r: to("MODULE", r["row"].module_code) if r["row"].module_code else None,
-        "state": lambda r: badge(r["row"].state),
+        "state": lambda r: light(r["row"].state, r["row"].failures),
         "reason?": lambda r: _in_words(r["row"].reason)
         if r["row"].reason and r["row"].reason != r["row"].state else None,
         "fed by": lambda r: listed(r["before"]),

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd._terminal.markup import Html, badge, described, el, join, message, moment, name, verdict
+from omd._terminal.markup import (
+    Html,
+    badge,
+    described,
+    el,
+    join,
+    light,
+    message,
+    moment,
+    name,
+    verdict,
+)
 from omd._terminal.text import as_text
 from omd.web import linked, parts, runs
 from omd.web.linked import to
@@ -82,7 +93,7 @@ def _module(rows: Sequence[Row], work: Sequence[Row], inputs: Sequence[Row]) -> 
         return el("p", "It is no longer there.", cls="none")
     [row] = rows
     what = {
-        "state": [_state(state) for state in work] or None,
+        "state": [state(of) for of in work] or None,
         "what": name(row["module_description"]) if row["module_description"] else None,
         "kind": " by ".join(
             dict.fromkeys(
@@ -106,15 +117,16 @@ def _module(rows: Sequence[Row], work: Sequence[Row], inputs: Sequence[Row]) -> 
     return described(what)
 
 
-def _state(work: Row) -> Html:
-    pieces: list[object] = [badge(work["state"])]
+def state(work: Row) -> Html:
+    """Return the state of a Module or a Batch, and what is wrong."""
+    pieces: list[object] = [light(work["state"], work["failures"])]
     if work["reason"] and work["reason"] != work["state"]:
         pieces.append(f" {work['reason'].lower().replace('_', ' ')}")
-    if work["waits_for"]:
+    if work.get("waits_for"):
         pieces += [" for ", name(work["waits_for"])]
     if work["since"]:
         pieces += [" since ", moment(work["since"])]
-    if work["task_id"]:
+    if work.get("task_id"):
         pieces += [", ", to("TASK", work["task_id"], f"task {work['task_id']}")]
     problem = message(work["last_problem"]) if work["last_problem"] else None
     return el("div", *pieces, problem)

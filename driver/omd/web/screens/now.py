@@ -33,6 +33,7 @@ _COUNTS = """\
 SELECT
     (SELECT count(*) FROM omd_report.todo) AS todo,
     (SELECT count(*) FROM omd_report.current_processing) AS running,
+    (SELECT count(*) FROM omd_report.batch_work WHERE state = 'FAILED') AS batches,
     (
         SELECT count(*) FROM omd_report.delivery_state WHERE delivery_status <> 'ACCEPTED'
     ) AS deliveries,
@@ -133,7 +134,6 @@ def screen(asked: Asked) -> Screen:
 def _tiles(counts: Sequence[Row], work: Sequence[Row], lanes: Sequence[Row]) -> Html:
     [count] = counts
     states = {row["state"]: row["modules"] for row in work}
-    failed = states.get("FAILED", 0) + states.get("BACK_OFF", 0)
     due, dead = (sum(row[column] for row in lanes) for column in ("due", "dead"))
     is_more = any(row[column] >= MOST for row in lanes for column in ("due", "dead"))
 
@@ -147,7 +147,9 @@ def _tiles(counts: Sequence[Row], work: Sequence[Row], lanes: Sequence[Row]) -> 
         [
             (parts.path("/todo"), "wait for a person", charts.compact(count["todo"]), "A"),
             (f"{parts.path('/')}#running", "runs execute", charts.compact(count["running"]), "E"),
-            (work_in("FAILED"), "Modules failed", charts.compact(failed), "F"),
+            (work_in("FAILED"), "Modules failed", charts.compact(states.get("FAILED", 0)), "F"),
+            (f"{work_in('FAILED')}#batches", "Batches failed",
+             charts.compact(count["batches"]), "F"),
             (work_in("WAITING"), "Modules wait", charts.compact(states.get("WAITING", 0)), None),
             (work_in("READY"), "could run now", charts.compact(states.get("READY", 0)), None),
             (parts.path("/queue"), "tasks due", many(due), None if count["workers"] else "A"),

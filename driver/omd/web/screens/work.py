@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omd._terminal import charts
-from omd._terminal.markup import Html, badge, message, moment, name, number
+from omd._terminal.markup import Html, badge, light, message, moment, name, number
 from omd._terminal.markup import state as looks
 from omd.web import linked, parts
 from omd.web.linked import to
@@ -36,6 +36,13 @@ WHERE (%(state)s IS NULL OR w.state = %(state)s)
 ORDER BY array_position(%(states)s::text[], w.state), w.code
 LIMIT %(limit)s"""
 
+_BATCHES = """\
+SELECT code, state, reason, since, failures, last_problem
+FROM omd_report.batch_work
+WHERE (%(state)s IS NULL OR state = %(state)s) AND (%(code)s IS NULL OR strpos(code, %(code)s) > 0)
+ORDER BY array_position(%(states)s::text[], state), code
+LIMIT %(limit)s"""
+
 _KINDS = """\
 SELECT DISTINCT module_kind_code
 FROM omd_report.work_summary
@@ -45,10 +52,8 @@ ORDER BY module_kind_code"""
 def screen(asked: Asked) -> Screen:
     """Return the screen."""
     state, kind, code = (asked.query.get(field) or None for field in ("state", "kind", "code"))
-    work = Select(
-        _WORK,
-        {"state": state, "kind": kind, "code": code, "states": list(STATES), "limit": 500},
-    )
+    asked_for = {"state": state, "code": code, "states": list(STATES), "limit": 500}
+    work = Select(_WORK, {**asked_for, "kind": kind})
     form = linked.form(
         parts.path("/work"),
         linked.choice("State", "state", [("", "all"), *((s, looks(s)[1]) for s in STATES)], state),
@@ -63,6 +68,7 @@ def screen(asked: Asked) -> Screen:
     sections = (
         Section("states", "States", (Select(_SUMMARY),), _tiles),
         Section("work", "Modules", (work,), _table),
+        Section("batches", "Batches", (Select(_BATCHES, asked_for),), _batches),
     )
     return Screen("work", "Work", sections, form)
 
@@ -80,7 +86,7 @@ def _table(rows: Sequence[Row]) -> Html:
     columns = {
         "Module": lambda row: to("MODULE", row["code"]),
         "kind": lambda row: row["module_kind_code"].lower(),
-        "state": lambda row: badge(row["state"]),
+        "state": lambda row: light(row["state"], row["failures"]),
         "reason?": lambda row: None if row["reason"] == row["state"] else row["reason"],
         "waits for?": lambda row: name(row["waits_for"]) if row["waits_for"] else None,
         "since": lambda row: moment(row["since"]),
@@ -95,6 +101,18 @@ def _table(rows: Sequence[Row]) -> Html:
         "problem?": lambda row: message(row["last_problem"]) if row["last_problem"] else None,
     }
     return parts.table("omd_report.work", rows, columns, key="code")
+
+
+def _batches(rows: Sequence[Row]) -> Html:
+    columns = {
+        "Batch": lambda row: to("BATCH", row["code"]),
+        "state": lambda row: badge(row["state"]),
+        "reason?": lambda row: None if row["reason"] == row["state"] else row["reason"],
+        "since": lambda row: moment(row["since"]),
+        "failures?#": lambda row: number(row["failures"]) if row["failures"] else "",
+        "problem?": lambda row: message(row["last_problem"]) if row["last_problem"] else None,
+    }
+    return parts.table("omd_report.batch_work", rows, columns, key="code")
 
 
 def _run(row: Row) -> Html | None:
