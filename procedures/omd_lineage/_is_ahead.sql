@@ -29,4 +29,4 @@ COMMENT ON FUNCTION omd_lineage._is_ahead IS
 'topic: p_upto_is_whole, those of that instant count; p_is_whole, the topic has all of its own; '
 'p_base_pos and p_base_id, how far its base table has come. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._is_ahead FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._is_ahead TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_lineage._is_ahead TO omd_runner, omd_admin;

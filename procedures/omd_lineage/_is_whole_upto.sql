@@ -25,4 +25,4 @@ COMMENT ON FUNCTION omd_lineage._is_whole_upto IS
 'that is where its slowest dependency is (p_least_pos), or its base table (p_base_pos), and all '
 'rows of the instant are there. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._is_whole_upto FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._is_whole_upto TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_lineage._is_whole_upto TO omd_runner, omd_admin;

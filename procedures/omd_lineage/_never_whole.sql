@@ -75,4 +75,3 @@ COMMENT ON FUNCTION omd_lineage._never_whole IS
 'Returns why nobody can say of the table p_table, by its columns p_pos_column and p_id_column, '
 'that all rows of its newest instant are there; NULL: it can be said. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._never_whole FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd_lineage._never_whole TO omd_runner, omd_admin;

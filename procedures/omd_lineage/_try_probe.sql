@@ -34,6 +34,7 @@ DECLARE
     v_seen record;
     v_unread record;
     v_late integer;
+    v_is_whole boolean := FALSE;
     v_former text;
     v_sqlstate text;
     v_detail text;
@@ -75,6 +76,7 @@ BEGIN
                 v_seen.p_newest_pos, v_seen.p_newest_id
             )::omd_lineage.row_position;
             v_new.waits_for := v_seen.p_waits_for;
+            v_is_whole := v_seen.p_is_whole;
         END IF;
         IF p_is_read THEN
             IF v_new.newest IS NULL THEN
@@ -96,7 +98,7 @@ BEGIN
                     v_new.taken_rows := v_old.taken_rows + v_late;
                 END IF;
             END IF;
-            IF v_seen.p_is_whole AND v_new.newest IS DISTINCT FROM v_old.taken THEN
+            IF v_is_whole AND v_new.newest IS DISTINCT FROM v_old.taken THEN
                 v_new.taken := v_new.newest;
                 v_new.taken_rows := omd_lineage._taken_rows(
                     p_table_code, p_pos_column, p_id_column, v_new.taken

@@ -447,8 +447,7 @@ ROUTINE omd.tell_discarded_rows(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.tell_row_counts(bigint,bigint,bigint,bigint,bigint,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.tell_undo(text[],timestamp with time zone,bigint)
 ROUTINE omd.topmost_parents(oid)
-ROUTINE omd.transaction_before(timestamp with time zone) |  | omd_admin | EXECUTE
-ROUTINE omd.transaction_before(timestamp with time zone) |  | omd_runner | EXECUTE
+ROUTINE omd.transaction_before(timestamp with time zone)
 ROUTINE omd.undeclared_readers(text[]) |  | omd_reader | EXECUTE
 ROUTINE omd.undo_instances(bigint,bigint[],text) |  | omd_runner | EXECUTE
 ROUTINE omd.undone_elsewhere() |  | omd_admin | EXECUTE
@@ -1424,12 +1423,14 @@ ROUTINE omd_lineage._in_run_window(text,timestamp with time zone) |  | omd_reade
 ROUTINE omd_lineage._insert_transform(text,text,text,bigint,text,text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._inserts_only(omd_lineage.topic) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._inserts_only(omd_lineage.topic) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._is_ahead(timestamp with time zone,boolean,timestamp with time zone,bigint,timestamp with time zone,bigint,boolean) |  | omd_reader | EXECUTE
+ROUTINE omd_lineage._is_ahead(timestamp with time zone,boolean,timestamp with time zone,bigint,timestamp with time zone,bigint,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._is_ahead(timestamp with time zone,boolean,timestamp with time zone,bigint,timestamp with time zone,bigint,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._is_closed(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._is_closed(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._is_recalled(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._is_recalled(integer) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._is_whole_upto(timestamp with time zone,timestamp with time zone,boolean,timestamp with time zone,boolean) |  | omd_reader | EXECUTE
+ROUTINE omd_lineage._is_whole_upto(timestamp with time zone,timestamp with time zone,boolean,timestamp with time zone,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._is_whole_upto(timestamp with time zone,timestamp with time zone,boolean,timestamp with time zone,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._keep_rows(bigint,bigint[],text[]) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._keep_rows(bigint,bigint[],text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._kept_rows(bigint,bigint) |  | omd_admin | EXECUTE
@@ -1454,8 +1455,7 @@ ROUTINE omd_lineage._missing_index(text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._missing_index(text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._move_source(integer,omd_lineage.row_position,text,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._move_source(integer,omd_lineage.row_position,text,boolean) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._never_whole(oid,text,text) |  | omd_admin | EXECUTE
-ROUTINE omd_lineage._never_whole(oid,text,text) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._never_whole(oid,text,text)
 ROUTINE omd_lineage._newest_row(text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._newest_row(text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._news_at(text) |  | omd_runner | EXECUTE
