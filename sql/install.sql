@@ -66,6 +66,8 @@ BEGIN;
 \ir install/omd_web.sql
 
 \if :is_install
+\ir rights/release.sql
+\ir rights/settle.sql
 \ir setup/finish.psql
 COMMIT;
 

@@ -7,9 +7,11 @@
 It writes the calls, rows and errors of each room in Python (``driver/omd/<room>/calls.py``,
 ``rows.py`` and ``errors.py``), the doors to the rooms and all their errors
 (``driver/omd/_doors.py`` and ``errors.py``), the reference (``docs/reference``), and the files for
-other tools that are made from the list of metrics (``share``), and the contract
-(``docs/reference/api.json``, tools/contract.py). The texts are the COMMENTs of the database
-objects, and the error catalogue: to change a file, change the SQL. The database is --dsn, or
+other tools that are made from the list of metrics (``share``), the rights of the release
+(``sql/rights/release.sql``, tools/rights.py), and the contract (``docs/reference/api.json``,
+tools/contract.py), and in the documents how OMD is installed (tools/spelling.py). The texts are the
+COMMENTs of the database objects, and the error catalogue: to change a file, change the SQL. The
+database is --dsn, or
 OMD_DSN, or that of libpq's own settings; --embedded makes a new one. The files are the same for
 every version of PostgreSQL.
 """
@@ -59,12 +61,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.check:
             _write(found)  # the reference imports the errors
         import reference
+        import rights
 
+        found[rights.NAME] = rights.text(connection)
         found |= {
             f"docs/reference/{name}": text for name, text in reference.pages(connection).items()
         }
         found |= _shared(connection)
         found |= _contract(connection)
+    import spelling
+
+    found |= spelling.documents()
     if options.check:
         return _check(found)
     _write(found)

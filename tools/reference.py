@@ -333,7 +333,8 @@ def _rights(connection: Connection) -> Iterator[str]:
         "Who may read, write and call what. None of the roles can log in: grant them to those that"
         " do. Everything belongs to omd_owner, and nothing is granted to PUBLIC."
         " [SECURITY](../../SECURITY.md#who-may-make-whom-execute-what) says what each may make"
-        " others execute.\n"
+        " others execute: omd_admin names the SQL and the functions of Python that workers execute"
+        " with their own role and account.\n"
     )
     members = connection.execute(MEMBERS, [roles, roles]).fetchall()
     yield from _table(

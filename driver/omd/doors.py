@@ -42,6 +42,7 @@ def connect(
     lease: timedelta | None = timedelta(minutes=5),
     application_name: str = "omd",
     patience: timedelta = timedelta(minutes=1),
+    wait: timedelta | None = None,
     spark: SparkSession | None = None,
     rollback_executor: Callable[[str], object] | None = None,
     executor_dsn: str | None = None,
@@ -56,6 +57,8 @@ def connect(
             not even when this process dies.
         application_name: the name that pg_stat_activity shows.
         patience: for how long a broken connection is tried again before `ConnectionFailed`.
+        wait: for how long at most a start waits while another run of the same Module or Batch
+            executes; None: it is refused at once.
         spark: the Spark session of the runs, where they name no other.
         rollback_executor: executes one Spark SQL statement of a rollback, without a session.
         executor_dsn: connection string for Spark's processes; by default OMD_EXECUTOR_DSN, or that
@@ -70,6 +73,7 @@ def connect(
         lease=lease,
         application_name=application_name,
         patience=patience,
+        wait=wait,
         spark=spark,
         rollback_executor=rollback_executor,
         executor_dsn=executor_dsn or os.environ.get("OMD_EXECUTOR_DSN"),

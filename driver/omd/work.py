@@ -54,6 +54,7 @@ def perform(task: Task) -> str:
     """
     code = str(task.criteria["CODE"])
     if task.task_type == "DATABASE":
+        task.control.permitted.require_sql(f"Module {code}")
         link = task.control._link
         with task.interrupted_by(link.cancel):
             if task.cancelled:

@@ -62,17 +62,7 @@ BEGIN
         RETURNING mi.next_run_indicator INTO v_instance.next_run_indicator;
         -- A rollback that follows in this transaction sends the notification of its P.
         IF p_processing_indicator <> 'R' OR p_platform_code <> 'POSTGRES' THEN
-            PERFORM omd._notify_event(
-                'Module Instance',
-                p_module_instance_id,
-                v_module.module_code,
-                v_instance.batch_instance_id,
-                'E',
-                p_processing_indicator,
-                v_instance.next_run_indicator,
-                NULL,
-                clock_timestamp()
-            );
+            PERFORM omd._tell_instance('Module Instance', p_module_instance_id, clock_timestamp());
         END IF;
     ELSE
         PERFORM omd._close_module_instance(p_module_instance_id, p_processing_indicator, p_reason);

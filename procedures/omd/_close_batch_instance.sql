@@ -37,17 +37,7 @@ BEGIN
         AND bi.execution_status_code = 'E'
         AND (p_execution_status_code <> 'S' OR bi.processing_indicator = 'P')
     RETURNING
-        omd._notify_event(
-            'Batch Instance',
-            bi.batch_instance_id,
-            (SELECT b.batch_code FROM omd.batch AS b WHERE b.batch_id = bi.batch_id),
-            bi.parent_batch_instance_id,
-            bi.execution_status_code,
-            bi.processing_indicator,
-            bi.next_run_indicator,
-            p_reason,
-            bi.end_datetime
-        )
+        omd._tell_instance('Batch Instance', bi.batch_instance_id, bi.end_datetime)
     INTO v_is_sent;
 
     IF v_is_sent IS NULL THEN

@@ -38,17 +38,7 @@ BEGIN
         AND mi.execution_status_code = 'E'
     RETURNING
         mi.batch_instance_id,
-        omd._notify_event(
-            'Module Instance',
-            mi.module_instance_id,
-            (SELECT m.module_code FROM omd.module AS m WHERE m.module_id = mi.module_id),
-            mi.batch_instance_id,
-            mi.execution_status_code,
-            mi.processing_indicator,
-            mi.next_run_indicator,
-            p_reason,
-            mi.end_datetime
-        )
+        omd._tell_instance('Module Instance', mi.module_instance_id, mi.end_datetime)
     INTO v_batch_instance_id, v_is_sent;
 
     IF v_is_sent IS NULL THEN

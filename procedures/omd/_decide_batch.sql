@@ -140,17 +140,7 @@ BEGIN
         UPDATE omd.batch AS b SET executing_from = p_batch_instance_id
         WHERE b.batch_id = v_batch.batch_id;
     END IF;
-    PERFORM omd._notify_event(
-        'Batch Instance',
-        p_batch_instance_id,
-        v_batch.batch_code,
-        v_instance.parent_batch_instance_id,
-        'E',
-        'P',
-        v_instance.next_run_indicator,
-        NULL,
-        clock_timestamp()
-    );
+    PERFORM omd._tell_instance('Batch Instance', p_batch_instance_id, clock_timestamp());
     p_processing_indicator := 'P';
 END
 $decide_batch$;

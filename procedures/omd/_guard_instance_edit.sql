@@ -17,7 +17,7 @@ DECLARE
     v_id bigint := (v_new ->> (tg_table_name || '_id'))::bigint;
     v_column text;
     v_problem text;
-    v_code text;
+    v_is_again boolean;
 BEGIN
     SELECT o.key INTO v_column
     FROM jsonb_each(v_old) AS o
@@ -44,6 +44,17 @@ BEGIN
                 'problem', v_problem
             )
         );
+    END IF;
+
+    -- A failure keeps its R when it is rolled back, so who asks for it once more changes nothing
+    -- else.
+    v_is_again := v_is_module
+        AND new.next_run_indicator = 'R'
+        AND new.execution_status_code = 'F'
+        AND v_new ->> 'rolled_back_by_module_instance_id' IS NOT NULL;
+    IF v_is_again THEN
+        UPDATE omd.module_instance AS mi SET rolled_back_by_module_instance_id = NULL
+        WHERE mi.module_instance_id = v_id;
     ELSIF old.next_run_indicator = new.next_run_indicator THEN
         RETURN NULL;
     END IF;
@@ -52,13 +63,6 @@ BEGIN
         -- The mark is now the administrator's, and no longer a partial restart's.
         UPDATE omd.module_instance AS mi SET next_run_batch_id = NULL
         WHERE mi.module_instance_id = v_id AND mi.next_run_batch_id IS NOT NULL;
-        SELECT m.module_code INTO v_code
-        FROM omd.module AS m
-        WHERE m.module_id = (v_new ->> 'module_id')::integer;
-    ELSE
-        SELECT b.batch_code INTO v_code
-        FROM omd.batch AS b
-        WHERE b.batch_id = (v_new ->> 'batch_id')::integer;
     END IF;
     PERFORM omd.write_event(
         CASE WHEN v_is_module THEN v_id ELSE 0 END,
@@ -66,35 +70,24 @@ BEGIN
         4,
         format('%s -> %s', old.next_run_indicator, new.next_run_indicator),
         format(
-            'next_run_indicator of %s %s changed from %s to %s by %s',
+            'next_run_indicator of %s %s changed from %s to %s by %s%s',
             v_type,
             v_id,
             old.next_run_indicator,
             new.next_run_indicator,
-            omd.editor()
+            omd.editor(),
+            CASE WHEN v_is_again THEN ', so that it is rolled back once more' END
         )
     );
-    PERFORM omd._notify_event(
-        v_type,
-        v_id,
-        v_code,
-        (v_new ->> CASE
-            WHEN v_is_module THEN 'batch_instance_id'
-            ELSE 'parent_batch_instance_id'
-        END)::bigint,
-        new.execution_status_code,
-        new.processing_indicator,
-        new.next_run_indicator,
-        new.reason_code,
-        clock_timestamp()
-    );
+    PERFORM omd._tell_instance(v_type, v_id, clock_timestamp());
     RETURN NULL;
 END
 $guard_instance_edit$;
 
 COMMENT ON FUNCTION omd._guard_instance_edit IS
 'Trigger: lets an administrator edit next_run_indicator of an instance, writes the old value, the '
-'new value and the editor to the event log, and notifies omd_event. It refuses every other edit, '
+'new value and the editor to the event log, and notifies omd_event. R on a failure that was rolled '
+'back already lets the next begin roll it back once more. It refuses every other edit, '
 'R on what has nothing to roll back, and P on a failure whose rollback is pending. Errors: OM106. '
 'Source: DIRECT, "Next Run Indicator".';
 REVOKE ALL ON FUNCTION omd._guard_instance_edit FROM PUBLIC;

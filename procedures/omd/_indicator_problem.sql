@@ -23,7 +23,8 @@ BEGIN ATOMIC
             WHEN p_next_run_indicator <> 'R' THEN NULL
             WHEN p_execution_status_code IN ('A', 'C') AND p_reason_code IS NOT NULL
                 THEN 'it was not allowed to run, so there is nothing to roll back'
-            WHEN p_rolled_back_by_module_instance_id IS NOT NULL
+            -- A run that was declared dead may have gone on and left rows after its rollback.
+            WHEN p_rolled_back_by_module_instance_id IS NOT NULL AND p_execution_status_code <> 'F'
                 THEN 'it was rolled back already'
         END;
 END;

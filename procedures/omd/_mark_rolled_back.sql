@@ -24,21 +24,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    PERFORM
-        omd._notify_event(
-            'Module Instance',
-            mi.module_instance_id,
-            m.module_code,
-            mi.batch_instance_id,
-            mi.execution_status_code,
-            mi.processing_indicator,
-            mi.next_run_indicator,
-            NULL,
-            clock_timestamp()
-        )
-    FROM omd.module_instance AS mi
-    INNER JOIN omd.module AS m USING (module_id)
-    WHERE mi.module_instance_id = p_module_instance_id;
+    PERFORM omd._tell_instance('Module Instance', p_module_instance_id, clock_timestamp());
 
     PERFORM FROM omd.module_instance AS mi
     WHERE mi.module_instance_id = ANY(v_array || v_companions)

@@ -31,6 +31,7 @@ DECLARE
     v_is_sent boolean;
     v_is_unsettled boolean;
     v_is_unready boolean;
+    v_context jsonb := p_execution_context;
 BEGIN
     -- The test here saves most runs a call.
     IF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -57,6 +58,11 @@ BEGIN
         PERFORM omd._settle_undone();
     END IF;
 
+    -- A client that can see which processes of its machine are gone lists the runs that it saw
+    -- alive. It looks, before there is an instance, at what else it may prove dead.
+    IF p_execution_context @> '{"seen_alive": []}' THEN
+        v_context := p_execution_context - 'seen_alive';
+    END IF;
     IF p_is_evaluated THEN
         v_decision := omd._decide_module(
             v_module_id, v_inactive_indicator, NULL, p_batch_instance_id
@@ -64,6 +70,23 @@ BEGIN
         p_processing_indicator := v_decision.p_processing_indicator;
         p_instance_array := v_decision.p_instance_array;
         p_reason := v_decision.p_reason;
+        IF p_reason = 'RUNNING'
+            AND v_context <> p_execution_context
+            AND EXISTS (
+                SELECT FROM omd._executing_module_instances(v_module_id, NULL) AS e (id)
+                INNER JOIN omd.module_instance AS mi ON e.id = mi.module_instance_id
+                WHERE NOT p_execution_context -> 'seen_alive' @> to_jsonb(e.id)
+                    AND omd._may_be_proven_dead(
+                        mi.execution_context,
+                        mi.started_by,
+                        v_context,
+                        ARRAY['host', 'boot_id', 'pid_namespace']
+                    )
+            )
+        THEN
+            p_module_instance_id := 0;
+            RETURN;
+        END IF;
     ELSIF p_batch_instance_id <> 0 THEN
         PERFORM omd._require_batch_instance(p_batch_instance_id);
     END IF;
@@ -93,7 +116,7 @@ BEGIN
         CASE
             WHEN p_execution_context IS NOT NULL
                 OR current_setting('omd.execution_context', TRUE) <> ''
-                THEN omd._require_context(p_execution_context)
+                THEN omd._require_context(v_context)
         END
     )
     -- There is one notification per evaluation: the end sends A and C below, and a rollback that
@@ -105,17 +128,7 @@ BEGIN
                 p_reason IS NULL
                 AND (coalesce(p_processing_indicator, 'A') <> 'R' OR p_platform_code <> 'POSTGRES')
                 THEN
-                    omd._notify_event(
-                        'Module Instance',
-                        module_instance_id,
-                        p_module_code,
-                        batch_instance_id,
-                        'E',
-                        processing_indicator,
-                        'P',
-                        NULL,
-                        start_datetime
-                    )
+                    omd._tell_instance('Module Instance', module_instance_id, start_datetime)
         END
     INTO p_module_instance_id, v_is_sent;
 
@@ -136,7 +149,8 @@ COMMENT ON FUNCTION omd._open_module_instance IS
 'Inserts an executing instance of the Module p_module_code and, with p_is_evaluated, evaluates '
 'it; the caller executes a pending rollback. The other parameters are those of begin_module. With '
 'p_is_session_bound it lives as long as the statement that calls, and at most '
-'omd._lease_of_statement(). Errors: OM002, OM003, OM005, OM011, OM013, OM014, OM101. Locks: the '
-'Module row.';
+'omd._lease_of_statement(). A p_execution_context with seen_alive, a list of instances: where '
+'another one executes whose death its client may prove, no instance is made, and its id is 0. '
+'Errors: OM002, OM003, OM005, OM011, OM013, OM014, OM101. Locks: the Module row.';
 REVOKE ALL ON FUNCTION omd._open_module_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._open_module_instance TO omd_runner;

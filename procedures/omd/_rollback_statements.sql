@@ -1,4 +1,4 @@
--- The templates of one Module are filled in here; _plan_rollback puts the Modules in order.
+-- The templates of one Module are filled in here; who calls puts the Modules in order.
 
 CREATE OR REPLACE FUNCTION omd._rollback_statements(
     p_module_id integer,

@@ -38,10 +38,12 @@ COMMENT ON PROCEDURE omd.begin_module IS
 '(stamp it on every row), p_processing_indicator (P proceed, A abort, C skip, R roll back first, '
 'then confirm_rollback), p_instance_array (the instances that were or have to be rolled back) and '
 'p_reason. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own. '
-'p_execution_context: JSON about where it runs. p_lease: how long the run lives without '
+'p_execution_context: JSON about where it runs; with the key seen_alive, a list of instances, none '
+'is made (p_module_instance_id is 0) where another one executes whose death the caller may prove '
+'by omd.report_death. p_lease: how long the run lives without '
 'heartbeat; NULL: for ever. Dead instances of the Module are declared dead first. Errors: OM002, '
-'OM003, OM005, OM009, OM011, OM013, OM014, OM101 (the Batch has just ended), OM112: the rollback '
-'does not undo everything, OM201, OM202, OM205. Locks: the Module row. DIRECT, "Module '
+'OM003, OM005, OM009, OM011, OM013, OM014, OM100, OM101 (the Batch has just ended), OM112: the '
+'rollback does not undo everything, OM201, OM202, OM205. Locks: the Module row. DIRECT, "Module '
 'Processing". May be NULL: p_instance_array, p_reason.';
 REVOKE ALL ON PROCEDURE omd.begin_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_module TO omd_runner;

@@ -14,18 +14,7 @@ BEGIN
     p_batch_instance_id := omd._insert_batch_instance(
         p_batch_code, p_parent_batch_instance_id, p_execution_context, NULL, FALSE
     );
-    PERFORM
-        omd._notify_event(
-            'Batch Instance',
-            p_batch_instance_id,
-            p_batch_code,
-            coalesce(p_parent_batch_instance_id, 0),
-            'E',
-            'A',
-            'P',
-            NULL,
-            clock_timestamp()
-        );
+    PERFORM omd._tell_instance('Batch Instance', p_batch_instance_id, clock_timestamp());
 END
 $create_batch_instance$;
 

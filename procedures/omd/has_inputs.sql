@@ -13,7 +13,11 @@ BEGIN ATOMIC
     SELECT
         EXISTS(
             SELECT FROM omd.module_declaration AS d
-            WHERE d.module_id = p_module_id AND d.origin = 'ROOM' AND d.upto_id IS NULL
+            WHERE
+                d.module_id = p_module_id
+                AND d.origin = 'ROOM'
+                AND d.upto_id IS NULL
+                AND d.inputs IS NOT NULL
         );
 END;
 

@@ -65,17 +65,7 @@ BEGIN
         AND mi.execution_status_code = 'E'
         AND mi.processing_indicator = 'P'
     RETURNING
-        omd._notify_event(
-            'Module Instance',
-            mi.module_instance_id,
-            m.module_code,
-            mi.batch_instance_id,
-            'S',
-            'P',
-            mi.next_run_indicator,
-            NULL,
-            mi.end_datetime
-        ),
+        omd._tell_instance('Module Instance', mi.module_instance_id, mi.end_datetime),
         (SELECT s.module_id FROM omd.module_state AS s WHERE s.module_id = mi.module_id),
         m.is_source,
         m.awaits_return,

@@ -75,17 +75,7 @@ BEGIN
         omd.editor(),
         omd._require_context(p_execution_context)
     );
-    PERFORM omd._notify_event(
-        'Module Instance',
-        p_module_instance_id,
-        p_module_code,
-        coalesce(p_batch_instance_id, 0),
-        'F',
-        'P',
-        'R',
-        NULL,
-        v_now
-    );
+    PERFORM omd._tell_instance('Module Instance', p_module_instance_id, v_now);
     PERFORM omd.write_event(
         p_module_instance_id,
         coalesce(p_batch_instance_id, 0),

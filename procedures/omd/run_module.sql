@@ -43,20 +43,20 @@ END
 $run_module$;
 
 COMMENT ON PROCEDURE omd.run_module IS
-'Runs the Module p_module_code in the database, whatever its kind: begins it, executes it and ends '
-'it. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for none. p_executable: SQL for '
-'a Module of kind SQL or SPARK, instead of the registered one. p_execution_context: JSON about '
-'where it runs. p_until_done: again while runs end with S and more is left of what was there at '
-'the first begin (of an interface the items that were queued, of a topic while blocks are full); '
-'NULL: true in a Batch, else false. Returns p_execution_status_code: S, F (the error is in the '
-'event log), C (there was nothing to do, or the run is skipped) or A (another works at it); '
-'p_module_instance_id, the last run, NULL where there is no instance; and p_detail, why it is not '
-'S. The executable reads current_setting(''omd.module_instance_id''). It commits, so call it '
-'outside a transaction block. The run lives as long as this statement; if the statement is broken '
-'off, the next begin declares the run dead. Errors: OM002, OM003, OM005, OM009, OM013, OM014, '
-'OM018, OM101 (the Batch has just ended), OM112: the rollback does not undo everything, OM201, '
-'OM202, OM204, OM205, OM214: a worker process performs it, OM219: it never runs on its own, or '
-'p_executable for the Module of a room, those of the room, 57014. Locks: the Module row while it '
-'begins. May be NULL: p_module_instance_id, p_detail.';
+'Runs the Module p_module_code in the database, whatever its kind: begins it, executes it and '
+'ends it. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for none. p_executable: '
+'SQL for a Module of kind SQL or SPARK, instead of the registered one. p_execution_context: JSON '
+'about where it runs. p_until_done: again while runs end with S and more is left of what was '
+'there at the first begin (of an interface the items that were queued, of a topic while blocks '
+'are full); NULL: true in a Batch, else false. Returns p_execution_status_code: S, F (the error '
+'is in the event log), C (there was nothing to do, or the run is skipped) or A (another works at '
+'it); p_module_instance_id, the last run, NULL where there is no instance; and p_detail, why it '
+'is not S. The executable reads current_setting(''omd.module_instance_id''). It commits, so call '
+'it outside a transaction block. The run lives as long as this statement; if the statement is '
+'broken off, the next begin declares the run dead. Errors: OM002, OM003, OM005, OM009, OM013, '
+'OM014, OM018, OM100, OM101 (the Batch has just ended), OM112: the rollback does not undo '
+'everything, OM201, OM202, OM204, OM205, OM214: a worker process performs it, OM219: it never '
+'runs on its own, or p_executable for the Module of a room, those of the room, 57014. Locks: the '
+'Module row while it begins. May be NULL: p_module_instance_id, p_detail.';
 REVOKE ALL ON PROCEDURE omd.run_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_module TO omd_runner;

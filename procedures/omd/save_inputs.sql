@@ -40,7 +40,7 @@ BEGIN
                 i.item ->> 'id'
             ) AS item
         FROM jsonb_array_elements(p_inputs) AS i (item)
-        CROSS JOIN LATERAL unnest(omd.base_tables(i.item ->> 'table')) AS t (table_code)
+        CROSS JOIN LATERAL unnest(omd._tables_of_input(i.item)) AS t (table_code)
     ) AS b;
     SELECT coalesce(jsonb_agg(b.item ORDER BY b.item), '[]') INTO v_former
     FROM (
@@ -118,7 +118,9 @@ $save_inputs$;
 COMMENT ON FUNCTION omd.save_inputs IS
 'For rooms: says what the runs of the Module p_module_id read from now on, and answers whether it '
 'is something new. p_origin: ROOM, HAND or CATALOGUE. p_inputs: a list of objects with table '
-'(table or view), kind (ALL, WINDOW, RUNS), pos and id (the columns that a window cuts); NULL: '
+'(table or view), kind (ALL, WINDOW, RUNS), pos and id (the columns that a window cuts); of a view '
+'that reads a block also cut_table (the table), cut_by (the conditions that cut it) and cut_view '
+'(the view that has only the block): of this table it reads only what it reads without them. NULL: '
 'nobody knows. p_replaces_all: each run replaces what the former ones wrote. p_text_hash: of the '
 'SQL that was looked up. Locks: the Module, where something is new.';
 REVOKE ALL ON FUNCTION omd.save_inputs FROM PUBLIC;

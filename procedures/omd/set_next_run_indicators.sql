@@ -33,13 +33,12 @@ BEGIN
     -- The condition on the status is asked again of what is locked.
     IF p_filter ->> 'instance_type' = 'MODULE' THEN
         WITH held AS MATERIALIZED (
-            SELECT mi.module_instance_id, mi.batch_instance_id, m.module_code
+            SELECT mi.module_instance_id
             FROM omd.module_instance AS mi
-            INNER JOIN omd.module AS m ON mi.module_id = m.module_id
             WHERE mi.module_instance_id = ANY(v_ids)
                 AND coalesce(mi.end_datetime, mi.start_datetime) < p_counted_at
             ORDER BY mi.module_instance_id
-            FOR NO KEY UPDATE OF mi SKIP LOCKED
+            FOR NO KEY UPDATE SKIP LOCKED
         ),
 
         changed AS (
@@ -51,24 +50,19 @@ BEGIN
                     v_indicator, mi.execution_status_code, mi.reason_code, TRUE,
                     mi.rolled_back_by_module_instance_id
                 ) IS NULL
-            RETURNING omd._notify_event(
-                'Module Instance', mi.module_instance_id, h.module_code, mi.batch_instance_id,
-                mi.execution_status_code, mi.processing_indicator, mi.next_run_indicator,
-                mi.reason_code, clock_timestamp()
-            )
+            RETURNING omd._tell_instance('Module Instance', mi.module_instance_id, clock_timestamp())
         )
 
         SELECT (SELECT count(*) FROM held), (SELECT count(*) FROM changed)
         INTO v_held, p_changed;
     ELSE
         WITH held AS MATERIALIZED (
-            SELECT bi.batch_instance_id, b.batch_code
+            SELECT bi.batch_instance_id
             FROM omd.batch_instance AS bi
-            INNER JOIN omd.batch AS b ON bi.batch_id = b.batch_id
             WHERE bi.batch_instance_id = ANY(v_ids)
                 AND coalesce(bi.end_datetime, bi.start_datetime) < p_counted_at
             ORDER BY bi.batch_instance_id
-            FOR NO KEY UPDATE OF bi SKIP LOCKED
+            FOR NO KEY UPDATE SKIP LOCKED
         ),
 
         changed AS (
@@ -79,11 +73,7 @@ BEGIN
                 AND omd._indicator_problem(
                     v_indicator, bi.execution_status_code, bi.reason_code, FALSE, NULL
                 ) IS NULL
-            RETURNING omd._notify_event(
-                'Batch Instance', bi.batch_instance_id, h.batch_code, bi.parent_batch_instance_id,
-                bi.execution_status_code, bi.processing_indicator, bi.next_run_indicator,
-                bi.reason_code, clock_timestamp()
-            )
+            RETURNING omd._tell_instance('Batch Instance', bi.batch_instance_id, clock_timestamp())
         )
 
         SELECT (SELECT count(*) FROM held), (SELECT count(*) FROM changed)

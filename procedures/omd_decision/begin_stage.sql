@@ -101,7 +101,7 @@ COMMENT ON PROCEDURE omd_decision.begin_stage IS
 'which each transaction that reads a link calls first. C without p_module_instance_id: there is '
 'nothing to read. Errors: OM002, OM003, OM005: p_stage_code is NULL; OM009, OM010: the window '
 'would end before its start; OM011, OM013: the lease, the context or p_end_id; OM014, OM019, '
-'OM080: there is no such stage; OM101, OM112: the rollback of a former run does not undo '
+'OM080: there is no such stage; OM100, OM101, OM112: the rollback of a former run does not undo '
 'everything; OM201, OM202, OM205: it can not be built; OM286: no version of the ruleset is '
 'effective; OM287: its function has changed. Locks: the Module row. May be NULL: '
 'p_module_instance_id, p_instance_array, p_reason, p_definition, p_ruleset, p_block.';

@@ -79,11 +79,11 @@ COMMENT ON PROCEDURE omd_decision.run_stage IS
 'before its start; OM013: the setting omd.execution_context is malformed, or there is no change '
 'p_end_id; OM014: the isolation level is not read committed; OM018: it is called in a transaction '
 'block; OM019: the window is of another kind than those before; OM080: there is no such stage; '
-'OM101, OM112: the rollback of a former run does not undo everything; OM201, OM202, OM205: it can '
-'not be built; OM204; OM286: no version of the ruleset is effective; OM287: its function has '
-'changed; OM288: it does not run in the database; OM289: a source lacks something; 57014: it was '
-'cancelled, which is recorded. Locks: the Module row while it begins; the source of its changes, '
-'beside readers; what reading and writing takes. May be NULL: p_module_instance_id, p_cycles, '
-'p_rows_rejected, p_detail.';
+'OM100, OM101, OM112: the rollback of a former run does not undo everything; OM201, OM202, OM205: '
+'it can not be built; OM204; OM286: no version of the ruleset is effective; OM287: its function '
+'has changed; OM288: it does not run in the database; OM289: a source lacks something; 57014: it '
+'was cancelled, which is recorded. Locks: the Module row while it begins; the source of its '
+'changes, beside readers; what reading and writing takes. May be NULL: p_module_instance_id, '
+'p_cycles, p_rows_rejected, p_detail.';
 REVOKE ALL ON PROCEDURE omd_decision.run_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.run_stage TO omd_runner;

@@ -25,12 +25,7 @@ BEGIN
     );
     PERFORM omd.notify(
         'omd_delivery',
-        jsonb_build_object(
-            'event', p_event,
-            'delivery_id', p_delivery_id,
-            'from_status', p_from_status,
-            'to_status', p_to_status
-        )::text
+        jsonb_build_object('event', 'look', 'delivery_id', p_delivery_id)::text
     );
 END
 $write_event$;

@@ -118,12 +118,9 @@ BEGIN
     PERFORM omd.notify(
         'omd_delivery',
         jsonb_build_object(
-            'event', 'queued',
+            'event', 'look',
             'queue_id', p_queue_id,
-            'interface', (
-                SELECT i.interface_code FROM omd_delivery.interface AS i
-                WHERE i.interface_id = v_delivery.interface_id
-            )
+            'interface_id', v_delivery.interface_id
         )::text
     );
     p_delivery_status := 'ACCEPTED';

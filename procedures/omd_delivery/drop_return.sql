@@ -34,7 +34,7 @@ BEGIN
         PERFORM omd_delivery._find_withdrawn(v_agreement.interface_id);
         PERFORM omd.notify(
             'omd_delivery',
-            jsonb_build_object('event', 'drop_return', 'recall_id', p_recall_id)::text
+            jsonb_build_object('event', 'look', 'recall_id', p_recall_id)::text
         );
     END IF;
     RETURN v_status;

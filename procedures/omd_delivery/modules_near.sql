@@ -19,6 +19,8 @@ DECLARE
     v_interfaces text[];
     v_agreements text[];
     v_deliveries bigint[];
+    v_named integer[]; -- interfaces
+    v_agreed integer[]; -- agreements
     v_ids integer[];
 BEGIN
     SELECT
@@ -27,19 +29,26 @@ BEGIN
     INTO v_interfaces, v_agreements
     FROM unnest(p_codes) AS c (code);
     SELECT
-        v_interfaces || array_agg(n.value ->> 'interface'),
-        v_agreements || array_agg(n.value ->> 'agreement_code'),
+        array_agg((n.value ->> 'interface_id')::integer)
+        FILTER (WHERE n.value ->> 'interface_id' ~ '^[0-9]{1,9}$'),
+        array_agg((n.value ->> 'agreement_id')::integer)
+        FILTER (WHERE n.value ->> 'agreement_id' ~ '^[0-9]{1,9}$'),
         array_agg((n.value ->> 'delivery_id')::bigint)
         FILTER (WHERE n.value ->> 'delivery_id' ~ '^[0-9]{1,18}$')
-    INTO v_interfaces, v_agreements, v_deliveries
+    INTO v_named, v_agreed, v_deliveries
     FROM jsonb_array_elements(p_news) AS n (value)
     WHERE jsonb_typeof(n.value) = 'object';
-    IF num_nonnulls(v_interfaces, v_agreements, v_deliveries) = 0 THEN
+    IF num_nonnulls(v_interfaces, v_agreements, v_named, v_agreed, v_deliveries) = 0 THEN
         RETURN '{}'::text[];
     END IF;
     v_ids := ARRAY(
         SELECT i.interface_id FROM omd_delivery.interface AS i
         WHERE i.interface_code = ANY(v_interfaces)
+        UNION
+        SELECT n.interface_id FROM unnest(v_named) AS n (interface_id)
+        UNION
+        SELECT a.interface_id FROM omd_delivery.agreement AS a
+        WHERE a.agreement_id = ANY(v_agreed)
         UNION
         SELECT a.interface_id FROM omd_delivery.agreement AS a
         WHERE a.agreement_code = ANY(v_agreements)

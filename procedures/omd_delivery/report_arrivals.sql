@@ -213,9 +213,7 @@ BEGIN
     IF p_found > 0 THEN
         PERFORM omd.notify(
             'omd_delivery',
-            jsonb_build_object(
-                'event', 'report_arrivals', 'agreement_code', p_agreement_code, 'found', p_found
-            )::text
+            jsonb_build_object('event', 'look', 'agreement_id', v_agreement.agreement_id)::text
         );
     END IF;
 END

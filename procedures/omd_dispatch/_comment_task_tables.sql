@@ -59,7 +59,7 @@ BEGIN
     LOOP
         EXECUTE v_statement;
     END LOOP;
-    CALL omd_dispatch._hide_errors(p_family_code);
+    CALL omd_dispatch._set_rights(p_family_code);
 END
 $comment_task_tables$;
 

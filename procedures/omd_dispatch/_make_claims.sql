@@ -187,7 +187,6 @@ BEGIN
             r.volatility,
             r.settings,
             r.words,
-            r.name = 'take' AS is_called,
             r.name = 'create' AS is_part_of_caller,
             replace(
                 replace(
@@ -702,12 +701,7 @@ BEGIN
             AS %4$L;
             COMMENT ON FUNCTION omd_dispatch.%1$I IS %5$L;
             REVOKE ALL ON FUNCTION omd_dispatch.%1$I FROM PUBLIC
-            $sql$
-            || CASE
-                WHEN v_routine.is_called
-                    THEN '; GRANT EXECUTE ON FUNCTION omd_dispatch.%1$I TO omd_runner'
-                ELSE ''
-            END,
+            $sql$,
             v_routine.name,
             v_routine.arguments,
             v_routine.answer,
@@ -721,6 +715,7 @@ BEGIN
             END
         );
     END LOOP;
+    CALL omd_dispatch._set_rights(p_family_code);
 END
 $make_claims$;
 

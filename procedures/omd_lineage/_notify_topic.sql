@@ -13,12 +13,15 @@ SET search_path = pg_catalog, pg_temp
 AS $notify_topic$
 BEGIN
     IF coalesce(current_setting('omd.notify_events', TRUE), '') <> 'off' THEN
-        PERFORM omd.notify('omd_lineage', left(p_topic, 1000));
+        PERFORM omd.notify('omd_lineage', t.topic_id::text)
+        FROM omd_lineage.topic AS t
+        WHERE t.topic = p_topic;
     END IF;
 END
 $notify_topic$;
 
 COMMENT ON FUNCTION omd_lineage._notify_topic IS
-'Sends the topic p_topic to the sessions that LISTEN to the channel omd_lineage, unless the '
-'setting omd.notify_events is off. Locks: the queue of notifications, at the commit.';
+'Sends the topic_id of the topic p_topic to the sessions that LISTEN to the channel omd_lineage, '
+'unless the setting omd.notify_events is off: any login may listen, and a number says nothing. '
+'Locks: the queue of notifications, at the commit.';
 REVOKE ALL ON FUNCTION omd_lineage._notify_topic FROM PUBLIC;

@@ -19,25 +19,24 @@ SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
 SET jit = off
 AS $ready_near$
+DECLARE
+    v_moved CONSTANT integer[] := omd_lineage.topics_heard(p_topics);
 BEGIN
     RETURN QUERY
     SELECT r.topic, r.engine, r.is_ready
     FROM omd_lineage._ready_of(
         ARRAY(
-            SELECT t.topic_id FROM omd_lineage.topic AS t
-            WHERE t.topic = ANY(p_topics)
+            SELECT m.topic_id FROM unnest(v_moved) AS m (topic_id)
             UNION
-            SELECT d.topic_id
-            FROM omd_lineage.topic AS t
-            INNER JOIN omd_lineage.dependency AS d ON t.topic_id = d.source_topic_id
-            WHERE t.topic = ANY(p_topics)
+            SELECT d.topic_id FROM omd_lineage.dependency AS d
+            WHERE d.source_topic_id = ANY(v_moved)
         )
     ) AS r;
 END
 $ready_near$;
 
 COMMENT ON FUNCTION omd_lineage._ready_near IS
-'Returns p_topics, which have moved, and those that read them, as omd_lineage.ready_list orders '
-'them: topic, engine, and whether it is ready. Locks: none.';
+'Returns p_topics, topics by name or by number, which have moved, and those that read them, as '
+'omd_lineage.ready_list orders them: topic, engine, and whether it is ready. Locks: none.';
 REVOKE ALL ON FUNCTION omd_lineage._ready_near FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._ready_near TO omd_runner;

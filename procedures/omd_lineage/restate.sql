@@ -97,7 +97,7 @@ COMMENT ON PROCEDURE omd_lineage.restate IS
 'retry. p_detail says why. It commits, so call it outside a transaction block. Errors: OM005: an '
 'argument is NULL; OM013: p_to is not later than p_from, or with p_including_from before it; '
 'OM014: the isolation level is not read committed; OM015: p_topic is not registered; OM018: it is '
-'called in a transaction block; OM208: it is a source, without p_cascade; 57014: it was '
+'called in a transaction block; OM100; OM208: it is a source, without p_cascade; 57014: it was '
 'cancelled, and the rest waits for steps. Locks: those of step. See docs/explanation/lineage.md. '
 'May be NULL: p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.restate FROM PUBLIC;

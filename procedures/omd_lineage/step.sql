@@ -61,15 +61,15 @@ $step$;
 
 COMMENT ON PROCEDURE omd_lineage.step IS
 'Runs one step of the topic p_topic in the database, as p_hostid (NULL: the session). It plans a '
-'block, or takes the one that failed, transforms it and moves the offset; rows, offset and success'
-' are one commit. Returns p_outcome: DONE, p_module_instance_id has written p_rows rows; NOJOBS, '
-'MUTEX, SKIPPED or ABORTED, nothing was done; ERROR, everything was undone, and the error '
-'was recorded and counts as an attempt. p_detail says why. The ready list heeds repeat, run_window'
-' and back-off; step does not. It commits, so call it outside a transaction block. Errors: OM005: '
-'p_topic is NULL; OM014: the isolation level is not read committed; OM015: p_topic is not '
-'registered; OM018: it is called in a transaction block or from a function; OM208: it has no steps'
-' in the database; 57014: it was cancelled, which is recorded. Locks: the offset and the Module '
-'row while it begins; what the transforms take. See docs/explanation/lineage.md. May be NULL: '
-'p_module_instance_id, p_rows, p_detail.';
+'block, or takes the one that failed, transforms it and moves the offset; rows, offset and '
+'success are one commit. Returns p_outcome: DONE, p_module_instance_id has written p_rows rows; '
+'NOJOBS, MUTEX, SKIPPED or ABORTED, nothing was done; ERROR, everything was undone, and the error '
+'was recorded and counts as an attempt. p_detail says why. The ready list heeds repeat, '
+'run_window and back-off; step does not. It commits, so call it outside a transaction block. '
+'Errors: OM005: p_topic is NULL; OM014: the isolation level is not read committed; OM015: p_topic '
+'is not registered; OM018: it is called in a transaction block or from a function; OM100; OM208: '
+'it has no steps in the database; 57014: it was cancelled, which is recorded. Locks: the offset '
+'and the Module row while it begins; what the transforms take. See docs/explanation/lineage.md. '
+'May be NULL: p_module_instance_id, p_rows, p_detail.';
 REVOKE ALL ON PROCEDURE omd_lineage.step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.step TO omd_runner;

@@ -26,8 +26,7 @@ DECLARE
         SELECT t.topic_id FROM omd_lineage.topic AS t
         WHERE t.module_id = ANY(p_module_ids)
         UNION
-        SELECT t.topic_id FROM omd_lineage.topic AS t
-        WHERE t.topic = ANY(p_topics)
+        SELECT h.topic_id FROM unnest(omd_lineage.topics_heard(p_topics)) AS h (topic_id)
     );
 BEGIN
     RETURN QUERY

@@ -57,12 +57,12 @@ $undo_failed$;
 COMMENT ON PROCEDURE omd_lineage.undo_failed IS
 'Undoes the rows that failed and dead runs of the topic p_topic have left, without taking a step; '
 'a planned block stays planned. Returns p_module_instance_id, the run that undid them, or NULL '
-'when there was nothing to undo. Errors: OM005: p_topic is NULL; OM014: the isolation level is not'
-' read committed; OM015: it is not registered; OM112: the rollback does not undo everything; '
-'OM116: the begin of its Module was refused, or the rows are not in this database; OM201: nothing '
-'is known that would undo them; OM202: the table does not exist; OM205: it lacks a column that the'
-' rollback needs; OM208: a run of it executes, somebody holds it, or a step that succeeded is to '
-'be undone. Locks: the offset; the Module row; the target rows. May be NULL: p_module_instance_id.'
-' Call again when the answer was lost.';
+'when there was nothing to undo. Errors: OM005: p_topic is NULL; OM014: the isolation level is '
+'not read committed; OM015: it is not registered; OM100, OM112: the rollback does not undo '
+'everything; OM116: the begin of its Module was refused, or the rows are not in this database; '
+'OM201: nothing is known that would undo them; OM202: the table does not exist; OM205: it lacks a '
+'column that the rollback needs; OM208: a run of it executes, somebody holds it, or a step that '
+'succeeded is to be undone. Locks: the offset; the Module row; the target rows. May be NULL: '
+'p_module_instance_id. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.undo_failed FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.undo_failed TO omd_runner;

@@ -61,7 +61,10 @@ BEGIN
         UNION ALL
         SELECT i.table_code, i.table_code, 'ALL', NULL
         FROM omd.ledger_record AS i
-        WHERE i.module_instance_id = p_module_instance_id AND i.source_instances IS NULL
+        WHERE i.module_instance_id = p_module_instance_id
+            AND i.source_instances IS NULL
+            -- The empty name stands for what nobody could look up.
+            AND i.table_code <> ''
     LOOP
         IF v_input.read_kind = 'WINDOW' AND v_window.source_code IS NOT NULL THEN
             RETURN QUERY

@@ -26,13 +26,14 @@ SET enable_mergejoin = off
 SET jit = off
 AS $ready_tasks_near$
 DECLARE
+    v_moved CONSTANT integer[] := omd_lineage.topics_heard(p_topics);
     v_codes CONSTANT text[] := p_codes || omd_delivery.modules_near(p_codes, p_deliveries);
     v_ended CONSTANT integer[] := ARRAY(
         SELECT m.module_id FROM omd.module_target AS m
         WHERE m.module_code = ANY(p_codes)
         UNION
         SELECT d.module_id FROM omd_lineage.described_topic AS d
-        WHERE d.topic = ANY(p_topics)
+        WHERE d.topic_id = ANY(v_moved)
     );
     v_tables CONSTANT text[] := omd.tables_of_modules(v_ended);
     v_module_ids integer[];
@@ -144,8 +145,9 @@ $ready_tasks_near$;
 
 COMMENT ON FUNCTION omd_report.ready_tasks_near IS
 'For rooms: Returns the ready work without a live task among what depends on what has just been '
-'committed: the Modules p_codes, whose tasks have ended, the topics p_topics, which have moved, and'
-' p_deliveries, an array of notifications of the channel omd_delivery. Each with its task type in '
-'the family WORK, if the source of that type is on: task_type, code, kind. Locks: none.';
+'committed: the Modules p_codes, whose tasks have ended, the topics p_topics, which have moved, by '
+'name or by number, and p_deliveries, an array of notifications of the channel omd_delivery. '
+'Each with its task type in the family WORK, if the source of that type is on: task_type, code, '
+'kind. Locks: none.';
 REVOKE ALL ON FUNCTION omd_report.ready_tasks_near FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_report.ready_tasks_near TO omd_runner;

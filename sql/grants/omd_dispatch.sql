@@ -13,14 +13,3 @@ GRANT DELETE ON omd_dispatch.backend_registration TO omd_admin;
 GRANT USAGE ON SCHEMA omd_dispatch TO omd_data_reader;
 CALL omd.hide_columns('omd_dispatch.task_schedule', '{problem}');
 CALL omd.hide_columns('omd_dispatch.task_source', '{problem}');
-DO $do$
-DECLARE
-    v_family_code text;
-BEGIN
-    FOR v_family_code IN
-        SELECT f.family_code FROM omd_dispatch.task_conf_family_desc AS f
-    LOOP
-        CALL omd_dispatch._hide_errors(v_family_code);
-    END LOOP;
-END
-$do$;

@@ -306,6 +306,28 @@
 \ir ../../migrations/V182__register_with_a_hint.sql
 \endif
 
+\set checksum '5312a36f9c8fe9e77e418369851d25aa540809be5b6c20d3c2bd9d75b6f3cbc4'
+\set phase 'expand'
+\set migration 'V186__text_columns'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V186__text_columns.sql
+\endif
+
+\set checksum 'e854166f7d429ab21ccd7e825e18d0eab7097e486a6f52498170843ce5f07481'
+\set migration 'V187__erasures_by_the_list'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V187__erasures_by_the_list.sql
+\endif
+
+\set checksum '34b59979b65e37059b7316e6d41bc8e848dd7eecfe36c2b4639583e8028e8e89'
+\set migration 'V190__notifications_say_nothing'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V190__notifications_say_nothing.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -316,6 +338,7 @@
 \ir ../reference/omd/error_catalogue.sql
 \ir ../reference/omd/error_sentences.sql
 \ir ../reference/omd/server.sql
+\ir ../reference/omd/texts.sql
 
 -- Helpers
 \ir ../../procedures/omd/_fill_template.sql
@@ -328,6 +351,7 @@
 \ir ../../procedures/omd/_cause_of_death.sql
 \ir ../../procedures/omd/session_lives.sql
 \ir ../../procedures/omd/editor.sql
+\ir ../../procedures/omd/_may_be_proven_dead.sql
 \ir ../../procedures/omd/is_by_hand.sql
 \ir ../../procedures/omd/_who_failed_it.sql
 \ir ../../procedures/omd/quote_table.sql
@@ -345,7 +369,7 @@
 \ir ../../procedures/omd/write_event.sql
 \ir ../../procedures/omd/write_edit.sql
 \ir ../../procedures/omd/notify.sql
-\ir ../../procedures/omd/_notify_event.sql
+\ir ../../procedures/omd/_tell_instance.sql
 \ir ../../procedures/omd/require_code.sql
 \ir ../../procedures/omd/require_name.sql
 \ir ../../procedures/omd/is_time_zone.sql
@@ -516,6 +540,7 @@
 \ir ../../procedures/omd/_is_undone_in.sql
 \ir ../../procedures/omd/_require_deletable.sql
 \ir ../../procedures/omd/_keep_deferred.sql
+\ir ../../procedures/omd/_sessions_of_undone.sql
 \ir ../../procedures/omd/rollback_module.sql
 \ir ../../procedures/omd/_resume_begin.sql
 \ir ../../procedures/omd/_settle_rollback.sql
@@ -608,6 +633,8 @@
 \ir ../../procedures/omd/_indicator_problem.sql
 \ir ../../procedures/omd/set_next_run_indicator.sql
 \ir ../../procedures/omd/end_module_instance.sql
+\ir ../../procedures/omd/report_death.sql
+\ir ../../procedures/omd/withdraw_fenced.sql
 \ir ../../procedures/omd/end_batch_instance.sql
 \ir ../../procedures/omd/_instances_matching.sql
 \ir ../../procedures/omd/count_instances.sql
@@ -689,6 +716,8 @@
 \ir ../../procedures/omd/relations_under.sql
 \ir ../../procedures/omd/topmost_parents.sql
 \ir ../../procedures/omd/base_tables.sql
+\ir ../../procedures/omd/_uncut_reads.sql
+\ir ../../procedures/omd/_tables_of_input.sql
 \ir ../../procedures/omd/save_inputs.sql
 \ir ../../procedures/omd/has_inputs.sql
 \ir ../../procedures/omd/is_readable.sql
@@ -730,6 +759,7 @@
 \ir ../../procedures/omd/tables_of_modules.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
+\ir ../../procedures/omd/transaction_before.sql
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql

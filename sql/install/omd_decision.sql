@@ -57,6 +57,7 @@
 \ir ../reference/omd_decision/module_kinds.sql
 \ir ../reference/omd_decision/maintenance.sql
 \ir ../reference/omd_decision/listeners.sql
+\ir ../reference/omd_decision/texts.sql
 
 -- Helpers
 \ir ../../procedures/omd_decision/_type_family.sql
@@ -188,7 +189,6 @@
 \ir ../../procedures/omd_decision/_holding_stages.sql
 \ir ../../procedures/omd_decision/erase_records.sql
 \ir ../../procedures/omd_decision/outputs_of.sql
-\ir ../../procedures/omd_decision/erase_texts.sql
 
 -- Triggers
 \ir ../triggers/omd_decision/kept_rows.sql

@@ -90,6 +90,7 @@
 \ir ../reference/omd_delivery/maintenance.sql
 \ir ../reference/omd_delivery/constraint_types.sql
 \ir ../reference/omd_delivery/delivery_statuses.sql
+\ir ../reference/omd_delivery/texts.sql
 
 -- Model
 \ir ../../procedures/omd_delivery/_text.sql
@@ -344,7 +345,6 @@
 \ir ../../procedures/omd_delivery/subject_texts.sql
 \ir ../../procedures/omd_delivery/count_references.sql
 \ir ../../procedures/omd_delivery/erase_keys.sql
-\ir ../../procedures/omd_delivery/erase_texts.sql
 
 -- Triggers
 \ir ../triggers/omd_delivery/deployed_tables.sql

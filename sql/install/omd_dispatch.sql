@@ -99,10 +99,18 @@
 \ir ../../migrations/V153__omd_dispatch.sql
 \endif
 
+\set checksum '164049345f14087cd21583b59478d1a39471b2045373b3da1339457172a95d11'
+\set migration 'V185__rights_of_families'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V185__rights_of_families.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
 \ir ../reference/omd_dispatch/server.sql
+\ir ../reference/omd_dispatch/texts.sql
 
 -- Helpers
 \ir ../../procedures/omd_dispatch/_partition_code.sql
@@ -132,7 +140,7 @@
 -- Configuration
 \ir ../../procedures/omd_dispatch/_raise_cache_version.sql
 \ir ../../procedures/omd_dispatch/_log_definition_edit.sql
-\ir ../../procedures/omd_dispatch/_hide_errors.sql
+\ir ../../procedures/omd_dispatch/_set_rights.sql
 \ir ../../procedures/omd_dispatch/_shown_error.sql
 \ir ../../procedures/omd_dispatch/_comment_task_tables.sql
 \ir ../../procedures/omd_dispatch/_name_indexes.sql
@@ -288,7 +296,6 @@
 -- Erasure
 \ir ../../procedures/omd_dispatch/tasks_unfit.sql
 \ir ../../procedures/omd_dispatch/erase_tasks.sql
-\ir ../../procedures/omd_dispatch/erase_texts.sql
 
 -- Triggers
 \ir ../../procedures/omd_dispatch/_fence_run.sql

@@ -65,6 +65,7 @@
 \ir ../reference/omd_event/server.sql
 \ir ../reference/omd_event/event_types.sql
 \ir ../reference/omd_event/metrics.sql
+\ir ../reference/omd_event/texts.sql
 
 -- Names
 \ir ../../procedures/omd_event/_run_uuid.sql

@@ -99,6 +99,15 @@
 \ir ../../migrations/V155__omd_facts.sql
 \endif
 
+\set checksum '0316945451b4c996c47dac678fc9ccf4fa220b05f8b965fe09ed4beccded5619'
+\set phase 'contract'
+\set locks 'omd_facts.gdal_delivery, omd_facts.change'
+\set migration 'V188__facts_indexes_once'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V188__facts_indexes_once.sql
+\endif
+
 -- What databases from before 1.0 lack.
 \if :former
 \endif
@@ -111,6 +120,7 @@
 \ir ../reference/omd_facts/read_bounds.sql
 \ir ../reference/omd_facts/listeners.sql
 \ir ../reference/omd_facts/source_kinds.sql
+\ir ../reference/omd_facts/texts.sql
 
 -- Changes
 \ir ../../procedures/omd_facts/_source_code.sql

@@ -39,6 +39,7 @@
 -- Reference rows
 \ir ../reference/omd_lake/error_catalogue.sql
 \ir ../reference/omd_lake/server.sql
+\ir ../reference/omd_lake/texts.sql
 
 -- Helpers
 \ir ../../procedures/omd_lake/_spell_table.sql

@@ -53,6 +53,7 @@
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_provenance/error_catalogue.sql
+\ir ../reference/omd_provenance/texts.sql
 
 -- The ledger
 \ir ../../procedures/omd_provenance/_require_run.sql
@@ -165,7 +166,6 @@
 \ir ../../procedures/omd_provenance/_erase_rooms.sql
 \ir ../../procedures/omd_provenance/_tables_of.sql
 \ir ../../procedures/omd_provenance/_not_reached.sql
-\ir ../../procedures/omd_provenance/_mask_texts.sql
 \ir ../../procedures/omd_provenance/_erase_texts.sql
 \ir ../../procedures/omd_provenance/_column_match.sql
 \ir ../../procedures/omd_provenance/_put_off.sql

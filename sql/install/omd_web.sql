@@ -34,6 +34,7 @@
 \ir ../views/omd_web/ruleset.sql
 \ir ../reference/omd_web/object_kinds.sql
 \ir ../reference/omd_web/actions.sql
+\ir ../reference/omd_web/texts.sql
 \ir ../../procedures/omd_web/_require_action.sql
 \ir ../../procedures/omd_web/_evaluate.sql
 \ir ../../procedures/omd_web/_literal.sql

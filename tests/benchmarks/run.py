@@ -55,6 +55,7 @@ BENCHMARKS = {
     "control_overhead": Benchmark(
         "--history 20000 --rounds 2 --per-round 5", "--history 200000 --rounds 20"
     ),
+    "fenced_commit": Benchmark("--rounds 2 --per-round 5", "--rounds 40"),
     "costs": Benchmark("--most 10", "--most 200"),
     "beside_a_sleeper": Benchmark("--calls 720", "--calls 2400"),
     "ready_work": Benchmark("--topics 50 --runs 2", "--topics 2000 --runs 100"),

@@ -164,7 +164,9 @@ def test_a_filter_means_what_it_says(flow: Flow) -> None:
     flow.run_module(hostile)
     flow.batch("b", "m", "n")
     run = flow.run_batch("b", m="S", n="F")
-    started = flow.rows("SELECT start_datetime::text AS at FROM omd.module_instance ORDER BY 1")
+    started = flow.rows(
+        "SELECT start_datetime::text AS at FROM omd.module_instance ORDER BY start_datetime"
+    )
     for expected, more in (
         (3, {}), (1, {"codes": [hostile]}), (2, {"codes": [hostile, "m", "x"]}),
         (0, {"codes": ["'"]}),

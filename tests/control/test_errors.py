@@ -225,6 +225,7 @@ ROOMS = {
 }
 # Decision had more errors than its tens, and events share those of provenance.
 OTHERS = {
+    "OM100": "control",
     "OM109": "event",
     "OM110": "control",
     **dict.fromkeys(["OM290", "OM291"], "decision"),

@@ -340,19 +340,45 @@ def test_what_was_not_let_in_can_not_be_rolled_back(flow: Flow, anna: Flow, kind
     assert flow.codes(**{kind: id}) == "A A C"
 
 
-def test_what_was_rolled_back_can_not_be_rolled_back_again(flow: Flow, anna: Flow) -> None:
+def set_r(anna: Flow, id: int) -> None:
+    update = "UPDATE omd.module_instance SET next_run_indicator = 'R' WHERE module_instance_id = %s"
+    anna.conn.execute(update, [id])
+
+
+@pytest.mark.parametrize("before", ["R", "P"])
+def test_a_failure_whose_rollback_was_settled_is_rolled_back_once_more(
+    flow: Flow, anna: Flow, before: str
+) -> None:
     flow.module()
     failed = flow.run_module("m", "F")
+    assert flow.begin_module().id
+    flow.end_module(failed + 1, "S")
+    flow.write(failed)  # it was frozen, has no fence, and wakes up
+    if before == "P":
+        anna.call("set_next_run_indicator", next_run_indicator="P", module_instance_id=failed)
+    assert flow.begin_module().array == []
+    flow.end_module(failed + 2, "S")
+    set_r(anna, failed)
+    [event] = flow.rows(
+        "SELECT event_detail FROM omd.event_log WHERE event_type_code = '4'"
+        " AND module_instance_id = %s ORDER BY event_id DESC LIMIT 1",
+        failed,
+    )
+    assert "once more" in event["event_detail"]
+    assert flow.begin_module().array == [failed]
+    assert failed not in flow.stamps()
+
+
+def test_a_success_that_was_undone_can_not_be_rolled_back_again(flow: Flow, anna: Flow) -> None:
+    flow.module()
+    undone = flow.run_module()
+    set_r(anna, undone)
     flow.run_module()
-    anna.conn.execute(
-        f"UPDATE omd.module_instance SET next_run_indicator = 'P'"
-        f" WHERE module_instance_id = {failed}".encode()
+    update = (
+        "UPDATE omd.module_instance SET next_run_indicator = '{}' WHERE module_instance_id = {}"
     )
-    detail = refused(
-        anna,
-        f"UPDATE omd.module_instance SET next_run_indicator = 'R'"
-        f" WHERE module_instance_id = {failed}",
-    )
+    anna.conn.execute(update.format("P", undone).encode())
+    detail = refused(anna, update.format("R", undone))
     assert "rolled back already" in detail["problem"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -59,6 +60,16 @@ def complaint(document: Path, link: str) -> str | None:
     return None
 
 
+def history(pattern: str) -> list[str]:
+    """Return the how-to pages that any commit had."""
+    told = ["--format=", "--name-only", "--diff-filter=A", "--no-renames"]
+    done = subprocess.run(
+        ["git", "log", *told, "--", pattern],
+        cwd=ROOT, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    return [str(Path(name).relative_to("docs/how-to")) for name in done.stdout.split()]
+
+
 def test_every_link_leads_somewhere() -> None:
     found = [(document, link) for document in documents() for link in links(document)]
     assert len(found) > 800
@@ -90,7 +101,11 @@ def test_the_how_to_pages_are_few_and_each_is_a_question() -> None:
 
 
 def test_every_former_page_leads_to_its_text() -> None:
-    assert len(moved()) > 90
+    there_were = set(history("docs/how-to/*.md"))
+    if not there_were:
+        pytest.skip("this copy has no history")
+    gone = {page for page in there_were if not (HOW_TO / page).exists()}
+    assert gone - moved().keys() == set()
     for former, new in moved().items():
         assert not (HOW_TO / former).exists(), former
         path, _, name = new.partition("#")

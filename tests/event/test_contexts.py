@@ -13,6 +13,7 @@ import pytest
 from psycopg.rows import dict_row
 
 import omd
+from omd.control.logs import batch_runs
 from support.driver import setup
 
 if TYPE_CHECKING:
@@ -78,6 +79,50 @@ def test_the_environment_says_who_called_unless_the_program_does(
     assert (named(parent), named(parent["root"])) == (CALLER, ROOT)
     with control.module("m_alone", context={"traceparent": "mine"}) as run:
         assert context(control, run.module_instance_id)["traceparent"] == "mine"
+
+
+def test_what_the_database_performs_has_the_caller_of_the_command_too(
+    control: omd.Control,
+    shared_dsn: str,
+    omd_here: Callable[..., subprocess.CompletedProcess[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    control.register_batch("b_sql", frequency_code="Adhoc")
+    control.register_module(
+        "m_sql",
+        area_code="INT",
+        table_code="dwh.t",
+        table_type_code="HUB",
+        platform_code="POSTGRES",
+        executable="SELECT 1",
+    )
+    control.add_module_to_batch("b_sql", "m_sql", sequence=1)
+    called = {"openlineage_parent_id": CALLER, "traceparent": TRACE}
+    for key, value in called.items():
+        monkeypatch.setenv(key.upper(), value)
+
+    def run(*arguments: str) -> None:
+        done = omd_here("run", *arguments, dsn=shared_dsn)
+        assert done.returncode == 0, done.stderr
+
+    def last() -> dict[str, Any]:
+        newest = control.previous_module_instance("m_sql")
+        assert newest
+        return told(context(control, newest.module_instance_id))
+
+    def told(given: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in given.items() if key in {*called, "dag"}}
+
+    run("module", "m_sql")
+    assert last() == called
+    run("module", "m_sql", "--executable", "SELECT 2")
+    assert last() == called
+    run("module", "m_sql", "--execution-context", '{"traceparent": "mine", "dag": "nightly"}')
+    assert last() == {**called, "traceparent": "mine", "dag": "nightly"}
+    run("batch", "b_sql", "--execution-context", '{"dag": "nightly"}')
+    assert last() == called
+    (batch,) = batch_runs(control, 1)
+    assert told(batch.execution_context) == {**called, "dag": "nightly"}
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,7 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch._maintain_suspensions",
     "omd_dispatch._make_job_tables",
     "omd_dispatch._make_model_lock",
+    "omd_dispatch._set_rights",
     "omd_dispatch._make_task_table",
     "omd_dispatch._mark_suspended",
     "omd_dispatch._mirror_task",
@@ -178,8 +179,6 @@ OVER_GENERATED_TABLES = {
     "omd_dispatch.set_migration_status",
     "omd_dispatch.suspend",
     "omd_dispatch.task_state",
-    # The text is the name of a routine; rooms offer it under one name.
-    "omd_provenance._erase_texts",
     # The text is the name of a routine, which a room has entered when it was installed.
     "omd.tell_undo",
     "omd.readable_until",

@@ -27,7 +27,6 @@ OURS: list[tuple[str, str, dict[str, int]]] = [
             "omd.show_block": 1,
             "omd.tell_undo": 1,
             "omd_decision._preview": 1,
-            "omd_provenance._erase_texts": 1,
         },
     ),
     (
@@ -86,6 +85,7 @@ OURS: list[tuple[str, str, dict[str, int]]] = [
             "omd_dispatch._make_insert": 2,
             "omd_dispatch._make_job_tables": 4,
             "omd_dispatch._make_model_lock": 1,
+            "omd_dispatch._set_rights": 2,
             "omd_dispatch._make_task_table": 3,
             "omd_dispatch._mark_suspended": 2,
             "omd_dispatch._mirror_task": 2,

@@ -115,6 +115,20 @@ def dumped(dsn: str) -> tuple[str, str]:
     return run("pg_dump", "-s", dsn), run("pg_dumpall", "--roles-only", "-d", dsn)
 
 
+def test_the_command_tells_every_warning(place, omd_here):
+    dsn = make(place, "cloudsql", with_admin=False)
+    hint = "Hint: As a superuser: GRANT pg_read_all_stats TO omd_owner;"
+    done = omd_here("install", dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    first, *warned = done.stderr.splitlines()
+    assert first.startswith("Installed omd")  # the result comes first
+    told = [] if knows("cloudsql", False) else [hint]
+    assert [line for line in warned if line.startswith("Hint")] == told
+    assert len(warned) == 2 * len(told)
+    done = omd_here("uninstall", "--yes", dsn=dsn)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     ("kind", "with_admin"),
     [("rds", True), ("cloudsql", False), ("azure", True), ("rds", False), ("azure", False)],

@@ -9,12 +9,15 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
+import click
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from omd import embedded
+from omd.cli.embedded import _chosen
 
 FAST = {"fsync": "off"}
 
@@ -161,6 +164,25 @@ def test_another_users_folder_in_the_working_directory_is_not_used(tmp_path, mon
     assert embedded.default_home() != tmp_path / ".omd"
 
 
+@pytest.mark.parametrize("answer", [None, "n", "y"])
+def test_root_is_asked_before_a_folder_is_made_for_all(tmp_path, monkeypatch, answer):
+    """Where nobody can be asked, the server is in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OMD_HOME", raising=False)
+    monkeypatch.setattr(embedded, "SYSTEM_HOME", tmp_path / "var")
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(
+        "sys.stdin", SimpleNamespace(isatty=lambda: answer is not None, readline=lambda: "")
+    )
+    asked = []
+    monkeypatch.setattr(click, "confirm", lambda text, **_: asked.append(text) or answer == "y")
+    assert _chosen() == tmp_path / ("var" if answer == "y" else ".omd")
+    assert len(asked) == (answer is not None)
+    assert not asked or str(tmp_path / "var") in asked[0]
+    (tmp_path / "var").mkdir()
+    assert _chosen() == tmp_path / "var"
+
+
 def test_the_command_starts_stops_and_opens_psql(home, omd_program):
     env = {"OMD_HOME": str(home)}
     assert omd_program("embedded", "status", env=env).returncode == 6
@@ -170,6 +192,8 @@ def test_the_command_starts_stops_and_opens_psql(home, omd_program):
 
     started = omd_program("embedded", "start", "--postgres", "16", env=env)
     assert started.returncode == 0, started.stderr
+    assert f"is running in {home}, where its data lie" in started.stderr
+    assert f"omd embedded stop && rm -r {home}" in started.stderr
     dsn = omd_program("embedded", "dsn", env=env).stdout.strip()
     assert dsn == started.stdout.strip() == embedded.dsn(home)
     status = omd_program("embedded", "status", "--output", "csv", env=env)

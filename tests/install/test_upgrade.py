@@ -39,9 +39,9 @@ def test_a_released_version_is_upgraded(
 
 
 def comparable(dumped: str) -> list[str]:
-    """Grants have no order, and the surrogate keys of templates depend on the age of the rows."""
+    """Grants have no order; keys of templates, and steps that were done, depend on the age."""
     rows = re.sub(r"(INSERT INTO omd.rollback_template .*?VALUES \()\d+", r"\1", unnamed(dumped))
-    return sorted(rows.splitlines())
+    return sorted(row for row in rows.splitlines() if "omd.upgrade_step VALUES" not in row)
 
 
 def test_there_is_a_release_to_upgrade() -> None:

@@ -22,9 +22,11 @@ TRIGGER = """
 
 
 def told(scene: Scene) -> list[str]:
-    """Return the payloads that have arrived on the channel."""
-    scene.conn.execute("SELECT 1")
-    return [n.payload for n in scene.conn.notifies(timeout=0)]
+    """Return the topics whose numbers have arrived on the channel."""
+    rows = scene.conn.execute("SELECT topic_id::text AS id, topic FROM omd_lineage.topic")
+    topics = {row["id"]: row["topic"] for row in rows.fetchall()}
+    heard = [n.payload for n in scene.conn.notifies(timeout=0)]
+    return [topics[payload] for payload in heard]
 
 
 # PROBE

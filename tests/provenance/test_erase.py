@@ -532,3 +532,39 @@ def test_the_door_erases(persons: Store, dsn: str) -> None:
         assert answer.erasure_id
         assert room.find_subject("shop", "person", [{"nbr": 7}]) == []
         assert [e.reference for e in room.report(ErasuresRow)] == ["r"]
+
+
+def test_what_tasks_suspensions_sinks_and_receivers_say_of_a_person_is_masked(
+    persons: Store,
+) -> None:
+    conn = persons.conn
+    for statement in (
+        "CALL omd_dispatch.register_family('MAIL', '{\"TO\": \"text\"}')",
+        "CALL omd_dispatch.register_family('POST', p_migration_status => 3)",
+        "CALL omd_event.register_sink('catalogue', 'OPENLINEAGE')",
+        "UPDATE omd_event.sink SET problem = '500: anna@x.example is unknown'",
+        (
+            "INSERT INTO omd_event.refused_event (sink_code, event_number, status, answer)"
+            " VALUES ('catalogue', 1, '422', '{\"subject\": \"anna2@x.example\"}')"
+        ),
+        "ALTER TABLE omd_dispatch.task_suspension_criteria DISABLE TRIGGER USER",
+        "SET session_replication_role = replica",
+        (
+            "INSERT INTO omd_dispatch.task_suspension_criteria"
+            " (suspension_id, criterion, criterion_value) VALUES (1, 'TO', 'anna@x.example')"
+        ),
+        "SET session_replication_role = origin",
+        "ALTER TABLE omd_dispatch.task_suspension_criteria ENABLE TRIGGER USER",
+    ):
+        conn.execute(statement.encode())
+    answer = erase(persons)
+    assert search(conn, *ANNA) == []
+    masked = {table for layer, table, outcome in answer["by"] if outcome == "MASKED"}
+    assert masked >= {
+        "omd_event.sink", "omd_event.refused_event", "omd_dispatch.task_suspension_criteria"
+    }  # fmt: skip
+    told = {row["text"] for row in answer["items"] if row["outcome"] == "NOT_REACHED"}
+    names = {row["table_code"] for row in answer["items"] if row["outcome"] == "NOT_REACHED"}
+    assert told
+    for row in persons.rows("SELECT reason FROM omd.text_column WHERE treatment = 'NOT_REACHED'"):
+        assert row["reason"].partition(":")[0] in names

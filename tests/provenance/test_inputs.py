@@ -107,6 +107,10 @@ def test_what_it_does_not_know_is_unknown_until_it_is_declared(scene: Connection
     first = run(scene, "m")
     (row,) = scene.execute("SELECT * FROM omd_report.unknown_runs").fetchall()
     assert row["module_instance_id"] == first
+    # What nobody could look up has no sources, and is no error.
+    assert scene.execute("SELECT * FROM omd_provenance.sources_of(%s)", (first,)).fetchall() == []
+    (row,) = scene.execute("SELECT * FROM omd_provenance.trace(%s, 'UP')", (first,)).fetchall()
+    assert row["direction"] == "SELF"
     scene.execute("CALL omd.declare_inputs('m', '{dwh.v}')")
     assert unknown(scene) == {}
     assert reads(scene, run(scene, "m")) == {"dwh.a"}

@@ -41,6 +41,7 @@ class World:
         self.late = Recalls(connect())
         self.admin = Recalls(connect(role="omd_admin"))
         self.base: dict[str, str] = {}  # of each topic
+        self.whole: set[str] = set()  # topics that read their base beside the block
         self.read: dict[str, list[str]] = {"make": []}  # by each Module, besides the topics
         self.saw: dict[int, set[int]] = {}
         self.open: Iterator[None] | None = None
@@ -75,6 +76,41 @@ class World:
             **how,
         )
 
+    def beside(self, name: str, base: str) -> None:
+        """A topic whose rows carry how many rows the base had, which it reads a second time."""
+        self.topic(name, base)
+        self.conn.execute(
+            f"CREATE OR REPLACE VIEW app.v_{name} AS SELECT b.v FROM app.{base} AS b"
+            " WHERE omd_lineage.in_block(b.omd_insert_datetime, b.row_id)"
+            f" AND (SELECT count(*) FROM app.{base}) > 0"
+        )
+        self.whole.add(name)
+        self.flow.call(
+            "omd_lineage.register_topic", topic=f"app.{name}", depends_on=[f"app.{base}"]
+        )
+
+    def totals(self, name: str, base: str) -> None:
+        """A topic with a total of each key: its second view reads the base whole."""
+        self.conn.execute(
+            f"CREATE TABLE app.{name} (k bigint, v numeric, {ID} bigint, omd_insert_datetime"
+            " timestamptz NOT NULL DEFAULT clock_timestamp());"
+            f"CREATE VIEW app.touched_{name} AS SELECT b.v % 3 AS k FROM app.{base} AS b"
+            " WHERE omd_lineage.in_block(b.omd_insert_datetime, b.row_id);"
+            f"CREATE VIEW app.v_{name} AS SELECT b.v % 3 AS k, sum(b.v) AS v FROM app.{base} AS b"
+            " GROUP BY b.v % 3"
+        )
+        self.base[name] = base
+        self.whole.add(name)
+        self.flow.call(
+            "omd_lineage.register_topic",
+            topic=f"app.{name}",
+            depends_on=[f"app.{base}"],
+            transforms=[f"app.touched_{name}", f"app.v_{name}"],
+            recompute_key=["k"],
+            maxstep=self.lots.choice([3, 7, 100]),
+            **BY_STAMP,
+        )
+
     def module(self, name: str, *reads: str) -> None:
         self.table(name)
         self.read[name] = [*reads]
@@ -107,6 +143,8 @@ class World:
         at = self.lots.randrange(LENGTH)
         self.topic("west", f"n{at}")
         self.topic("east", f"n{at}")
+        self.beside("beside", f"n{self.lots.randrange(LENGTH)}")
+        self.totals("totals", f"n{self.lots.randrange(LENGTH)}")
         self.conn.execute("CREATE VIEW app.again AS SELECT w.v FROM app.west AS w")
         self.module("both", "west", "east", "again")  # a diamond, and a table twice
         self.module("last", f"n{LENGTH}", "both", f"n{self.lots.randrange(LENGTH)}")
@@ -127,7 +165,9 @@ class World:
     def note(self, name: str, run: int) -> None:
         """Note whose rows the run could read: those in its window, or all."""
         rows = self.flow.rows
-        if name in self.base:
+        if name in self.whole:
+            found = rows(f"SELECT DISTINCT {ID} AS id FROM app.{self.base[name]}")
+        elif name in self.base:
             found = rows(
                 f"SELECT DISTINCT b.{ID} AS id FROM app.{self.base[name]} AS b"
                 " CROSS JOIN omd.source_control AS w WHERE w.module_instance_id = %s"
@@ -209,6 +249,11 @@ class World:
     def check(self) -> None:
         stands = self.standing()
         for name, base in self.base.items():
+            if name == "totals":
+                assert self.flow.rows(
+                    f"SELECT mod(v, 3) AS k, sum(v) AS v FROM app.{base} GROUP BY 1 ORDER BY 1"
+                ) == self.flow.rows("SELECT k, v FROM app.totals ORDER BY k"), self.log
+                continue
             assert self.values(name) == self.values(base), (name, self.log)
         made = [run for run in self.saw if self.kind(run) == "make" and run in stands]
         assert self.values("n0") == sorted(run * 10 + n for run in made for n in range(3))

@@ -177,7 +177,9 @@ class Judge:
         """Parents come first in `sent`."""
         if self.sent[name].load == "DELTA":
             self.contexts[name] = {
-                key for key, same in self.delivered[name].items() if self._fits(name, key, same[0])
+                key
+                for key, same in self.delivered[name].items()
+                if any(self._fits(name, key, delivered) for delivered in same)
             }
         elif not self._filters(name) and name not in self.named:
             self.contexts[name] = None

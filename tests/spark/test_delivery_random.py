@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from spark.delivery_oracle import Delivered, Entity, Judge, Sent
+from spark.delivery_oracle import Delivered, Entity, Judge, Outcome, Sent
 from spark.desk import Desk
 from support.lots import seeds
 
@@ -78,6 +79,9 @@ WORLD: dict[str, Any] = {
         },
     ],
 }
+# What hangs on an order is in the context by it too.
+LINED = copy.deepcopy(WORLD)
+LINED["entities"][3]["relationships"][0]["context_filter"] = True
 ACTIONS = {
     "org.fine": ["SKIP ROW"],
     "part.fine": ["SKIP ROW"],
@@ -171,7 +175,11 @@ def random_rows(
         rows[entity.key_of(row)] = row
     found = [Delivered(row) for row in rows.values()]
     twice = rng.sample(found, k=min(len(found), 2) if rng.random() < 0.4 else 0)
-    found += [Delivered({**delivered.row, "ok": 1}) for delivered in twice]
+    for delivered in twice:
+        for _ in range(rng.choice([1, 1, 2])):
+            other = delivered.row if rng.random() < 0.3 else random_row(rng, name, 1)
+            keyed = {attribute: delivered.row[attribute] for attribute in entity.key}
+            found.append(Delivered({**other, **keyed, "ok": 1}))
     for delivered in found:
         delivered.is_skipped = delivered.row["ok"] == 0
     return found
@@ -248,6 +256,29 @@ def one_delivery(
             + [("x", *([None] * (len(entity.attributes) - 2)), 1, "")] * unreadable,
         )
     include_existing = rng.random() < 0.7
+    about = (day, loads, named, include_existing, actions)
+    outcome = compared(desk, entities, current, sent, named, about, frames, loads, include_existing)
+    for name, delta in outcome.delta.items():
+        for key, (operation, row) in delta.items():
+            if operation == "R":
+                del current[name][key]
+            else:
+                current[name][key] = row
+
+
+def compared(
+    desk: Desk,
+    entities: dict[str, Entity],
+    current: dict[str, dict[Any, Any]],
+    sent: dict[str, Sent],
+    named: dict[str, list[dict[str, Any]]],
+    about: tuple[Any, ...],
+    frames: dict[str, Any],
+    loads: dict[str, Any],
+    include_existing: bool,
+) -> Outcome:
+    """Deliver, and compare with what plain Python says."""
+    day, actions = about[0], about[-1]
     judge = Judge(entities, current, sent, actions, named, include_existing)
     outcome = judge.judge()
     receipt = desk.deliver(
@@ -258,7 +289,6 @@ def one_delivery(
         include_existing=include_existing,
     )
     assert receipt.delivery_status == "ACCEPTED", receipt
-    about = (day, loads, named, include_existing, actions)
     for said in receipt.document["entities"]:
         name = said["entity"]
         for constraint in said["constraints"]:
@@ -272,15 +302,63 @@ def one_delivery(
             assert (name, said["rows_skipped"]) == (name, outcome.skipped[name]), about
     for name, delta in outcome.delta.items():
         assert desk.written(name, receipt.delivery_id, entities[name]) == delta, (name, about)
-        for key, (operation, row) in delta.items():
-            if operation == "R":
-                del current[name][key]
-            else:
-                current[name][key] = row
     measured = desk.measured(receipt.delivery_id)
     for name in sent:
         if sent[name].load == "FULL":
             assert measured[name] == (outcome.scope[name], outcome.deletes[name]), (name, about)
+    return outcome
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("load", ["FULL", "DELTA"])
+@pytest.mark.parametrize("seed", seeds(1))
+def test_a_key_lies_in_the_context_when_one_of_its_rows_does(
+    desk: Desk, seed: int, load: str
+) -> None:
+    """Rows with one key are skipped; what hangs on the key is deleted if one of them is inside."""
+    rng = random.Random(seed)
+    entities = model()
+    settings = {f"{name}.deletes": {"threshold": "none"} for name in entities}
+    settings |= {code: {"threshold": "none"} for code in ACTIONS}
+    desk.deploy(LINED, settings=settings)
+    actions = {code: choices[0] for code, choices in ACTIONS.items()}
+    actions |= {"lines.of_order": "NO ACTION", "orders.lines.of_order": "NO ACTION"}
+    desk.agree(settings={c: {**s, **_action(actions, c)} for c, s in settings.items()})
+    entities["lines"].parents["of_order"] = ("orders", ["order_nbr"], True)
+    current: dict[str, dict[Any, Any]] = {name: {} for name in entities}
+    for name, rows in (
+        ("org", [{"code": code, "ok": 1} for code in ORGS]),
+        ("lines", [
+            {"order_nbr": n, "line": i, "part": None, "qty": 1, "ok": 1}
+            for n in range(60) for i in range(2)
+        ]),
+    ):  # fmt: skip
+        desk.put(name, *rows)
+        current[name] = {entities[name].key_of(row): row for row in rows}
+    orders = [
+        Delivered(
+            {"nbr": n, "org": rng.choice(ORGS), "ref": None, "ok": 1},
+            is_delete=load == "DELTA" and rng.random() < 0.2,
+        )
+        for n in range(50)
+        for _ in range(rng.choice([1, 2, 2, 3]))
+    ]
+    sent = {"orders": Sent(load, orders), "lines": Sent("FULL", [])}
+    named = {"org": [{"code": code} for code in rng.sample(ORGS, 3)]}
+    loads = {name: {"load": one.load} for name, one in sent.items()}
+    frames = {
+        name: desk.texts(
+            entities[name].attributes,
+            [
+                (*(d.row[a] for a in entities[name].attributes), "D" if d.is_delete else "")
+                for d in one.rows
+            ],
+        )
+        for name, one in sent.items()
+    }
+    about = (1, loads, named, True, actions)
+    outcome = compared(desk, entities, current, sent, named, about, frames, loads, True)
+    assert outcome.deletes["lines"] > 0
 
 
 def _action(actions: dict[str, str], code: str) -> dict[str, str]:

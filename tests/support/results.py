@@ -24,8 +24,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 class Results:
     """Gathers the reports of all workers."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, config: pytest.Config) -> None:
         self.file = file
+        self.config = config
         self.seconds: dict[str, float] = defaultdict(float)
         self.failed: dict[str, dict[str, str]] = defaultdict(dict)
 
@@ -33,7 +34,11 @@ class Results:
         file = file_of(report.nodeid)
         self.seconds[file] += report.duration
         if report.failed:
-            self.failed[file].setdefault(report.nodeid, first_line(report.longrepr))
+            line = first_line(report.longrepr)
+            self.failed[file].setdefault(report.nodeid, line)
+            # The summary is not there yet when a run is cut.
+            if terminal := self.config.pluginmanager.get_plugin("terminalreporter"):
+                terminal.write(f"\nfailed: {report.nodeid}: {line}\n", flush=True)
 
     def pytest_sessionfinish(self) -> None:
         with self.file.open("a", encoding="utf-8") as out:
@@ -52,4 +57,4 @@ def first_line(error: Any) -> str:
 def pytest_configure(config: pytest.Config) -> None:
     file = config.getoption("--results")
     if file and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Results(file))
+        config.pluginmanager.register(Results(file, config))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from omd._core import packages
 from omd._version import __version__
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def refusal(client: str, database: str | None) -> OmdError | None:
         )
     return NewerInstalled(
         f"{both}: that is another major version",
-        hint=f"Run: pip install 'pgomd=={theirs[0]}.*'",
+        hint=f"Run: {packages.install_version(theirs[0])}",
     )
 
 

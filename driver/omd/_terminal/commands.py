@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from enum import IntEnum
 from typing import Any
 
@@ -21,7 +22,46 @@ class ExitCode(IntEnum):
     REJECTED = 7
 
 
-class Group(click.Group):
+class Helpful(click.Group):
+    """A group that says what a mistyped command, or an option before its command, may mean."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command; an unknown one names those that are spelled nearly so."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx))
+            if not near:
+                raise
+            ways = " or ".join(f"'{ctx.command_path} {name}'" for name in near)
+            raise click.UsageError(
+                f"No such command '{args[0]}'. Did you mean {ways}?", ctx
+            ) from error
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options of the group; those of a command stand after it."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            at = next((n for n, word in enumerate(given) if word in self.list_commands(ctx)), None)
+            command = self.get_command(ctx, given[at]) if at else None
+            if at is None or command is None or not _has(ctx, command, error.option_name):
+                raise
+            meant = " ".join([ctx.command_path, given[at], *given[:at], *given[at + 1 :]])
+            raise click.UsageError(
+                f"{error.option_name} is an option of '{given[at]}' and stands after it: {meant}",
+                ctx,
+            ) from error
+
+
+def _has(ctx: click.Context, command: click.Command, option: str) -> bool:
+    return any(option in parameter.opts for parameter in command.get_params(ctx))
+
+
+class Group(Helpful):
     """A group that shows the whole first sentence of each command."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

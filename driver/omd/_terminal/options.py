@@ -41,6 +41,20 @@ files_argument = click.argument(
 )
 
 
+_UNITS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600}
+
+
+def seconds(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> float | None:
+    """Read a duration: seconds, or with a unit."""
+    if given is None:
+        return None
+    given_as = re.fullmatch(r"\s*([0-9]+(?:[.][0-9]+)?)\s*(ms|s|m|min|h)?\s*", given)
+    read = float(given_as[1]) * _UNITS[given_as[2] or "s"] if given_as else 0
+    if not 0 < read <= 86400:
+        raise click.BadParameter("It is a duration above 0, as 500ms, 2s or 1min.")
+    return read
+
+
 def page_option(name: str, text: str) -> Callable[[F], F]:
     """Add an option for the file of a page for people; the command gets it as ``page``."""
     return click.option(

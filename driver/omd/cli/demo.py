@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from omd._core import signals
+from omd._core import packages, signals
 from omd._terminal.commands import ExitCode, Group
 from omd._terminal.tables import render
 from omd.cli.common import dsn_option
@@ -93,7 +93,7 @@ def demo(ctx: click.Context, dsn: str | None, quick: bool, master: str | None) -
     and is rolled back. At the end the demo proves that each row is there exactly once.
 
     It creates its target tables again in the schemas stg, hstg, int and pres, which must be its
-    own, and may be repeated. It needs the extra demo (pip install 'pgomd[demo]') and Java 17 or
+    own, and may be repeated. It needs the extra demo and Java 17 or
     newer.
     """
     if ctx.invoked_subcommand:
@@ -144,7 +144,7 @@ def dispatch(dsn: str | None) -> int:
     each load happened once.
 
     It creates its tables again in the schema night, which must be its own, and may be repeated. It
-    takes less than a minute, and needs the extra demo (pip install 'pgomd[demo]'), but no Java.
+    takes less than a minute, and needs the extra demo, but no Java.
     """
     return _play("dispatch", dsn)
 
@@ -326,7 +326,7 @@ def doors(dsn: str | None) -> int:
     in order, and that what came again had the same bytes.
 
     It creates its tables again in the schema doors, which must be its own, and may be repeated. It
-    takes less than a minute, and needs the extra demo (pip install 'pgomd[demo]'), but no Java.
+    takes less than a minute, and needs the extra demo, but no Java.
     """
     return _play("doors", dsn)
 
@@ -376,9 +376,7 @@ def _play(name: str, dsn: str | None, is_short: bool | None = None, **given: Any
             importlib.import_module("pyspark")
         story = importlib.import_module(f"omd.demo.{name}.story")
     except ModuleNotFoundError as error:
-        raise OmdError(
-            f"{error.name} is not installed.", hint="pip install 'pgomd[demo]'"
-        ) from error
+        raise OmdError(f"{error.name} is not installed.", hint=packages.install("demo")) from error
     from omd.demo.stage import without_strangers
 
     if is_short is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd._core import versions
+from omd._core import packages, versions
 from omd._terminal.commands import ExitCode
 from omd._terminal.options import output_option
 from omd._terminal.tables import render
@@ -352,7 +352,7 @@ def _package() -> Finding:
         Verdict.BAD,
         f"the distribution {', '.join(others)} also provides the package omd, so the files of both "
         "may be mixed",
-        f"pip uninstall {' '.join(others)}, then: pip install --force-reinstall {_DISTRIBUTION}",
+        f"pip uninstall {' '.join(others)}, then: " + packages.install(options="--force-reinstall"),
     )
 
 
@@ -396,7 +396,7 @@ def _packages() -> Iterator[Finding]:
         try:
             yield Finding(check, Verdict.OK, f"{package} {version(package)}")
         except PackageNotFoundError:
-            yield Finding(check, Verdict.MISSING, f"no {package}", f"pip install 'pgomd[{extra}]'")
+            yield Finding(check, Verdict.MISSING, f"no {package}", packages.install(extra))
 
 
 def _java() -> Finding:

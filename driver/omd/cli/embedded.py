@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
 from pathlib import Path
 
 import click
@@ -21,7 +24,7 @@ _home = click.option(
 def embedded() -> None:
     """Run a PostgreSQL server of your own, without an installation.
 
-    The binaries come with the package (pip install 'pgomd[embedded]'). The server keeps its data in
+    The binaries come with the package (the extra embedded). The server keeps its data in
     the data folder, listens on a Unix socket only, and admits nobody but you, as the superuser
     postgres. It runs until it is stopped.
 
@@ -39,12 +42,34 @@ def embedded() -> None:
     help="Version of a new server: 16 or 18. [default: 18]",
 )
 def start(home: Path | None, version: int | None) -> None:
-    """Start the server, and create it the first time."""
+    """Start the server, and create it the first time.
+
+    Its data lie in OMD_HOME. Without it root is asked before it makes /var/lib/omd; where nobody
+    can be asked, or who says no, the server is in .omd of the working directory.
+    """
     from omd import embedded as server
 
-    running = server.start(home, version=version)
-    click.echo(f"PostgreSQL {running.version} is running in {running.home}", err=True)
+    running = server.start(home or _chosen(), version=version)
+    click.echo(
+        f"PostgreSQL {running.version} is running in {running.home}, where its data lie.\n"
+        f"To remove it with its data: omd embedded stop && rm -r {shlex.quote(str(running.home))}",
+        err=True,
+    )
     click.echo(running.dsn)
+
+
+def _chosen() -> Path:
+    """Return the data folder when none is named; root is asked before one is made under /var."""
+    from omd import embedded as server
+
+    home = server.default_home()
+    if home != server.SYSTEM_HOME or home.exists() or os.environ.get("OMD_HOME"):
+        return home
+    here = Path(".omd").absolute()
+    question = f"Make {home} for its data? Otherwise they lie in {here}."
+    if sys.stdin.isatty() and click.confirm(question, default=True, err=True):
+        return home
+    return here
 
 
 @embedded.command()

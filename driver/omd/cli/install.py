@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import click
 
 from omd._terminal.commands import ExitCode
-from omd._terminal.options import output_option
+from omd._terminal.options import output_option, seconds
 from omd._terminal.tables import render
 from omd.cli.common import connect, dsn_option
 from omd.cli.doctor import doctor
@@ -21,17 +20,6 @@ if TYPE_CHECKING:
     from psycopg.errors import Diagnostic
 
     from omd.install import Part
-
-
-def _seconds(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> float | None:
-    """Read a duration: seconds, or with a unit."""
-    if given is None:
-        return None
-    given_as = re.fullmatch(r"\s*([0-9]+(?:[.][0-9]+)?)\s*(ms|s|min)?\s*", given)
-    seconds = float(given_as[1]) * {"ms": 0.001, "min": 60}.get(given_as[2], 1) if given_as else 0
-    if not 0 < seconds <= 86400:
-        raise click.BadParameter("It is a duration above 0, as 500ms, 2s or 1min.")
-    return seconds
 
 
 def _part(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> Part | None:
@@ -65,7 +53,7 @@ def _part(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -
 @click.option(
     "--lock-timeout",
     metavar="DURATION",
-    callback=_seconds,
+    callback=seconds,
     help="How long to wait for each lock, as 500ms or 2s; with --dry-run 2s, else for ever.",
 )
 @click.option(
@@ -73,7 +61,7 @@ def _part(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -
     metavar="DURATION",
     default="1s",
     show_default=True,
-    callback=_seconds,
+    callback=seconds,
     help="How long a dry run may hold a lock that stops others.",
 )
 @click.option(
@@ -81,7 +69,7 @@ def _part(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -
     metavar="DURATION",
     default="10min",
     show_default=True,
-    callback=_seconds,
+    callback=seconds,
     help="How long a step of an upgrade waits for others, before it names them and ends.",
 )
 @click.option(
@@ -138,9 +126,9 @@ def install(
         raise click.UsageError("--plan, --script, --dry-run and --progress exclude each other.")
     how = _How(allow_downgrade=allow_downgrade, only=only, installer=installer)
     code = None
-    notices: list[Diagnostic] = []  # the result comes first
+    warnings: list[str] = []  # the result comes first
     with connect(dsn) as conn:
-        conn.add_notice_handler(notices.append)
+        conn.add_notice_handler(lambda notice: warnings.extend(_warning(notice)))
         if not (plan_only or progress or script):
             require_session(conn, "an installation")
         try:
@@ -162,8 +150,8 @@ def install(
                 f"{conn.info.user} may not see what is installed: {error.diag.message_primary}",
                 hint=f'GRANT omd_reader TO "{conn.info.user}";',
             ) from error
-    for notice in notices:
-        _tell_warning(notice)
+        finally:
+            _tell(warnings)
     return code
 
 
@@ -199,10 +187,14 @@ def _install(
         return
     quiet = (module.Action.KEEP, module.Action.RUN)
     steps = module.install(conn, **how, wait=timedelta(seconds=wait))
-    done = [step for step in steps if step.action not in quiet]
+    files = [s for s in steps if s.action not in quiet and s.kind is not module.Kind.RIGHT]
+    changed = (module.Action.GRANT, module.Action.REVOKE)
+    rights = [step for step in steps if step.action in changed]
+    done = [f"{len(files)} files applied"] if files else []
+    done += [f"{len(rights)} rights set as the release has them"] if rights else []
     if done:
         click.echo(
-            f"Installed omd {module.product_version()} in {where}: {len(done)} files applied.",
+            f"Installed omd {module.product_version()} in {where}: {', '.join(done)}.",
             err=True,
         )
     else:
@@ -227,6 +219,7 @@ def _show_plan(
             *module.plan(conn, allow_downgrade=how["allow_downgrade"], only=how["only"]),
             *module.plan_outside(conn, only=how["only"], installer=how["installer"]),
         ]
+    steps += module.plan_rights(conn, only=how["only"])
     rows = [
         {
             "action": step.action.value,
@@ -307,20 +300,28 @@ def uninstall(dsn: str, yes: bool, script: bool, keep_roles: bool) -> None:
                 abort=True,
                 err=True,
             )
-        conn.add_notice_handler(_tell_warning)
+        conn.add_notice_handler(lambda notice: _tell(_warning(notice)))
         module.uninstall(conn, keep_roles=keep_roles)
         click.echo(f"Removed omd from database {conn.info.dbname}.", err=True)
 
 
-def _tell_warning(notice: Diagnostic) -> None:
-    """Tell what stays or waits, and no notice about what goes."""
+def _tell(lines: list[str]) -> None:
+    for line in lines:
+        click.echo(line, err=True)
+
+
+def _warning(notice: Diagnostic) -> list[str]:
+    """Return the lines about what stays or waits, and none about what goes.
+
+    A notice can be read only in the call of its handler.
+    """
     text = notice.message_primary or ""
     if notice.severity_nonlocalized == "WARNING":
-        click.echo(text, err=True)
-        if notice.message_hint:
-            click.echo(f"Hint: {notice.message_hint}", err=True)
-    elif text.startswith("the roles stay"):
-        click.echo(f"{text}: {notice.message_detail}", err=True)
+        hint = notice.message_hint
+        return [text, f"Hint: {hint}"] if hint else [text]
+    if text.startswith("the roles stay"):
+        return [f"{text}: {notice.message_detail}"]
+    return []
 
 
 commands = [install, uninstall, doctor, health]

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from omd._rooms import ROOMS, schema_of
-from omd._terminal.commands import ExitCode, entry
+from omd._terminal.commands import ExitCode, Helpful, entry
 from omd.cli.common import report_error
 
 # The sections of `omd --help`. Each module has a list `commands`, and imports little besides click.
@@ -74,7 +74,7 @@ Examples:
 """
 
 
-class Manual(click.Group):
+class Manual(Helpful):
     """A group that reads its commands from the modules of the rooms, section by section."""
 
     def _sections(self) -> dict[str, list[click.Command]]:

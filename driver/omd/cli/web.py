@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from omd._core import packages
 from omd.cli.common import dsn_option
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def web(
     except ModuleNotFoundError as error:
         from omd.errors import OmdError
 
-        raise OmdError(f"{error.name} is not installed.", hint="pip install 'pgomd[web]'") from None
+        raise OmdError(f"{error.name} is not installed.", hint=packages.install("web")) from None
 
     problem = way_out(
         login=login,

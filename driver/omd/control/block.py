@@ -7,24 +7,23 @@ exception was raised, with failure. The database decides whether and how a run p
 from __future__ import annotations
 
 import logging
-import os
 import platform
-import socket
+import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import EllipsisType, TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
-from omd._core import signals, spans
+from omd._core import signals, spans, versions
 from omd._core.engines import SPARK
 from omd._core.errors import ConnectionFailed
 from omd._core.heartbeat import Heartbeat
-from omd._core.texts import storable
 from omd.control.calls import ControlCalls
-from omd.control.connection import C
+from omd.control.connection import C, callers
+from omd.control.death import identity, who_runs
 from omd.control.errors import (
     InstanceNotExecuting,
     LeaseExpired,
@@ -37,12 +36,15 @@ B = TypeVar("B", bound="Block")
 
 _log = logging.getLogger("omd.run")
 
+UNKNOWN_INDICATOR = "UNKNOWN_INDICATOR"  # a reason that only a client gives
+
 
 class Block(ABC, Generic[C]):
     """The parts that the blocks share: the lease, the signal, and the end of an instance."""
 
     _kind: str
     _span_name = "module"
+    _may_be_fenced = False
     # What is raised where it did not begin, and nothing has failed.
     _refusals: tuple[type[BaseException], ...] = (NotStarted,)
 
@@ -62,6 +64,9 @@ class Block(ABC, Generic[C]):
         self._began = False
         self._open = False
         self._lost: str | None = None
+        # Nothing of this run can write without its fence: what could is not given out.
+        self._is_fenced = self._may_be_fenced
+        self._give_out_lock = threading.Lock()
         self._span: spans.Span | None = None
         self.reason: str | None = None
 
@@ -79,6 +84,7 @@ class Block(ABC, Generic[C]):
         signals.enter(self._interrupted)
         self._span = self._begin_span()
         try:
+            self._await_turn()
             with signals.held():
                 self._begin()
             signals.deliver()
@@ -144,13 +150,26 @@ class Block(ABC, Generic[C]):
         """Return the execution context of the instance: where it runs."""
         context: dict[str, Any] = {
             "platform": "python",
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
+            **identity(),
             "python": platform.python_version(),
         }
         if spark is not None:
+            self._is_fenced = False  # its executors write by themselves
             context |= self.control.engines[SPARK].context(spark)
-        return {**context, **_callers(), **self._context}
+        elif self._is_fenced:
+            context["writers"] = "FENCED"
+        return {**context, **callers(), **self._context}
+
+    def _give_out(self) -> None:
+        """Say, before something is given out that could write without the fence, that it may.
+
+        From now on the death of this process proves nothing: only the lease says when it is dead.
+        """
+        with self._give_out_lock:
+            if self._is_fenced and self._open:
+                with self.control.calls_of_its_own() as calls:
+                    calls.withdraw_fenced(self._kind.upper(), self._instance_id)
+            self._is_fenced = False
 
     def _start_heartbeat(self, granted: float) -> None:
         lease = self._lease
@@ -193,6 +212,7 @@ class Block(ABC, Generic[C]):
     def _end(self, error: BaseException | None) -> None:
         """End the instance. An exception of the job is raised on, whatever happens here."""
         self._open = False
+        self.control.fenced.discard(self)
         if error is not None:
             self._stop_heartbeat()
             if not isinstance(error, Exception):
@@ -241,6 +261,24 @@ class Block(ABC, Generic[C]):
             _log.exception("the failure of %s %s could not be recorded", self._kind, self)
             _note(error, f"The failure of {self._kind} {self} could not be recorded: {failure}")
 
+    def _refuse_indicator(
+        self, indicator: object, refusal: type[NotStarted], abort: Callable[..., None]
+    ) -> NoReturn:
+        """End an instance of which the database has said what this client does not know."""
+        said = "no indicator" if indicator is None else f"indicator {indicator}"
+        self.reason = UNKNOWN_INDICATOR
+        error = refusal(str(self._code), self._instance_id, self.reason, said)
+        try:
+            if self._instance_id:
+                abort(
+                    self._instance_id,
+                    event_detail=f"{self.reason}: {said}, which the client"
+                    f" of version {versions.mine()} does not know",
+                )
+        except Exception as failure:  # noqa: BLE001 - the refusal is what matters
+            _note(error, f"{self._kind} {self} could not be ended: {failure}")
+        raise error
+
     def __str__(self) -> str:
         return f"{self._code} (instance {self._instance_id})"
 
@@ -250,6 +288,13 @@ class Block(ABC, Generic[C]):
     @property
     @abstractmethod
     def _instance_id(self) -> int: ...
+
+    def _who_runs(self, **code: Any) -> str | None:
+        """Return what is known of the run for which this one is refused."""
+        return who_runs(self.control, **code) if self.reason == "RUNNING" else None
+
+    def _await_turn(self) -> None:
+        """Wait for a run that stands in the way, if the control waits."""
 
     @abstractmethod
     def _begin(self) -> None: ...
@@ -276,16 +321,6 @@ class Block(ABC, Generic[C]):
 
     def _closed(self) -> None:
         """Do what follows the end of the instance, whatever its outcome."""
-
-
-# Who called, as OpenLineage and W3C Trace Context name it; a variable has the name in capitals.
-_CALLERS = ("openlineage_parent_id", "openlineage_root_parent_id", "traceparent", "tracestate")
-
-
-def _callers() -> dict[str, str]:
-    """Return what the environment says about who called."""
-    given = {key: os.environ.get(key.upper()) for key in _CALLERS}
-    return {key: storable(value) for key, value in given.items() if value}
 
 
 def describe(error: BaseException) -> tuple[str, str]:

@@ -123,7 +123,9 @@ class ControlCalls(Calls):
         from E only. DIRECT, "Batch Abort event".
 
         Args:
-            event_detail: why, as text; an event records it with the role that called.
+            event_detail: why, as text; an event records it with the role that called, and where
+                it begins with a code of omd.reason and a colon, that is the reason of the
+                instance.
 
         Raises:
             UnknownBatchInstance: OM003.
@@ -230,7 +232,9 @@ class ControlCalls(Calls):
 
         Args:
             parent_batch_instance_id: the instance that calls, NULL or 0 for none.
-            execution_context: JSON about where it runs.
+            execution_context: JSON about where it runs; with the key seen_alive, a list of
+                instances, none is made (``batch_instance_id`` is 0) where another one executes
+                whose death the caller may prove by omd.report_death.
             lease: how long the run lives without heartbeat_batch; NULL: for ever.
             force: the frequency does not count.
 
@@ -271,7 +275,9 @@ class ControlCalls(Calls):
 
         Args:
             batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own.
-            execution_context: JSON about where it runs.
+            execution_context: JSON about where it runs; with the key seen_alive, a list of
+                instances, none is made (``module_instance_id`` is 0) where another one executes
+                whose death the caller may prove by omd.report_death.
             lease: how long the run lives without heartbeat; NULL: for ever.
 
         Raises:
@@ -282,6 +288,7 @@ class ControlCalls(Calls):
             InvalidLease: OM011.
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101, the Batch has just ended.
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
@@ -603,6 +610,7 @@ class ControlCalls(Calls):
             MissingArgument: OM005.
             InvalidTableCode: OM009.
             WrongIsolationLevel: OM014.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101.
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
@@ -743,7 +751,9 @@ class ControlCalls(Calls):
         from E only. DIRECT, "Module Abort event".
 
         Args:
-            event_detail: why, as text; an event records it with the role that called.
+            event_detail: why, as text; an event records it with the role that called, and where
+                it begins with a code of omd.reason and a colon, that is the reason of the
+                instance.
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -1499,6 +1509,34 @@ class ControlCalls(Calls):
         """
         self._do(_RENAME_MODULE, module_code, new_module_code)
 
+    def report_death(
+        self, instance_type: str, instance_id: int, evidence: Mapping[str, Any]
+    ) -> bool:
+        """Declares a run dead whose process is proven to be gone, and returns whether it executes
+        no more.
+
+        It is believed when the same role began the run, its execution context has the same five,
+        and says that its writers are FENCED: no statement, child or executor of it can write any
+        more. Else it returns FALSE, and the lease holds; so it does for a Batch of which a member
+        executes, and where a session holds the run for a second. A run that has ended returns TRUE.
+
+        Args:
+            instance_type: MODULE or BATCH.
+            instance_id: its instance.
+            evidence: what the caller has seen, as JSON: host, boot_id, pid_namespace, pid and
+                start_time of the process that is gone, on whose machine the caller runs; seen
+                may say in words how.
+
+        Raises:
+            UnknownBatchInstance: OM003.
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            InstanceNotExecuting: OM101.
+        """
+        answer: bool = self._value(_REPORT_DEATH, instance_type, instance_id, evidence)
+        return answer
+
     def require_known_server(self) -> None:
         """Raises an error where the installation stands on another server, or under another OID,
         than it is known on, and nobody has confirmed it; workers, schedulers and loaders call it
@@ -1555,13 +1593,16 @@ class ControlCalls(Calls):
         """Executes the rollback that the evaluation of a Module Instance asked for, on a target in
         this database, with the rights of the caller, and sets its indicator to P.
 
-        It is accepted from status E with indicator R only. DIRECT, "Rollback Procedures".
+        It is accepted from status E with indicator R only. A session of an undone run (of the
+        driver's run.connect) that holds a lock is ended with the rights of the caller. DIRECT,
+        "Rollback Procedures".
 
         Raises:
             UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InvalidTableCode: OM009.
             WrongIsolationLevel: OM014.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101.
             NoRollbackPending: OM103.
             RollbackIncomplete: OM112.
@@ -1669,6 +1710,7 @@ class ControlCalls(Calls):
             InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
             TransactionBlock: OM018.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101, the Batch has just ended.
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
@@ -1890,6 +1932,22 @@ class ControlCalls(Calls):
         """Returns the version of OMD in this database."""
         answer: str = self._value(_VERSION)
         return answer
+
+    def withdraw_fenced(self, instance_type: str, instance_id: int) -> None:
+        """Takes back that all writers of a run are fenced, which its execution context says
+        ("writers": "FENCED"): from now on only its lease says when it is dead.
+
+        Call it, and commit, before something gets the connection string of the run.
+
+        Args:
+            instance_type: MODULE or BATCH.
+            instance_id: its instance; one that has ended, or never said so, stays as it is.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+        """
+        self._do(_WITHDRAW_FENCED, instance_type, instance_id)
 
 
 _ADD_BATCH_TO_PARENT_BATCH = Routine(
@@ -2349,6 +2407,13 @@ _RENAME_BATCH = Routine(
 _RENAME_MODULE = Routine(
     "omd.rename_module", {"p_module_code": "text", "p_new_module_code": "text"}, required=2
 )
+_REPORT_DEATH = Routine(
+    "omd.report_death",
+    {"p_instance_type": "text", "p_instance_id": "bigint", "p_evidence": "jsonb"},
+    required=3,
+    repeat=Repeat(),
+    is_function=True,
+)
 _REQUIRE_KNOWN_SERVER = Routine("omd.require_known_server", repeat=Repeat(), is_function=True)
 _RETIRE_BATCH = Routine("omd.retire_batch", {"p_batch_code": "text"}, required=1)
 _RETIRE_MODULE = Routine("omd.retire_module", {"p_module_code": "text"}, required=1)
@@ -2450,3 +2515,9 @@ _TELL_ROW_COUNTS = Routine(
 )
 _UNDO_LEFT = Routine("omd.undo_left", {"p_module_code": "text"}, required=1, repeat=Repeat())
 _VERSION = Routine("omd.version", repeat=Repeat(), is_function=True)
+_WITHDRAW_FENCED = Routine(
+    "omd.withdraw_fenced",
+    {"p_instance_type": "text", "p_instance_id": "bigint"},
+    required=2,
+    repeat=Repeat(),
+)

@@ -10,11 +10,12 @@ import click
 
 from omd._core.engines import SPARK
 from omd._terminal.commands import ExitCode, Group
-from omd._terminal.options import document_option, json_value, output_option
+from omd._terminal.options import document_option, json_value, output_option, seconds
 from omd._terminal.tables import render, show, show_document, show_pairs, titled
 from omd._terminal.text import row_dict, short
 from omd.cli.common import add_call, add_view, dsn_option, open_control, resolve_dsn
 from omd.control.calls import ControlCalls
+from omd.control.death import await_turn, who_runs
 from omd.control.logs import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
 
 if TYPE_CHECKING:
@@ -383,15 +384,32 @@ _master = click.option(
 )
 
 
+_wait = click.option(
+    "--wait",
+    metavar="DURATION",
+    callback=seconds,
+    help="How long to wait while another run of it executes, as 90s or 10m; else it is aborted.",
+)
+
+
 @run.command("batch")
 @click.argument("code")
 @dsn_option
 @output_option
 @_execution_context
 @_master
-def run_batch(code: str, dsn: str, output: str, execution_context: Any, master: str | None) -> int:
+@_wait
+def run_batch(
+    code: str,
+    dsn: str,
+    output: str,
+    execution_context: Any,
+    master: str | None,
+    wait: float | None,
+) -> int:
     """Run a Batch: its Modules by sequence, then its child Batches."""
     with open_control(dsn) as control:
+        control.wait = None if wait is None else timedelta(seconds=wait)
         engines = control.engines
         ran = control.perform_batch(
             code, session=lambda: engines[SPARK].session(master), context=execution_context
@@ -402,6 +420,7 @@ def run_batch(code: str, dsn: str, output: str, execution_context: Any, master: 
             click.echo()
             show(module_runs(control, 1000, batch_instance_id=instance), MODULE_RUN, output)
         _tell_events(control, batch_instance_id=instance)
+        _tell_refusal(code, ran.status, ran.detail)
         return _EXIT_CODES.get(str(ran.status), ExitCode.FAILURE)
 
 
@@ -413,6 +432,7 @@ def run_batch(code: str, dsn: str, output: str, execution_context: Any, master: 
 @click.option("--executable", metavar="SQL", help="Run this SQL instead of the registered one.")
 @_execution_context
 @_master
+@_wait
 def run_module(
     code: str,
     dsn: str,
@@ -421,9 +441,11 @@ def run_module(
     executable: str | None,
     execution_context: Any,
     master: str | None,
+    wait: float | None,
 ) -> int:
     """Run a Module, whatever its kind."""
     with open_control(dsn) as control:
+        control.wait = None if wait is None else timedelta(seconds=wait)
         if executable is None:
             engines = control.engines
             done = control.perform(
@@ -434,6 +456,7 @@ def run_module(
             )
             instance, status, detail = done.instance_id, done.status, done.detail
         else:
+            await_turn(control, control.wait, module_code=code, batch_instance_id=batch_instance)
             ran = control.run_module(
                 code,
                 batch_instance_id=batch_instance,
@@ -441,14 +464,21 @@ def run_module(
                 execution_context=execution_context,
             )
             instance, status = ran.module_instance_id, ran.execution_status_code
-            detail = ran.detail
+            detail = who_runs(control, module_code=code) if ran.detail == "RUNNING" else ran.detail
         runs = module_runs(control, 1, module_instance_id=instance) if instance else []
         show(runs, MODULE_RUN, output)
         if instance:
             _tell_events(control, module_instance_id=instance)
+            _tell_refusal(code, status, detail)
         elif detail:
             click.echo(f"{short(code)}: {detail}", err=True)
         return _EXIT_CODES.get(str(status), ExitCode.FAILURE)
+
+
+def _tell_refusal(code: str, status: str | None, detail: str | None) -> None:
+    """Say for whom a start was refused: no event tells that."""
+    if status == "A" and detail:
+        click.echo(f"{short(code)}: {detail}", err=True)
 
 
 def _tell_events(control: Control, **instance: int | None) -> None:

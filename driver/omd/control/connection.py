@@ -7,7 +7,9 @@ routines are in `omd.control.calls`, which is generated.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -20,7 +22,9 @@ from omd._core import signals
 from omd._core.calls import Calls
 from omd._core.cost import measured
 from omd._core.errors import CallerError
+from omd._core.functions import Permitted
 from omd._core.link import Link
+from omd._core.texts import storable
 from omd.control.calls import ControlCalls
 
 if TYPE_CHECKING:
@@ -36,10 +40,36 @@ else:
 
     C = TypeVar("C")
 
-__all__ = ["C", "Connection", "Door"]
+__all__ = ["C", "Connection", "Door", "callers"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+# Who called, as OpenLineage and W3C Trace Context name it; a variable has the name in capitals.
+_CALLERS = ("openlineage_parent_id", "openlineage_root_parent_id", "traceparent", "tracestate")
+_SETTING = "omd.execution_context"
+
+
+def callers() -> dict[str, str]:
+    """Return what the environment says about who called."""
+    given = {key: os.environ.get(key.upper()) for key in _CALLERS}
+    return {key: storable(value) for key, value in given.items() if value}
+
+
+def called(link: Link, context: Any) -> Any:
+    """Return the execution context of a run that the database performs, with who called.
+
+    The setting tells it to the members of a Batch too. What the caller gives stays, and so does
+    what the session says already.
+    """
+    if context is not None and not isinstance(context, Mapping):
+        return context  # the database refuses it
+    who = {key: value for key, value in callers().items() if key not in (context or {})}
+    if who:
+        said = json.loads(link.settings.get(_SETTING) or "{}")
+        link.set(**{_SETTING: json.dumps({**who, **said})})
+    return None if context is None else dict(context)
 
 
 def _on_its_own_connection(
@@ -49,6 +79,7 @@ def _on_its_own_connection(
 
     def wrapper(connection: Connection, /, *args: P.args, **kwargs: P.kwargs) -> T:
         link = connection.new_link()
+        kwargs["execution_context"] = called(link, kwargs.get("execution_context"))
         try:
             with measured(link) as performed:
                 answer = call(ControlCalls(link), *args, **kwargs)
@@ -74,12 +105,14 @@ class Connection(ControlCalls):
         lease: timedelta | None,
         application_name: str,
         patience: timedelta,
+        wait: timedelta | None = None,
         spark: SparkSession | None,
         rollback_executor: Callable[[str], object] | None,
         executor_dsn: str | None,
         engines: Engines,
     ) -> None:
         self.lease = lease
+        self.wait = wait
         self.engines = engines
         self.spark = spark
         self.rollback_executor = rollback_executor
@@ -88,6 +121,9 @@ class Connection(ControlCalls):
         self._application_name = application_name
         self._patience = patience
         self._settings: dict[str, str] = {}
+        self.permitted = Permitted()  # what it executes of what is registered; a worker sets it
+        # Open runs whose writers are all fenced, until something is given out that could write.
+        self.fenced: set[Any] = set()
         self._opened: Link | None = None
         super().__init__(self.new_link())
         self._link.open()
@@ -106,11 +142,29 @@ class Connection(ControlCalls):
     @property
     def dsn(self) -> str:
         """A connection string for other processes. It holds the password: never log it."""
+        self._give_out()
         return self._link.dsn
+
+    def _give_out(self) -> None:
+        for block in list(self.fenced):
+            block._give_out()
+
+    @contextmanager
+    def calls_of_its_own(self) -> Iterator[ControlCalls]:
+        """Yield calls that are committed at once, also while a transaction is open here."""
+        if not self._link.is_in_transaction:
+            yield self
+            return
+        link = self.new_link()
+        try:
+            yield ControlCalls(link)
+        finally:
+            link.close()
 
     @property
     def executor_dsn(self) -> str:
         """The connection string for Spark's processes. It may hold a password: never log it."""
+        self._give_out()
         return self._executor_dsn or self.dsn
 
     def new_link(
@@ -157,6 +211,7 @@ class Connection(ControlCalls):
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
         """Make the calls inside one transaction; use it for registration, never around a run."""
+        self._give_out()  # it commits without a fence
         with self._link.transaction() as connection:
             yield connection
 

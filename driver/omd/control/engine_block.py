@@ -80,7 +80,14 @@ class EngineBlock(Block[C]):
 
     @property
     def dsn(self) -> str:
-        """A connection string for executors. It usually holds a password: never log it."""
+        """A connection string for executors. It usually holds a password: never log it.
+
+        What writes by it has no fence of the driver. So it is one's own duty to stamp each row and
+        to call `omd.fence` last, in one message with the COMMIT; else a process that was declared
+        dead and wakes up writes on. A program in Python writes by `run.connect()`. From now on a
+        start after a kill waits for the lease.
+        """
+        self._give_out()
         return self.control.executor_dsn
 
     @property
@@ -99,6 +106,7 @@ class EngineBlock(Block[C]):
         `read`, `write` and `stamp` call it, and a session known at the begin is attached there. A
         thread that the job itself starts has to call it too.
         """
+        self._give_out()  # its executors write by themselves
         if not any(session is spark for session in self._sessions):
             self._sessions.append(spark)
             self._engine.hand_on(
@@ -130,6 +138,7 @@ class EngineBlock(Block[C]):
             url: the database, if it is not that of the run.
             renew: take another snapshot for the reads that follow.
         """
+        self._give_out()
         server = url or self.dsn
         with self._held_lock:
             held = self._snapshots.get(server)

@@ -26,6 +26,8 @@ from omd.control.own_errors import (
     ModuleSkipped,
     NoRollbackExecutor,
     NotStarted,
+    UncommittedWork,
+    UnfencedCommit,
     WriteFailed,
 )
 
@@ -70,6 +72,7 @@ __all__ = [
     "NotProceeding",
     "NotStarted",
     "ProtectedTarget",
+    "RollbackBlocked",
     "RollbackIncomplete",
     "ServerNotConfirmed",
     "StateDiffers",
@@ -77,6 +80,8 @@ __all__ = [
     "TargetInUse",
     "TargetNotFound",
     "TransactionBlock",
+    "UncommittedWork",
+    "UnfencedCommit",
     "UnknownAction",
     "UnknownBatch",
     "UnknownBatchInstance",
@@ -155,6 +160,10 @@ class UnknownAction(CallerError, code="OM098"):
 
 class FilterNotAllowed(CallerError, code="OM099"):
     """A filter of a bulk action names what it may not, or leaves out what is required."""
+
+
+class RollbackBlocked(StateError, code="OM100"):
+    """A rollback waits for a lock of a session of the run that it undoes, and may not end it."""
 
 
 class InstanceNotExecuting(StateError, code="OM101"):

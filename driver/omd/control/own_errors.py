@@ -17,6 +17,17 @@ class LeaseLost(OmdError):
     """
 
 
+class UnfencedCommit(OmdError):
+    """A text has ended a transaction of `run.connect()` by itself, so that no fence went with it.
+
+    The run ends with F, and the next begin rolls back what was written.
+    """
+
+
+class UncommittedWork(OmdError):
+    """A block would succeed while a connection of `run.connect()` has written and not committed."""
+
+
 class MembersFailed(OmdError):
     """Members of a Batch failed, and the Batch with them; each is a line of the message."""
 
@@ -37,6 +48,8 @@ class NotStarted(Exception):
     """The evaluation decided against this run (rules P4 and P5).
 
     The instance is closed already. `reason` is the reason code: RUNNING, DIRECTIVE, FREQUENCY, ….
+    With UNKNOWN_INDICATOR a newer database has answered what this client does not know, so the
+    client has ended the instance; `detail` names the indicator.
     """
 
     __module__ = "omd.errors"  # the name that users import
@@ -46,15 +59,20 @@ class NotStarted(Exception):
     def __init_subclass__(cls) -> None:
         cls.__module__ = "omd.errors"
 
-    def __init__(self, code: str, instance_id: int, reason: str | None) -> None:
+    def __init__(
+        self, code: str, instance_id: int, reason: str | None, detail: str | None = None
+    ) -> None:
         super().__init__(code, instance_id, reason)
         self.code = code
         self.instance_id = instance_id
         self.reason = reason
+        self.detail = detail
 
     def __str__(self) -> str:
-        instance = f"instance {self.instance_id}"
-        return f"{self.kind} {self.code} was {self.verdict}: {self.reason} ({instance})"
+        about = f"instance {self.instance_id}"
+        if self.detail is not None:
+            about = f"{self.detail}; {about}"
+        return f"{self.kind} {self.code} was {self.verdict}: {self.reason} ({about})"
 
 
 class ModuleSkipped(NotStarted):

@@ -18,10 +18,11 @@ from omd._core import spans
 from omd._core.engines import WriteResult
 from omd._core.errors import CallerError, ConnectionFailed
 from omd._core.link import Link
-from omd.control.block import Block
+from omd.control.block import Block, describe
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus, ProcessingIndicator
 from omd.control.connection import C
+from omd.control.death import await_turn, begun, report_batches, report_modules
 from omd.control.engine_block import EngineBlock, LoadWindow
 from omd.control.errors import (
     BatchAborted,
@@ -30,7 +31,9 @@ from omd.control.errors import (
     ModuleSkipped,
     NoRollbackExecutor,
     NotStarted,
+    RollbackBlocked,
 )
+from omd.control.writer import RunConnection, Writers
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -101,6 +104,7 @@ class Batch(Block[C]):
 
     _kind = "batch"
     _span_name = "batch"
+    _may_be_fenced = True
 
     def __init__(
         self,
@@ -193,6 +197,7 @@ class Batch(Block[C]):
         They hold the connection string with its password: put them into the environment of a child,
         never into a log.
         """
+        self._give_out()
         return {
             **self.control.environment_of("BATCH", self.batch_instance_id),
             BATCH_VARIABLE: str(self.batch_instance_id),
@@ -230,25 +235,46 @@ class Batch(Block[C]):
             self._began = self._open = True
             return
         assert self._code is not None  # noqa: S101 - only a joined Batch has none
-        granted = time.monotonic()
-        answer = self.control.begin_batch(
-            self._code,
-            parent_batch_instance_id=self._parent_batch_instance_id,
-            execution_context=self._execution_context(),
-            lease=self._lease,
-            force=self._force or None,
+        code, granted = self._code, time.monotonic()
+        answer = begun(
+            lambda context: self.control.begin_batch(
+                code,
+                parent_batch_instance_id=self._parent_batch_instance_id,
+                execution_context=context,
+                lease=self._lease,
+                force=self._force or None,
+            ),
+            lambda answer: bool(answer.batch_instance_id),
+            lambda: report_batches(self.control, batch_code=code),
+            self._execution_context(),
         )
         self.batch_instance_id = answer.batch_instance_id
         self.reason = answer.reason
         self._began = True
         if answer.processing_indicator is ProcessingIndicator.CANCEL:
             raise BatchSkipped(self._code, self.batch_instance_id, self.reason)
+        if answer.processing_indicator is ProcessingIndicator.ABORT:
+            raise BatchAborted(
+                self._code, self.batch_instance_id, self.reason, self._who_runs(batch_code=code)
+            )
         if answer.processing_indicator is not ProcessingIndicator.PROCEED:
-            raise BatchAborted(self._code, self.batch_instance_id, self.reason)
+            self._refuse_indicator(
+                answer.processing_indicator, BatchAborted, self.control.batch_abort
+            )
         self._open = True
+        self.control.fenced.add(self)
         if self._parent is not None:
             self._parent._add(self)
         self._start_heartbeat(granted)
+
+    def _await_turn(self) -> None:
+        if not self._joined:
+            await_turn(
+                self.control,
+                self.control.wait,
+                batch_code=self._code,
+                batch_instance_id=self._parent_batch_instance_id,
+            )
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         calls.heartbeat_batch(self.batch_instance_id, lease)
@@ -289,6 +315,7 @@ class ModuleRun(EngineBlock[C]):
     """
 
     _kind = "module"
+    _may_be_fenced = True
 
     def __init__(
         self,
@@ -313,10 +340,32 @@ class ModuleRun(EngineBlock[C]):
         self._recorded: set[str] = set()  # what it has said that it reads
         self._rows: dict[str, int] = {}
         self._rows_lock = threading.Lock()
+        self._writers = Writers(self)
 
     @property
     def _instance_id(self) -> int:
         return self.module_instance_id
+
+    def connect(self, **options: Any) -> RunConnection[Any]:
+        """Return a connection to the database of the run, whose commits go with its fence.
+
+        It is a psycopg connection like any other, and any thread may ask for one. What a program
+        commits by `commit()`, at the end of `with connection` or of `transaction()` is there only
+        if the run still lives; a run that was declared dead commits nothing, whenever it wakes up.
+
+        Args:
+            options: those of `psycopg.connect`, such as `row_factory`, and parameters of libpq.
+
+        Raises:
+            CallerError: the run has not begun or has ended; or autocommit was asked for.
+            LeaseLost: the run outlived its lease.
+        """
+        return self._writers.connect(**options)
+
+    def cancel(self) -> None:
+        """Cancel the Spark jobs of this run, and what its connections execute."""
+        super().cancel()
+        self._writers.interrupt()
 
     @functools.cached_property
     def module(self) -> ModuleDefinitionRow:
@@ -353,6 +402,9 @@ class ModuleRun(EngineBlock[C]):
         They hold the connection string with its password: put them into the environment of a child,
         never into a log.
         """
+        self._give_out()
+        if self._batch is not None:
+            self._batch._give_out()
         variables = {
             **self.control.environment_of("MODULE", self.module_instance_id),
             MODULE_VARIABLE: str(self.module_instance_id),
@@ -497,20 +549,58 @@ class ModuleRun(EngineBlock[C]):
         if answer.processing_indicator is ProcessingIndicator.CANCEL:
             raise ModuleSkipped(self.module_code, self.module_instance_id, self.reason)
         if answer.processing_indicator is ProcessingIndicator.ABORT:
-            raise ModuleAborted(self.module_code, self.module_instance_id, self.reason)
+            raise ModuleAborted(
+                self.module_code,
+                self.module_instance_id,
+                self.reason,
+                self._who_runs(module_code=self.module_code),
+            )
         self._rollback_pending = answer.processing_indicator is ProcessingIndicator.ROLLBACK
+        if not (
+            self._rollback_pending or answer.processing_indicator is ProcessingIndicator.PROCEED
+        ):
+            self._refuse_indicator(
+                answer.processing_indicator, ModuleAborted, self.control.module_abort
+            )
         self._open = True
+        self.control.fenced.add(self)
         if self._batch is not None:
             self._batch._add(self)
         self._start_heartbeat(granted)
 
     def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
         """Ask the database to begin the instance."""
-        return self.control.begin_module(
-            self.module_code,
-            batch_instance_id=self.batch_instance_id or None,
-            execution_context=execution_context,
-            lease=self._lease,
+        try:
+            return begun(
+                lambda context: self.control.begin_module(
+                    self.module_code,
+                    batch_instance_id=self.batch_instance_id or None,
+                    execution_context=context,
+                    lease=self._lease,
+                ),
+                lambda answer: bool(answer.module_instance_id),
+                lambda: report_modules(self.control, module_code=self.module_code),
+                execution_context,
+            )
+        except RollbackBlocked as refusal:
+            # With the begin its instance is gone, and nobody would see that it has failed.
+            detail, name = describe(refusal)
+            self.control.record_failure(
+                self.module_code,
+                batch_instance_id=self.batch_instance_id or None,
+                event_detail=detail,
+                event_return_code_details=name,
+                execution_context=execution_context,
+            )
+            raise
+
+    def _await_turn(self) -> None:
+        batch = self._batch.batch_instance_id if self._batch is not None else self.batch_instance_id
+        await_turn(
+            self.control,
+            self.control.wait,
+            module_code=self.module_code,
+            batch_instance_id=batch or None,
         )
 
     def _prepare(self) -> None:
@@ -534,6 +624,7 @@ class ModuleRun(EngineBlock[C]):
             self.control.confirm_rollback(self.module_instance_id)
 
     def _execute_rollback(self, steps: Iterable[RollbackStepsRow]) -> None:
+        self._give_out()  # what executes it writes by itself
         execute, spark = self._rollback_executor, self.spark
         if execute is None and spark is None:
             raise NoRollbackExecutor(
@@ -548,9 +639,17 @@ class ModuleRun(EngineBlock[C]):
                 self._engine.roll_back(spark, step)
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
-        calls.heartbeat(self.module_instance_id, lease)
+        with self._writers.beat():
+            calls.heartbeat(self.module_instance_id, lease)
+
+    def _end(self, error: BaseException | None) -> None:
+        left = self._writers.unsettled() if error is None and self._lost is None else None
+        super()._end(error if left is None else left)
+        if left is not None:
+            raise left
 
     def _closed(self) -> None:
+        self._writers.close()
         super()._closed()
         if self._batch is not None:
             self._batch._remove(self)

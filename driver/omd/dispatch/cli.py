@@ -630,19 +630,37 @@ dispatch.section("Workers")
     metavar="URL",
     help="Spark's master for jobs and topics on Spark; by default that of the job, or local[*].",
 )
+@click.option(
+    "--jobs",
+    metavar="PATTERNS",
+    envvar="OMD_JOBS",
+    help="Execute only these functions, as 'shop.*,etl.jobs.*'; any of your modules otherwise.",
+)
+@click.option(
+    "--sql",
+    type=click.Choice(["on", "off"]),
+    default="on",
+    show_default=True,
+    help="off: execute no SQL of Modules and no procedure of a task.",
+)
 @listen_option
-def run(dsn: str, listen: tuple[str, int] | None, **settings: Any) -> int:
+def run(
+    dsn: str, listen: tuple[str, int] | None, jobs: str | None, sql: str, **settings: Any
+) -> int:
     """Run tasks as they become due, until SIGTERM or Ctrl-C.
 
     Any number of workers may serve a group, also on several hosts: each task goes to one of them. A
     statement and a short function run in a thread; a job on Spark, and a function whose type has a
     timeout, run in a process. Handlers in Python are imported from where Python finds modules:
     install them, or name their folder in PYTHONPATH. One line on stderr tells each failure, and the
-    end of each load and process. With --until-quiet the exit code is 1 when an attempt has failed.
+    end of each load and process. A function of Python's own library or of OMD is never executed; a
+    task that is refused ends with the reason. With --until-quiet the exit code is 1 when an attempt
+    has failed.
     """
+    from omd._core.functions import Permitted
     from omd.dispatch.worker import Worker
 
-    worker = Worker(dsn, **settings)
+    worker = Worker(dsn, permitted=Permitted.read(jobs, sql), **settings)
     with listening(listen, dsn, lambda: worker.turns):
         worker.run()
     if worker.still_runs:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import psycopg
@@ -18,8 +19,8 @@ from psycopg import sql
 from omd._core.calls import Calls, Repeat, Routine
 from omd._core.cost import measured
 from omd._core.engines import SPARK
-from omd._core.errors import NotInstalled, one_line
-from omd._core.functions import function_named
+from omd._core.errors import CallerError, NotInstalled, one_line
+from omd._core.functions import Permitted, function_named
 from omd._core.link import Link
 from omd._core.texts import storable
 from omd.control.block import describe
@@ -142,13 +143,22 @@ class _Targets(Calls):
         )
 
 
-def run_in_database(task: Task, kind: TaskType, link: Link) -> Ending | None:
+def run_in_database(
+    task: Task,
+    kind: TaskType,
+    link: Link,
+    permitted: Permitted = Permitted(),  # noqa: B008 - it is frozen
+) -> Ending | None:
     """Run a task whose work is a statement: of SQL, and of a BATCH or MODULE without a target.
 
     Returns:
         How it went; None: nothing has begun, since it needs a process.
     """
     try:
+        if kind.handler == "SQL":
+            permitted.require_sql(f"procedure {kind.target}")
+        elif not permitted.sql:
+            return None
         link.set(**session_of(task))
         if task.cancelled:
             return kind.failure("it was not begun", task.ended_because)
@@ -198,12 +208,16 @@ def _ended(
 # In Python --------------------------------------------------------------------------------------
 
 
-def run_in_python(task: Task, kind: TaskType) -> Ending:
+def run_in_python(
+    task: Task,
+    kind: TaskType,
+    permitted: Permitted = Permitted(),  # noqa: B008 - it is frozen
+) -> Ending:
     """Run a task whose work is a function, or the run of a BATCH or MODULE that needs a process."""
     try:
         if kind.handler != "PYTHON" and kind.target is None:
             return _perform(task, kind)
-        function = function_named(kind.target or "")
+        function = function_named(kind.target or "", permitted)
         if kind.handler == "PYTHON":
             return _answered(kind, function(task))
         _run_job(task, kind, function)
@@ -249,26 +263,35 @@ def _run_job(task: Task, kind: TaskType, job: Callable[[Any], object]) -> None:
         job(run)
 
 
-def refresher(kind: TaskType) -> Callable[[Connection], object] | None:
+def refresher(kind: TaskType, permitted: Permitted) -> Callable[[Connection], object] | None:
     """Return the function ``refresh(control)`` of the module of a PYTHON handler, if it has one.
 
     It looks for news: the view that a schedule of this type reads may need that.
     """
-    if kind.handler != "PYTHON":
+    return getattr(_module_of(kind, permitted), "refresh", None)
+
+
+def _module_of(kind: TaskType | None, permitted: Permitted) -> ModuleType | None:
+    """Return the module of a PYTHON handler; None: there is none, or its function is refused."""
+    if kind is None or kind.handler != "PYTHON" or kind.target is None:
         return None
-    return getattr(importlib.import_module((kind.target or "").partition(":")[0]), "refresh", None)
+    try:
+        permitted.require(kind.target)
+    except CallerError:
+        return None  # each of its tasks ends with the reason
+    return importlib.import_module(kind.target.partition(":")[0])
 
 
-def near(kind: TaskType | None, source: str) -> Callable[[Link, News], None] | None:
+def near(
+    kind: TaskType | None, source: str, permitted: Permitted
+) -> Callable[[Link, News], None] | None:
     """Return the function ``near(link, news)`` of the module of a PYTHON handler.
 
     It creates the tasks that the view `source` would have because of the news. None: the module has
     no such function, or not for this view, so that the view is to be read.
     """
-    if kind is None or kind.handler != "PYTHON":
-        return None
-    module = importlib.import_module((kind.target or "").partition(":")[0])
-    if source not in getattr(module, "SOURCES", ()):
+    module = _module_of(kind, permitted)
+    if module is None or source not in getattr(module, "SOURCES", ()):
         return None
     look: Callable[[Link, News], None] = module.near
     return look

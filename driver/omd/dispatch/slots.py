@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
+from omd._core.functions import Permitted
 from omd._core.link import Link
 from omd._core.loop import Links, Loop
 from omd.control.connection import Connection
@@ -53,6 +54,7 @@ class Slots:
         ttl: seconds after which the claims of a silent worker expire.
         links: connections for statements.
         connect: opens a connection for a handler in Python.
+        permitted: what they execute.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Slots:
         ttl: float,
         links: Links,
         connect: Callable[[], Connection],
+        permitted: Permitted,
     ) -> None:
         self.queue: deque[Claimed] = deque()  # tasks that wait, in starting order
         self.ended: deque[Ended] = deque()  # tasks that are over, for the worker
@@ -76,6 +79,7 @@ class Slots:
         self.ttl = ttl
         self.links = links
         self.connect = connect
+        self.permitted = permitted
         # Processes that wait for a task. Only who takes one out gives it one.
         self._waiting: list[TaskProcess] = []
         self._taken_at = 0.0
@@ -255,7 +259,7 @@ class Slot:
                 return self._run_in_process(task, kind)
             if kind.handler == "PYTHON":
                 task.opens(self.control)
-                return run_in_python(task, kind)
+                return run_in_python(task, kind, self._slots.permitted)
             ending = self._run_in_database(task, kind)
             return self._run_in_process(task, kind) if ending is None else ending
         except Exception as error:  # noqa: BLE001 - whatever it is, the task has failed
@@ -270,7 +274,9 @@ class Slot:
         while True:
             process = self._slots.take_waiting() if kind.may_share_process else None
             if process is None:
-                process = TaskProcess(str(task), self._slots.dsn, self._slots.ttl)
+                process = TaskProcess(
+                    str(task), self._slots.dsn, self._slots.ttl, self._slots.permitted
+                )
             self.process = process
             try:
                 if task.cancelled:  # that was noticed before there was a process
@@ -286,7 +292,7 @@ class Slot:
     def _run_in_database(self, task: Task, kind: TaskType) -> Ending | None:
         link = self._link = self._slots.links.take()
         try:
-            return run_in_database(task, kind, link)
+            return run_in_database(task, kind, link, self._slots.permitted)
         finally:
             self._link = None
             self._slots.links.give_back(link)

@@ -23,6 +23,7 @@ import click
 import psycopg
 
 from omd._core.errors import ConnectionFailed, one_line
+from omd._core.functions import Permitted
 from omd._core.link import Link
 from omd._core.listener import Listener
 from omd._core.loop import Links, Loop
@@ -56,7 +57,8 @@ _DOUBT = 60.0  # so long after a lost connection a claim may appear whose answer
 _SOURCES = "*"  # the payload of a change of the sources of tasks
 _NEW = re.compile("([A-Z0-9_]+) ([0-9]{1,4}) ([0-9]{1,18})")  # family, partition, task
 _PATIENCE = timedelta(minutes=1)  # so long a task waits for a database that restarts
-_NAMES = ("interface", "agreement_code", "delivery_id")  # what a notification of omd_delivery names
+# What a notification of omd_delivery names.
+_NAMES = ("interface_id", "agreement_id", "delivery_id")
 
 
 _ENDINGS = {None: "ended", "S": "done", "A": "later", "C": "skipped", "F": "failed"}
@@ -75,6 +77,7 @@ class Worker:
         until_quiet: stop when no task of the group is due and none runs.
         grace: seconds that running tasks have to end after SIGTERM.
         master: Spark's master URL.
+        permitted: what it executes of what is registered.
         backend_id: the name under which it is registered; a new one when it was declared dead.
         still_runs: tasks that could not be ended: they run in threads, and end with the process.
         has_failed: an attempt at a task has failed.
@@ -88,6 +91,7 @@ class Worker:
     until_quiet: bool = False
     grace: float = 20
     master: str | None = None
+    permitted: Permitted = field(default_factory=Permitted)
     backend_id: str = field(default="", init=False)
     still_runs: list[str] = field(default_factory=list, init=False)
     has_failed: bool = field(default=False, init=False)
@@ -148,6 +152,7 @@ class Worker:
                 ttl=self.ttl,
                 links=links,
                 connect=lambda: self._connect_to_control("omd-task"),
+                permitted=self.permitted,
             )
             ending.callback(slots.close)
             self._register()
@@ -246,7 +251,7 @@ class Worker:
         own = [
             kind for key, kind in kinds.items() if key in types and kind.deliver_id == self.group
         ]
-        if looks := {look for kind in own if (look := refresher(kind)) is not None}:
+        if looks := {look for kind in own if (look := refresher(kind, self.permitted)) is not None}:
             with self._connect_to_control("omd-refresh", timedelta(0)) as control:
                 for look in looks:
                     look(control)
@@ -323,7 +328,10 @@ class Worker:
         self._looks, self._channels = {}, set()
         for family_code in self._families:
             own = [row for row in rows if row.family_code == family_code]
-            looks = {near(kinds.get((family_code, row.task_type)), row.source) for row in own}
+            looks = {
+                near(kinds.get((family_code, row.task_type)), row.source, self.permitted)
+                for row in own
+            }
             if len(looks) == 1 and (look := looks.pop()) is not None:
                 self._looks[family_code] = look
             else:
@@ -674,7 +682,9 @@ class Worker:
             self._held[task_id].task.end("it was cancelled")
 
     def _connect_to_control(self, name: str, patience: timedelta = _PATIENCE) -> Connection:
-        return connect(self.dsn or None, application_name=name, patience=patience)
+        control = connect(self.dsn or None, application_name=name, patience=patience)
+        control.permitted = self.permitted
+        return control
 
 
 def _maintain(maintenance: Maintenance, link: Link) -> bool:

@@ -129,10 +129,12 @@ def diagram(interface: str, dsn: str, output: str) -> None:
 facts.section("Loads")
 
 _OUTCOME = titled("interface, outcome, delivery_id, module_instance_id AS run, detail")
-_EXIT_CODES = {
+_EXIT_CODES = {  # the worst one first; an outcome that this client does not know is a failure
     "FAILED": ExitCode.FAILURE,
     "RUNNING": ExitCode.ABORTED,
     "SKIPPED": ExitCode.SKIPPED,
+    "PERSISTED": ExitCode.OK,
+    "NOTHING": ExitCode.OK,
 }
 
 
@@ -167,7 +169,7 @@ def load(interface: str | None, dsn: str, output: str) -> int:
         show_table(rows, list(_OUTCOME))
     else:
         render(answers, list(_OUTCOME.values()), output)
-    codes_ = [_EXIT_CODES[row["outcome"]] for row in answers if row["outcome"] in _EXIT_CODES]
+    codes_ = [_EXIT_CODES.get(row["outcome"], ExitCode.FAILURE) for row in answers]
     return next((c for c in _EXIT_CODES.values() if c in codes_), ExitCode.OK)
 
 
@@ -276,7 +278,7 @@ def resync(interface: str, dsn: str, output: str, entity_code: str | None, dry_r
     render(rows, ["entity", *columns], output)
     by = f" by Module Instance {answer.module_instance_id}" if answer.module_instance_id else ""
     click.echo(f"Resync of {short(interface)}: {answer.outcome}{by}.", err=True)
-    return _EXIT_CODES.get(answer.outcome, ExitCode.OK)
+    return _EXIT_CODES.get(answer.outcome, ExitCode.FAILURE)
 
 
 @facts.command()

@@ -231,13 +231,18 @@ class ExportRun(EngineBlock):
         )
         self.module_instance_id = answer.module_instance_id
         (export,) = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
+        self._code = f"export.{export.agreement_code}"
         if answer.attempt is None:
             refusal = (
                 ModuleSkipped
                 if answer.processing_indicator == ProcessingIndicator.CANCEL
                 else ModuleAborted
             )
-            raise refusal(f"export.{export.agreement_code}", self.module_instance_id, None)
+            raise refusal(self._code, self.module_instance_id, None)
+        if answer.processing_indicator != ProcessingIndicator.PROCEED:
+            self._refuse_indicator(
+                answer.processing_indicator, ModuleAborted, self.control.module_abort
+            )
         self.attempt = answer.attempt
         plan: Any = answer.plan  # a list; JSON is typed as an object
         self.plan = list(plan)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -23,6 +23,7 @@ from omd._core.loop import Call, Links, Loop
 from omd._terminal.options import is_chosen
 from omd._terminal.text import short
 from omd.control.connection import Connection
+from omd.delivery.rows import DeliveryQueueRow
 from omd.facts.calls import FactsCalls
 from omd.facts.room import Facts
 from omd.facts.rows import FactsStateRow, LoadAnswer
@@ -92,7 +93,7 @@ class Loader:
                 self._due |= dict.fromkeys(sorted(self._open))
             self._start_due()
             if self._loop.wait(next_poll - time.monotonic(), news):
-                self._due |= dict.fromkeys(_queued(news.heard()))
+                self._due |= dict.fromkeys(_queued(facts, news.heard()))
                 if news.polls:
                     next_poll = 0.0
 
@@ -118,8 +119,12 @@ class Loader:
                 _tell(outcome_line(code, answer))
             if answer is not None and answer.outcome == "PERSISTED":
                 self._due[code] = None
-            if answer is None or answer.outcome == "FAILED":
+            if answer is None or answer.outcome not in _GOES_ON:
                 self._open.discard(code)
+
+
+# After another outcome an interface waits until somebody looks.
+_GOES_ON = ("PERSISTED", "NOTHING", "RUNNING", "SKIPPED")
 
 
 def _load(code: str) -> Callable[[Link], LoadAnswer]:
@@ -129,10 +134,16 @@ def _load(code: str) -> Callable[[Link], LoadAnswer]:
     return load
 
 
-def _queued(payloads: set[str]) -> list[str]:
-    """Return the interfaces of the deliveries that were queued."""
-    events = [json.loads(payload) for payload in payloads]
-    return sorted({event["interface"] for event in events if event["event"] == "queued"})
+def _queued(facts: Facts, payloads: set[str]) -> list[str]:
+    """Return the interfaces of the deliveries that were queued; anybody may notify."""
+    queued = set()
+    for payload in payloads:
+        with suppress(ValueError, TypeError, KeyError):
+            queued.add(int(json.loads(payload)["queue_id"]))
+    if not queued:
+        return []
+    rows = facts.report(DeliveryQueueRow, queue_id=sorted(queued))
+    return sorted({row.interface_code for row in rows})
 
 
 def outcome_line(code: str, answer: LoadAnswer) -> str:

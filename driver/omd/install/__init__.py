@@ -3,7 +3,7 @@
 ``sql/install.sql`` is the only list of what is installed, and of the order. psql runs it as it is;
 this module reads it and does the same in one transaction, but only what is needed: it applies a
 migration once, a repeatable file (routine, view, trigger, reference rows) whenever it has changed,
-and the grants whenever any file has changed.
+and the grants whenever any file has changed. What the roles of OMD may do is compared each time.
 A transaction before it and one after it are there for the calls that execute meanwhile.
 """
 
@@ -36,6 +36,7 @@ from omd.install.planning import (
 )
 from omd.install.progress import PROGRESS, progress
 from omd.install.removing import removal, uninstall
+from omd.install.rights import plan_rights
 from omd.install.running import pinned
 from omd.install.script import removal_script, script
 from omd.install.transactions import Statement, Transaction, transactions_of
@@ -64,6 +65,7 @@ __all__ = [
     "pinned",
     "plan",
     "plan_outside",
+    "plan_rights",
     "product_version",
     "progress",
     "read_manifest",

@@ -11,6 +11,7 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
+from omd._core import packages
 from omd._core.errors import MigrationChanged, OmdError
 
 MANIFEST = "sql/install.sql"
@@ -21,6 +22,7 @@ _ROOMS = "sql/install/"  # it holds one list per room
 BEFORE = "migrations/before_1_0/"
 _PREPARE = f"{BEFORE}prepare/"  # each is applied in a transaction of its own before the others
 _CLEANUP = "sql/cleanup/"  # it is applied in a transaction after the others
+_RIGHTS = "sql/rights/"  # it is applied when all others are, each time
 
 NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
 
@@ -38,6 +40,8 @@ class Kind(str, Enum):
     PREPARE = "prepare"
     CLEANUP = "cleanup"
     OUTSIDE = "outside"  # no file: what the roles need outside the schemas
+    FINISH = "finish"
+    RIGHT = "right"  # no file: a right on an object of OMD
 
 
 class Phase(str, Enum):
@@ -98,7 +102,7 @@ def sql_root() -> Path:
             return root
     raise InstallError(
         f"{MANIFEST} is missing from this installation of pgomd.",
-        hint="Install the package again: pip install --force-reinstall pgomd",
+        hint=f"Install the package again: {packages.install(options='--force-reinstall')}",
     )
 
 
@@ -175,6 +179,8 @@ def _entry(file: Path, root: Path, path: str, variables: dict[str, str], room: s
     phase, locks = Phase.INSTALL, ""
     if path.startswith("sql/setup/") or path == ROLES:
         kind = Kind.SETUP
+    elif path.startswith(_RIGHTS):
+        kind = Kind.FINISH
     elif path.startswith(_PREPARE):
         kind = Kind.PREPARE
     elif path.startswith(_CLEANUP):

@@ -41,18 +41,21 @@ class Part(str, Enum):
 
 
 class Action(str, Enum):
-    """The action of the installer for a file."""
+    """The action of the installer for a file, or a right."""
 
     RUN = "run"
     APPLY = "apply"
     REAPPLY = "re-apply"
     KEEP = "keep"
     FORGET = "forget"
+    GRANT = "grant"
+    REVOKE = "revoke"
+    LEAVE = "leave"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The action for one file, and its reason. ``entry`` is None for a file that is forgotten."""
+    """The action for one file or right, and its reason; ``entry`` is a file that is listed."""
 
     action: Action
     path: str
@@ -159,7 +162,7 @@ def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
     for entry in entries:
         known = known_files.get(entry.recorded)
         action, reason = Action.KEEP, "unchanged"
-        if entry.kind in (Kind.PREPARE, Kind.SETUP, Kind.CLEANUP):
+        if entry.kind in (Kind.PREPARE, Kind.SETUP, Kind.CLEANUP, Kind.FINISH):
             action, reason = Action.RUN, "always"
         elif known is None:
             action, reason = Action.APPLY, "new"

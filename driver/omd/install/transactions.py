@@ -295,6 +295,9 @@ def _install(
             else:
                 yield _file(entry)
             yield record(entry)
+    for entry in entries:
+        if entry.kind is Kind.FINISH:
+            yield _file(entry)
     if is_upgrade:
         yield Statement(
             "DELETE FROM omd.upgrade_step AS s"  # noqa: S608 - quoted

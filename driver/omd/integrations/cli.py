@@ -30,14 +30,13 @@ class _Traced:
 @contextmanager
 def _extra(name: str) -> Iterator[None]:
     """Say which extra of the package is missing, where one is."""
+    from omd._core import packages
     from omd._core.errors import CallerError
 
     try:
         yield
     except ModuleNotFoundError as error:
-        raise CallerError(
-            f"{error.name} is not installed", hint=f"pip install 'pgomd[{name}]'"
-        ) from error
+        raise CallerError(f"{error.name} is not installed", hint=packages.install(name)) from error
 
 
 @click.group(cls=Group)

@@ -15,7 +15,6 @@ import psycopg
 
 from omd._core.errors import one_line, recorded_instance
 from omd._core.link import Link
-from omd.control.codes import ProcessingIndicator
 from omd.control.connection import C
 from omd.control.engine_block import LoadWindow
 from omd.control.rows import BeginModuleAnswer
@@ -77,6 +76,7 @@ class StepRun(ModuleRun[C]):
     """
 
     _kind = "step"
+    _may_be_fenced = False
     _span_name = "step"
 
     def __init__(
@@ -130,7 +130,7 @@ class StepRun(ModuleRun[C]):
             self.load_window = LoadWindow(None, begun.start_id, None, begun.end_id)
         return BeginModuleAnswer(
             self.module_instance_id,
-            begun.processing_indicator or ProcessingIndicator.PROCEED,
+            begun.processing_indicator,
             begun.instance_array or [],
             begun.reason,
         )

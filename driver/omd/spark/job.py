@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core import packages
 from omd._core.engines import POSTGRES, SPARK, WriteResult
 from omd._core.errors import CallerError, ConfigurationError
 from omd._core.names import parts
@@ -139,7 +140,7 @@ def _lake(format_: str) -> Any:
     except ImportError as error:
         raise ConfigurationError(
             f"tables with the format {format_} need more packages: {error}",
-            hint=f"pip install 'pgomd[{extra}]'",
+            hint=packages.install(extra),
         ) from error
 
 

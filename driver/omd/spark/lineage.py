@@ -16,7 +16,6 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError, ConnectionFailed, one_line
-from omd._core.functions import imported
 from omd._core.names import parts
 from omd.control.connection import Connection
 from omd.lineage.codes import StepResult
@@ -139,7 +138,7 @@ def _rows_of(run: StepRun, spark: SparkSession, text: str) -> DataFrame:
     if _FUNCTION.fullmatch(text.strip()) is None:
         return spark.sql(text)
     try:
-        function = imported(text.strip())
+        function = run.control.permitted.imported(text.strip())
     except (ImportError, AttributeError) as error:
         raise TransformUnfit(
             f"the transform {text} of topic {run.topic} can't be found: {error}",

@@ -5,9 +5,7 @@ The table itself is no matter of Spark: the driver commits the files, and plans 
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyiceberg.partitioning import PartitionField
@@ -18,13 +16,13 @@ from pyspark.sql.types import StructField, StructType, TimestampType
 
 from omd._core.errors import CallerError
 from omd.lake.schema import require_distinct
+from omd.spark.micros import micros
 from omd.spark.names import quote
 from omd.spark.types import UnsupportedType
 
 if TYPE_CHECKING:
     from omd.lake.compaction import Group
 
-_TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
 _READ_IDS = "spark.sql.parquet.fieldId.read.enabled"
 _MARKER = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 _PART = "omd_part"
@@ -32,9 +30,6 @@ _MANY = 100  # paths; more of them are given to Spark as folders, where these ho
 
 _MODES = ("append", "overwrite", "history")
 _LARGE = 256 * 1024 * 1024
-
-_in_use: dict[str, tuple[int, str | None]] = {}
-_lock = threading.Lock()
 
 
 def require_mode(mode: str) -> None:
@@ -154,32 +149,6 @@ def joined(rows: DataFrame, column: str, group: Group[Any]) -> DataFrame:
     return rows.repartitionByRange(number, F.col(quote(column))).sortWithinPartitions(
         F.col(quote(column))
     )
-
-
-@contextmanager
-def micros(spark: SparkSession) -> Iterator[None]:
-    """Let Spark write timestamps as other engines read them; the setting is one of the session.
-
-    Threads that write at the same time share it, so the last one puts it back.
-    """
-    session = getattr(spark, "session_id", None) or spark._jsparkSession.sessionUUID()
-    with _lock:
-        users, before = _in_use.get(session, (0, None))
-        if not users:
-            before = spark.conf.getAll.get(_TIMESTAMPS)
-            spark.conf.set(_TIMESTAMPS, "TIMESTAMP_MICROS")
-        _in_use[session] = (users + 1, before)
-    try:
-        yield
-    finally:
-        with _lock:
-            users, before = _in_use.pop(session)
-            if users > 1:
-                _in_use[session] = (users - 1, before)
-            elif before is None:
-                spark.conf.unset(_TIMESTAMPS)
-            else:
-                spark.conf.set(_TIMESTAMPS, before)
 
 
 def partition_value(df: DataFrame, column: str, field: PartitionField) -> Column:

@@ -62,6 +62,8 @@ class Slice:
         """Return the way on: to the next page, or to the slice before this one."""
         if self.last is None or len(rows) >= limit:
             return pages(self.paged, rows, limit)
+        if self.last == 0:
+            return None  # there is nothing to look through
         first = max(self.last - max(self.size, limit) + 1, 1)
         words = f"Those from {first} to {self.last} were looked through. "
         if first == 1:
@@ -70,18 +72,24 @@ class Slice:
         return el("p", words, parts.link(href, "Look further back"), cls="note")
 
 
-def newest(asked: Asked, parameter: str, text: str) -> int | None:
-    """Return the greatest key that is looked at: before the one in the URL, or of all.
+def newest(asked: Asked, parameter: str, column: str, table: str) -> int | None:
+    """Return the greatest key that is there: before the one in the URL, or of all; 0: none is.
+
+    So the way back passes over keys that were never given: a change of the server leaves out a
+    million of them.
 
     Args:
         asked: what was asked for.
         parameter: of the URL, which holds the key of the row after it.
-        text: a query whose column ``id`` is the greatest of all.
+        column: the key.
+        table: whose key it is.
     """
-    before = asked.query.get(parameter)
+    before = asked.query.get(parameter) or None
+    where = f" WHERE {column} < %(before)s::bigint" if before else ""
+    text = f"SELECT coalesce(max({column}), 0) AS id FROM {table}{where}"  # noqa: S608 - ours
     try:
-        return int(before) - 1 if before else int(asked.read(Select(text))[0]["id"])
-    except ValueError:  # the section itself shows the error
+        return int(asked.read(Select(text, {"before": before} if before else {}))[0]["id"])
+    except psycopg.DataError:  # the section itself shows the error
         return None
 
 

@@ -50,14 +50,18 @@ BEGIN
                 'the Module \"%s\" has a pending rollback, which its platform has to execute', v_code
             ),
             HINT = 'A model of dbt is a Module of the platform POSTGRES: omd dbt register.';
-    ELSIF v_indicator <> 'P' THEN
+    ELSIF v_indicator IS DISTINCT FROM 'P' THEN
         RAISE EXCEPTION USING
             MESSAGE = format(
                 'OMD %s %s: the Module \"%s\" %s',
                 v_indicator,
                 v_reason,
                 v_code,
-                CASE v_indicator WHEN 'A' THEN 'must not run now' ELSE 'need not run now' END
+                CASE v_indicator
+                    WHEN 'A' THEN 'must not run now'
+                    WHEN 'C' THEN 'need not run now'
+                    ELSE 'was answered what this package does not know'
+                END
             ),
             DETAIL = coalesce(
                 (SELECT r.reason_description FROM omd.reason AS r WHERE r.reason_code = v_reason), ''

@@ -43,7 +43,8 @@ VALUES
 (
     'ALREADY_SUCCEEDED',
     'The Module or child Batch has succeeded in an earlier run of the failed Batch.'
-)
+),
+('UNKNOWN_INDICATOR', 'The client does not know what the database has answered, and ended the run.')
 ON CONFLICT (reason_code) DO UPDATE SET reason_description = excluded.reason_description;
 
 INSERT INTO omd.layer (layer_code, layer_description)

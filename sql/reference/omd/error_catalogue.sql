@@ -107,6 +107,14 @@ VALUES
     'Name only these, and those that are required: {allowed}.'
 ),
 (
+    -- A rollback waits for a lock of a session of the run that it undoes, and may not end it.
+    'OM100', 'RollbackBlocked',
+    'the rollback by Module Instance {module_instance_id} waits for a lock of a session of the '
+    'run that it undoes, which the caller may not end: {pids}',
+    'Let a member of its role or of pg_signal_backend end it: SELECT pg_terminate_backend({pid}); '
+    'then start the Module again.'
+),
+(
     -- The instance has ended already, or was declared dead.
     'OM101', 'InstanceNotExecuting',
     '{instance_type} {instance_id} of "{code}" can''t {action}: it has ended with status '

@@ -5,7 +5,8 @@ SELECT
     t.module_id,
     t.topic,
     t.processor,
-    t.transforms
+    t.transforms,
+    t.topic_id
 FROM omd_lineage.topic AS t
 WHERE t.module_id IS NOT NULL;
 
@@ -16,3 +17,4 @@ COMMENT ON COLUMN omd_lineage.described_topic.topic IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.described_topic.processor IS
 'How it is made: STEP, RELOAD or a procedure.';
 COMMENT ON COLUMN omd_lineage.described_topic.transforms IS 'Its transforms, in order.';
+COMMENT ON COLUMN omd_lineage.described_topic.topic_id IS 'Its number.';

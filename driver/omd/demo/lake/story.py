@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import omd
 from omd import ExecutionStatus
+from omd._core import packages
 from omd.control.rows import BatchExecutionLogRow, ModuleExecutionLogRow
 from omd.demo import files
 from omd.demo.control.proof import Check
@@ -67,7 +68,7 @@ def play(
     screen.say(f"  The tables lie in {lake / namespace}; {reader.name} reads them too.")
     if reader.problem is not None:
         screen.say(f"  It stands in for DuckDB, whose extension can't be loaded: {reader.problem}")
-        screen.say("  pip install 'pgomd[demo]' installs it.")
+        screen.say(f"  To install it: {packages.install('demo')}")
     runner = as_role("omd_runner", dsn)
     with (
         omd.connect(runner, spark=spark, application_name="omd demo") as control,

@@ -39,15 +39,14 @@ def main() -> None:
 
 
 def load(control: omd.Control, rows: int, *, is_waiting: bool) -> None:
-    """Load the rows. This is all that a program needs of OMD: two blocks, a stamp, a fence."""
+    """Load the rows. All that a program needs of OMD: two blocks, their connection, a stamp."""
     with control.batch(BATCH) as batch, batch.module(MODULE) as run:
         print(f"begun {run.module_instance_id}", flush=True)
-        with psycopg.connect(run.dsn, application_name="omd demo trust load") as connection:
+        with run.connect(application_name="omd demo trust load") as connection:
             for part in range(PARTS):
                 first, last = rows * part // PARTS, rows * (part + 1) // PARTS
                 copy_rows(connection, run, first, last, waits=is_waiting and part + 1 == WAITS_IN)
-                connection.execute("CALL omd.fence(%s)", [run.module_instance_id])
-                connection.commit()
+                connection.commit()  # with the fence of the run
                 print(f"committed {last}", flush=True)
         run.rows(inserted=rows)
 

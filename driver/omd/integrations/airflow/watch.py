@@ -25,6 +25,7 @@ import psycopg
 from omd._core.errors import ConnectionFailed
 from omd._core.link import Link
 from omd._core.listener import Listener
+from omd.control.rows import BatchExecutionLogRow, ModuleExecutionLogRow
 from omd.dispatch.calls import DispatchCalls
 
 _log = logging.getLogger("omd.airflow")
@@ -161,7 +162,7 @@ class Watch:
             while self._waits():
                 heard = listener.heard()
                 waiting = self._waiting()
-                _note(waiting, heard)
+                _note(waiting, _codes_of(calls, heard))
                 if listener.polls:
                     for waiter in waiting:
                         waiter.next_look = min(waiter.next_look, waiter.last_look + _REST_OF_ANY)
@@ -176,9 +177,8 @@ class Watch:
                     os.read(self._wakes, 4096)
 
 
-def _note(waiting: list[_Waiter], heard: set[str]) -> None:
-    """Let those look soon for whom there is news."""
-    codes = {_code_of(payload) for payload in heard}
+def _note(waiting: list[_Waiter], codes: set[str | None]) -> None:
+    """Let those look soon for whom there is news, by the codes of what has changed (None: any)."""
     if codes:
         now = time.monotonic()
         for waiter in waiting:
@@ -189,14 +189,28 @@ def _note(waiting: list[_Waiter], heard: set[str]) -> None:
                 waiter.next_look = min(waiter.next_look, waiter.looks_left.pop(0))
 
 
-def _code_of(payload: str) -> str | None:
-    """Return the code of a notification, which anybody may send; None: it may be any."""
-    try:
-        code = json.loads(payload)["code"]
-    except (ValueError, TypeError, KeyError):
-        return None
-    # A notification has the first 1,000 characters of a code.
-    return code if isinstance(code, str) and len(code) < 1000 else None
+def _codes_of(calls: DispatchCalls, payloads: set[str]) -> set[str | None]:
+    """Return the codes of the instances that notifications name, which anybody may send.
+
+    None among them: it may be any.
+    """
+    ids: dict[str, set[int]] = {"Module Instance": set(), "Batch Instance": set()}
+    codes: set[str | None] = set()
+    for payload in payloads:
+        try:
+            news = json.loads(payload)
+            ids[news["instance_type"]].add(int(news["instance_id"]))
+        except (ValueError, TypeError, KeyError):
+            codes.add(None)
+    if ids["Module Instance"]:
+        of_modules = sorted(ids["Module Instance"])
+        rows = calls.report(ModuleExecutionLogRow, module_instance_id=of_modules)
+        codes |= {row.module_code for row in rows}
+    if ids["Batch Instance"]:
+        of_batches = sorted(ids["Batch Instance"])
+        batches = calls.report(BatchExecutionLogRow, batch_instance_id=of_batches)
+        codes |= {row.batch_code for row in batches}
+    return codes
 
 
 def _look(waiter: _Waiter, calls: DispatchCalls) -> None:

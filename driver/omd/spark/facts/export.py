@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from omd._core.errors import StateError
 from omd.spark.hadoop import Folder
-from omd.spark.parquet import micros
+from omd.spark.micros import micros
 from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
 

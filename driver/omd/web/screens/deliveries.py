@@ -131,8 +131,7 @@ def _log(asked: Asked) -> Section:
         select = Select(_OF_AGREEMENT, {**asked_for, "limit": 100})
     else:
         if asked_for["interface"] or asked_for["status"]:
-            newest = "SELECT coalesce(max(delivery_id), 0) AS id FROM omd_delivery.delivery"
-            last = lists.newest(asked, "before", newest)
+            last = lists.newest(asked, "before", "delivery_id", "omd_delivery.delivery")
             paged = lists.Slice(lists.Paged(asked, "before", "delivery_id"), last, _SLICE)
         select = lists.select(
             asked,
@@ -194,10 +193,9 @@ LIMIT %(limit)s"""
 def _arrivals(asked: Asked) -> Section:
     paged: lists.Slice | None = None
     if asked.query.get("folders") == "all" or asked.query.get("arrival"):
-        newest = "SELECT coalesce(max(arrival_id), 0) AS id FROM omd_delivery.arrival"
         last = None
         if asked.query.get("agreement") or asked.query.get("interface"):
-            last = lists.newest(asked, "arrived_before", newest)
+            last = lists.newest(asked, "arrived_before", "arrival_id", "omd_delivery.arrival")
         paged = lists.Slice(lists.Paged(asked, "arrived_before", "arrival_id"), last, _SLICE)
         select = lists.select(
             asked,

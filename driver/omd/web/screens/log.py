@@ -125,9 +125,7 @@ def _last(asked: Asked) -> int | None:
     """
     until = asked.query.get("until")
     if asked.query.get("before") or not until:
-        return lists.newest(
-            asked, "before", "SELECT coalesce(max(event_id), 0) AS id FROM omd.event_log"
-        )
+        return lists.newest(asked, "before", "event_id", "omd.event_log")
     try:
         return int(asked.read(Select(_HALVING, {"until": until}))[0]["id"])
     except psycopg.DataError:  # the section itself shows the error

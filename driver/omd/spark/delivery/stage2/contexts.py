@@ -41,8 +41,10 @@ def join_current(sides: Sides, side: Side) -> None:
         side,
         rows,
         "_in_new",
-        lambda n: F.when(F.col("_delete"), side.old(n)).otherwise(side.new(n)),
+        lambda n: F.when(F.col("_some_delete"), side.old(n)).otherwise(side.new(n)),
     )
+    rows = rows.withColumn("_in_new", F.col("_in_new") | F.col("_beside"))
+    rows = rows.drop("_some_delete", "_beside")
     missing = F.lit(False)
     if is_full:
         rows = _inside(sides, side, rows, "_in_old", side.old)
@@ -80,6 +82,8 @@ def _counts(missing: Column, *, is_full: bool) -> dict[str, Column]:
     }
 
 
+_MARKS = ("_delivered", "_delete", "_skipped", "_some_delete", "_beside")
+
 # The join ---------------------------------------------------------------------------------------
 
 
@@ -87,6 +91,7 @@ def _joined(sides: Sides, side: Side, readable: DataFrame, *, is_full: bool) -> 
     """Return delivered rows with their current ones; of a Full also the other current rows."""
     key = list(side.key)
     delivered = _one_per_key(
+        sides,
         side,
         readable.select(
             *key,
@@ -109,7 +114,7 @@ def _joined(sides: Sides, side: Side, readable: DataFrame, *, is_full: bool) -> 
     is_current = known(F.col(RECORD_IND) != "R")
     return rows.withColumns(
         {
-            **{n: known(F.col(n)) for n in ("_delivered", "_delete", "_skipped")},
+            **{n: known(F.col(n)) for n in _MARKS},
             "_current": is_current,
             "_ended": known(F.col(RECORD_IND) == "R"),
             "_same": is_current
@@ -120,18 +125,27 @@ def _joined(sides: Sides, side: Side, readable: DataFrame, *, is_full: bool) -> 
     ).drop(RECORD_IND, "n_hash_a", "n_hash_b", "o_hash_a", "o_hash_b")
 
 
-def _one_per_key(side: Side, rows: DataFrame) -> DataFrame:
-    """Return one row per key; only skipped rows can have the same."""
+def _one_per_key(sides: Sides, side: Side, rows: DataFrame) -> DataFrame:
+    """Return one row per key; only skipped rows can have the same.
+
+    A key lies in the context when one of its rows does. So two columns tell of all of them:
+    ``_beside`` that one lies in it by its delivered values, ``_some_delete`` that one deletes.
+    """
+    alone = {"_some_delete": F.col("_delete"), "_beside": F.lit(False)}
     if not _violations(side, "primary_key"):
-        return rows
+        return rows.withColumns(alone)
     others = [n for n in rows.columns if n not in side.key]
     skipped = (
-        rows.filter("_skipped")
+        _inside(sides, side, rows.filter("_skipped"), "_beside", side.new)
         .groupBy(*side.key)
-        .agg(F.max(F.struct(*others)).alias("_one"))
-        .select(*side.key, *(F.col(f"_one.{n}").alias(n) for n in others))
+        .agg(
+            F.max(F.struct(*others)).alias("_one"),
+            F.bool_or(F.col("_beside") & ~known(F.col("_delete"))).alias("_beside"),
+            F.bool_or(known(F.col("_delete"))).alias("_some_delete"),
+        )
+        .select(*side.key, *(F.col(f"_one.{n}").alias(n) for n in others), *alone)
     )
-    return rows.filter("NOT _skipped").unionByName(skipped)
+    return rows.filter("NOT _skipped").withColumns(alone).unionByName(skipped)
 
 
 def _violations(side: Side, type_: str) -> int:
