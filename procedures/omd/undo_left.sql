@@ -57,9 +57,9 @@ COMMENT ON PROCEDURE omd.undo_left IS
 'back and skips it, in one transaction and with the rights of the caller. Returns p_outcome: '
 'UNDONE, with p_module_instance_id (the run that did it) and p_instance_array (the runs that were '
 'undone); NOTHING to undo; REFUSED by the begin, for the reason p_detail; ELSEWHERE: its target '
-'is not in this database, and p_detail says who performs the rollback. Errors: OM002, OM005, '
-'OM009, OM014, OM101, OM112: the rollback does not undo everything, OM201, OM202, OM205. Locks: '
-'the Module row, the target rows. Call again when the answer was lost. May be NULL: '
-'p_module_instance_id, p_instance_array, p_detail.';
+'is not in this database, and p_detail says who performs the rollback. Errors: OM002, OM003, '
+'OM004, OM005, OM009, OM011, OM013, OM014, OM100, OM101, OM112: the rollback does not undo '
+'everything, OM201, OM202, OM205. Locks: the Module row, the target rows. Call again when the '
+'answer was lost. May be NULL: p_module_instance_id, p_instance_array, p_detail.';
 REVOKE ALL ON PROCEDURE omd.undo_left FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.undo_left TO omd_runner;

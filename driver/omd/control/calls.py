@@ -1915,9 +1915,14 @@ class ControlCalls(Calls):
 
         Raises:
             UnknownModule: OM002.
+            UnknownBatchInstance: OM003.
+            UnknownModuleInstance: OM004.
             MissingArgument: OM005.
             InvalidTableCode: OM009.
+            InvalidLease: OM011.
+            InvalidArgument: OM013.
             WrongIsolationLevel: OM014.
+            RollbackBlocked: OM100.
             InstanceNotExecuting: OM101.
             RollbackIncomplete: OM112.
             NoRollbackTemplate: OM201.
