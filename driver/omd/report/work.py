@@ -83,7 +83,8 @@ def retry(dsn: str, code: str) -> None:
             if not was and row.way_out.startswith("Start its job again")
         ]
     if outside:
-        undo = f"CALL omd.undo_left('{code}'); undoes what it left."
+        literal = code.replace("'", "''")
+        undo = f"CALL omd.undo_left('{literal}'); undoes what it left."
         click.echo(f"Module {code} stays as it is. {outside[0]}\n{undo}", err=True)
         return
     click.echo(
