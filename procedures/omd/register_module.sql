@@ -23,7 +23,8 @@ CREATE OR REPLACE PROCEDURE omd.register_module(
     p_job text DEFAULT NULL,
     p_backoff interval DEFAULT NULL,
     p_backoff_limit interval DEFAULT NULL,
-    p_max_failures integer DEFAULT NULL
+    p_max_failures integer DEFAULT NULL,
+    p_start_hint text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -41,6 +42,9 @@ BEGIN
         p_table_format_code, p_open_expiry_date, p_job, p_backoff, p_backoff_limit,
         p_max_failures
     );
+    IF p_start_hint IS NOT NULL THEN
+        PERFORM omd._save_start_hint(p_module_code, p_start_hint);
+    END IF;
     -- What the caller can't name, or may not call, the first run looks up.
     IF current_setting('omd.user_code', TRUE) = 'off' THEN
         RETURN;
@@ -60,24 +64,25 @@ $register_module$;
 COMMENT ON PROCEDURE omd.register_module IS
 'Inserts or updates the Module p_module_code; a NULL argument keeps the present value. A new '
 'Module needs an area and a table. p_area_code: STG, HSTG, INT, PRES, HELPER, or one you added. '
-'p_table_code: the target, schema.table. p_table_type_code: the kind of target, such as HUB, '
-'SAT, LSAT, LINK or 3NF. p_platform_code: POSTGRES (the default) or SPARK. p_executable: SQL for '
+'p_table_code: the target, schema.table. p_table_type_code: the kind of target, such as HUB, SAT, '
+'LSAT, LINK or 3NF. p_platform_code: POSTGRES (the default) or SPARK. p_executable: SQL for '
 'run_module; '''': it has none any more. p_module_description: what it loads. '
 'p_business_key_columns: the key of a target with history. p_effective_date_column: where the '
-'validity of a row starts. p_expiry_date_column: where it ends. p_current_indicator_column: '
-'marks the current row of a key. p_insert_instance_column, p_update_instance_column: the audit '
-'column where its name differs from the standard. p_companion_module_codes: Modules that are '
-'rolled back together with this one; replaces the list. p_inactive_indicator: Y skips each run. '
-'Returns p_module_id. p_table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA '
-'for a lake table on Spark that OMD commits. p_open_expiry_date: what the expiry date of a '
-'current record says (9999-12-31), as year-month-day. p_job: without SQL, the Python function '
-'that is a run, module:function; '''': none. p_backoff: how long its work waits after a failure '
-'(10 seconds), twice as long after each further one in a row. p_backoff_limit: the longest such '
-'wait (1 hour). p_max_failures: after so many failures in a row its work waits for omd.retry '
-'(10); 0: never. Warns of each problem of omd_report.readiness but INPUTS_UNKNOWN. Errors: '
-'OM002, OM005, OM006, OM009, OM013, OM111: another target or way to undo its runs while a '
-'rollback is pending or a run executes, OM204, OM210: a target in a schema of OMD or PostgreSQL, '
-'OM219: SQL or a job for the Module of a room. Locks: the Module row. DIRECT, "Module '
-'Processing". Call again when the answer was lost.';
+'validity of a row starts. p_expiry_date_column: where it ends. p_current_indicator_column: marks '
+'the current row of a key. p_insert_instance_column, p_update_instance_column: the audit column '
+'where its name differs from the standard. p_companion_module_codes: Modules that are rolled back '
+'together with this one; replaces the list. p_inactive_indicator: Y skips each run. Returns '
+'p_module_id. p_table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA for a '
+'lake table on Spark that OMD commits. p_open_expiry_date: what the expiry date of a current '
+'record says (9999-12-31), as year-month-day. p_job: without SQL, the Python function that is a '
+'run, module:function; '''': none. p_backoff: how long its work waits after a failure (10 '
+'seconds), twice as long after each further one in a row. p_backoff_limit: the longest such wait '
+'(1 hour). p_max_failures: after so many failures in a row its work waits for omd.retry (10); 0: '
+'never. p_start_hint: how a person starts it again, where a program outside begins it, such as '
+'"airflow: dag nightly"; '''': nobody says so. Warns of each problem of omd_report.readiness but '
+'INPUTS_UNKNOWN. Errors: OM002, OM005, OM006, OM009, OM013, OM111: another target or way to undo '
+'its runs while a rollback is pending or a run executes, OM204, OM210: a target in a schema of '
+'OMD or PostgreSQL, OM219: SQL or a job for the Module of a room. Locks: the Module row. DIRECT, '
+'"Module Processing". Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

@@ -8,8 +8,26 @@ LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $retry$
+DECLARE
+    v_module_id integer := omd._require_module(p_module_code);
+    v_start_hint text := omd.start_hint(v_module_id);
 BEGIN
-    p_was := omd.clear_failures(omd._require_module(p_module_code));
+    -- The rows of the failed run are still there, and no worker would run it again.
+    IF v_start_hint IS NOT NULL THEN
+        p_was := FALSE;
+        PERFORM omd.write_event(
+            0, 0, 4, 'RETRY',
+            format('%s was not set to retry by %s: %s', p_module_code, omd.editor(), v_start_hint)
+        );
+        RAISE WARNING USING
+            MESSAGE = format(
+                'Module "%s" is begun by a program outside, and stays as it is. %s',
+                p_module_code, v_start_hint
+            ),
+            HINT = format('CALL omd.undo_left(%L); undoes what it left.', p_module_code);
+        RETURN;
+    END IF;
+    p_was := omd.clear_failures(v_module_id);
     PERFORM omd.write_event(
         0, 0, 4, 'RETRY', format('%s was set to retry by %s', p_module_code, omd.editor())
     );
@@ -17,8 +35,10 @@ END
 $retry$;
 
 COMMENT ON PROCEDURE omd.retry IS
-'Forgets the failures of the Module p_module_code and its pause, so that its work is ready again at'
-' once. Returns p_was: whether there was anything to forget. Errors: OM002, OM005: p_module_code is'
-' NULL. Locks: the state of the Module. Call again when the answer was lost.';
+'Forgets the failures of the Module p_module_code and its pause, so that its work is ready again '
+'at once. Returns p_was: whether there was anything to forget. For a Module that a program '
+'outside begins it changes nothing, and warns how that one is started again. Errors: OM002, '
+'OM005: p_module_code is NULL. Locks: the state of the Module. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd.retry FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.retry TO omd_admin;

@@ -290,6 +290,22 @@
 \ir ../../migrations/V180__sentences_of_errors.sql
 \endif
 
+\set checksum '3d9a3c2cb4973f78e910b629d1db54b03d6c284130cbcbc5828d5fd8ae23b7c0'
+\set phase 'expand'
+\set locks 'omd.module'
+\set migration 'V181__start_hints'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V181__start_hints.sql
+\endif
+
+\set checksum 'a3fa75213c35e6d5041803558d3bfd1c9eecac8cd17ef1eb576d49d04ca3d5dc'
+\set migration 'V182__register_with_a_hint'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V182__register_with_a_hint.sql
+\endif
+
 \set checksum '5312a36f9c8fe9e77e418369851d25aa540809be5b6c20d3c2bd9d75b6f3cbc4'
 \set phase 'expand'
 \set migration 'V186__text_columns'
@@ -428,6 +444,7 @@
 \ir ../../procedures/omd/_require_job.sql
 \ir ../../procedures/omd/_require_backoff.sql
 \ir ../../procedures/omd/save_module.sql
+\ir ../../procedures/omd/_save_start_hint.sql
 \ir ../../procedures/omd/register_module.sql
 \ir ../../procedures/omd/set_module_kind.sql
 \ir ../../procedures/omd/_unknown_placeholder.sql
@@ -477,6 +494,7 @@
 \ir ../../procedures/omd/note_news.sql
 \ir ../../procedures/omd/is_of_the_call.sql
 \ir ../../procedures/omd/note_failure.sql
+\ir ../../procedures/omd/start_hint.sql
 \ir ../../procedures/omd/retry.sql
 \ir ../../procedures/omd/_close_module_instance.sql
 \ir ../../procedures/omd/fail_module_instance.sql
@@ -531,6 +549,7 @@
 \ir ../../procedures/omd/create_module_instance.sql
 \ir ../../procedures/omd/evaluate_module.sql
 \ir ../../procedures/omd/begin_module.sql
+\ir ../../procedures/omd/undo_left.sql
 \ir ../../procedures/omd/_undo_for_room.sql
 \ir ../../procedures/omd/begin_for_room.sql
 \ir ../../procedures/omd/_fill_returns.sql

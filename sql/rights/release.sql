@@ -142,6 +142,7 @@ ROUTINE omd._rollback_values(integer,bigint[])
 ROUTINE omd._routines_of_kind(text) |  | omd_runner | EXECUTE
 ROUTINE omd._save_look(text,text,text[],text) |  | omd_admin | EXECUTE
 ROUTINE omd._save_look(text,text,text[],text) |  | omd_runner | EXECUTE
+ROUTINE omd._save_start_hint(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd._server_now() |  | omd_reader | EXECUTE
 ROUTINE omd._session_context(jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd._session_settings(text) |  | omd_runner | EXECUTE
@@ -366,7 +367,7 @@ ROUTINE omd.register_area_rollback(text,text,text,text,text,integer,text,boolean
 ROUTINE omd.register_batch(text,text,text,text,integer,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd.register_event_type(integer,text) |  | omd_admin | EXECUTE
 ROUTINE omd.register_frequency(text,interval,text,interval) |  | omd_admin | EXECUTE
-ROUTINE omd.register_module(text,text,text,text,text,text,text,text[],text,text,text,text,text,text[],text,integer,text,text,text,interval,interval,integer) |  | omd_admin | EXECUTE
+ROUTINE omd.register_module(text,text,text,text,text,text,text,text[],text,text,text,text,text,text[],text,integer,text,text,text,interval,interval,integer,text) |  | omd_admin | EXECUTE
 ROUTINE omd.register_rollback(text,text,integer,text,boolean,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd.register_table_type(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.relations_over(text)
@@ -427,6 +428,7 @@ ROUTINE omd.spell_table(text)
 ROUTINE omd.stamp_columns(text)
 ROUTINE omd.stamp_datetime(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.standing_runs(bigint[])
+ROUTINE omd.start_hint(integer) |  | omd_reader | EXECUTE
 ROUTINE omd.succeed_rollback(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.succeeded_windows(integer,timestamp with time zone,bigint,timestamp with time zone,bigint)
 ROUTINE omd.table_bytes(oid) |  | omd_reader | EXECUTE
@@ -450,6 +452,7 @@ ROUTINE omd.topmost_parents(oid)
 ROUTINE omd.transaction_before(timestamp with time zone)
 ROUTINE omd.undeclared_readers(text[]) |  | omd_reader | EXECUTE
 ROUTINE omd.undo_instances(bigint,bigint[],text) |  | omd_runner | EXECUTE
+ROUTINE omd.undo_left(text,text,bigint,bigint[],text) |  | omd_runner | EXECUTE
 ROUTINE omd.undone_elsewhere() |  | omd_admin | EXECUTE
 ROUTINE omd.undone_instances(bigint[])
 ROUTINE omd.unready_for_id()

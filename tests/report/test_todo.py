@@ -76,12 +76,16 @@ def test_a_failed_module_is_run_and_one_given_up_is_retried(seen: Seen, code: st
     assert what(seen.flow) == []
 
 
-def test_a_module_whose_job_is_started_elsewhere_can_only_be_forgiven(flow: Flow) -> None:
+def test_a_module_whose_job_is_started_elsewhere_is_not_forgiven(flow: Flow) -> None:
     flow.module("m", platform_code="SPARK", table_code="lake.t")
     flow.end_module(flow.begin_module("m").id, "F")
-    assert what(flow) == [("MODULE", "m", "RETRY")]
-    flow.call("retry", module_code="m")
-    assert what(flow) == []
+    assert what(flow) == [("MODULE", "m", "UNDO")]
+    assert flow.call("retry", module_code="m")["was"] is False
+    assert what(flow) == [("MODULE", "m", "UNDO")]
+    answer = flow.call("undo_left", module_code="m")
+    assert (answer["outcome"], answer["module_instance_id"]) == ("ELSEWHERE", None)
+    assert "Start its job again" in answer["detail"]
+    assert what(flow) == [("MODULE", "m", "UNDO")]
 
 
 def test_a_failed_or_late_batch_is_run(flow: Flow) -> None:
@@ -114,7 +118,7 @@ def test_a_directive_is_cleared_or_stays_for_the_rows_of_a_failure(flow: Flow) -
     assert what(flow) == [("MODULE_INSTANCE", str(run["m"].id), "CLEAR_DIRECTIVE")]
     flow.call("set_next_run_indicator", next_run_indicator="P", module_instance_id=run["m"].id)
     failed = flow.run_module("m", "F")
-    flow.call("retry", module_code="m")
+    flow.owner("DELETE FROM omd.module_state")
     assert what(flow) == [], "a failure is undone by the next begin, and nobody has to ask"
     flow.call("set_next_run_indicator", next_run_indicator="C", module_instance_id=failed)
     assert what(flow) == [("MODULE_INSTANCE", str(failed), "ROLL_BACK_NEXT")]

@@ -78,6 +78,7 @@ DONE: dict[str, tuple[str, dict[str, Any] | None]] = {
     "DEACTIVATE_RULESET": ("active", {}),
     "RECALL": ("planned", {"recall_status": "EXECUTED"}),
     "DROP_RETURN": ("executed", {}),
+    "UNDO": ("undo", {"last_execution_status_code": "C"}),
 }
 
 

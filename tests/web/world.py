@@ -44,7 +44,7 @@ def build(conn: Connection) -> Keys:
 
 
 def _runs(flow: Flow, keys: Keys) -> None:
-    for code in ("active", "inactive", "paused", "e", "e2", "s", "f", "gone", *"arcp"):
+    for code in ("active", "inactive", "paused", "e", "e2", "s", "f", "gone", "undo", *"arcp"):
         flow.module(f"m_{code}")
     flow.module("m_spark", platform_code="SPARK", table_code="m_spark")
     flow.deactivate("module", "module_code = 'm_inactive'")
@@ -52,7 +52,7 @@ def _runs(flow: Flow, keys: Keys) -> None:
         "INSERT INTO omd.module_state (module_id, failures, looks)"
         " SELECT module_id, 3, 0 FROM omd.module WHERE module_code = 'm_paused'"
     )
-    keys["MODULE"] = {s: f"m_{s}" for s in ("active", "inactive", "paused", "spark")}
+    keys["MODULE"] = {s: f"m_{s}" for s in ("active", "inactive", "paused", "spark", "undo")}
     for code in ("active", "inactive", "e", "e2", *"sfarcp", "sql"):
         flow.batch(f"b_{code}")
     flow.deactivate("batch", "batch_code = 'b_inactive'")
@@ -61,6 +61,7 @@ def _runs(flow: Flow, keys: Keys) -> None:
     runs: dict[str, Any] = {c: flow.begin_module(f"m_{c}").id for c in ("e", "e2")}
     runs["f"] = flow.run_module("m_f", "F")
     runs["gone"] = flow.run_module("m_gone", "F")
+    flow.run_module("m_undo", "F")
     flow.run_module("m_gone")
     runs["a"] = flow.begin_module("m_e").id  # the other one executes
     runs["a_by_hand"] = flow.end_module(flow.begin_module("m_a").id, "A")

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         RunModuleAnswer,
         SetNextRunIndicatorsAnswer,
         TargetsWithoutIdentityRow,
+        UndoLeftAnswer,
     )
 
 __all__ = ["ControlCalls"]
@@ -1323,6 +1324,7 @@ class ControlCalls(Calls):
         backoff: timedelta | str | None = None,
         backoff_limit: timedelta | str | None = None,
         max_failures: int | None = None,
+        start_hint: str | None = None,
     ) -> int:
         """Inserts or updates the Module ``module_code``; a NULL argument keeps the present value.
 
@@ -1355,6 +1357,8 @@ class ControlCalls(Calls):
             backoff_limit: the longest such wait (1 hour).
             max_failures: after so many failures in a row its work waits for omd.retry (10); 0:
                 never.
+            start_hint: how a person starts it again, where a program outside begins it, such as
+                "airflow: dag nightly"; '': nobody says so.
 
         Raises:
             UnknownModule: OM002.
@@ -1390,6 +1394,7 @@ class ControlCalls(Calls):
             backoff,
             backoff_limit,
             max_failures,
+            start_hint,
         )
         return answer
 
@@ -1574,7 +1579,8 @@ class ControlCalls(Calls):
         """Forgets the failures of the Module ``module_code`` and its pause, so that its work is
         ready again at once.
 
-        Returns ``was``: whether there was anything to forget.
+        Returns ``was``: whether there was anything to forget. For a Module that a program outside
+        begins it changes nothing, and warns how that one is started again.
 
         Raises:
             UnknownModule: OM002.
@@ -1897,6 +1903,35 @@ class ControlCalls(Calls):
             rows_discarded,
             rows_rejected,
         )
+
+    def undo_left(self, module_code: str) -> UndoLeftAnswer:
+        """Undoes what failed runs of the Module ``module_code`` have left, without running it:
+        begins, rolls back and skips it, in one transaction and with the rights of the caller.
+
+        Returns ``outcome``: UNDONE, with ``module_instance_id`` (the run that did it) and
+        ``instance_array`` (the runs that were undone); NOTHING to undo; REFUSED by the begin, for
+        the reason ``detail``; ELSEWHERE: its target is not in this database, and ``detail`` says
+        who performs the rollback.
+
+        Raises:
+            UnknownModule: OM002.
+            UnknownBatchInstance: OM003.
+            UnknownModuleInstance: OM004.
+            MissingArgument: OM005.
+            InvalidTableCode: OM009.
+            InvalidLease: OM011.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            RollbackBlocked: OM100.
+            InstanceNotExecuting: OM101.
+            RollbackIncomplete: OM112.
+            NoRollbackTemplate: OM201.
+            TargetNotFound: OM202.
+            TargetColumnNotFound: OM205.
+        """
+        from omd.control.rows import UndoLeftAnswer
+
+        return self._answer(_UNDO_LEFT, UndoLeftAnswer, module_code)
 
     def version(self) -> str:
         """Returns the version of OMD in this database."""
@@ -2340,6 +2375,7 @@ _REGISTER_MODULE = Routine(
         "p_backoff": "interval",
         "p_backoff_limit": "interval",
         "p_max_failures": "integer",
+        "p_start_hint": "text",
     },
     required=1,
     repeat=Repeat(),
@@ -2482,6 +2518,7 @@ _TELL_ROW_COUNTS = Routine(
     },
     is_function=True,
 )
+_UNDO_LEFT = Routine("omd.undo_left", {"p_module_code": "text"}, required=1, repeat=Repeat())
 _VERSION = Routine("omd.version", repeat=Repeat(), is_function=True)
 _WITHDRAW_FENCED = Routine(
     "omd.withdraw_fenced",

@@ -86,6 +86,7 @@ __all__ = [
     "TargetsWithoutIdentityRow",
     "ThroughputPerDayRow",
     "TraceRow",
+    "UndoLeftAnswer",
     "UnknownInputsRow",
     "UpgradeRow",
     "WriteLogRow",
@@ -329,6 +330,16 @@ class TargetsWithoutIdentityRow:
     table_code: str
     publication_name: str
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class UndoLeftAnswer:
+    """Answer of omd.undo_left."""
+
+    outcome: str
+    module_instance_id: int | None
+    instance_array: list[int] | None
+    detail: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import click
 from omd._terminal.options import output_option
 from omd._terminal.tables import show, titled
 from omd.cli.common import dsn_option, open_control
-from omd.report.rows import ReadyWorkRow, WorkAdoptionRow, WorkRow
+from omd.report.rows import ProblemsRow, ReadyWorkRow, WorkAdoptionRow, WorkRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +76,17 @@ def retry(dsn: str, code: str) -> None:
     """Forget the failures of a Module and its pause, so that its work is ready again at once."""
     with open_control(dsn) as control:
         was = control.retry(code)
+        # Of a job that a program outside begins nothing was forgotten: it says how to start it.
+        outside = [
+            row.way_out
+            for row in control.report(ProblemsRow, object_kind="MODULE", object_key=code)
+            if not was and row.way_out.startswith("Start its job again")
+        ]
+    if outside:
+        literal = code.replace("'", "''")
+        undo = f"CALL omd.undo_left('{literal}'); undoes what it left."
+        click.echo(f"Module {code} stays as it is. {outside[0]}\n{undo}", err=True)
+        return
     click.echo(
         f"Module {code} is ready again." if was else f"Module {code} did not wait.", err=True
     )

@@ -201,7 +201,7 @@ FROM (
     ),
     (
         'omd.module',
-        '{module_description}',
+        '{module_description,start_hint}',
         'NEVER_PERSONAL',
         'a name or a text of who registered the object, or of OMD'
     ),

@@ -513,6 +513,17 @@ WITH listed AS (
         'ROLLBACK',
         NULL,
         NULL, FALSE, FALSE, FALSE
+    ),
+    (
+        48, 'UNDO', 'MODULE', 'Undo what it left',
+        'omd.undo_left',
+        '{"p_module_code": {"sql": "o.module_code"}}',
+        'cardinality(o.pending_rollback) > 0',
+        'NONE',
+        'SELECT r.module_instance_id, r.module_code, o.table_code, r.rows_inserted, '
+        'r.rows_updated, r.rows_deleted FROM omd_report.module_execution_log AS r '
+        'WHERE r.module_instance_id = ANY(o.pending_rollback) ORDER BY r.module_instance_id',
+        NULL, FALSE, TRUE, FALSE
     )
     ON CONFLICT (action_code) DO UPDATE
         SET

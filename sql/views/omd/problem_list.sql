@@ -4,7 +4,10 @@
 
 CREATE OR REPLACE VIEW omd.problem_list AS
 SELECT
-    CASE p.state WHEN 'FAILED' THEN 'GIVEN_UP' ELSE 'LAST_RUN_FAILED' END AS problem_code,
+    CASE
+        WHEN p.state = 'FAILED' AND h.start_hint IS NULL THEN 'GIVEN_UP'
+        ELSE 'LAST_RUN_FAILED'
+    END AS problem_code,
     'ERROR' AS severity,
     'control' AS room,
     'MODULE' AS object_kind,
@@ -18,18 +21,19 @@ SELECT
             ELSE format('It has failed %s times since its last success', p.failures)
         END
         || CASE
-            WHEN p.state = 'FAILED' THEN ', and waits for omd.retry:'
+            WHEN p.state = 'FAILED' AND h.start_hint IS NULL THEN ', and waits for omd.retry:'
             ELSE ':'
         END,
         p.last_problem
     ) AS text,
     CASE
+        WHEN h.start_hint IS NOT NULL THEN h.start_hint
         WHEN p.state = 'FAILED' THEN 'omd retry ' || omd.shell_argument(m.module_code)
-        WHEN m.module_kind_code = 'SPARK' AND m.job IS NULL THEN 'Start its job again.'
         ELSE 'omd run module ' || omd.shell_argument(m.module_code)
     END AS way_out
 FROM omd.module_pause AS p
 INNER JOIN omd.module AS m ON p.module_id = m.module_id
+CROSS JOIN LATERAL omd.start_hint(m.module_id) AS h (start_hint)
 WHERE p.failures > 0 AND NOT p.is_settled AND m.module_kind_code <> 'PART'
 UNION ALL
 SELECT
@@ -126,7 +130,7 @@ SELECT
         count(*), CASE count(*) WHEN 1 THEN 's' ELSE '' END, min(mi.module_instance_id)
     ) AS text,
     CASE
-        WHEN m.module_kind_code = 'SPARK' AND m.job IS NULL THEN 'Start its job again.'
+        WHEN omd.start_hint(m.module_id) IS NOT NULL THEN omd.start_hint(m.module_id)
         ELSE 'omd run module ' || omd.shell_argument(m.module_code)
     END AS way_out
 FROM omd.module_instance AS mi
@@ -137,7 +141,7 @@ WHERE
     )
     AND mi.execution_status_code <> 'F'
     AND m.module_kind_code <> 'PART'
-GROUP BY m.module_code, m.module_kind_code, m.job;
+GROUP BY m.module_id, m.module_code, m.module_kind_code;
 
 COMMENT ON VIEW omd.problem_list IS
 'For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows '

@@ -17,8 +17,8 @@ WHERE
     omd.first_read(
         u.module_id, u.undone_instance_id, u.last_instance_id, u.from_datetime, u.has_positions
     ) IS NOT NULL
-    -- The first such run is looked for in the order of the index: with EXISTS the planner would join
-    -- with all instances.
+    -- The first such run is looked for in the order of the index: with EXISTS the planner would
+    -- join with all instances.
     AND NOT (
         u.is_whole
         AND (

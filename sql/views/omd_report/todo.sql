@@ -25,7 +25,9 @@ SELECT
     coalesce(t.key, p.object_key) AS key,
     p.subject AS title,
     p.since,
-    p.text AS problem,
+    concat_ws(
+        ' ', p.text, CASE t.action_code WHEN 'UNDO' THEN p.way_out END
+    ) AS problem,
     t.action_code
 FROM problem AS p
 LEFT JOIN omd.module AS m ON p.object_kind = 'MODULE' AND p.object_key = m.module_code
@@ -87,15 +89,14 @@ CROSS JOIN
         FROM (
             VALUES
             (1, p.problem_code = 'GIVEN_UP', NULL, NULL, 'RETRY'),
-            -- A Spark Module without a job is started from outside.
+            -- What a program outside begins can only be undone here; a directive has its own row.
             (
                 2,
                 p.problem_code IN ('LAST_RUN_FAILED', 'ROLLBACK_PENDING')
-                AND m.module_kind_code = 'SPARK'
-                AND m.job IS NULL,
+                AND omd.start_hint(m.module_id) IS NOT NULL,
                 NULL,
                 NULL,
-                CASE p.problem_code WHEN 'LAST_RUN_FAILED' THEN 'RETRY' END
+                CASE p.problem_code WHEN 'LAST_RUN_FAILED' THEN 'UNDO' END
             ),
             (
                 3,

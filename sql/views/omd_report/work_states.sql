@@ -125,6 +125,7 @@ modules AS (
         p.failed_since,
         p.looked_datetime,
         p.state AS pause,
+        coalesce(p.is_settled, FALSE) AS is_settled,
         r.start_datetime,
         w.not_before AS room_not_before,
         p.not_before,
@@ -194,8 +195,8 @@ SELECT
         WHEN w.state IN ('FAILED', 'BACK_OFF', 'READY') THEN w.not_before
         WHEN w.state = 'WAITING' THEN w.room_not_before
     END AS not_before,
-    coalesce(w.failures, 0) AS failures,
-    w.last_problem,
+    CASE WHEN w.is_settled THEN 0 ELSE coalesce(w.failures, 0) END AS failures,
+    CASE WHEN w.is_settled THEN NULL ELSE w.last_problem END AS last_problem,
     coalesce(
         CASE WHEN w.state = 'RUNNING' THEN w.running_instance_id END, w.last_module_instance_id
     ) AS module_instance_id,
