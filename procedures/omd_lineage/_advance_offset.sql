@@ -49,6 +49,7 @@ BEGIN
     FOR NO KEY UPDATE;
     UPDATE omd_lineage.offsets AS o SET
         last = o.next,
+        is_whole = o.next_is_whole,
         next = NULL,
         quiet_start = NULL,
         restatement_id = NULL,

@@ -22,7 +22,10 @@ RETURNS TABLE (
     blocker_name text,
     base_id bigint,
     upto timestamptz,
-    patient_upto timestamptz
+    patient_upto timestamptz,
+    base_pos timestamptz,
+    is_whole boolean,
+    upto_is_whole boolean
 )
 LANGUAGE plpgsql
 STABLE
@@ -48,10 +51,26 @@ BEGIN
         ),
         omd_lineage._horizon(
             CASE WHEN lag.is_complete THEN lag.least_pos END, NULL, t.delay, NULL, NULL
+        ),
+        lag.base_pos,
+        o.is_whole,
+        b.source_kind_code IS NULL
+        AND omd_lineage._reads_wholly(t.topic_id)
+        AND coalesce(
+            omd_lineage._is_whole_upto(
+                omd_lineage._horizon(
+                    CASE WHEN lag.is_complete THEN lag.least_pos END, lag.base_pos, t.delay,
+                    t.max_wait, o.waiting_since
+                ),
+                CASE WHEN lag.is_complete THEN lag.least_pos END, coalesce(lag.least_pos < lag.open_pos, TRUE),
+                lag.base_pos, lag.base_is_whole
+            ),
+            FALSE
         )
     FROM omd_lineage.topic AS t
     CROSS JOIN (
-        SELECT n.topic_id, n.last, n.quiet_start, n.waiting_since FROM omd_lineage.offsets AS n
+        SELECT n.topic_id, n.last, n.quiet_start, n.waiting_since, n.is_whole
+        FROM omd_lineage.offsets AS n
         WHERE n.topic_id BETWEEN p_topic_id AND p_topic_id
         ORDER BY n.topic_id DESC
         LIMIT 1
@@ -67,6 +86,8 @@ BEGIN
             ) AS least_pos,
             min(d.pos) FILTER (WHERE d.ordinal = 1) AS base_pos,
             min(d.id) FILTER (WHERE d.ordinal = 1) AS base_id,
+            bool_and(d.is_whole) FILTER (WHERE d.ordinal = 1) AS base_is_whole,
+            min(d.pos) FILTER (WHERE NOT d.is_whole) AS open_pos,
             (array_agg(d.ordinal ORDER BY d.pos NULLS FIRST, d.ordinal))[1] AS blocker
         FROM omd_lineage.dependency_offsets AS d
         WHERE d.topic_id = t.topic_id

@@ -29,6 +29,7 @@ BEGIN
     ELSIF NOT v_return.p_stands THEN
         UPDATE omd_lineage.offsets AS o SET
             last = ROW(v_return.p_start_pos, v_return.p_start_id),
+            is_whole = FALSE,
             next = NULL,
             quiet_start = NULL,
             attempts = 0

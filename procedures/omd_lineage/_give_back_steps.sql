@@ -36,6 +36,7 @@ BEGIN
         LIMIT 1;
         UPDATE omd_lineage.offsets AS o SET
             last = least(o.last, v_back),
+            is_whole = FALSE,
             next = NULL,
             quiet_start = NULL,
             waited_for = NULL,

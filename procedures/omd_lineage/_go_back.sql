@@ -22,6 +22,7 @@ BEGIN
     v_from := (SELECT o.last FROM omd_lineage.offsets AS o WHERE o.topic_id = p_topic_id);
     UPDATE omd_lineage.offsets AS o SET
         last = p_back,
+        is_whole = FALSE,
         next = NULL,
         quiet_start = NULL,
         waited_for = NULL,

@@ -23,6 +23,7 @@ BEGIN
     END IF;
     IF old.last IS DISTINCT FROM new.last THEN
         new.quiet_start := NULL;
+        new.is_whole := FALSE;
         new.waiting_since := clock_timestamp();
     END IF;
     PERFORM omd.write_event(

@@ -4,7 +4,8 @@
 CREATE OR REPLACE FUNCTION omd_lineage._move_source(
     p_topic_id integer,
     p_position omd_lineage.row_position,
-    p_processor text DEFAULT 'PROBE'
+    p_processor text DEFAULT 'PROBE',
+    p_is_whole boolean DEFAULT FALSE
 )
 RETURNS boolean
 LANGUAGE plpgsql
@@ -21,12 +22,13 @@ BEGIN
     -- The newest version of the row comes first when it is read backwards, as omd.heartbeat says.
     PERFORM
     FROM (
-        SELECT n.last FROM omd_lineage.offsets AS n
+        SELECT n.last, n.is_whole FROM omd_lineage.offsets AS n
         WHERE n.topic_id BETWEEN p_topic_id AND p_topic_id
         ORDER BY n.topic_id DESC
         LIMIT 1
     ) AS o
-    WHERE coalesce(p_position > o.last, TRUE);
+    WHERE coalesce(p_position > o.last, TRUE)
+        OR (p_position = o.last AND p_is_whole AND NOT o.is_whole);
     IF NOT FOUND THEN
         RETURN FALSE;
     END IF;
@@ -42,6 +44,7 @@ BEGIN
     END IF;
     UPDATE omd_lineage.offsets AS o SET
         last = p_position,
+        is_whole = p_is_whole,
         run = clock_timestamp(),
         waiting_since = clock_timestamp(),
         processor = p_processor,
@@ -52,7 +55,10 @@ BEGIN
             ORDER BY n.topic_id DESC
             LIMIT 1
         )
-        AND coalesce(p_position > o.last, TRUE)
+        AND (
+            coalesce(p_position > o.last, TRUE)
+            OR (p_position = o.last AND p_is_whole AND NOT o.is_whole)
+        )
     RETURNING o.topic INTO v_topic;
     IF v_topic IS NULL THEN
         RETURN FALSE;
@@ -64,7 +70,8 @@ $move_source$;
 
 COMMENT ON FUNCTION omd_lineage._move_source IS
 'Moves the offset of the source p_topic_id forward to p_position, for p_processor (PROBE or '
-'TRIGGER). Returns TRUE when it has moved, and FALSE when it is there already or when another '
+'TRIGGER). p_is_whole: all rows of its instant are there, which is news too. Returns TRUE when it '
+'has moved, and FALSE when it is there already or when another '
 'session moves it. Locks: the offset, without waiting.';
 REVOKE ALL ON FUNCTION omd_lineage._move_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._move_source TO omd_runner, omd_admin;

@@ -15,7 +15,8 @@ CREATE OR REPLACE FUNCTION omd_lineage._next_block(
     OUT p_blocker text,
     OUT p_waited_for text,
     OUT p_is_quiet boolean,
-    OUT p_detail text
+    OUT p_detail text,
+    OUT p_is_whole boolean
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -34,6 +35,8 @@ DECLARE
     v_writing text[] := '{}'::text[];
     v_triggers integer[] := '{}'::integer[];
     v_guard record;
+    v_is_ahead boolean;
+    v_is_seen boolean := FALSE;
     v_pos text;
     v_range text;
     v_uncounted record;
@@ -42,6 +45,7 @@ DECLARE
 BEGIN
     p_is_full := FALSE;
     p_is_quiet := FALSE;
+    p_is_whole := FALSE;
     FOR v_source IN
         SELECT d.source_topic_id, d.ordinal, d.depends_on, d.is_single, t.source_offset
         FROM omd_lineage.dependency AS d
@@ -64,6 +68,7 @@ BEGIN
         IF v_source.ordinal = 1 AND v_source.is_single THEN
             v_safe := (v_seen.p_pos, v_seen.p_id);
             v_who := v_seen.p_who;
+            v_is_seen := TRUE;
         END IF;
         IF v_seen.p_who IS NOT NULL THEN
             v_writing[v_source.ordinal] := format(
@@ -77,6 +82,7 @@ BEGIN
     p_start_pos := (coalesce(v_topic.quiet_start, v_topic.last)).pos;
     p_start_id := (coalesce(v_topic.quiet_start, v_topic.last)).id;
     p_upto := v_topic.upto;
+    p_is_whole := v_topic.upto_is_whole;
     p_blocker := v_topic.blocker_name;
     IF p_upto IS NULL THEN
         p_blocker := 'no offset: ' || p_blocker;
@@ -112,6 +118,7 @@ BEGIN
             );
             IF v_guard.p_who IS NOT NULL AND coalesce(v_guard.p_pos, '-infinity') < p_upto THEN
                 p_upto := coalesce(v_guard.p_pos, '-infinity');
+                p_is_whole := FALSE;
                 p_detail := format('%s writes to %s', v_guard.p_who, v_source.table_code);
             END IF;
         END LOOP;
@@ -126,6 +133,7 @@ BEGIN
         v_seen := omd.visible_until(v_source.table_code);
         IF v_seen.p_until < p_upto THEN
             p_upto := v_seen.p_until + interval '1 microsecond';
+            p_is_whole := FALSE;
             p_detail := coalesce(v_seen.p_who, p_detail);
         END IF;
         -- A reload reads all rows at once, so it waits for every writer.
@@ -197,6 +205,7 @@ BEGIN
         );
         v_safe := (v_guard.p_pos, v_guard.p_id);
         v_who := v_guard.p_who;
+        v_is_seen := FALSE;
     END IF;
     IF v_who IS NOT NULL THEN
         p_detail := format('%s writes to %s', v_who, v_topic.base);
@@ -212,12 +221,16 @@ BEGIN
         p_detail := format('%s has not succeeded in %s', v_uncounted.p_who, v_topic.base);
     END IF;
 
+    v_is_ahead := omd_lineage._is_ahead(
+        p_upto, p_is_whole, v_topic.base_pos, v_topic.base_id, (v_topic.last).pos,
+        (v_topic.last).id, v_topic.is_whole
+    );
     IF v_topic.processor = 'RELOAD' THEN
         -- A reload reads all rows at once, so it waits for every writer.
         IF v_who IS NULL
             AND v_uncounted.p_instance_array = '{}'
             AND (
-                p_upto > (v_topic.last).pos
+                v_is_ahead
                 OR EXISTS (
                     SELECT FROM omd_lineage.restatement_list AS l
                     WHERE l.topic_id = p_topic_id AND l.is_ready
@@ -228,9 +241,11 @@ BEGIN
         THEN
             p_end_pos := greatest(p_upto, (v_topic.last).pos);
             p_end_id := CASE
-                WHEN v_topic.pos_column = '' THEN greatest(v_topic.base_id, (v_topic.last).id)
+                WHEN v_topic.pos_column = '' OR (p_is_whole AND v_topic.base_pos = p_end_pos)
+                    THEN greatest(v_topic.base_id, (v_topic.last).id)
                 ELSE 0::bigint
             END;
+            p_is_whole := p_is_whole AND p_end_pos = p_upto;
             p_detail := NULL;
         END IF;
         RETURN;
@@ -242,6 +257,7 @@ BEGIN
             p_upto,
             (omd.visible_until(v_topic.table_code)).p_until + interval '1 microsecond'
         );
+        p_is_whole := p_is_whole AND p_upto = v_topic.upto;
     END IF;
     v_table_name := omd.quote_table(v_topic.table_code, 'POSTGRES');
     v_pos := omd_lineage._pos_expression(v_topic.pos_column);
@@ -251,8 +267,8 @@ BEGIN
     ELSE
         v_range := format(
             '(%1$s, %2$I) > ($1, $2) AND (%1$s, %2$I) <= ($3, $4) AND %1$s >= $1 AND %1$s <= $3'
-            ' AND %1$s < $5 AND %2$I IS NOT NULL',
-            v_pos, v_topic.id_column
+            ' AND %1$s %3$s $5 AND %2$I IS NOT NULL',
+            v_pos, v_topic.id_column, CASE WHEN p_is_whole THEN '<=' ELSE '<' END
         );
     END IF;
     IF v_uncounted.p_instance_array <> '{}' THEN
@@ -289,7 +305,7 @@ BEGIN
         -- A writer that has ended since the first look has rows which the walk did not look for.
         p_is_quiet := v_who IS NULL
             AND v_uncounted.p_instance_array = '{}'
-            AND p_upto > (v_topic.last).pos;
+            AND v_is_ahead;
         RETURN;
     END IF;
     p_detail := NULL;
@@ -299,6 +315,14 @@ BEGIN
     p_is_full := p_row_count >= v_topic.maxstep;
     p_max_id := v_block.p_max_id;
     p_min_ts := nullif(v_block.p_min_ts, '-infinity');
+    -- The last rows that it may take are in it: the look was not before the offset of the source.
+    p_is_whole := p_is_whole
+        AND NOT p_is_full
+        AND v_who IS NULL
+        AND v_uncounted.p_instance_array = '{}'
+        AND NOT (
+            v_is_seen AND v_safe < ROW(v_topic.base_pos, v_topic.base_id)::omd_lineage.row_position
+        );
 END
 $next_block$;
 
@@ -311,7 +335,8 @@ COMMENT ON FUNCTION omd_lineage._next_block IS
 'NULL, p_detail says why, and p_is_quiet tells whether nothing is on its way; with p_is_quiet and '
 'p_end_pos there is nothing to read up to p_end_pos and p_end_id, which the offset passes. '
 'p_blocker is the dependency that limits p_upto, and p_waited_for the one that is not waited for '
-'after max_wait. With p_is_preview nothing is remembered. Errors: OM206: the base table, or a '
+'after max_wait. p_is_whole: all rows of the instant where it ends, or, when it is quiet, of '
+'p_upto are there. With p_is_preview nothing is remembered. Errors: OM206: the base table, or a '
 'source of the topic, can''t be read by blocks; OM212: it is locked. Locks: the offsets of its '
 'sources.';
 REVOKE ALL ON FUNCTION omd_lineage._next_block FROM PUBLIC;

@@ -6,7 +6,8 @@ CREATE OR REPLACE FUNCTION omd_lineage._note_no_jobs(
     p_topic_id integer,
     p_upto timestamptz,
     p_is_quiet boolean,
-    p_detail text
+    p_detail text,
+    p_is_whole boolean DEFAULT FALSE
 )
 RETURNS void
 LANGUAGE plpgsql
@@ -20,7 +21,21 @@ DECLARE
 BEGIN
     UPDATE omd_lineage.offsets AS o SET
         quiet_start = coalesce(o.quiet_start, o.last),
-        last = ROW(p_upto, 0),
+        last = ROW(
+            p_upto,
+            CASE
+                WHEN p_is_whole
+                    THEN coalesce(
+                        (
+                            SELECT max(d.id) FROM omd_lineage.dependency_offsets AS d
+                            WHERE d.topic_id = p_topic_id AND d.ordinal = 1 AND d.pos = p_upto
+                        ),
+                        (o.last).id
+                    )
+                ELSE 0
+            END
+        ),
+        is_whole = p_is_whole,
         waiting_since = clock_timestamp(),
         processor = 'QUIET'
     FROM omd_lineage.topic AS t
@@ -28,7 +43,7 @@ BEGIN
         AND t.topic_id = p_topic_id
         AND t.advance_when_quiet
         AND p_is_quiet
-        AND p_upto > (o.last).pos
+        AND (p_upto > (o.last).pos OR (p_is_whole AND p_upto = (o.last).pos))
     RETURNING o.topic INTO v_topic;
     IF v_topic IS NOT NULL THEN
         PERFORM omd_lineage._notify_topic(v_topic);
@@ -50,6 +65,7 @@ $note_no_jobs$;
 COMMENT ON FUNCTION omd_lineage._note_no_jobs IS
 'Records that the topic p_topic_id has no rows to take before p_upto, and why (p_detail), and '
 'sets its attempts to 0. When p_is_quiet is true and the topic has advance_when_quiet, its offset '
-'moves to p_upto; else the topic pauses until there is news. Locks: the offset.';
+'moves to p_upto, and with p_is_whole behind all rows of that instant; else the topic pauses '
+'until there is news. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._note_no_jobs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._note_no_jobs TO omd_runner;

@@ -18,6 +18,7 @@ DECLARE
 BEGIN
     UPDATE omd_lineage.offsets AS o SET
         last = ROW(p_end_pos, p_end_id),
+        is_whole = FALSE,
         quiet_start = NULL,
         waiting_since = clock_timestamp(),
         processor = 'QUIET'

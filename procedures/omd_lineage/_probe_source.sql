@@ -11,7 +11,9 @@ CREATE OR REPLACE FUNCTION omd_lineage._probe_source(
     OUT p_who text,
     OUT p_newest_pos timestamptz,
     OUT p_newest_id bigint,
-    OUT p_is_moved boolean
+    OUT p_is_moved boolean,
+    OUT p_is_whole boolean,
+    OUT p_waits_for text
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -28,6 +30,7 @@ DECLARE
     v_table_name text;
 BEGIN
     p_is_moved := FALSE;
+    p_is_whole := FALSE;
     SELECT
         t.topic, b.table_code, b.pos_column, b.id_column, t.source_offset, p.probed_at
     INTO v_source
@@ -47,7 +50,16 @@ BEGIN
     v_table_name := omd.quote_table(v_source.table_code, 'POSTGRES');
 
     IF v_source.source_offset = 'PROBE'
-        OR (v_source.source_offset = 'TRIGGER' AND omd_lineage._take_notes(p_topic_id))
+        OR (
+            v_source.source_offset = 'TRIGGER'
+            AND (
+                omd_lineage._take_notes(p_topic_id)
+                OR omd_lineage._may_become_whole(
+                    p_topic_id, omd.target_relation(v_source.table_code), v_source.pos_column,
+                    v_source.id_column
+                )
+            )
+        )
     THEN
         v_safe := omd_lineage._safe_position(
             v_source.table_code, v_source.pos_column, v_source.id_column, TRUE
@@ -63,6 +75,16 @@ BEGIN
             PERFORM omd_lineage._leave_note(p_topic_id, FALSE);
         END IF;
         PERFORM omd_lineage._write_state(p_topic_id, coalesce(p_who || ' writes to it', ''));
+        IF v_source.pos_column <> '' AND p_newest_pos IS NOT NULL THEN
+            p_waits_for := CASE
+                WHEN p_who IS NOT NULL THEN p_who || ' writes to it'
+                ELSE omd_lineage._why_not_whole(
+                    p_topic_id, v_table_name::regclass, v_source.pos_column, v_source.id_column,
+                    v_position
+                )
+            END;
+            p_is_whole := p_waits_for IS NULL;
+        END IF;
     ELSIF v_source.source_offset = 'CLOCK' THEN
         -- A row carries the time at which it was written, so every row from before the oldest
         -- writer, or run, began is visible. A reader takes what lies before the position.
@@ -76,7 +98,7 @@ BEGIN
         v_position := (p_pos, p_id);
     END IF;
     IF v_position IS NOT NULL THEN
-        p_is_moved := omd_lineage._move_source(p_topic_id, v_position);
+        p_is_moved := omd_lineage._move_source(p_topic_id, v_position, 'PROBE', p_is_whole);
     END IF;
 END
 $probe_source$;
@@ -87,7 +109,8 @@ COMMENT ON FUNCTION omd_lineage._probe_source IS
 'or run) or LAKE (its newest commit), and moves its offset; p_is_moved says whether it has moved. '
 'After a look at the table it returns (p_pos, p_id), the position up to which all rows are '
 'visible, p_who, the transaction that still writes behind it, and (p_newest_pos, p_newest_id), '
-'the newest row. p_is_step: a step asks, so that what is wrong with the source is looked for only '
+'the newest row; p_is_whole, whether all rows of that instant are there, and p_waits_for, why '
+'they may not be. p_is_step: a step asks, so that what is wrong with the source is looked for only '
 'once a minute. Errors: OM206: the source can''t be read by blocks; OM212: it is locked. Locks: '
 'the table, ACCESS SHARE, and the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._probe_source FROM PUBLIC;

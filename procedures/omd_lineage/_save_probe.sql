@@ -22,6 +22,10 @@ BEGIN
         is_read = p_new.is_read,
         probe_duration = p_new.probe_duration,
         newest = p_new.newest,
+        taken = p_new.taken,
+        taken_rows = p_new.taken_rows,
+        late_rows = p_new.late_rows,
+        waits_for = p_new.waits_for,
         problem = left(p_new.problem, 1000),
         shown_problem = left(p_new.shown_problem, 1000)
     WHERE p.source = (

@@ -115,6 +115,7 @@ BEGIN
     END IF;
     v_new.max_wait := nullif(v_new.max_wait, interval '0');
     v_new.max_age := nullif(v_new.max_age, interval '0');
+    v_new.take_ties := CASE WHEN v_new.take_ties >= interval '0' THEN v_new.take_ties END;
     v_new.merge_key := nullif(v_new.merge_key, '{}');
     v_new.recompute_key := nullif(v_new.recompute_key, '{}');
     v_new.reload_method := coalesce(v_new.reload_method, 'DELETE');
@@ -180,6 +181,7 @@ BEGIN
         merge_key = excluded.merge_key,
         recompute_key = excluded.recompute_key,
         max_age = excluded.max_age,
+        take_ties = excluded.take_ties,
         updated_by = excluded.updated_by,
         updated_at = excluded.updated_at;
     p_topic_id := v_new.topic_id;
@@ -202,6 +204,7 @@ BEGIN
         last = coalesce(
             CASE WHEN p_start_pos IS NOT NULL THEN excluded.last END, o.last, excluded.last
         ),
+        is_whole = o.is_whole AND p_start_pos IS NULL,
         quiet_start = CASE WHEN p_start_pos IS NULL THEN o.quiet_start END;
 
     PERFORM omd_lineage._resolve_dependencies(p_topic_id);
@@ -213,6 +216,14 @@ BEGIN
         ) AS d;
     END IF;
     PERFORM omd_lineage._require_no_cycle(p_topic_id);
+    IF v_new.processor IS NOT NULL AND p_given.take_ties IS NOT NULL THEN
+        UPDATE omd_lineage.topic AS s SET take_ties = v_new.take_ties
+        WHERE s.processor IS NULL
+            AND s.topic_id IN (
+                SELECT d.source_topic_id FROM omd_lineage.dependency AS d
+                WHERE d.topic_id = p_topic_id
+            );
+    END IF;
     -- It would be a source without a word, and never run. Who says by hand how far a table is has
     -- said that somebody else makes it.
     IF v_new.processor IS NULL AND v_new.depends_on <> '{}' AND v_new.source_offset <> 'HAND' THEN

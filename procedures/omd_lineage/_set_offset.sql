@@ -36,6 +36,7 @@ BEGIN
     v_last := omd_lineage._require_unplanned(v_topic_id);
     UPDATE omd_lineage.offsets AS o SET
         last = ROW(p_pos, p_id),
+        is_whole = FALSE,
         quiet_start = NULL,
         is_full = FALSE,
         run = clock_timestamp(),

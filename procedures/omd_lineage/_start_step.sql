@@ -15,7 +15,8 @@ CREATE OR REPLACE FUNCTION omd_lineage._start_step(
     p_min_ts timestamptz,
     p_max_id bigint,
     p_waited_for text,
-    p_is_planned boolean
+    p_is_planned boolean,
+    p_is_whole boolean
 )
 RETURNS bigint
 LANGUAGE plpgsql
@@ -34,6 +35,7 @@ BEGIN
         next = ROW(p_end_pos, p_end_id),
         rows = CASE WHEN p_is_planned THEN o.rows ELSE p_row_count END,
         is_full = CASE WHEN p_is_planned THEN o.is_full ELSE p_is_full END,
+        next_is_whole = CASE WHEN p_is_planned THEN o.next_is_whole ELSE p_is_whole END,
         block_min_ts = CASE WHEN p_is_planned THEN o.block_min_ts ELSE p_min_ts END,
         block_max_id = CASE WHEN p_is_planned THEN o.block_max_id ELSE p_max_id END,
         waited_for = CASE WHEN p_is_planned THEN o.waited_for ELSE p_waited_for END,
@@ -67,8 +69,8 @@ $start_step$;
 COMMENT ON FUNCTION omd_lineage._start_step IS
 'Records the step of the topic p_topic_id by p_hostid. Its block (p_start_pos and p_start_id, '
 'p_end_pos and p_end_id] becomes the load window of p_module_instance_id. Unless the block was '
-'planned before (p_is_planned), p_row_count, p_is_full, p_min_ts, p_max_id and p_waited_for are '
-'recorded with it. Returns the plan number, the only one under which the offset may move. Locks: '
-'the offset.';
+'planned before (p_is_planned), p_row_count, p_is_full, p_min_ts, p_max_id, p_waited_for and '
+'p_is_whole are recorded with it. Returns the plan number, the only one under which the offset '
+'may move. Locks: the offset.';
 REVOKE ALL ON FUNCTION omd_lineage._start_step FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._start_step TO omd_runner;

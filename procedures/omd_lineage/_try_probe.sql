@@ -33,6 +33,7 @@ DECLARE
     v_old omd_lineage.source_probe;
     v_seen record;
     v_unread record;
+    v_late integer;
     v_former text;
     v_sqlstate text;
     v_detail text;
@@ -43,12 +44,18 @@ BEGIN
     p_is_moved := FALSE;
     p_is_cancelled := FALSE;
     -- The problem is not for every role that registers a source.
-    SELECT p.newest, p.null_id_pos, p.ahead_pos, p.null_rows, p.table_oid
-    INTO v_old.newest, v_old.null_id_pos, v_old.ahead_pos, v_old.null_rows, v_old.table_oid
+    SELECT
+        p.newest, p.null_id_pos, p.ahead_pos, p.null_rows, p.table_oid, p.taken, p.taken_rows,
+        p.late_rows
+    INTO
+        v_old.newest, v_old.null_id_pos, v_old.ahead_pos, v_old.null_rows, v_old.table_oid,
+        v_old.taken, v_old.taken_rows, v_old.late_rows
     FROM omd_lineage.source_probe AS p
     WHERE p.source = p_source;
     IF p_caller = 'REGISTRATION' THEN
         v_old.table_oid := NULL;
+        v_old.taken := NULL;
+        v_old.late_rows := NULL;
     END IF;
     v_new := v_old;
     v_new.source := p_source;
@@ -67,6 +74,7 @@ BEGIN
             v_new.newest := ROW(
                 v_seen.p_newest_pos, v_seen.p_newest_id
             )::omd_lineage.row_position;
+            v_new.waits_for := v_seen.p_waits_for;
         END IF;
         IF p_is_read THEN
             IF v_new.newest IS NULL THEN
@@ -78,6 +86,22 @@ BEGIN
             v_new.null_rows := v_unread.p_null_rows;
             v_new.null_id_pos := v_unread.p_null_id_pos;
             v_new.ahead_pos := v_unread.p_ahead_pos;
+            -- What lies before the instant that was taken last is not looked at.
+            IF v_old.taken IS NOT NULL AND v_old.taken_rows <= 10000 THEN
+                v_late := omd_lineage._taken_rows(
+                    p_table_code, p_pos_column, p_id_column, v_old.taken
+                ) - v_old.taken_rows;
+                IF v_late > 0 THEN
+                    v_new.late_rows := coalesce(v_old.late_rows, 0) + v_late;
+                    v_new.taken_rows := v_old.taken_rows + v_late;
+                END IF;
+            END IF;
+            IF v_seen.p_is_whole AND v_new.newest IS DISTINCT FROM v_old.taken THEN
+                v_new.taken := v_new.newest;
+                v_new.taken_rows := omd_lineage._taken_rows(
+                    p_table_code, p_pos_column, p_id_column, v_new.taken
+                );
+            END IF;
         END IF;
     EXCEPTION
         WHEN query_canceled THEN
@@ -183,6 +207,19 @@ BEGIN
             format(
                 'rows have a NULL position (%I), one of them at %s, and no topic reads such a row',
                 p_id_column, v_new.null_id_pos
+            )
+        );
+    END IF;
+    IF v_new.late_rows > 0 THEN
+        v_problems := array_append(
+            v_problems,
+            format(
+                '%s at or before a position that was taken, and no block has read %s: take the '
+                'range again by omd_lineage.restate, then register the source again',
+                CASE v_new.late_rows
+                    WHEN 1 THEN '1 row came' ELSE v_new.late_rows || ' rows came'
+                END,
+                CASE v_new.late_rows WHEN 1 THEN 'it' ELSE 'them' END
             )
         );
     END IF;

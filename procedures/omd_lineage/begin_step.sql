@@ -56,7 +56,8 @@ BEGIN
         SELECT
             v_claim.p_start_pos, v_claim.p_start_id, v_claim.p_end_pos, v_claim.p_end_id,
             NULL::bigint AS p_row_count, NULL::boolean AS p_is_full,
-            NULL::timestamptz AS p_min_ts, NULL::bigint AS p_max_id, NULL::text AS p_waited_for
+            NULL::timestamptz AS p_min_ts, NULL::bigint AS p_max_id, NULL::text AS p_waited_for,
+            NULL::boolean AS p_is_whole
         INTO v_block;
     ELSE
         v_block := omd_lineage._next_block(v_claim.p_topic_id, FALSE);
@@ -69,7 +70,8 @@ BEGIN
                 v_block.p_is_quiet := FALSE;
             END IF;
             PERFORM omd_lineage._note_no_jobs(
-                v_claim.p_topic_id, v_block.p_upto, v_block.p_is_quiet, v_block.p_detail
+                v_claim.p_topic_id, v_block.p_upto, v_block.p_is_quiet, v_block.p_detail,
+                v_block.p_is_whole
             );
             PERFORM omd_lineage._note_news(v_claim.p_topic_id, v_news_at);
             p_outcome := 'NOJOBS';
@@ -153,7 +155,7 @@ BEGIN
     p_plan_number := omd_lineage._start_step(
         v_claim.p_topic_id, v_hostid, p_module_instance_id, p_start_pos, p_start_id, p_end_pos,
         p_end_id, v_block.p_row_count, v_block.p_is_full, v_block.p_min_ts, v_block.p_max_id,
-        v_block.p_waited_for, v_claim.p_is_planned
+        v_block.p_waited_for, v_claim.p_is_planned, v_block.p_is_whole
     );
     p_outcome := 'RUN';
 EXCEPTION

@@ -34,7 +34,8 @@ CREATE OR REPLACE PROCEDURE omd_lineage.register_topic(
     p_backoff interval DEFAULT NULL,
     p_backoff_limit interval DEFAULT NULL,
     p_max_failures integer DEFAULT NULL,
-    INOUT p_topic_id integer DEFAULT NULL
+    INOUT p_topic_id integer DEFAULT NULL,
+    p_take_ties interval DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -70,6 +71,7 @@ BEGIN
     v_new.merge_key := p_merge_key;
     v_new.recompute_key := p_recompute_key;
     v_new.max_age := p_max_age;
+    v_new.take_ties := p_take_ties;
     CALL omd_lineage._save_topic(
         v_new, p_module_code, p_area_code, p_table_type_code, p_platform_code, p_backoff,
         p_backoff_limit, p_max_failures, p_start_pos, p_start_id, p_topic_id, v_starts_anew,
@@ -153,22 +155,24 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'p_merge_key: columns of the destination; rows of a block replace those with the same values. '
 'p_recompute_key: columns of the destination; the first view of p_transforms names the values '
 'that a block touches, and the second computes their rows anew from the whole base table. '
-'p_max_age: how old the newest row of a source may be; 0: nothing is promised. p_backoff: how long '
-'it waits after a failure (10 seconds), twice as long after each further one in a row. '
+'p_max_age: how old the newest row of a source may be; 0: nothing is promised. p_backoff: how '
+'long it waits after a failure (10 seconds), twice as long after each further one in a row. '
 'p_backoff_limit: the longest such wait (1 hour). p_max_failures: after so many failures in a row '
-'it waits for omd.retry (10); 0: never. Returns '
-'p_topic_id. Errors: OM005: p_topic is NULL; OM006: a code is unknown; OM009: the table is no '
-'name on the platform; OM013: an argument has a value that is not allowed; OM016: p_topic, or a '
-'dependency, is no name of a topic; OM017: it would depend on itself; OM111: another target while '
-'a rollback is pending; OM204: another platform than that of a companion; OM205: its destination '
-'lacks the column that tells the run; OM206: the columns of the position are no timestamptz and '
-'integer; OM208: p_start_pos while the topic is held, a block is planned, or a step waits for its '
-'rollback; OM209: nothing is known that would undo a load of its table format; OM210: a '
-'destination in a schema of OMD or PostgreSQL; OM211: an argument or a dependency needs a time, '
-'and the position is the id alone; OM213: a view of a STEP does not read its base table by '
-'blocks, or the view of changes of facts; OM215: another base table or other columns of the '
-'position, without p_start_pos; OM216: a destination that holds rows, without p_start_pos. Locks: '
-'other registrations; the Module row. See docs/explanation/lineage.md. Call again when the answer '
-'was lost.';
+'it waits for omd.retry (10); 0: never. p_take_ties: so long after it was seen first, the newest '
+'instant of a source is taken although rows of it may still come; NULL: never; a negative one '
+'takes it back. A topic sets it for the sources on which it depends. Returns p_topic_id. Errors: '
+'OM005: p_topic is NULL; OM006: a code is unknown; OM009: the table is no name on the platform; '
+'OM013: an argument has a value that is not allowed; OM016: p_topic, or a dependency, is no name '
+'of a topic; OM017: it would depend on itself; OM111: another target while a rollback is pending; '
+'OM204: another platform than that of a companion; OM205: its destination lacks the column that '
+'tells the run; OM206: the columns of the position are no timestamptz and integer; OM208: '
+'p_start_pos while the topic is held, a block is planned, or a step waits for its rollback; '
+'OM209: nothing is known that would undo a load of its table format; OM210: a destination in a '
+'schema of OMD or PostgreSQL; OM211: an argument or a dependency needs a time, and the position '
+'is the id alone; OM213: a view of a STEP does not read its base table by blocks, or the view of '
+'changes of facts; OM215: another base table or other columns of the position, without '
+'p_start_pos; OM216: a destination that holds rows, without p_start_pos. Locks: other '
+'registrations; the Module row. See docs/explanation/lineage.md. Call again when the answer was '
+'lost.';
 REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.register_topic TO omd_admin;

@@ -740,6 +740,7 @@
 \ir ../../procedures/omd/tables_of_modules.sql
 \ir ../../procedures/omd/table_family.sql
 \ir ../../procedures/omd/oldest_writer.sql
+\ir ../../procedures/omd/transaction_before.sql
 \ir ../../procedures/omd/readable_until.sql
 \ir ../../procedures/omd/visible_until.sql
 \ir ../../procedures/omd/relations_over.sql

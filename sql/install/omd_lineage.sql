@@ -169,6 +169,22 @@
 \ir ../../migrations/V175__read_beside_blocks.sql
 \endif
 
+\set checksum '61b0b3ca001047749849b2ae58a52d01560fe73febd53f89020404389ed03e3d'
+\set phase 'expand'
+\set locks 'omd_lineage.topic, omd_lineage.offsets, omd_lineage.source_probe'
+\set migration 'V176__whole_instants'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V176__whole_instants.sql
+\endif
+
+\set checksum '560d970626eda7a7fafb76849207976c75b32e2523e1267e12882e0063e0fc84'
+\set migration 'V177__whole_instants_routines'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V177__whole_instants_routines.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
@@ -183,6 +199,9 @@
 \ir ../../procedures/omd_lineage/_require_topic.sql
 \ir ../../procedures/omd_lineage/_in_run_window.sql
 \ir ../../procedures/omd_lineage/_horizon.sql
+\ir ../../procedures/omd_lineage/_is_whole_upto.sql
+\ir ../../procedures/omd_lineage/_is_ahead.sql
+\ir ../../procedures/omd_lineage/_reads_wholly.sql
 \ir ../../procedures/omd_lineage/_notify_topic.sql
 \ir ../../procedures/omd_lineage/_block_pos.sql
 \ir ../../procedures/omd_lineage/block_start.sql
@@ -214,6 +233,10 @@
 \ir ../../procedures/omd_lineage/_newest_row.sql
 \ir ../../procedures/omd_lineage/_see_position.sql
 \ir ../../procedures/omd_lineage/_safe_position.sql
+\ir ../../procedures/omd_lineage/_never_whole.sql
+\ir ../../procedures/omd_lineage/_why_not_whole.sql
+\ir ../../procedures/omd_lineage/_may_become_whole.sql
+\ir ../../procedures/omd_lineage/_taken_rows.sql
 \ir ../../procedures/omd_lineage/_move_source.sql
 \ir ../../procedures/omd_lineage/_leave_note.sql
 \ir ../../procedures/omd_lineage/_take_notes.sql

@@ -447,6 +447,8 @@ ROUTINE omd.tell_discarded_rows(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.tell_row_counts(bigint,bigint,bigint,bigint,bigint,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.tell_undo(text[],timestamp with time zone,bigint)
 ROUTINE omd.topmost_parents(oid)
+ROUTINE omd.transaction_before(timestamp with time zone) |  | omd_admin | EXECUTE
+ROUTINE omd.transaction_before(timestamp with time zone) |  | omd_runner | EXECUTE
 ROUTINE omd.undeclared_readers(text[]) |  | omd_reader | EXECUTE
 ROUTINE omd.undo_instances(bigint,bigint[],text) |  | omd_runner | EXECUTE
 ROUTINE omd.undone_elsewhere() |  | omd_admin | EXECUTE
@@ -1422,10 +1424,12 @@ ROUTINE omd_lineage._in_run_window(text,timestamp with time zone) |  | omd_reade
 ROUTINE omd_lineage._insert_transform(text,text,text,bigint,text,text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._inserts_only(omd_lineage.topic) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._inserts_only(omd_lineage.topic) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._is_ahead(timestamp with time zone,boolean,timestamp with time zone,bigint,timestamp with time zone,bigint,boolean) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage._is_closed(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._is_closed(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._is_recalled(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._is_recalled(integer) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._is_whole_upto(timestamp with time zone,timestamp with time zone,boolean,timestamp with time zone,boolean) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage._keep_rows(bigint,bigint[],text[]) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._keep_rows(bigint,bigint[],text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._kept_rows(bigint,bigint) |  | omd_admin | EXECUTE
@@ -1443,11 +1447,15 @@ ROUTINE omd_lineage._match_keys(regclass,text[],text,text,boolean) |  | omd_admi
 ROUTINE omd_lineage._match_keys(regclass,text[],text,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._may_be_swapped(regclass) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._may_be_swapped(regclass) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._may_become_whole(integer,oid,text,text) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._may_become_whole(integer,oid,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._merge_transform(text,text,text[],text[],text,bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._missing_index(text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._missing_index(text,text,text) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._move_source(integer,omd_lineage.row_position,text) |  | omd_admin | EXECUTE
-ROUTINE omd_lineage._move_source(integer,omd_lineage.row_position,text) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._move_source(integer,omd_lineage.row_position,text,boolean) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._move_source(integer,omd_lineage.row_position,text,boolean) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._never_whole(oid,text,text) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._never_whole(oid,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._newest_row(text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._newest_row(text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._news_at(text) |  | omd_runner | EXECUTE
@@ -1461,7 +1469,7 @@ ROUTINE omd_lineage._next_return(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._next_return(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._normal_run_window(text)
 ROUTINE omd_lineage._note_news(integer,timestamp with time zone) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._note_no_jobs(integer,timestamp with time zone,boolean,text) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._note_no_jobs(integer,timestamp with time zone,boolean,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._note_reload(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._note_unreadable(integer,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._notify_topic(text)
@@ -1480,6 +1488,7 @@ ROUTINE omd_lineage._raise_fenced(bigint,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._raise_referenced(regclass,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._read_positions(integer)
 ROUTINE omd_lineage._readers(integer,omd_lineage.row_position,omd_lineage.row_position)
+ROUTINE omd_lineage._reads_wholly(integer) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage._ready_near(text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._ready_of(integer[]) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage._recalled_topics(bigint[]) |  | omd_admin | EXECUTE
@@ -1524,13 +1533,15 @@ ROUTINE omd_lineage._sources_to_probe() |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._sources_to_watch(timestamp with time zone,integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._start_restated_step(integer,text,bigint,bigint,timestamp with time zone,bigint,timestamp with time zone,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._start_returned_step(integer,text,bigint,timestamp with time zone,bigint,timestamp with time zone,bigint) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage._start_step(integer,text,bigint,timestamp with time zone,bigint,timestamp with time zone,bigint,bigint,boolean,timestamp with time zone,bigint,text,boolean) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._start_step(integer,text,bigint,timestamp with time zone,bigint,timestamp with time zone,bigint,bigint,boolean,timestamp with time zone,bigint,text,boolean,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._state_of(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._state_of(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._step_module(bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._step_module(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._take_notes(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._take_notes(integer) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._taken_rows(text,text,text,omd_lineage.row_position) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._taken_rows(text,text,text,omd_lineage.row_position) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._topic_of(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._topic_parts(text)
 ROUTINE omd_lineage._try_probe(text,integer,text,text,text,boolean,text) |  | omd_admin | EXECUTE
@@ -1546,6 +1557,8 @@ ROUTINE omd_lineage._walk_block(text,text,text,text,omd_lineage.row_position,omd
 ROUTINE omd_lineage._walk_block(text,text,text,text,omd_lineage.row_position,omd_lineage.row_position,timestamp with time zone,omd_lineage.row_position,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._warn_of_rows_again(integer,omd_lineage.row_position,omd_lineage.row_position) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._warn_of_rows_again(integer,omd_lineage.row_position,omd_lineage.row_position) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._why_not_whole(integer,oid,text,text,omd_lineage.row_position) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage._why_not_whole(integer,oid,text,text,omd_lineage.row_position) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._why_unreadable(text,text,text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._why_unreadable(text,text,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._widen_restatement(bigint,omd_lineage.row_position,omd_lineage.row_position) |  | omd_runner | EXECUTE
@@ -1583,7 +1596,7 @@ ROUTINE omd_lineage.readers_of(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.recall_effects(bigint[],boolean,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.recall_follows(bigint[],bigint[])
 ROUTINE omd_lineage.recall_locks(bigint[])
-ROUTINE omd_lineage.register_topic(text,text[],text,text[],text,interval,interval,bigint,text,interval,text[],text[],text,text,text,text,boolean,text,text,text,text,text,text,timestamp with time zone,bigint,text[],text[],interval,interval,interval,integer,integer) |  | omd_admin | EXECUTE
+ROUTINE omd_lineage.register_topic(text,text[],text,text[],text,interval,interval,bigint,text,interval,text[],text[],text,text,text,text,boolean,text,text,text,text,text,text,timestamp with time zone,bigint,text[],text[],interval,interval,interval,integer,integer,interval) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.release(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.remove_topic(text,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.restate(text,timestamp with time zone,timestamp with time zone,boolean,text,bigint,bigint,text,boolean) |  | omd_runner | EXECUTE
@@ -2152,12 +2165,14 @@ TABLE omd_lineage.offsets | block_min_ts | omd_reader | SELECT
 TABLE omd_lineage.offsets | hostid | omd_admin | UPDATE
 TABLE omd_lineage.offsets | hostid | omd_reader | SELECT
 TABLE omd_lineage.offsets | is_full | omd_reader | SELECT
+TABLE omd_lineage.offsets | is_whole | omd_reader | SELECT
 TABLE omd_lineage.offsets | last | omd_admin | UPDATE
 TABLE omd_lineage.offsets | last | omd_reader | SELECT
 TABLE omd_lineage.offsets | last_ts | omd_reader | SELECT
 TABLE omd_lineage.offsets | module_instance_id | omd_reader | SELECT
 TABLE omd_lineage.offsets | next | omd_admin | UPDATE
 TABLE omd_lineage.offsets | next | omd_reader | SELECT
+TABLE omd_lineage.offsets | next_is_whole | omd_reader | SELECT
 TABLE omd_lineage.offsets | plan_number | omd_reader | SELECT
 TABLE omd_lineage.offsets | processor | omd_reader | SELECT
 TABLE omd_lineage.offsets | quiet_start | omd_reader | SELECT
@@ -2182,6 +2197,7 @@ TABLE omd_lineage.source_list |  | omd_reader | SELECT
 TABLE omd_lineage.source_probe |  | omd_data_reader | SELECT
 TABLE omd_lineage.source_probe | ahead_pos | omd_reader | SELECT
 TABLE omd_lineage.source_probe | is_read | omd_reader | SELECT
+TABLE omd_lineage.source_probe | late_rows | omd_reader | SELECT
 TABLE omd_lineage.source_probe | newest | omd_reader | SELECT
 TABLE omd_lineage.source_probe | null_id_pos | omd_reader | SELECT
 TABLE omd_lineage.source_probe | null_rows | omd_reader | SELECT
@@ -2190,6 +2206,9 @@ TABLE omd_lineage.source_probe | probed_at | omd_reader | SELECT
 TABLE omd_lineage.source_probe | shown_problem | omd_reader | SELECT
 TABLE omd_lineage.source_probe | source | omd_reader | SELECT
 TABLE omd_lineage.source_probe | table_oid | omd_reader | SELECT
+TABLE omd_lineage.source_probe | taken | omd_reader | SELECT
+TABLE omd_lineage.source_probe | taken_rows | omd_reader | SELECT
+TABLE omd_lineage.source_probe | waits_for | omd_reader | SELECT
 TABLE omd_lineage.source_state |  | omd_reader | SELECT
 TABLE omd_lineage.topic |  | omd_reader | SELECT
 TABLE omd_lineage.topic | inactive_indicator | omd_admin | UPDATE

@@ -199,6 +199,34 @@ def test_no_row_of_a_statement_that_outlives_its_driver_stays(
     assert conn.execute("SELECT FROM dwh.t").rowcount == 0
 
 
+def test_a_statement_over_run_connect_leaves_no_row_and_holds_nobody(
+    control: omd.Control, conn: Connection, killed: Callable[..., None]
+) -> None:
+    killed(
+        "import threading\n"
+        "id = run.module_instance_id\n"
+        "with run.connect() as writer: writer.execute('INSERT INTO dwh.t VALUES (%s)', [id])\n"
+        "def insert():\n"
+        "    with run.connect() as writer:\n"
+        "        writer.execute('INSERT INTO dwh.t SELECT %s FROM pg_sleep(20)', [id])\n"
+        "threading.Thread(target=insert, daemon=True).start()\n"
+        "with run.connect() as look:\n"
+        "    while look.execute('SELECT FROM pg_stat_activity WHERE wait_event = %s',"
+        " ['PgSleep']).rowcount != 1: look.rollback()"
+    )
+    assert contexts(conn)[0]["writers"] == "FENCED"
+    assert conn.execute("SELECT FROM dwh.t").rowcount == 1
+    with control.module("m_alone"):
+        pass
+    assert statuses(conn) == ["F", "S"]
+    assert conn.execute("SELECT FROM dwh.t").rowcount == 0
+    conn.execute(
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+        " WHERE wait_event = 'PgSleep' AND datname = current_database()"
+    )
+    assert conn.execute("SELECT FROM dwh.t").rowcount == 0
+
+
 def test_a_child_that_has_the_environment_is_not_taken_for_dead(
     control: omd.Control, conn: Connection, killed: Callable[..., None]
 ) -> None:

@@ -29,6 +29,7 @@ SPAN = timedelta(days=30)
 STOPWATCHES = {"monotonic", "perf_counter"}
 # A time of milliseconds is no sign that something waits. In these files it is what is tested.
 TIMES = {
+    "control/test_writer.py": "a commit that waits for the instance takes a fence, no other",
     "delivery/test_arrivals.py": "a lock that is not granted in time says nothing about a folder",
     "dispatch/test_claim_rules.py": "who gives up takes nothing",
     "dispatch/test_turns.py": "a change waits as long as its caller lets it; a turn is short",

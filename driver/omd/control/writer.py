@@ -36,7 +36,7 @@ from omd.control.errors import (
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from omd.control.run import ModuleRun
+    from omd.control.engine_block import EngineBlock
 
 _CLASS, _MOST = 1869440114, 2**31 - 1  # of the lock by which omd._sessions_of_undone finds it
 _MARK = "omd.fenced"  # the transaction that a writer has begun; its value is the Module Instance
@@ -75,7 +75,7 @@ class Writers:
         run: the run.
     """
 
-    def __init__(self, run: ModuleRun[Any]) -> None:
+    def __init__(self, run: EngineBlock[Any]) -> None:
         self.run = run
         self.unfenced: UnfencedCommit | None = None  # a text has committed by itself
         self._lock = threading.Lock()
@@ -98,7 +98,7 @@ class Writers:
         if control._link.is_pooled:
             connection.prepare_threshold = None  # a statement of its name may be another's
         else:
-            connection.tell(self.run.module_instance_id)
+            connection.tell(self.run._instance_id)
         with self._lock:
             self._open.add(connection)
         return connection
@@ -124,7 +124,7 @@ class Writers:
         """Find out whether the run was declared dead."""
         run = self.run
         try:
-            run.control.fence(run.module_instance_id)
+            run.control.fence(run._instance_id)
         except (InstanceNotExecuting, LeaseExpired) as refusal:
             run._lose(refusal.message)
         except psycopg.Error:
@@ -302,7 +302,7 @@ class RunConnection(psycopg.Connection[Row]):
         mark = sql.SQL(
             "SELECT pg_catalog.current_setting('transaction_isolation'),"
             " pg_catalog.set_config({}, {}, TRUE)"
-        ).format(_MARK, str(self.writers.run.module_instance_id))
+        ).format(_MARK, str(self.writers.run._instance_id))
         return begin + settings + mark.as_bytes(None)
 
     def _commit(self) -> None:
@@ -408,7 +408,7 @@ class RunConnection(psycopg.Connection[Row]):
         if not _ENDING.search(query):
             return []
         words = (part.split(maxsplit=1) for part in _LITERALS.sub(" ", query).split(";"))
-        return [found[0].upper() for found in words if found]
+        return [word[0].upper() for word in words if word]
 
     def cursor(self, *arguments: Any, **options: Any) -> Any:
         """Return a cursor, whose statements are in a transaction that ends with the fence."""

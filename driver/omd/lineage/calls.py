@@ -291,12 +291,14 @@ class LineageCalls(Calls):
         backoff: timedelta | str | None = None,
         backoff_limit: timedelta | str | None = None,
         max_failures: int | None = None,
+        take_ties: timedelta | str | None = None,
     ) -> int:
         """Inserts or updates the topic ``topic`` (schema.table[#tag][:shard]), with its Module, its
         offset and its dependencies; a NULL argument keeps the present value.
 
-        A view that an interface offers is read by its changes, whoever registers it. Returns
-        ``topic_id``. See docs/explanation/lineage.md.
+        A view that an interface offers is read by its changes, whoever registers it. A topic sets
+        it for the sources on which it depends. Returns ``topic_id``. See
+        docs/explanation/lineage.md.
 
         Args:
             depends_on: tables or topics; the first is the base table.
@@ -342,6 +344,8 @@ class LineageCalls(Calls):
                 further one in a row.
             backoff_limit: the longest such wait (1 hour).
             max_failures: after so many failures in a row it waits for omd.retry (10); 0: never.
+            take_ties: so long after it was seen first, the newest instant of a source is taken
+                although rows of it may still come; NULL: never; a negative one takes it back.
 
         Raises:
             MissingArgument: OM005.
@@ -395,6 +399,7 @@ class LineageCalls(Calls):
             backoff,
             backoff_limit,
             max_failures,
+            take_ties,
         )
         return answer
 
@@ -679,6 +684,7 @@ _REGISTER_TOPIC = Routine(
         "p_backoff": "interval",
         "p_backoff_limit": "interval",
         "p_max_failures": "integer",
+        "p_take_ties": "interval",
     },
     required=1,
     repeat=Repeat(),

@@ -182,6 +182,7 @@ class DependencyOffsetsRow:
         former_id: The number of that one.
         is_closed: TRUE: rows of the source are being taken back, and no step begins to read it.
         source_table_code: The table or view by whose positions it is read; NULL: it is not.
+        is_whole: TRUE: all rows of the instant pos are there, so they may be read.
     """
 
     view: ClassVar[str] = "omd_lineage.dependency_offsets"
@@ -196,6 +197,7 @@ class DependencyOffsetsRow:
     former_id: int
     is_closed: bool
     source_table_code: str | None
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +426,8 @@ class LineageTopicsRow:
         backoff_limit: The longest such wait; NULL when it is a source.
         max_failures: After so many failures in a row it waits for omd.retry, 0: never; NULL
             when it is a source.
+        take_ties: So long after it was seen first, the newest instant of a source is taken
+            although rows of it may still come; NULL: never.
     """
 
     view: ClassVar[str] = "omd_report.lineage_topics"
@@ -457,6 +461,7 @@ class LineageTopicsRow:
     backoff: timedelta | None
     backoff_limit: timedelta | None
     max_failures: int | None
+    take_ties: timedelta | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,13 +470,15 @@ class ProblemListRow:
 
     Attributes:
         problem_code: SOURCE_STALE: its newest row is older than its max_age, and nothing else
-            is wrong with it. SOURCE_PROBLEM: anything else.
+            is wrong with it. NEWEST_WAITS: its newest rows have not been taken for a minute,
+            since others may still come. SOURCE_PROBLEM: anything else.
         severity: WARNING.
         room: The room that says so.
         object_kind: SOURCE.
         object_key: The source.
         subject: What it is about, in words.
-        since: Since when it has been too old; NULL when that is not known.
+        since: Since when it has been too old, or its newest rows have waited; NULL when that is
+            not known.
         text: What is wrong, without values of rows.
         way_out: The command that mends it, or with which it is looked at again when it is
             mended.
@@ -512,8 +519,10 @@ class ReadyListRow:
         blocker: The dependency that limits upto; "no offset: …" names one that has no offset;
             with AWAITED what is to come again; NULL when the topic has no dependency.
         lag: How far the offset is behind the base table, in the time of the rows; NULL when the
-            topic has not begun, or when that is not known. Of a base table that is read by
-            changes or by runs it is the age of the oldest one that is not read, 0 when all are.
+            topic has not begun, or when that is not known. Rows of its newest instant that can
+            not be taken yet count after a minute, by how long they have waited. Of a base table
+            that is read by changes or by runs it is the age of the oldest one that is not read,
+            0 when all are.
         processor: How the topic is made: STEP, RELOAD or a procedure.
         engine: POSTGRES or SPARK.
         state: How the last step of the topic ended.
@@ -688,6 +697,10 @@ class SourceStateRow:
         is_silent: It is too old, or its last probe has failed.
         null_rows: How many of its rows have no pos.
         topics: The topics that depend on it.
+        is_whole: All rows of its newest instant are there, so topics take it.
+        newest_waits: That its newest rows have not been taken for a minute, and for whom they
+            wait; NULL: they have.
+        waiting_since: When its offset moved last; NULL: it has none.
     """
 
     view: ClassVar[str] = "omd_lineage.source_state"
@@ -709,6 +722,9 @@ class SourceStateRow:
     is_silent: bool
     null_rows: int
     topics: list[str]
+    is_whole: bool
+    newest_waits: str | None
+    waiting_since: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -734,6 +750,8 @@ class SourcesRow:
         null_rows: How many of its rows have no pos, and so no position; 1000 stands for that
             many or more.
         topics: The topics that depend on it.
+        is_whole: TRUE: all rows of its newest instant are there, so topics take them; FALSE:
+            rows of that instant may still come, or nobody has looked.
     """
 
     view: ClassVar[str] = "omd_report.sources"
@@ -750,6 +768,7 @@ class SourcesRow:
     is_silent: bool
     null_rows: int
     topics: list[str]
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)

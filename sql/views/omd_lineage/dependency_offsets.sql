@@ -17,7 +17,8 @@ SELECT
     NULL::timestamptz AS former_pos,
     NULL::bigint AS former_id,
     FALSE AS is_closed,
-    NULL::text AS source_table_code
+    NULL::text AS source_table_code,
+    o.is_whole AND o.undone_from IS NULL AS is_whole
 FROM omd_lineage.dependency AS d
 LEFT JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 WHERE d.is_single AND d.source_kind_code IS NULL
@@ -34,7 +35,8 @@ SELECT
     NULL AS former_pos,
     NULL AS former_id,
     FALSE AS is_closed,
-    NULL AS source_table_code
+    NULL AS source_table_code,
+    bool_and(o.is_whole AND o.undone_from IS NULL) AS is_whole
 FROM omd_lineage.dependency AS d
 INNER JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 WHERE NOT d.is_single AND d.source_kind_code IS NULL
@@ -50,7 +52,8 @@ SELECT
     NULL AS former_pos,
     NULL AS former_id,
     FALSE AS is_closed,
-    NULL AS source_table_code
+    NULL AS source_table_code,
+    FALSE AS is_whole
 FROM omd_lineage.dependency AS d
 LEFT JOIN omd_lineage.offsets AS o ON d.source_topic_id = o.topic_id
 LEFT JOIN omd.source_position AS s
@@ -68,7 +71,8 @@ SELECT
     CASE WHEN count(DISTINCT s.source_code) = 1 THEN max(s.former_pos) END AS former_pos,
     max(s.former_id) AS former_id,
     coalesce(bool_or(s.is_closed), FALSE) AS is_closed,
-    d.table_code AS source_table_code
+    d.table_code AS source_table_code,
+    FALSE AS is_whole
 FROM omd_lineage.dependency AS d
 LEFT JOIN omd.source_position AS s
     ON d.table_code = s.table_code AND d.source_kind_code = s.source_kind_code
@@ -98,3 +102,5 @@ COMMENT ON COLUMN omd_lineage.dependency_offsets.is_closed IS
 'TRUE: rows of the source are being taken back, and no step begins to read it.';
 COMMENT ON COLUMN omd_lineage.dependency_offsets.source_table_code IS
 'The table or view by whose positions it is read; NULL: it is not.';
+COMMENT ON COLUMN omd_lineage.dependency_offsets.is_whole IS
+'TRUE: all rows of the instant pos are there, so they may be read.';

@@ -31,7 +31,8 @@ SELECT
     t.max_age,
     m.backoff,
     m.backoff_limit,
-    m.max_failures
+    m.max_failures,
+    t.take_ties
 FROM omd_lineage.topic AS t
 LEFT JOIN omd.module AS m ON t.module_id = m.module_id;
 
@@ -87,3 +88,6 @@ COMMENT ON COLUMN omd_report.lineage_topics.backoff_limit IS
 'The longest such wait; NULL when it is a source.';
 COMMENT ON COLUMN omd_report.lineage_topics.max_failures IS
 'After so many failures in a row it waits for omd.retry, 0: never; NULL when it is a source.';
+COMMENT ON COLUMN omd_report.lineage_topics.take_ties IS
+'So long after it was seen first, the newest instant of a source is taken although rows of it may '
+'still come; NULL: never.';

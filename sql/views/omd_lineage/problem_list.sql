@@ -27,12 +27,28 @@ FROM (
 WHERE
     s.unregistered IS NOT NULL
     OR s.shown_problem IS NOT NULL
-    OR s.odd_age IS NOT NULL;
+    OR s.odd_age IS NOT NULL
+UNION ALL
+SELECT
+    'NEWEST_WAITS' AS problem_code,
+    'WARNING' AS severity,
+    'lineage' AS room,
+    'SOURCE' AS object_kind,
+    s.source AS object_key,
+    'source ' || s.source AS subject,
+    s.waiting_since AS since,
+    s.newest_waits AS text,
+    format(
+        'CALL omd_lineage.register_topic(%L, p_take_ties => %L);', s.source, '1 minute'
+    ) AS way_out
+FROM omd_lineage.source_state AS s
+WHERE s.newest_waits IS NOT NULL;
 
 COMMENT ON VIEW omd_lineage.problem_list IS
 'For rooms: the sources with which something is wrong, as omd_report.problems shows them.';
 COMMENT ON COLUMN omd_lineage.problem_list.problem_code IS
 'SOURCE_STALE: its newest row is older than its max_age, and nothing else is wrong with it. '
+'NEWEST_WAITS: its newest rows have not been taken for a minute, since others may still come. '
 'SOURCE_PROBLEM: anything else.';
 COMMENT ON COLUMN omd_lineage.problem_list.severity IS 'WARNING.';
 COMMENT ON COLUMN omd_lineage.problem_list.room IS 'The room that says so.';
@@ -40,7 +56,7 @@ COMMENT ON COLUMN omd_lineage.problem_list.object_kind IS 'SOURCE.';
 COMMENT ON COLUMN omd_lineage.problem_list.object_key IS 'The source.';
 COMMENT ON COLUMN omd_lineage.problem_list.subject IS 'What it is about, in words.';
 COMMENT ON COLUMN omd_lineage.problem_list.since IS
-'Since when it has been too old; NULL when that is not known.';
+'Since when it has been too old, or its newest rows have waited; NULL when that is not known.';
 COMMENT ON COLUMN omd_lineage.problem_list.text IS 'What is wrong, without values of rows.';
 COMMENT ON COLUMN omd_lineage.problem_list.way_out IS
 'The command that mends it, or with which it is looked at again when it is mended.';

@@ -42,6 +42,10 @@ newest AS (
         coalesce(p.is_read, TRUE) AS is_read,
         coalesce(p.null_rows, 0) AS null_rows,
         s.source_offset,
+        coalesce(o.is_whole, FALSE) AS is_whole,
+        p.waits_for,
+        o.waiting_since,
+        o.last_ts,
         CASE
             WHEN s.source_offset IN ('FACTS', 'RUNS')
                 THEN (
@@ -134,7 +138,32 @@ SELECT
     j.is_too_old,
     j.is_too_old OR (j.is_active AND NOT j.is_read) AS is_silent,
     j.null_rows,
-    coalesce(r.topics, '{}') AS topics
+    coalesce(r.topics, '{}') AS topics,
+    j.is_whole,
+    -- Another row has come in a minute where a source is not quiet. A reload has read all rows.
+    CASE
+        WHEN
+            j.is_active
+            AND j.is_read
+            AND j.source_offset IN ('PROBE', 'TRIGGER')
+            AND NOT j.is_whole
+            AND j.newest_pos >= j.last_ts
+            AND j.waiting_since < now() - interval '1 minute'
+            AND EXISTS (
+                SELECT FROM omd_lineage.dependency AS d
+                INNER JOIN omd_lineage.topic AS t ON d.topic_id = t.topic_id
+                WHERE
+                    d.source_topic_id = j.topic_id
+                    AND t.processor <> 'RELOAD'
+                    AND t.inactive_indicator = 'N'
+            )
+            THEN
+                format(
+                    'Its newest rows, of %s, have waited since %s%s.',
+                    j.newest_pos, date_trunc('second', j.waiting_since), ': ' || j.waits_for
+                )
+    END AS newest_waits,
+    j.waiting_since
 FROM judged AS j
 LEFT JOIN readers AS r ON coalesce(j.topic_id::text, j.source) = r.source_key
 LEFT JOIN undone AS u ON j.table_code = u.source_code;
@@ -168,3 +197,9 @@ COMMENT ON COLUMN omd_lineage.source_state.is_silent IS
 'It is too old, or its last probe has failed.';
 COMMENT ON COLUMN omd_lineage.source_state.null_rows IS 'How many of its rows have no pos.';
 COMMENT ON COLUMN omd_lineage.source_state.topics IS 'The topics that depend on it.';
+COMMENT ON COLUMN omd_lineage.source_state.is_whole IS
+'All rows of its newest instant are there, so topics take it.';
+COMMENT ON COLUMN omd_lineage.source_state.newest_waits IS
+'That its newest rows have not been taken for a minute, and for whom they wait; NULL: they have.';
+COMMENT ON COLUMN omd_lineage.source_state.waiting_since IS
+'When its offset moved last; NULL: it has none.';

@@ -15,14 +15,16 @@ SELECT
             s.unregistered,
             s.probe_problem,
             s.odd_age,
-            s.undone
+            s.undone,
+            s.newest_waits
         ),
         ''
     ) AS problem,
     s.is_too_old,
     s.is_silent,
     s.null_rows,
-    s.topics
+    s.topics,
+    s.is_whole
 FROM omd_lineage.source_state AS s
 ORDER BY s.source;
 
@@ -54,3 +56,6 @@ COMMENT ON COLUMN omd_report.sources.is_silent IS
 COMMENT ON COLUMN omd_report.sources.null_rows IS
 'How many of its rows have no pos, and so no position; 1000 stands for that many or more.';
 COMMENT ON COLUMN omd_report.sources.topics IS 'The topics that depend on it.';
+COMMENT ON COLUMN omd_report.sources.is_whole IS
+'TRUE: all rows of its newest instant are there, so topics take them; FALSE: rows of that instant '
+'may still come, or nobody has looked.';
