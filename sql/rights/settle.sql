@@ -3,7 +3,7 @@
 -- this file compares them with the catalogue, each time, and executes the differences. What any
 -- other role has is its administrator's and stays, and so does what a role of ours has handed on:
 -- nothing is revoked with CASCADE. With the setting omd_install.only_look nothing is executed. What
--- was found is in the setting omd_install.rights_found, which outlives the transaction. A new
+-- was found is in the setting omd_install.rights_compared, which outlives the transaction. A new
 -- database has what its files grant, unless default privileges have given more.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
@@ -12,11 +12,11 @@ DO $do$
 DECLARE
     c_looks CONSTANT boolean := coalesce(current_setting('omd_install.only_look', TRUE), '') = 'yes';
     v_owner CONSTANT regrole := to_regrole('omd_owner');
-    v_found jsonb := '[]';
+    v_differences jsonb := '[]';
     v_now jsonb;
     v_statement text;
 BEGIN
-    PERFORM set_config('omd_install.rights_found', '[]', FALSE);
+    PERFORM set_config('omd_install.rights_compared', '[]', FALSE);
     IF NOT c_looks THEN
         PERFORM FROM pg_constraint AS c
         INNER JOIN pg_namespace AS n ON c.connamespace = n.oid
@@ -168,7 +168,7 @@ BEGIN
                 )
         ) AS r (text);
         IF v_round = 1 THEN
-            v_found := v_now;
+            v_differences := v_now;
         END IF;
         EXIT WHEN c_looks;
         EXIT WHEN NOT v_now @? '$[*].statement ? (@ != null)';
@@ -179,7 +179,7 @@ BEGIN
             EXECUTE v_statement;
         END LOOP;
     END LOOP;
-    PERFORM set_config('omd_install.rights_found', v_found::text, FALSE);
+    PERFORM set_config('omd_install.rights_compared', v_differences::text, FALSE);
 END
 $do$;
 

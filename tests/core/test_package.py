@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import omd
+from omd._core import packages
 from omd.cli.doctor import Verdict, _command, _package
 
 
@@ -106,7 +107,8 @@ def test_the_doctor_names_another_distribution_of_the_package(tmp_path, monkeypa
     finding = _package()
     assert finding.verdict is Verdict.BAD
     assert "the distribution omd also provides the package omd" in finding.found
-    assert finding.mend == "pip uninstall omd, then: pip install --force-reinstall pgomd"
+    again = packages.install(options="--force-reinstall")
+    assert finding.mend == f"pip uninstall omd, then: {again}"
 
 
 def test_the_doctor_names_another_program_of_the_name(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ import psycopg
 
 from omd.install.manifest import read_manifest
 from omd.install.planning import Action, Part, Step, plan_of
-from omd.install.rights import found_rights
+from omd.install.rights import compared_rights
 from omd.install.running import pinned, require_idle
 from omd.install.transactions import transactions_of
 from omd.install.upgrading import WAIT, Upgrade
@@ -75,7 +75,7 @@ def install(
         ):
             upgrade.perform(transaction)
     if only is not Part.ROLES:
-        steps += found_rights(conn)
+        steps += compared_rights(conn)
     for step in steps:
         if step.action in (Action.APPLY, Action.REAPPLY, Action.GRANT, Action.REVOKE):
             logger.info("%s %s", step.action.value, step.path)

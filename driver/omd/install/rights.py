@@ -13,7 +13,7 @@ from omd.install.manifest import Kind, read_manifest
 from omd.install.planning import Action, Part, Step, is_installed
 from omd.install.running import execute, pinned
 
-_FOUND = "omd_install.rights_found"  # sql/rights/settle.sql fills it
+_COMPARED = "omd_install.rights_compared"  # sql/rights/settle.sql fills it
 
 
 def plan_rights(
@@ -30,16 +30,16 @@ def plan_rights(
         for entry in read_manifest(root):
             if entry.kind is Kind.FINISH:
                 execute(conn, entry.path, entry.text)
-    return found_rights(conn)
+    return compared_rights(conn)
 
 
-def found_rights(conn: psycopg.Connection[Any]) -> list[Step]:
-    """Return what the last comparison of this session has found, and forget it."""
-    with conn.cursor(row_factory=tuple_row) as cur:
-        cur.execute("SELECT pg_catalog.current_setting(%s, TRUE)", [_FOUND])
-        found = cur.fetchone()
-        cur.execute("SELECT pg_catalog.set_config(%s, '', FALSE)", [_FOUND])
-    rights = json.loads((found and found[0]) or "[]")
+def compared_rights(conn: psycopg.Connection[Any]) -> list[Step]:
+    """Return what the last comparison of this session has shown, and forget it."""
+    with conn.transaction(), conn.cursor(row_factory=tuple_row) as cur:
+        cur.execute("SELECT pg_catalog.current_setting(%s, TRUE)", [_COMPARED])
+        row = cur.fetchone()
+        cur.execute("SELECT pg_catalog.set_config(%s, '', FALSE)", [_COMPARED])
+    rights = json.loads((row and row[0]) or "[]")
     return [
         Step(Action(right["action"]), right["right"], Kind.RIGHT, _reason(right))
         for right in rights

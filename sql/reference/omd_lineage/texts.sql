@@ -84,7 +84,7 @@ FROM (
         'NEVER_PERSONAL',
         'a name or a text of who registered the object, or of OMD'
     ),
-    ('omd_lineage.source_probe', '{newest}', 'NEVER_PERSONAL', 'a moment and a number'),
+    ('omd_lineage.source_probe', '{newest,taken}', 'NEVER_PERSONAL', 'a moment and a number'),
     (
         'omd_lineage.source_probe',
         '{problem,shown_problem}',
@@ -96,6 +96,12 @@ FROM (
         '{source}',
         'NEVER_PERSONAL',
         'a setting or a code, which says nothing of a row'
+    ),
+    (
+        'omd_lineage.source_probe',
+        '{waits_for}',
+        'NEVER_PERSONAL',
+        'a session of the database: its number, and its role'
     ),
     (
         'omd_lineage.topic',
