@@ -1,7 +1,7 @@
 """The demo of dispatch: a night of a small platform, in a minute.
 
-``schema.sql`` holds what a DBA sets up: tables, a Batch, two topics, and the types of tasks. In
-this module schedules fire, files arrive, workers come and go, and things go wrong. ``proof.sql``,
+``left.sql`` and ``schema.sql`` hold what a DBA sets up: tables, a Batch, two topics, and the types
+of tasks. In this module schedules fire, files arrive, workers come and go, and things go wrong. ``proof.sql``,
 ``tasks.sql`` and ``proof.py`` show that each load happened once.
 """
 
@@ -57,6 +57,8 @@ def play(dsn: str, folder: Path, screen: Screen) -> bool:
     with connect(dsn, "UTC") as connection:
         install_omd(connection, screen)
         about = f"a Batch, 2 topics, the family of tasks {FAMILY}"
+        execute_file(connection, screen, _HERE / "left.sql", "an earlier demo is ended")
+        connection.execute("CALL omd_dispatch.maintain()")
         execute_file(connection, screen, _HERE / "schema.sql", about)
         with screen.step("January 2013") as step:
             source = files.prepare(folder)
