@@ -68,7 +68,8 @@ BEGIN
                 'FUNCTION ' || p.oid::regprocedure, coalesce(p.proacl, acldefault('f', p.proowner)),
                 NULL,
                 CASE
-                    WHEN p.proname ~ '^_take_' THEN '{EXECUTE TO omd_runner}'::text[] ELSE '{}'
+                    WHEN p.proname ~ '^_take_' THEN ARRAY[format('%s TO omd_runner', 'EXECUTE')]
+                    ELSE '{}'
                 END
             FROM pg_proc AS p
             WHERE p.pronamespace = 'omd_dispatch'::regnamespace
@@ -102,7 +103,9 @@ BEGIN
                 'REVOKE ALL ON %s FROM PUBLIC, %s', v_made.object, array_to_string(c_roles, ', ')
             );
             FOREACH v_right IN ARRAY v_made.wanted LOOP
-                EXECUTE 'GRANT ' || replace(v_right, ' TO ', format(' ON %s TO ', v_made.object));
+                EXECUTE format(
+                    'GRANT %s', replace(v_right, ' TO ', format(' ON %s TO ', v_made.object))
+                );
             END LOOP;
         EXCEPTION
             WHEN dependent_objects_still_exist THEN
@@ -114,7 +117,7 @@ $set_rights$;
 
 COMMENT ON PROCEDURE omd_dispatch._set_rights IS
 'Grants what was made for the family p_family_code: the tables of tasks to omd_data_reader, and to '
-'omd_reader all but the errors of tasks, what lies beside them to omd_reader, and the function that '
-'takes tasks to omd_runner. Our roles and PUBLIC lose what else they have of it, but what was '
+'omd_reader all but the errors of tasks, what lies beside them to omd_reader, and the function '
+'that takes tasks to omd_runner. Our roles and PUBLIC lose what else they have of it, but what was '
 'handed on. Locks: none.';
 REVOKE ALL ON PROCEDURE omd_dispatch._set_rights FROM PUBLIC;

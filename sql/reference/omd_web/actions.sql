@@ -116,8 +116,10 @@ WITH listed AS (
         'omd.set_next_run_indicator',
         '{"p_next_run_indicator": {"sql": "''R''"}, '
         '"p_module_instance_id": {"sql": "o.module_instance_id"}}',
-        'o.next_run_indicator <> ''R'' AND NOT coalesce(o.execution_status_code IN (''A'', ''C'') '
-        'AND o.reason_code IS NOT NULL, FALSE) AND o.rolled_back_by_module_instance_id IS NULL',
+        '(o.next_run_indicator <> ''R'' OR o.rolled_back_by_module_instance_id IS NOT NULL) '
+        'AND (o.execution_status_code = ''F'' OR o.rolled_back_by_module_instance_id IS NULL) '
+        'AND NOT coalesce(o.execution_status_code IN (''A'', ''C'') '
+        'AND o.reason_code IS NOT NULL, FALSE)',
         'PLAN',
         'SELECT r.module_instance_id, r.module_code, m.table_code, r.rows_inserted, '
         'r.rows_updated, r.rows_deleted, '

@@ -1,8 +1,8 @@
 """The demo of dispatch: a night of a small platform, in a minute.
 
 ``left.sql`` and ``schema.sql`` hold what a DBA sets up: tables, a Batch, two topics, and the types
-of tasks. In this module schedules fire, files arrive, workers come and go, and things go wrong. ``proof.sql``,
-``tasks.sql`` and ``proof.py`` show that each load happened once.
+of tasks. In this module schedules fire, files arrive, workers come and go, and things go wrong.
+``proof.sql``, ``tasks.sql`` and ``proof.py`` show that each load happened once.
 """
 
 from __future__ import annotations
