@@ -99,8 +99,8 @@
 \ir ../../migrations/V155__omd_facts.sql
 \endif
 
-\set checksum '0316945451b4c996c47dac678fc9ccf4fa220b05f8b965fe09ed4beccded5619'
-\set phase 'contract'
+\set checksum '759e6dd954a31811e51d061937e6af0e1c0ec1169ed4aa744bfb1ae002e5ac29'
+\set phase 'expand'
 \set locks 'omd_facts.gdal_delivery, omd_facts.change'
 \set migration 'V188__facts_indexes_once'
 \ir ../setup/claim.psql

@@ -159,12 +159,14 @@ def test_a_directive_names_one_instance(flow: Flow) -> None:
     assert flow.codes(module=module) == flow.codes(batch=batch) == "S P P"
 
 
-def test_what_was_rolled_back_can_not_be_marked_again(flow: Flow) -> None:
-    failed = flow.run_module("m", "F")
+def test_a_success_that_was_rolled_back_can_not_be_marked_again(flow: Flow) -> None:
+    """A failure can: rows of its run may have come after its rollback."""
+    undone = flow.run_module("m", "S")
+    flow.set_next("R", module=undone)
     flow.run_module()
-    flow.set_next("P", module=failed)
+    flow.set_next("P", module=undone)
     with pytest.raises(psycopg.Error) as caught:
-        flow.set_next("R", module=failed)
+        flow.set_next("R", module=undone)
     assert caught.value.sqlstate == "OM106"
 
 

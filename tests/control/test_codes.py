@@ -236,7 +236,7 @@ def test_the_placeholders_appear_in_no_report(flow: Flow) -> None:
     assert reports
     definitions = (
         "batch_list", "module_list", "batch_module_list", "audit_columns", "dispatch_sources",
-        "work", "work_states", "work_summary", "flow", "flow_nodes",
+        "work", "work_states", "work_summary", "batch_work", "flow", "flow_nodes",
         "metric_list", "metrics", "prometheus", "server", "footprint",
     )  # fmt: skip
     for report in reports:

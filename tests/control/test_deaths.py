@@ -140,7 +140,7 @@ def test_a_zombie_is_dead(
     [
         "psycopg.connect(run.dsn)",
         "run.environment()",
-        "run.snapshot()",
+        pytest.param("run.snapshot()", marks=pytest.mark.spark),
         "control.dsn",
         "control.executor_dsn",
         "with control.transaction() as connection: connection.execute('SELECT 1')",

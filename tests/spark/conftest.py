@@ -8,13 +8,13 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 import omd
-import omd.spark
-from spark.desk import Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyspark.sql import SparkSession
+
+    from spark.desk import Desk
 
 SECRET = "hunter2-do-not-show"
 AUDIT = (
@@ -32,6 +32,8 @@ def event_log(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="session")
 def spark(event_log: Any) -> Iterator[SparkSession]:
+    import omd.spark  # not at the top: the folder is collected where Spark is not installed
+
     session = omd.spark.session(
         "local[2]",
         {
@@ -74,4 +76,6 @@ def target(conn: Any, control: omd.Control) -> Callable[..., str]:
 @pytest.fixture
 def desk(conn: Any, control: omd.Control, spark: SparkSession) -> Desk:
     """Deliveries that Spark runs."""
+    from spark.desk import Desk
+
     return Desk(conn, control, spark)

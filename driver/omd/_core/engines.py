@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
+from omd._core import packages
+
 POSTGRES, SPARK = "POSTGRES", "SPARK"
 
 
@@ -211,8 +213,10 @@ class Engines:
         return iter(self._table)
 
     def __getitem__(self, name: str) -> Engine:
-        # It is imported only now, so that a run in PostgreSQL needs nothing of Spark.
-        engine: Engine = importlib.import_module(self._table[name][0]).engine
+        # It is imported only now, so that a run in PostgreSQL needs nothing of Spark; and without
+        # its library too, so that a worker that lacks it goes on with other work.
+        with packages.may_lack_extras():
+            engine: Engine = importlib.import_module(self._table[name][0]).engine
         return engine
 
     def active_session(self) -> Any | None:

@@ -2,11 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.util import find_spec
+
 DISTRIBUTION = "pgomd"
 
 # Whether the name is on the registry; until then pip installs what is in a clone of the repository.
 # A release sets it, and `make generate` writes the documents anew.
 PUBLISHED = False
+
+
+_MAY_LACK = ContextVar("may_lack", default=False)
+
+
+@contextmanager
+def may_lack_extras() -> Iterator[None]:
+    """Import a package of an extra inside, whether what it needs is there or not."""
+    before = _MAY_LACK.set(True)
+    try:
+        yield
+    finally:
+        _MAY_LACK.reset(before)
+
+
+def require(name: str, extra: str) -> None:
+    """Raise where a package is not there that an import needs.
+
+    Raises:
+        ModuleNotFoundError: with the command that installs the extra.
+    """
+    if not _MAY_LACK.get() and find_spec(name) is None:
+        raise ModuleNotFoundError(f"{name} is not installed. Hint: {install(extra)}", name=name)
 
 
 def requirement(extra: str = "", *, published: bool = PUBLISHED) -> str:

@@ -58,7 +58,7 @@ class Lineage(Door, LineageCalls):
         return self.report(view, topic=topic, is_ready=True if only_ready else None)
 
     def listen(self) -> Listener:
-        """Return a connection that is notified of each topic whose offset moves."""
+        """Return a connection that is notified of each topic whose offset moves, by `topic_id`."""
         return Listener(self.control.new_link(name="-listen"), "omd_lineage")
 
     def step(  # type: ignore[override] # the routine, and the same on Spark

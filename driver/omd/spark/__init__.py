@@ -9,7 +9,6 @@ Examples:
         run.write(df)
 """
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from omd._core import packages
@@ -29,10 +28,7 @@ if TYPE_CHECKING:
     from omd.spark.source import OmdDataSource as OmdDataSource
     from omd.spark.types import UnsupportedType as UnsupportedType
 
-if find_spec("pyspark") is None:
-    raise ModuleNotFoundError(
-        f"pyspark is not installed. Hint: {packages.install('spark')}", name="pyspark"
-    )
+packages.require("pyspark", "spark")
 
 # The names are imported on first use, so that a Spark worker imports only what it needs.
 __all__, __getattr__, __dir__ = lazily(
