@@ -20,6 +20,9 @@ MODULES = {"instance_type": "MODULE"}
 BATCHES = {"instance_type": "BATCH"}
 
 
+ALL = "SELECT module_instance_id, start_datetime, end_datetime FROM omd.module_instance"
+
+
 def now(flow: Flow) -> Any:
     return flow.one("SELECT clock_timestamp()")
 
@@ -77,8 +80,8 @@ def test_what_the_single_call_refuses_is_passed_over(flow: Flow) -> None:
     flow.refused("OM106", "set_next_run_indicator", next_run_indicator="P", module_instance_id=1)
     assert act(flow, "set_next_run_indicators", MODULES, next_run_indicator="R") == (2, 0, False)
     assert column(flow, "next_run_indicator") == "RR"
-    assert flow.begin_module("failed").pi == "P"  # the failed run is rolled back now
-    rolled_back = {**MODULES, "codes": ["failed"], "statuses": ["F"]}
+    assert flow.begin_module("done").pi == "P"  # the success is rolled back now
+    rolled_back = {**MODULES, "codes": ["done"], "statuses": ["S"]}
     assert act(flow, "set_next_run_indicators", rolled_back, next_run_indicator="P") == (
         1,
         0,
@@ -177,7 +180,7 @@ def test_a_filter_means_what_it_says(flow: Flow) -> None:
         (1, {"codes": ["m", "n"], "statuses": ["F"]}),
     ):  # fmt: skip
         given = {**MODULES, **more}
-        assert count(flow, given) == expected, given
+        assert count(flow, given) == expected, (given, now(flow), flow.rows(ALL))
         with flow.conn.transaction(force_rollback=True):
             done = act(flow, "set_next_run_indicators", given, next_run_indicator="C")
             assert done == (expected, 0, False)

@@ -51,7 +51,8 @@ def test_a_delta_makes_versions_and_one_queue_row_in_one_transaction(shop: Shop)
         "orders": {"N": 1, "A": 0, "R": 0},
     }
     heard = [json.loads(n.payload) for n in shop.conn.notifies(timeout=0)]
-    assert {"event": "look", "queue_id": answer["queue_id"], "interface_id": 1} in heard
+    (interface,) = shop.rows("SELECT interface_id FROM omd_delivery.interface")
+    assert {"event": "look", "queue_id": answer["queue_id"], **interface} in heard
     moves = ["RECEIVED", "LOADED", "LOADED", "VALIDATED", "ACCEPTED"]
     assert heard.count({"event": "look", "delivery_id": first.id}) == len(moves)
     assert [status for _, status in shop.events(first.id)] == moves

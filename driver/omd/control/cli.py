@@ -15,7 +15,6 @@ from omd._terminal.tables import render, show, show_document, show_pairs, titled
 from omd._terminal.text import row_dict, short
 from omd.cli.common import add_call, add_view, dsn_option, open_control, resolve_dsn
 from omd.control.calls import ControlCalls
-from omd.control.death import await_turn, who_runs
 from omd.control.logs import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
 
 if TYPE_CHECKING:
@@ -444,6 +443,8 @@ def run_module(
     wait: float | None,
 ) -> int:
     """Run a Module, whatever its kind."""
+    from omd.control.death import await_turn, who_runs
+
     with open_control(dsn) as control:
         control.wait = None if wait is None else timedelta(seconds=wait)
         if executable is None:
