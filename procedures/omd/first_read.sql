@@ -1,5 +1,6 @@
 -- A run that began after the rows were there has read them, unless its window is one of positions
--- and ends before them. Of a run that still executes nobody knows, so it counts.
+-- and ends before them. Of a run that still executes nobody knows, so it counts. BETWEEN keeps the
+-- planner to the index of a Module's runs.
 
 CREATE OR REPLACE FUNCTION omd.first_read(
     p_module_id integer,
@@ -17,7 +18,7 @@ BEGIN ATOMIC
     FROM omd.module_instance AS mi
     LEFT JOIN omd.source_control AS sc ON mi.module_instance_id = sc.module_instance_id
     WHERE
-        mi.module_id = p_module_id
+        mi.module_id BETWEEN p_module_id AND p_module_id
         AND mi.module_instance_id > p_after_id
         AND mi.module_instance_id <= p_upto_id
         AND mi.execution_status_code IN ('S', 'E')
@@ -28,7 +29,7 @@ BEGIN ATOMIC
             OR coalesce(sc.end_value, '-infinity') = '-infinity'
             OR sc.end_value >= p_from
         )
-    ORDER BY mi.module_instance_id
+    ORDER BY mi.module_id, mi.module_instance_id
     LIMIT 1;
 END;
 

@@ -1,5 +1,6 @@
 -- What a person wrote comes first; else what the last run said about where it ran. No command line
--- and no environment is in it, since none is recorded.
+-- and no environment is in it, since none is recorded. BETWEEN keeps the planner to the index of a
+-- Module's runs: of one that has none it would walk all runs back by the key.
 
 CREATE OR REPLACE FUNCTION omd.start_hint(
     p_module_id integer
@@ -26,8 +27,8 @@ BEGIN ATOMIC
                             ''
                         )
                     FROM omd.module_instance AS r
-                    WHERE r.module_id = m.module_id
-                    ORDER BY r.module_instance_id DESC
+                    WHERE r.module_id BETWEEN m.module_id AND m.module_id
+                    ORDER BY r.module_id DESC, r.module_instance_id DESC
                     LIMIT 1
                 )
             ),

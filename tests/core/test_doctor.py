@@ -18,6 +18,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from omd import embedded, install
+from omd._core import packages
 from omd.cli import doctor_server
 from support.server import QUICK, VERSION
 from support.servers import Servers
@@ -133,7 +134,7 @@ def test_another_version_is_told(doctor, dsn, theirs, verdict):
     assert found["verdict"] == verdict
     assert theirs in found["found"]
     if verdict == "bad":
-        assert found["mend"] == "pip install 'pgomd==99.*'"
+        assert found["mend"] == packages.install_version(99)
 
 
 def test_a_database_that_needs_an_installation_is_told(doctor, dsn):

@@ -17,7 +17,7 @@ from psycopg import sql
 
 import omd
 from omd import errors
-from omd._core import versions
+from omd._core import packages, versions
 from omd._core.calls import JOBS, Calls, Routine
 from omd._core.rows import Code, _codes_of, rows_of
 from omd.control import rows as t
@@ -288,7 +288,7 @@ def test_a_client_of_an_older_major_version_is_refused_at_connect(
     older("1.7.0", "2.0.1")
     with pytest.raises(errors.NewerInstalled, match=r"omd 1\.7\.0.*omd 2\.0\.1") as caught:
         omd.connect(dsn)
-    assert caught.value.hint == "Run: pip install 'pgomd==2.*'"
+    assert caught.value.hint == f"Run: {packages.install_version(2)}"
 
 
 @pytest.mark.parametrize("database", ["1.4.0", "1.4.9", "1.3.0", "1.5.0", "1.99.0", "1.5.0rc1"])

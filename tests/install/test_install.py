@@ -349,7 +349,7 @@ def test_the_manifest_lists_every_file_once():
     root = install.sql_root()
     listed = [e.path for e in install.read_manifest() if e.kind is not Kind.SETUP]
     folders = ["migrations", "procedures", *(f"sql/{f}" for f in ("views", "triggers"))]
-    folders += ["sql/reference", "sql/grants", "sql/prepare", "sql/cleanup"]
+    folders += [f"sql/{f}" for f in ("reference", "grants", "prepare", "cleanup", "rights")]
     there = [p.relative_to(root).as_posix() for f in folders for p in (root / f).rglob("*.sql")]
     assert sorted(listed) == sorted(there)
 

@@ -25,11 +25,11 @@ WHERE
             SELECT mi.module_instance_id
             FROM omd.module_instance AS mi
             WHERE
-                mi.module_id = u.module_id
+                mi.module_id BETWEEN u.module_id AND u.module_id
                 AND mi.module_instance_id > u.last_instance_id
                 AND mi.execution_status_code = 'S'
                 AND mi.rolled_back_by_module_instance_id IS NULL
-            ORDER BY mi.module_instance_id
+            ORDER BY mi.module_id, mi.module_instance_id
             LIMIT 1
         ) IS NOT NULL
     );
