@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from omd._core import packages
+
 
 def lazily(
     package: str, homes: Mapping[str, Sequence[str]]
@@ -40,6 +42,8 @@ def forwarded(function: str) -> Any:
     module, _, name = function.rpartition(".")
 
     def method(_self: object, *arguments: Any, **options: Any) -> Any:
-        return getattr(importlib.import_module(module), name)(*arguments, **options)
+        with packages.may_lack_extras():  # the function itself says what it needs
+            found = getattr(importlib.import_module(module), name)
+        return found(*arguments, **options)
 
     return method
