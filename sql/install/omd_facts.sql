@@ -99,15 +99,6 @@
 \ir ../../migrations/V155__omd_facts.sql
 \endif
 
-\set checksum '759e6dd954a31811e51d061937e6af0e1c0ec1169ed4aa744bfb1ae002e5ac29'
-\set phase 'expand'
-\set locks 'omd_facts.gdal_delivery, omd_facts.change'
-\set migration 'V188__facts_indexes_once'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/V188__facts_indexes_once.sql
-\endif
-
 -- What databases from before 1.0 lack.
 \if :former
 \endif

@@ -43,7 +43,7 @@ def forwarded(function: str) -> Any:
 
     def method(_self: object, *arguments: Any, **options: Any) -> Any:
         with packages.may_lack_extras():  # the function itself says what it needs
-            found = getattr(importlib.import_module(module), name)
-        return found(*arguments, **options)
+            target = getattr(importlib.import_module(module), name)
+        return target(*arguments, **options)
 
     return method

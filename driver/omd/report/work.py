@@ -84,7 +84,7 @@ def retry(dsn: str, code: str) -> None:
         ]
     if outside:
         literal = code.replace("'", "''")
-        undo = f"CALL omd.undo_left('{literal}'); undoes what it left."
+        undo = f"To undo what it left: CALL omd.undo_left('{literal}');"
         click.echo(f"Module {code} stays as it is. {outside[0]}\n{undo}", err=True)
         return
     click.echo(
