@@ -4,7 +4,7 @@
 DO $do$
 BEGIN
     IF to_regprocedure('omd_dispatch._hide_errors(text)') IS NOT NULL THEN
-        COMMENT ON PROCEDURE omd_dispatch._hide_errors(text) IS 'Retired.';
+        COMMENT ON PROCEDURE omd_dispatch._hide_errors IS 'Retired.';
     END IF;
 END
 $do$;

@@ -94,7 +94,7 @@ BEGIN
                 CROSS JOIN LATERAL aclexplode(t.attacl) AS a
                 WHERE t.attrelid = m.relation AND NOT t.attisdropped
             ) AS x
-            WHERE x.grantee = 0 OR x.grantee = ANY (c_roles::oid[])
+            WHERE x.grantee = 0 OR x.grantee = ANY(c_roles::oid[])
             ORDER BY 1
         )
     LOOP

@@ -99,7 +99,7 @@
 \ir ../../migrations/V153__omd_dispatch.sql
 \endif
 
-\set checksum '164049345f14087cd21583b59478d1a39471b2045373b3da1339457172a95d11'
+\set checksum '77df38010820a37989dea6327f4bb7d6abe70ac1153918620992439e6ec51c36'
 \set migration 'V185__rights_of_families'
 \ir ../setup/claim.psql
 \if :pending

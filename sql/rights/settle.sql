@@ -32,7 +32,7 @@ BEGIN
         WITH roles AS (
             SELECT r.oid, quote_ident(r.rolname) AS name
             FROM pg_roles AS r
-            WHERE r.rolname = ANY (
+            WHERE r.rolname = ANY(
                 '{omd_guest, omd_runner, omd_admin, omd_reader, omd_data_reader, omd_data_writer}'
             )
             UNION ALL
