@@ -15,14 +15,14 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $sessions_of_undone$
 DECLARE
-    v_class CONSTANT oid := 1869440114;
+    v_class CONSTANT oid := 1869440114::oid;
     v_pids integer[];
 BEGIN
     IF NOT EXISTS (
         SELECT FROM pg_locks AS l
         WHERE l.locktype = 'advisory' AND l.classid = v_class AND l.objsubid = 2
     ) THEN
-        RETURN '{}';
+        RETURN '{}'::integer[];
     END IF;
     SELECT coalesce(array_agg(DISTINCT l.pid ORDER BY l.pid), '{}') INTO v_pids
     FROM omd._rollback_parts(p_module_instance_id) AS p

@@ -75,7 +75,7 @@ BEGIN
                 )
             );
     END LOOP;
-    SELECT v_reads - coalesce(sum(regexp_count(v_tree, format(':funcid %s ', c.id))), 0)
+    SELECT (v_reads - coalesce(sum(regexp_count(v_tree, format(':funcid %s ', c.id))), 0))::integer
     INTO v_reads
     FROM unnest(p_cut_by) AS c (id);
     -- A function with the condition cuts for the view that calls it; a view cuts only its own reads.

@@ -16,7 +16,7 @@ SET search_path = pg_catalog, pg_temp
 SET lock_timeout = '1s'
 AS $report_death$
 DECLARE
-    v_keys CONSTANT text[] := '{host,boot_id,pid_namespace,pid,start_time}';
+    v_keys CONSTANT text[] := '{host,boot_id,pid_namespace,pid,start_time}'::text[];
     v_run record;
     v_detail text;
 BEGIN

@@ -25,7 +25,7 @@ DECLARE
     v_constraint text;
     v_message text;
     v_detail text;
-    v_patience CONSTANT interval := '10 seconds';
+    v_patience CONSTANT interval := interval '10 seconds';
     v_until timestamptz := clock_timestamp() + v_patience;
     v_lock_timeout text := current_setting('lock_timeout');
     v_sessions integer[];

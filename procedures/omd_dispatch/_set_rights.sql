@@ -11,7 +11,8 @@ SET search_path = pg_catalog, pg_temp
 AS $set_rights$
 DECLARE
     c_roles CONSTANT regrole[] :=
-        '{omd_guest, omd_runner, omd_admin, omd_reader, omd_data_reader, omd_data_writer}';
+        '{omd_guest, omd_runner, omd_admin, omd_reader, omd_data_reader, omd_data_writer}'
+        ::regrole[];
     v_made record;
     v_right text;
 BEGIN

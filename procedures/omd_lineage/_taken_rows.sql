@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION omd_lineage._taken_rows(
 )
 RETURNS integer
 LANGUAGE plpgsql
-VOLATILE
+STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
