@@ -335,18 +335,15 @@ def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         yield Finding("sink", Verdict.WARNING, f"{sink}: {text}{more}", "omd event sinks")
 
 
-_DISTRIBUTION = "pgomd"
-
-
 def _package() -> Finding:
     """Whether the files of this package can be those of a stranger: the name omd is taken."""
     from importlib.metadata import packages_distributions
 
     from omd._version import __version__
 
-    others = sorted(set(packages_distributions().get("omd", ())) - {_DISTRIBUTION})
+    others = sorted(set(packages_distributions().get("omd", ())) - {packages.DISTRIBUTION})
     if not others:
-        return Finding("package", Verdict.OK, f"{_DISTRIBUTION} {__version__}")
+        return Finding("package", Verdict.OK, f"{packages.DISTRIBUTION} {__version__}")
     return Finding(
         "package",
         Verdict.BAD,
@@ -367,7 +364,7 @@ def _command() -> Finding:
         "command",
         Verdict.WARNING,
         f"{first} comes first on PATH and is another program",
-        f"Call {_DISTRIBUTION} instead of omd; it is the same command.",
+        f"Call {packages.DISTRIBUTION} instead of omd; it is the same command.",
     )
 
 
@@ -376,7 +373,7 @@ def _commands() -> Iterator[Path]:
     from importlib.metadata import PackageNotFoundError, files
 
     with suppress(PackageNotFoundError):
-        for file in files(_DISTRIBUTION) or ():
+        for file in files(packages.DISTRIBUTION) or ():
             if file.name in {"omd", "omd.exe"} and (path := Path(str(file.locate()))).is_file():
                 yield path
 

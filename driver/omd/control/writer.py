@@ -58,6 +58,8 @@ IDLE = TransactionStatus.IDLE
 _LOOK = f"SELECT pg_catalog.current_setting('{_MARK}', TRUE)".encode()
 _HAS_WRITTEN = b"SELECT pg_catalog.pg_current_xact_id_if_assigned()"
 _READ_COMMITTED = "read committed"
+# What is refused, and what to do instead.
+_AUTOCOMMIT = ("autocommit", "Call commit() after some lines, or use transaction().")
 
 _LITERALS = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|(\$(?:[A-Za-z_]\w*)?\$).*?\1", re.DOTALL
@@ -88,7 +90,7 @@ class Writers:
         """Return another connection; the options are those of psycopg and libpq."""
         self.require_open()
         if options.pop("autocommit", False):
-            raise _refused("autocommit", "Call commit() after some lines, or use transaction().")
+            raise _refused(*_AUTOCOMMIT)
         control = self.run.control
         options.setdefault("application_name", f"{control._application_name}-writer")
         options.setdefault("client_encoding", "utf8")
@@ -442,7 +444,7 @@ class RunConnection(psycopg.Connection[Row]):
     def set_autocommit(self, value: bool) -> None:
         """Refuse autocommit."""
         if value:
-            raise _refused("autocommit", "Call commit() after some lines, or use transaction().")
+            raise _refused(*_AUTOCOMMIT)
 
     @property
     def isolation_level(self) -> psycopg.IsolationLevel | None:

@@ -14,6 +14,7 @@ from omd.delivery.folders import LocalFolders, local_path, printable
 from omd.delivery.own_errors import ArrivalChanged
 from omd.delivery.room import Delivery
 from omd.delivery.rows import ArrivalLocationsRow, ArrivalsRow
+from omd.delivery.statuses import ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -157,19 +158,6 @@ def _look(
     return room.report_arrivals(agreement, seen, problem=problem)
 
 
-# How a delivery ends; of what this client does not know the folder stays where it is.
-_ENDED = (
-    "ACCEPTED",
-    "PERSISTED",
-    "PERSISTED WITH VIOLATED CONSTRAINTS",
-    "REFUSED",
-    "REJECTED",
-    "CANCELLED",
-    "CHECKED",
-    "REVERTED",
-)
-
-
 def _confirm(room: Delivery, folders: Folders, delivery_id: int, folder: str) -> None:
     seen: Any = folders.one(folder)
     if not room.check_arrival(delivery_id, seen):
@@ -185,7 +173,7 @@ def _finish(room: Delivery, terms: Mapping[str, Any], folders: Folders, delivery
     Whoever died after the move finds the folder gone from its place, and where it went.
     """
     (arrival,) = room.report(ArrivalsRow, delivery_id=delivery_id)
-    if arrival.arrival_status != "TAKEN" or arrival.delivery_status not in _ENDED:
+    if arrival.arrival_status != "TAKEN" or arrival.delivery_status not in ENDED:
         return
     then = terms["then"]
     if not isinstance(then, dict):

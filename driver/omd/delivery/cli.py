@@ -32,6 +32,7 @@ from omd._terminal.text import row_dict, short
 from omd.cli.common import add_call, add_view, dsn_option, open_control, opener
 from omd.cli.model_facts import Followers
 from omd.delivery.calls import DeliveryCalls
+from omd.delivery.statuses import GOOD
 
 if TYPE_CHECKING:
     from omd.delivery.document import Change, ModelFile
@@ -692,17 +693,6 @@ def _queued(items: list[Any], output: str) -> list[Any]:
 
 
 delivery.section("What arrives")
-_GOOD = (  # of a folder that was just delivered
-    "RECEIVED",
-    "LOADED",
-    "VALIDATED",
-    "ACCEPTED",
-    "PERSISTED",
-    "PERSISTED WITH VIOLATED CONSTRAINTS",
-    "CANCELLED",
-    "CHECKED",
-    "REVERTED",
-)
 _ARRIVALS = titled(
     "arrival_id, agreement_code, folder, snapshot_datetime AS data of, arrival_status AS status,"
     " files, bytes, delivery_id, problem"
@@ -762,7 +752,7 @@ def arrivals(
                 click.echo(
                     f"Delivery {receipt.delivery_id} is {receipt.delivery_status}.", err=True
                 )
-                is_good = is_good and receipt.delivery_status in _GOOD
+                is_good = is_good and receipt.delivery_status in GOOD
         arrived = room.report(ArrivalsRow, order_by=["agreement_code", "folder"], **of_one)
         locations = room.report(ArrivalLocationsRow, order_by=["agreement_code"], **of_one)
     show(arrived, _ARRIVALS, output)

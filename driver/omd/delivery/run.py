@@ -30,6 +30,7 @@ from omd.delivery.errors import (
 )
 from omd.delivery.rows import BeginDeliveryAnswer, DeliveryQueueRow
 from omd.delivery.source import SourceFolder, SourceTables, source_of
+from omd.delivery.statuses import DECIDED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -210,18 +211,6 @@ class DeliveryBlock:
         return {**dict.fromkeys(names, "FULL"), **(loads or {})}
 
 
-# What a delivery is that its run has decided; what this client does not know is none of it.
-_DECIDED = (
-    "VALIDATED",
-    "ACCEPTED",
-    "PERSISTED",
-    "PERSISTED WITH VIOLATED CONSTRAINTS",
-    "REFUSED",
-    "CHECKED",
-    "REVERTED",
-)
-
-
 class _Later(Exception):  # noqa: N818 - it is an answer
     """The delivery has not begun."""
 
@@ -334,7 +323,7 @@ class DeliveryRun(EngineBlock):
 
     def _has_decided(self, calls: DeliveryCalls) -> bool:
         """Return whether this run, the newest one, has ended its delivery."""
-        return calls.delivery_receipt(self.delivery_id)["status"] in _DECIDED
+        return calls.delivery_receipt(self.delivery_id)["status"] in DECIDED
 
     def _fenced(self, refusal: StateError) -> None:
         """Note that somebody else has ended the run, so that there is nothing left to record."""

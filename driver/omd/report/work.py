@@ -77,11 +77,8 @@ def retry(dsn: str, code: str) -> None:
     with open_control(dsn) as control:
         was = control.retry(code)
         # Of a job that a program outside begins nothing was forgotten: it says how to start it.
-        outside = [
-            row.way_out
-            for row in control.report(ProblemsRow, object_kind="MODULE", object_key=code)
-            if not was and row.way_out.startswith("Start its job again")
-        ]
+        its = [] if was else control.report(ProblemsRow, object_kind="MODULE", object_key=code)
+        outside = [row.way_out for row in its if row.way_out.startswith("Start its job again")]
     if outside:
         literal = code.replace("'", "''")
         undo = f"To undo what it left: CALL omd.undo_left('{literal}');"

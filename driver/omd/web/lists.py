@@ -84,11 +84,14 @@ def newest(asked: Asked, parameter: str, column: str, table: str) -> int | None:
         column: the key.
         table: whose key it is.
     """
-    before = asked.query.get(parameter) or None
-    where = f" WHERE {column} < %(before)s::bigint" if before else ""
-    text = f"SELECT coalesce(max({column}), 0) AS id FROM {table}{where}"  # noqa: S608 - ours
+    text = (
+        f"SELECT coalesce(max({column}), 0) AS id FROM {table}"  # noqa: S608 - ours
+        f" WHERE {column} < coalesce(%(before)s::bigint, 9223372036854775807)"
+    )
     try:
-        return int(asked.read(Select(text, {"before": before} if before else {}))[0]["id"])
+        return int(
+            asked.read(Select(text, {"before": asked.query.get(parameter) or None}))[0]["id"]
+        )
     except psycopg.DataError:  # the section itself shows the error
         return None
 
