@@ -129,10 +129,9 @@ SELECT
         '%s of its runs wait%s to be undone by its next begin; the first is Module Instance %s.',
         count(*), CASE count(*) WHEN 1 THEN 's' ELSE '' END, min(mi.module_instance_id)
     ) AS text,
-    CASE
-        WHEN omd.start_hint(m.module_id) IS NOT NULL THEN omd.start_hint(m.module_id)
-        ELSE 'omd run module ' || omd.shell_argument(m.module_code)
-    END AS way_out
+    coalesce(
+        omd.start_hint(m.module_id), 'omd run module ' || omd.shell_argument(m.module_code)
+    ) AS way_out
 FROM omd.module_instance AS mi
 INNER JOIN omd.module AS m ON mi.module_id = m.module_id
 WHERE
