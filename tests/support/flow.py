@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from support import user_code
+from support.database import copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -160,11 +162,12 @@ def control_dsn(new_database: Callable[[], AbstractContextManager[str]]) -> Iter
 
 
 @pytest.fixture(scope="session")
-def emptied(control_dsn: str) -> Iterator[Callable[[], Connection]]:
+def emptied(server: str, template: str, control_dsn: str) -> Iterator[Callable[[], Connection]]:
     """A function that empties the database and returns the connection that did it.
 
     A new session compiles every routine again, which takes longer than most tests. An old one
-    looks at each plan that it has ever made whenever a table is created or dropped.
+    looks at each plan that it has ever made whenever a table is created or dropped. The database
+    is new then too: nothing vacuums it, and what was deleted is read by each test that follows.
     """
     sessions: list[Connection] = []
     uses = itertools.count(1)
@@ -172,6 +175,7 @@ def emptied(control_dsn: str) -> Iterator[Callable[[], Connection]]:
     def fresh() -> Connection:
         if next(uses) % USES == 0:
             sessions.pop().close()
+            copied(server, template, str(conninfo_to_dict(control_dsn)["dbname"]))
         if sessions and sessions[-1].info.transaction_status != TransactionStatus.UNKNOWN:
             sessions[-1].rollback()
         else:
