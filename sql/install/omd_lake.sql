@@ -1,32 +1,5 @@
 -- This list says what is installed for the lake, in order. sql/install.sql includes it.
 
--- What databases from before 1.0 lack.
-\if :former
-\set checksum '3e8f68c7bd9470fe9d800b651c3cbbb950d6d6b8695c50f2b64f88e56eee9a36'
-\set phase 'before_1_0'
-\set migration 'V032__lake'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V032__lake.sql
-\endif
-
-\set checksum 'a04e9a97c4db58e6037dbb939a2eb455a520a4d7f719a9bf96dd49d5959f3b0f'
-\set phase 'before_1_0'
-\set migration 'V049__others_in_the_lake'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V049__others_in_the_lake.sql
-\endif
-
-\set checksum '303b331f494c7b43fdb857cc39c838c3ab08cd8aa669245bfa72119e20159a5f'
-\set phase 'before_1_0'
-\set migration 'V120__copies_of_lakes'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V120__copies_of_lakes.sql
-\endif
-\endif
-
 \set checksum '386bd452a8250b3086bf70a34c2337c6deb0c913963f0e858599bbcfb6439eb9'
 \set phase 'baseline'
 \set migration 'V151__omd_lake'

@@ -113,6 +113,10 @@ class StateDiffers(InternalError, code="OM907"):
     """A script of the installer was made for another state of OMD than the database has."""
 
 
+class OlderInstalled(InternalError, code="OM908"):
+    """The database has OMD from before 1.0, which is not upgraded."""
+
+
 class ConnectionFailed(OmdError):
     """The database can't be reached."""
 
