@@ -49,8 +49,6 @@ BEGIN;
 COMMIT;
 
 BEGIN;
-\ir cleanup/module_kinds.sql
-\ir cleanup/controls.sql
 \ir cleanup/drop_retired.sql
 \ir cleanup/replica_identity.sql
 COMMIT;

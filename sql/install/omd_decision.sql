@@ -165,9 +165,6 @@
 \ir ../views/omd_decision/ready_stage_tasks.sql
 \ir ../views/omd_decision/decision_test_list.sql
 
--- Rows of former versions
-\ir ../reference/omd_decision/stage_windows.sql
-
 -- Grants
 \ir ../grants/omd_decision.sql
 \endif
