@@ -71,6 +71,8 @@ ROUTINE omd._lock_members(bigint)
 ROUTINE omd._log_definition_edit()
 ROUTINE omd._look_again(bigint) |  | omd_admin | EXECUTE
 ROUTINE omd._look_again(bigint) |  | omd_runner | EXECUTE
+ROUTINE omd._look_at_due(integer) |  | omd_admin | EXECUTE
+ROUTINE omd._look_at_due(integer) |  | omd_runner | EXECUTE
 ROUTINE omd._look_at_sql(text) |  | omd_admin | EXECUTE
 ROUTINE omd._look_at_sql(text) |  | omd_runner | EXECUTE
 ROUTINE omd._look_before_truncate(integer,bigint[]) |  | omd_runner | EXECUTE
@@ -193,6 +195,7 @@ ROUTINE omd.awaited_circles() |  | omd_runner | EXECUTE
 ROUTINE omd.awaited_tables() |  | omd_reader | EXECUTE
 ROUTINE omd.awaited_tables() |  | omd_runner | EXECUTE
 ROUTINE omd.base_tables(text)
+ROUTINE omd.base_tables_of_module(integer)
 ROUTINE omd.batch_abort(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd.batch_active_instance_control(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.batch_failure(bigint,text,text) |  | omd_runner | EXECUTE
@@ -290,6 +293,7 @@ ROUTINE omd.log_event(text,bigint,bigint,integer,text,bigint) |  | omd_admin | E
 ROUTINE omd.log_event(text,bigint,bigint,integer,text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.look_at_inputs() |  | omd_admin | EXECUTE
 ROUTINE omd.look_at_inputs() |  | omd_runner | EXECUTE
+ROUTINE omd.look_at_runs() |  | omd_admin | EXECUTE
 ROUTINE omd.maintain_rooms(text) |  | omd_admin | EXECUTE
 ROUTINE omd.maintain_rooms(text) |  | omd_runner | EXECUTE
 ROUTINE omd.mark_taken_back(bigint[],bigint)
