@@ -774,6 +774,7 @@
 \ir ../../procedures/omd/first_read.sql
 \ir ../../procedures/omd/key_match.sql
 \ir ../../procedures/omd/stamp_columns.sql
+\ir ../../procedures/omd/shown_stamp_columns.sql
 \ir ../../procedures/omd/explained_target.sql
 \ir ../../procedures/omd/shown_runs.sql
 \ir ../views/omd/standing_read.sql

@@ -423,6 +423,20 @@ def test_a_decision_says_rules_and_inputs_with_their_runs(platform: Platform) ->
     assert inputs[0]["module_instance_id"] is None
 
 
+def test_an_input_that_a_view_shows_has_the_run_that_wrote_its_row(platform: Platform) -> None:
+    platform.conn.execute(
+        "ALTER TABLE app.a ADD COLUMN omd_insert_module_instance_id bigint;"
+        "ALTER TABLE app.a RENAME TO kept;"
+        "CREATE VIEW app.under AS SELECT * FROM app.kept;"
+        "CREATE VIEW app.a AS SELECT * FROM app.under;"
+        "INSERT INTO app.kept VALUES (1, 5, 'x', 77), (2, 5, 'y', 78)"
+    )
+    platform.call("omd.register_module", module_code="of_a", area_code="STG", table_code="app.kept")
+    platform.go("s")
+    inputs = Cell(platform, "app.out", {"k": 5, "v": "y"}, "v").of("INPUT")
+    assert [(i["detail"]["arrival"], i["module_instance_id"]) for i in inputs] == [(1, 77), (2, 78)]
+
+
 def test_the_trace_of_a_decision_model_says_which_rule_applied(platform: Platform) -> None:
     platform.conn.execute("INSERT INTO app.a VALUES (1, 5, 'x')")
     run = platform.go("s")["module_instance_id"]
