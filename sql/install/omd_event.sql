@@ -59,6 +59,15 @@
 \ir ../../migrations/V158__omd_event.sql
 \endif
 
+\set checksum '8ee9794230589f5d8aa279310c27c5b53baf901a9ca988a3772346ced5befd86'
+\set phase 'expand'
+\set locks 'omd_dispatch.task_schedule'
+\set migration 'V172__schedules_recover'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V172__schedules_recover.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_event/error_catalogue.sql

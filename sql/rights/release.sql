@@ -425,6 +425,7 @@ ROUTINE omd.show_block(text,timestamp with time zone,bigint,bigint) |  | omd_run
 ROUTINE omd.shown_error(text,text) |  | omd_reader | EXECUTE
 ROUTINE omd.shown_failure(text,text,integer) |  | omd_reader | EXECUTE
 ROUTINE omd.shown_runs(bigint[])
+ROUTINE omd.shown_stamp_columns(text)
 ROUTINE omd.skip_ids(bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd.source_of(text,text)
 ROUTINE omd.source_readers(text)
@@ -935,6 +936,8 @@ ROUTINE omd_dispatch._next_occurrence(omd_dispatch.task_schedule,timestamp with 
 ROUTINE omd_dispatch._note_bulk(text,jsonb,bigint,bigint,text)
 ROUTINE omd_dispatch._note_created(text,text,bigint,boolean)
 ROUTINE omd_dispatch._note_ends(text,jsonb)
+ROUTINE omd_dispatch._note_recovery(text) |  | omd_admin | EXECUTE
+ROUTINE omd_dispatch._note_recovery(text) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._notify_due(text,text,timestamp with time zone)
 ROUTINE omd_dispatch._other_lanes(text,text,timestamp with time zone,jsonb)
 ROUTINE omd_dispatch._partition_code(text,integer,timestamp with time zone)
@@ -2055,6 +2058,7 @@ TABLE omd_dispatch.task_schedule | inactive_indicator | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | is_firing | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | last_fired_at | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | lost_count | omd_reader | SELECT
+TABLE omd_dispatch.task_schedule | lost_in_row | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | missed | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | moved_time | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | next_time | omd_admin | UPDATE
