@@ -90,6 +90,8 @@
 \ir ../../procedures/omd_event/_log_edit.sql
 \ir ../views/omd_event/events.sql
 \ir ../../procedures/omd_event/events_after.sql
+\ir ../../procedures/omd_event/_context_parent.sql
+\ir ../../procedures/omd_event/_is_job_namespace.sql
 \ir ../../procedures/omd_event/configure.sql
 \ir ../../procedures/omd_event/_run_seconds_buckets.sql
 \ir ../views/omd_event/uncounted.sql
@@ -108,7 +110,6 @@
 -- OpenLineage
 \ir ../../procedures/omd_event/_instant.sql
 \ir ../../procedures/omd_event/_facet.sql
-\ir ../../procedures/omd_event/_context_parent.sql
 \ir ../../procedures/omd_event/_dataset_of_uri.sql
 \ir ../../procedures/omd_event/_datasets.sql
 \ir ../../procedures/omd_event/_job_type.sql
