@@ -1,5 +1,5 @@
 -- What is lost is reported: it leaves no task that somebody could look for. While a source fails
--- that is told once, and again when it is over (_note_recovery). The event has the code of the
+-- that is reported once, and again when it is over (_note_recovery). The event has the code of the
 -- error alone, since its words may hold values of rows.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._lose_occurrence(

@@ -1,4 +1,4 @@
--- It is told only where something was lost: a firing that was tried again in time is no news.
+-- It is reported only where something was lost: a firing that was tried again in time is no news.
 
 CREATE OR REPLACE FUNCTION omd_dispatch._note_recovery(
     p_schedule_code text

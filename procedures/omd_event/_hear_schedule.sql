@@ -1,6 +1,6 @@
 -- The problem of a schedule is the text of an error, which may hold values of rows: the event has
 -- its code alone. While a source fails an occurrence may be lost each few seconds: the first one is
--- told, and how many they were when it is over.
+-- reported, and how many they were when it is over.
 
 CREATE OR REPLACE FUNCTION omd_event._hear_schedule()
 RETURNS trigger
