@@ -736,7 +736,9 @@
 \ir ../../procedures/omd/_due_looks.sql
 \ir ../../procedures/omd/_look_again.sql
 \ir ../../procedures/omd/require_maintenance.sql
+\ir ../../procedures/omd/_look_at_due.sql
 \ir ../../procedures/omd/look_at_inputs.sql
+\ir ../../procedures/omd/look_at_runs.sql
 \ir ../../procedures/omd/_claim_maintenance.sql
 \ir ../../procedures/omd/maintain_rooms.sql
 \ir ../views/omd/unknown_inputs.sql
@@ -754,6 +756,7 @@
 \ir ../../procedures/omd/output_tables.sql
 \ir ../../procedures/omd/product_version.sql
 \ir ../../procedures/omd/undeclared_readers.sql
+\ir ../../procedures/omd/base_tables_of_module.sql
 \ir ../../procedures/omd/tables_of_run.sql
 \ir ../../procedures/omd/modules_writing.sql
 \ir ../../procedures/omd/tables_of_modules.sql
@@ -771,6 +774,7 @@
 \ir ../../procedures/omd/first_read.sql
 \ir ../../procedures/omd/key_match.sql
 \ir ../../procedures/omd/stamp_columns.sql
+\ir ../../procedures/omd/shown_stamp_columns.sql
 \ir ../../procedures/omd/explained_target.sql
 \ir ../../procedures/omd/shown_runs.sql
 \ir ../views/omd/standing_read.sql
