@@ -45,7 +45,7 @@ def status(dsn: str, output: str, limit: int) -> None:
                     "instance_type AS type, instance_id, code, start_datetime AS started,"
                     " running_for AS for, processing_indicator,"
                     " lease_expires_at AS lease until",
-                    processing_indicator="told",
+                    processing_indicator="answer",
                 ),
             ),
             "Problems": (
@@ -122,7 +122,7 @@ def status(dsn: str, output: str, limit: int) -> None:
             ),
             "Last Batch Instances": (
                 batch_runs(control, limit)[::-1],
-                {title: name for title, name in BATCH_RUN.items() if title != "told"},
+                {title: name for title, name in BATCH_RUN.items() if title != "answer"},
             ),
             "Last Module Instances": (
                 module_runs(control, limit)[::-1],
