@@ -44,7 +44,7 @@ def dsn_option(command: F) -> F:
         "--dsn",
         metavar="CONNINFO",
         callback=_checked_dsn,
-        help="Connection string of the database; omd --help says what is used without it.",
+        help="Connection string of the database; omd help dsn says what is used without it.",
     )(command)
 
 

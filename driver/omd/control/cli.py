@@ -145,7 +145,9 @@ def module_show(code: str, dsn: str, output: str, limit: int) -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A YAML file (.yaml, .yml) or a SQL file (.sql).",
 )
-@click.option("--dsn", metavar="CONNINFO", default=None, help="Connection string; see omd --help.")
+@click.option(
+    "--dsn", metavar="CONNINFO", default=None, help="Connection string; see omd help dsn."
+)
 @click.pass_context
 def register(context: click.Context, path: Path | None, dsn: str | None) -> None:
     """Register Batches and Modules, from options or from a file.
@@ -807,9 +809,5 @@ commands: list[click.Command] = [
     end,
     set_next_run,
     parameter,
-    reap,
-    preview_rollback,
-    purge,
-    server,
-    footprint,
 ]
+upkeep: list[click.Command] = [preview_rollback, reap, purge, server, footprint]

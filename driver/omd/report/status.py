@@ -146,9 +146,9 @@ def status(dsn: str, output: str, limit: int) -> None:
 
 
 def _show(sections: dict[str, tuple[list[Any], dict[str, str]]], output: str) -> None:
-    for number, (title, (rows, columns)) in enumerate(sections.items()):
+    filled = {title: its for title, its in sections.items() if its[0]}
+    for number, (title, (rows, columns)) in enumerate(filled.items()):
         click.secho(f"{chr(10) if number else ''}{title}", bold=True)
-        if rows:
-            show(rows, columns, output)
-        else:
-            click.echo("-")
+        show(rows, columns, output)
+    if not filled:
+        click.echo("Nothing is registered, and nothing has run.")
