@@ -495,6 +495,7 @@
 \ir ../../procedures/omd/is_of_the_call.sql
 \ir ../../procedures/omd/note_failure.sql
 \ir ../../procedures/omd/start_hint.sql
+\ir ../../procedures/omd/role_hint.sql
 \ir ../../procedures/omd/retry.sql
 \ir ../../procedures/omd/_close_module_instance.sql
 \ir ../../procedures/omd/fail_module_instance.sql

@@ -393,6 +393,7 @@ ROUTINE omd.retire_batch(text) |  | omd_admin | EXECUTE
 ROUTINE omd.retire_module(text) |  | omd_admin | EXECUTE
 ROUTINE omd.retry(text,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd.return_code_of(text,bigint)
+ROUTINE omd.role_hint(text) |  | omd_reader | EXECUTE
 ROUTINE omd.rollback_module(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.rollback_steps(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.rows_of_runs(bigint[],bigint[],boolean) |  | omd_admin | EXECUTE

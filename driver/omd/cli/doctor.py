@@ -140,7 +140,7 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
     try:
         with installer.pinned(conn):
             if not installer.is_installed(conn):
-                return Finding("installation", Verdict.BAD, _NONE, "omd install")
+                return Finding("installation", Verdict.BAD, _NONE, versions.OTHER_DATABASE)
             version = installer.installed_version(conn) or "by psql"
             try:
                 is_behind = installer.needs_install(conn)

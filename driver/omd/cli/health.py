@@ -96,7 +96,7 @@ def _fitting_version(conn: psycopg.Connection[Any], milliseconds: int) -> str:
             "SELECT pg_catalog.set_config('statement_timeout', %s, true)", [str(milliseconds)]
         )
         if not installer.is_installed(conn):
-            raise _NotWell("the database has no OMD: omd install")
+            raise _NotWell(f"{versions.place_of(conn.info)} has no OMD. {versions.OTHER_DATABASE}")
         [(version,)] = conn.execute(
             "SELECT m.labels OPERATOR(pg_catalog.->>) 'version' FROM omd_report.metrics AS m"
             " WHERE m.metric_name OPERATOR(pg_catalog.=) 'omd_info'"
