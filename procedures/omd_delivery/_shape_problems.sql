@@ -125,7 +125,18 @@ BEGIN ATOMIC
     UNION ALL
     SELECT
         concat_ws('.', nullif(p_path, ''), g.key) AS path,
-        CASE WHEN s.key IS NULL THEN 'unknown key' ELSE 'expected: ' || e.words END AS problem
+        CASE
+            WHEN s.key IS NOT NULL THEN 'expected: ' || e.words
+            ELSE concat_ws(
+                '; ',
+                'unknown key',
+                'did you mean '
+                || omd.did_you_mean(
+                    g.key, ARRAY(SELECT k.key FROM shape AS k WHERE k.level = p_level)
+                )
+                || '?'
+            )
+        END AS problem
     FROM given AS g
     LEFT JOIN shape AS s ON s.level = p_level AND g.key = s.key
     LEFT JOIN expected AS e ON s.holds = e.holds

@@ -191,18 +191,12 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
             control.execute_script(path.read_text(encoding="utf-8"))
             click.echo(f"Executed {path.name}.", err=True)
         elif path.suffix in (".yaml", ".yml"):
-            import yaml
-
-            from omd._terminal.yaml_file import AnyLoader, bounded_text, within_bounds
+            from omd._terminal.yaml_file import AnyLoader, read_document
             from omd.control.document import register_document
 
-            try:
-                with within_bounds(path):
-                    document = yaml.load(bounded_text(path), AnyLoader)  # noqa: S506 - it is safe
-            except (yaml.YAMLError, ValueError) as error:
-                raise click.UsageError(f"{path}: {error}") from None
+            document, lines = read_document(path, AnyLoader)
             with control.transaction():
-                counts = register_document(control, document)
+                counts = register_document(control, document, path, lines)
             click.echo(
                 f"Registered {counts['modules']} modules and {counts['batches']} batches.",
                 err=True,
