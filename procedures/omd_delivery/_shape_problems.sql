@@ -109,7 +109,7 @@ BEGIN ATOMIC
 
     SELECT
         p_path AS path,
-        'expected: an object' AS problem
+        concat_ws('; found: ', 'expected: an object', omd.shown_value(p_object)) AS problem
     WHERE jsonb_typeof(p_object) IS DISTINCT FROM 'object'
     UNION ALL
     SELECT
@@ -126,7 +126,8 @@ BEGIN ATOMIC
     SELECT
         concat_ws('.', nullif(p_path, ''), g.key) AS path,
         CASE
-            WHEN s.key IS NOT NULL THEN 'expected: ' || e.words
+            WHEN s.key IS NOT NULL
+                THEN format('expected: %s; found: %s', e.words, omd.shown_value(g.value))
             ELSE concat_ws(
                 '; ',
                 'unknown key',

@@ -343,6 +343,7 @@
 -- Helpers
 \ir ../../procedures/omd/_fill_template.sql
 \ir ../../procedures/omd/did_you_mean.sql
+\ir ../../procedures/omd/shown_value.sql
 \ir ../../procedures/omd/raise_error.sql
 \ir ../../procedures/omd/put_trigger.sql
 \ir ../../procedures/omd/put_view.sql

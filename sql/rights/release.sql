@@ -423,6 +423,7 @@ ROUTINE omd.show_block(text,timestamp with time zone,bigint,bigint) |  | omd_run
 ROUTINE omd.shown_error(text,text) |  | omd_reader | EXECUTE
 ROUTINE omd.shown_failure(text,text,integer) |  | omd_reader | EXECUTE
 ROUTINE omd.shown_runs(bigint[])
+ROUTINE omd.shown_value(jsonb)
 ROUTINE omd.skip_ids(bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd.source_of(text,text)
 ROUTINE omd.source_readers(text)
