@@ -1,4 +1,4 @@
--- Who mistypes a code is told which one is nearly so: the share of the pairs of letters that both
+-- Who mistypes a code learns which one is nearly so: the share of the pairs of letters that both
 -- have. A list is read only for an error.
 
 CREATE OR REPLACE FUNCTION omd.did_you_mean(
@@ -47,4 +47,3 @@ END;
 COMMENT ON FUNCTION omd.did_you_mean IS
 'For rooms: Returns which of p_known is spelled nearly as p_given; NULL: none is. Locks: none.';
 REVOKE ALL ON FUNCTION omd.did_you_mean FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION omd.did_you_mean TO omd_reader;

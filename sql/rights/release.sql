@@ -228,7 +228,7 @@ ROUTINE omd.declare_runs_of(text)
 ROUTINE omd.declare_runs_under(text)
 ROUTINE omd.declare_source(text,text,text[])
 ROUTINE omd.delete_stamped(text,text,text,bigint[],bigint[]) |  | omd_admin | EXECUTE
-ROUTINE omd.did_you_mean(text,text[]) |  | omd_reader | EXECUTE
+ROUTINE omd.did_you_mean(text,text[])
 ROUTINE omd.document_problem(jsonb)
 ROUTINE omd.drop_return(bigint,integer,text)
 ROUTINE omd.drop_windows(integer,timestamp with time zone,bigint)

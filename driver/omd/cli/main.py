@@ -51,11 +51,11 @@ class Manual(Helpful):
     """A group that reads its commands from the modules of the rooms, section by section."""
 
     def _sections(self) -> dict[str, list[click.Command]]:
-        found = {}
+        sections = {}
         for title, place in _SECTIONS.items():
             module, _, name = place.partition(":")
-            found[title] = list(getattr(importlib.import_module(module), name or "commands"))
-        return found
+            sections[title] = list(getattr(importlib.import_module(module), name or "commands"))
+        return sections
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""

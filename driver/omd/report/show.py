@@ -54,18 +54,18 @@ def show(run: tuple[bool, int], dsn: str, output: str) -> None:
     is_batch, instance = run
     with open_control(dsn) as control:
         if is_batch:
-            found = batch_runs(control, 1, batch_instance_id=instance)
+            rows = batch_runs(control, 1, batch_instance_id=instance)
         else:
             from omd.control.rows import TraceRow
 
-            found = control.report(TraceRow, module_instance_id=instance)
-        if not found or instance == 0:
+            rows = control.report(TraceRow, module_instance_id=instance)
+        if not rows or instance == 0:
             kind = "Batch" if is_batch else "Module"
             raise click.ClickException(
                 f"{kind} Instance {instance} is not there, or was purged. omd log"
                 f" {'batches' if is_batch else 'modules'} shows those that are."
             )
-        (row,) = found
+        (row,) = rows
         code = row.batch_code if is_batch else row.module_code
         problems = [
             *control.report(
@@ -160,9 +160,9 @@ def _when(row: Any) -> str:
 
 def _where(row: Any) -> str:
     context: Mapping[str, Any] = row.execution_context or {}
-    told = [f"{name} {as_text(value)}" for name, value in context.items() if value is not None]
+    given = [f"{name} {as_text(value)}" for name, value in context.items() if value is not None]
     by = [f"begun by {row.started_by}"] if row.started_by else []
-    return str(short(", ".join(by + told)))
+    return str(short(", ".join(by + given)))
 
 
 def _error(its: Iterable[tuple[int, str | None, str | None]]) -> str:
