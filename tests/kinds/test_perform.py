@@ -168,6 +168,7 @@ def test_a_batch_of_the_database_alone_is_run_there(
     assert row["is_session_bound"]
 
 
+@pytest.mark.spark
 def test_commands_run_modules_and_batches_of_every_kind(
     platform: Platform, control: omd.Control, omd_here: Omd, dsn: str
 ) -> None:

@@ -4,7 +4,7 @@ A case's cost is what its call and its own set-up take of the processors: pytest
 server's processes. ``--record-costs`` measures it, by a control group of Linux that holds all that
 a worker starts, so root is needed; it is done on the machine of CI only (``.ci/run --record``),
 since seconds of two machines can't be compared. Each folder has its list, ``costs.tsv``: what costs
-more than a second, with its last three records. What cases share (a fixture of a module or of the
+more than LISTED, with its last three records. What cases share (a fixture of a module or of the
 session) stands there by itself, as ``file@fixture``.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TESTS = Path(__file__).parents[1]
 FILE = "costs.tsv"
 HEADER = "case\tseconds\trecords\n"
-LISTED = 1.0  # seconds: what costs less is not listed
+LISTED = 0.5  # seconds: what costs less is not listed, and quick (support.tiers)
 RECORDS = 3
 # What each process of tests has anyway is nobody's cost.
 GIVEN = {"new_home", "server", "postgresql_server", "postgresql_noproc", "new_database"}

@@ -1,8 +1,10 @@
 """The tier of each case, which follows from its cost: one of three marks.
 
-quick     what ``make test`` runs: no Java, no browser, no tool of others, nothing above 2 seconds.
-landing   what ``.ci/run`` runs each time beside it: the data path, the browser, the tools, one demo
-          and one tutorial, and what holds an upper bound on wall time (mark alone).
+quick     what ``make test`` runs: no Java, no browser, no tool of others, nothing whose cost is
+          listed (support.costs).
+landing   what ``.ci/run`` runs each time beside it: what costs at most 2 seconds, the data path, the
+          browser, the tools, one demo and one tutorial, and what holds an upper bound on wall time
+          (mark alone).
 rotation  what is dearer, and holds that the parts fit: the other demos and tutorials, several
           servers, kills. ``.ci/run`` runs a third of it each time (support.rotation).
 """
@@ -19,9 +21,10 @@ from support import costs
 if TYPE_CHECKING:
     from support.costs import Costs
 
-QUICK = 2.0  # processor seconds of a case
+# Processor seconds.
+LANDING = 2.0  # of a case
 SHARED = 5.0  # of a fixture that cases share
-LANDING = 15.0  # of a case that needs a JVM, a browser or a tool
+LARGE_LANDING = 15.0  # of a case that needs a JVM, a browser or a tool
 ELSEWHERE = {"spark", "browser", "tools"}
 # These hold that the parts fit; of the demos and tutorials two are played at each landing.
 FITTING = ("tests/benchmarks/", "tests/demo/", "tests/faults/", "tests/servers/")
@@ -39,10 +42,12 @@ def tier(item: pytest.Item, known: Costs) -> str:
     if item.nodeid.startswith(FITTING):
         return "rotation"
     if marks.isdisjoint(ELSEWHERE):
-        dear = known.of(item) > QUICK or known.shared(item) > SHARED
-        return "rotation" if dear else "quick"
+        cost = known.of(item)
+        if cost > LANDING or known.shared(item) > SHARED:
+            return "rotation"
+        return "landing" if cost else "quick"
     always = item.nodeid.startswith("tests/spark/") or "spark" not in marks
-    return "landing" if always and known.of(item) <= LANDING else "rotation"
+    return "landing" if always and known.of(item) <= LARGE_LANDING else "rotation"
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
@@ -80,7 +85,7 @@ class LastLine:
         left = self.found["landing"] + self.found["rotation"]
         print(
             f"make test: {len(self.ran):,} quick cases ran; {left:,} were left out (Spark, browser,"
-            " tools of others, above 2 processor seconds). All of them: make test-all ALL=1"
+            f" tools of others, above {costs.LISTED:g} processor seconds). All: make test-all ALL=1"
         )
 
 
