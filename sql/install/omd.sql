@@ -342,6 +342,8 @@
 
 -- Helpers
 \ir ../../procedures/omd/_fill_template.sql
+\ir ../../procedures/omd/did_you_mean.sql
+\ir ../../procedures/omd/shown_value.sql
 \ir ../../procedures/omd/raise_error.sql
 \ir ../../procedures/omd/put_trigger.sql
 \ir ../../procedures/omd/put_view.sql
@@ -495,6 +497,7 @@
 \ir ../../procedures/omd/is_of_the_call.sql
 \ir ../../procedures/omd/note_failure.sql
 \ir ../../procedures/omd/start_hint.sql
+\ir ../../procedures/omd/role_hint.sql
 \ir ../../procedures/omd/retry.sql
 \ir ../../procedures/omd/_close_module_instance.sql
 \ir ../../procedures/omd/fail_module_instance.sql

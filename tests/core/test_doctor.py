@@ -421,3 +421,16 @@ def test_the_doctor_asks_for_the_embedded_server(new_home, monkeypatch, doctor):
 def test_an_embedded_server_of_somebody_else_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.setenv("OMD_HOME", str(tmp_path / "none"))
     assert list(doctor_server.of_embedded()) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "code", "last"),
+    [
+        ("reader", 0, "All that is needed is there."),
+        ("empty_dsn", 5, "Not all that is needed is there: installation"),
+    ],
+)
+def test_the_last_sentence_says_whether_all_is_there(request, omd_here, where, code, last):
+    done = omd_here("doctor", dsn=request.getfixturevalue(where))
+    assert done.returncode == code
+    assert done.stdout.splitlines()[-1].startswith(last)

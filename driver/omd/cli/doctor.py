@@ -61,6 +61,9 @@ def doctor(dsn: str, output: str) -> int:
     return ExitCode.FAILURE if bad else ExitCode.OK
 
 
+_WHOLE = "All that is needed is there."
+
+
 def _tell(findings: Sequence[Finding]) -> None:
     """For people: how to mend it stands below what was found, as both are sentences."""
     width = max(len(finding.check) for finding in findings)
@@ -70,6 +73,8 @@ def _tell(findings: Sequence[Finding]) -> None:
         click.echo(f"{finding.check:<{width}}  {finding.verdict.value:<7}  {fact}")
         if finding.mend:
             click.echo(f"{'':<{width}}  {'mend:':>7}  {short(finding.mend)}")
+    bad = ", ".join(dict.fromkeys(f.check for f in findings if f.verdict is Verdict.BAD))
+    click.echo(f"\nNot all that is needed is there: {bad}." if bad else f"\n{_WHOLE}")
 
 
 def _database(dsn: str) -> Iterator[Finding]:
@@ -135,7 +140,7 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
     try:
         with installer.pinned(conn):
             if not installer.is_installed(conn):
-                return Finding("installation", Verdict.BAD, _NONE, "omd install")
+                return Finding("installation", Verdict.BAD, _NONE, versions.OTHER_DATABASE)
             version = installer.installed_version(conn) or "by psql"
             try:
                 is_behind = installer.needs_install(conn)

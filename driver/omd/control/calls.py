@@ -1580,7 +1580,8 @@ class ControlCalls(Calls):
         ready again at once.
 
         Returns ``was``: whether there was anything to forget. For a Module that a program outside
-        begins it changes nothing, and warns how that one is started again.
+        begins it changes nothing, and warns how that one is started again, or which run of it
+        executes.
 
         Raises:
             UnknownModule: OM002.

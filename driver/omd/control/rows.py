@@ -1614,7 +1614,7 @@ class ProblemListRow:
         since: Since when; NULL when that is not known.
         text: What is wrong; of a failure the whole text for who has omd_data_reader, else no
             value of a row.
-        way_out: What mends it.
+        way_out: What mends it; while the Module executes again, the run that does it.
     """
 
     view: ClassVar[str] = "omd.problem_list"

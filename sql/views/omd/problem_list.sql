@@ -27,6 +27,13 @@ SELECT
         p.last_problem
     ) AS text,
     CASE
+        WHEN r.module_instance_id IS NOT NULL
+            THEN
+                format(
+                    'Wait: Module Instance %1$s executes it again. Who must end it: omd end module '
+                    '%1$s',
+                    r.module_instance_id
+                )
         WHEN h.start_hint IS NOT NULL THEN h.start_hint
         WHEN p.state = 'FAILED' THEN 'omd retry ' || omd.shell_argument(m.module_code)
         ELSE 'omd run module ' || omd.shell_argument(m.module_code)
@@ -34,6 +41,14 @@ SELECT
 FROM omd.module_pause AS p
 INNER JOIN omd.module AS m ON p.module_id = m.module_id
 CROSS JOIN LATERAL omd.start_hint(m.module_id) AS h (start_hint)
+-- OFFSET 0: nobody looks what executes when nothing has failed.
+LEFT JOIN LATERAL (
+    SELECT n.module_instance_id
+    FROM omd.running_modules() AS n
+    WHERE n.module_id = p.module_id
+    ORDER BY n.module_instance_id
+    OFFSET 0
+) AS r ON TRUE
 WHERE p.failures > 0 AND NOT p.is_settled AND m.module_kind_code <> 'PART'
 UNION ALL
 SELECT
@@ -158,4 +173,5 @@ COMMENT ON COLUMN omd.problem_list.subject IS 'What it is about, in words.';
 COMMENT ON COLUMN omd.problem_list.since IS 'Since when; NULL when that is not known.';
 COMMENT ON COLUMN omd.problem_list.text IS
 'What is wrong; of a failure the whole text for who has omd_data_reader, else no value of a row.';
-COMMENT ON COLUMN omd.problem_list.way_out IS 'What mends it.';
+COMMENT ON COLUMN omd.problem_list.way_out IS
+'What mends it; while the Module executes again, the run that does it.';
