@@ -65,6 +65,8 @@ EMPTY = """
         DELETE FROM omd.pending_recall;
         DELETE FROM omd.module_return;
         DELETE FROM omd.write_ledger;
+        DELETE FROM omd.dead_run;
+        DELETE FROM omd.left_rows;
         DELETE FROM omd.undone_read;
         DELETE FROM omd.undone_run;
         DELETE FROM omd.run_input;

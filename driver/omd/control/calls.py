@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         EvaluateBatchAnswer,
         EvaluateModuleAnswer,
         ExplainBeginRow,
+        FindLeftRowsRow,
         ModuleDefinitionRow,
         PreviewRollbackRow,
         PreviousBatchInstanceRow,
@@ -672,6 +673,18 @@ class ControlCalls(Calls):
             LeaseExpired: OM107.
         """
         self._do(_FENCE, module_instance_id)
+
+    def find_left_rows(self) -> list[FindLeftRowsRow]:
+        """Looks for rows of runs that were declared dead and rolled back, as a begin does, for
+        every Module that has such runs, with the rights of the caller; notes in omd.left_rows what
+        it has found, and returns it: module_code, module_instance_id, row_count (1,000 for that
+        many or more).
+
+        What is there is undone by R on the run (set_next_run_indicator).
+        """
+        from omd.control.rows import FindLeftRowsRow
+
+        return self._rows(_FIND_LEFT_ROWS, FindLeftRowsRow)
 
     def heartbeat(self, module_instance_id: int, lease: timedelta | str) -> None:
         """Renews the lease of a Module Instance, and that of its Batch Instance, to ``lease`` (an
@@ -2132,6 +2145,7 @@ _EXPLAIN_BEGIN = Routine(
     is_function=True,
 )
 _FENCE = Routine("omd.fence", {"p_module_instance_id": "bigint"}, required=1)
+_FIND_LEFT_ROWS = Routine("omd.find_left_rows", repeat=Repeat(), is_function=True)
 _HEARTBEAT = Routine(
     "omd.heartbeat",
     {"p_module_instance_id": "bigint", "p_lease": "interval"},
