@@ -1876,9 +1876,11 @@ class ControlCalls(Calls):
         return answer
 
     def targets_without_identity(self) -> list[TargetsWithoutIdentityRow]:
-        """Returns the tables of Modules that a publication has without a primary key or a replica
-        identity (module_code, table_code, publication_name), and the command that gives them one:
-        rows of them can't be changed or removed, so a rollback fails.
+        """Returns the tables of Modules in this database that a publication has without a primary
+        key or a replica identity (module_code, table_code, publication_name), and the command that
+        gives them one: rows of them can't be changed or removed, so a rollback fails.
+
+        The targets of Modules on SPARK are elsewhere.
         """
         from omd.control.rows import TargetsWithoutIdentityRow
 
