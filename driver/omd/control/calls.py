@@ -327,8 +327,10 @@ class ControlCalls(Calls):
         Instance has to undo, or, if nothing was decided for it, what a begin of its Module would
         undo now.
 
-        The statements of companions come first. There is no row when nothing is pending. It
-        executes nothing; preview_rollback counts the rows. DIRECT, "Rollback Procedures".
+        The statements of companions come first. What a run did to lake tables the driver takes
+        back, and no statement does: a comment says so, with the command that performs it. There is
+        no row when nothing is pending. It executes nothing; preview_rollback counts the rows.
+        DIRECT, "Rollback Procedures".
 
         Raises:
             UnknownModuleInstance: OM004.
