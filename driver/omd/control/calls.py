@@ -350,7 +350,8 @@ class ControlCalls(Calls):
 
         It is accepted from status E with indicator R only. A target in this database must hold no
         row of the instances any more, unless their template keeps rows; the caller needs SELECT on
-        it. DIRECT, "Rollback Procedures".
+        it. Of a lake table the ledger of commits must have the UNDO, or this transaction has locked
+        the table. DIRECT, "Rollback Procedures".
 
         Raises:
             UnknownModuleInstance: OM004.
