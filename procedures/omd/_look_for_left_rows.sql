@@ -23,7 +23,7 @@ AS $look_for_left_rows$
 DECLARE
     v_dead record;
     v_looked bigint[] := '{}';
-    v_found bigint[] := '{}';
+    v_left bigint[] := '{}';
     v_counts integer[] := '{}';
     v_rest bigint[];
     v_round record;
@@ -76,7 +76,7 @@ BEGIN
                         WHERE r.id <> ALL(v_round.ids)
                     );
                 END IF;
-                v_found := v_found || v_round.ids;
+                v_left := v_left || v_round.ids;
                 v_counts := v_counts || v_round.counts;
             END LOOP;
             IF v_rest IS NOT NULL THEN
@@ -85,15 +85,15 @@ BEGIN
         EXCEPTION
             WHEN OTHERS THEN
                 v_looked := '{}';
-                v_found := '{}';
+                v_left := '{}';
                 v_counts := '{}';
         END;
     END IF;
     IF current_setting('transaction_read_only') = 'off' THEN
-        PERFORM omd._note_left_rows(p_module_id, v_looked, v_found, v_counts);
+        PERFORM omd._note_left_rows(p_module_id, v_looked, v_left, v_counts);
     END IF;
     RETURN QUERY
-    SELECT f.* FROM unnest(v_found, v_counts) AS f (id, n) ORDER BY f.id;
+    SELECT f.* FROM unnest(v_left, v_counts) AS f (id, n) ORDER BY f.id;
 END
 $look_for_left_rows$;
 

@@ -93,3 +93,19 @@ def test_each_locked_package_has_hashes_and_no_address():
     assert len(blocks) > 100
     assert [block for block in blocks if "--hash=sha256:" not in block] == []
     assert re.findall(r"https?://\S+|--(?:extra-)?index-url|--find-links", CONSTRAINTS) == []
+
+
+def test_all_tests_can_be_collected_where_make_test_runs():
+    extras = PROJECT["project"]["optional-dependencies"]
+    more, there = (
+        {re.sub("-", "_", Requirement(text).name) for name in names for text in extras[name]}
+        for names in (("flights", "demo", "docs", "dev"), ("test",))
+    )
+    assert_none(
+        (file.relative_to(ROOT).as_posix(), package)
+        for folder in ("driver", "tests")
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        if "benchmarks" not in file.parts
+        for package in re.findall(r"(?m)^(?:import|from) (\w+)", file.read_text(encoding="utf-8"))
+        if package in more - there - {"pgomd", "pyspark"}
+    )

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 _EXTENSIONS = ("avro", "iceberg")
 
 
@@ -26,6 +24,8 @@ class Reader:
     problem: str | None = None
 
     def __init__(self) -> None:
+        import duckdb  # what tests the demo is collected where DuckDB is not, too
+
         self._connection = duckdb.connect()
         self._connection.execute("SET TimeZone = 'UTC'")
         # This function of Spark is all of it that the SQL of the demo needs.
@@ -34,7 +34,9 @@ class Reader:
         )
         try:
             for extension in _EXTENSIONS:
-                self._connection.load_extension(str(_packaged(extension) or extension))
+                self._connection.load_extension(
+                    str(_packaged(extension, duckdb.__version__) or extension)
+                )
             self.name = "DuckDB"
         except duckdb.Error as error:
             self.name = "pyiceberg"
@@ -60,11 +62,11 @@ class Reader:
         return self._connection.execute(statement).fetchall()
 
 
-def _packaged(extension: str) -> Path | None:
-    """Return the file of an extension that was installed as a Python package for this DuckDB."""
+def _packaged(extension: str, version: str) -> Path | None:
+    """Return the file of an extension that was installed as a package for this version of DuckDB."""
     package = importlib.util.find_spec(f"duckdb_extension_{extension}")
     if package is None or package.origin is None:
         return None
-    folder = Path(package.origin).parent / "extensions" / f"v{duckdb.__version__}"
+    folder = Path(package.origin).parent / "extensions" / f"v{version}"
     file = folder / f"{extension}.duckdb_extension"
     return file if file.exists() else None
