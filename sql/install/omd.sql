@@ -281,6 +281,21 @@
 \ir ../../migrations/V164__maintenance_alone.sql
 \endif
 
+\set checksum '87df2defd100782e38246ffbdbba460c93f55911909dc0f3447f9a5b004ba1a6'
+\set phase 'expand'
+\set migration 'V165__left_rows'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V165__left_rows.sql
+\endif
+
+\set checksum '5642134ea65aae30a6da14fae56c4adf55071d9998f47e7da883623ab8226376'
+\set migration 'V166__begins_look'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V166__begins_look.sql
+\endif
+
 \set checksum '6700306080e6400f91602a664a9a17769c3f089790fe6e39875cd28ec39171af'
 \set phase 'expand'
 \set locks 'omd.module_state'
@@ -517,6 +532,11 @@
 \ir ../../procedures/omd/_is_run_of.sql
 \ir ../../procedures/omd/_stamp_column.sql
 \ir ../../procedures/omd/_has_strangers.sql
+\ir ../../procedures/omd/_oldest_of_last_runs.sql
+\ir ../../procedures/omd/_dead_runs.sql
+\ir ../../procedures/omd/_note_left_rows.sql
+\ir ../../procedures/omd/_look_for_left_rows.sql
+\ir ../../procedures/omd/find_left_rows.sql
 \ir ../../procedures/omd/_look_before_truncate.sql
 \ir ../../procedures/omd/rollback_steps.sql
 \ir ../../procedures/omd/build_rollback_sql.sql

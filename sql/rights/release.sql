@@ -25,9 +25,12 @@ ROUTINE omd._close_batch_instance(bigint,text,text)
 ROUTINE omd._close_module_instance(bigint,text,text)
 ROUTINE omd._column_is_indexed(text,text) |  | omd_reader | EXECUTE
 ROUTINE omd._companion_instances(integer,bigint[]) |  | omd_reader | EXECUTE
+ROUTINE omd._dead_runs(integer) |  | omd_admin | EXECUTE
+ROUTINE omd._dead_runs(integer) |  | omd_runner | EXECUTE
 ROUTINE omd._decide_batch(bigint,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd._decide_module(integer,text,bigint,bigint)
-ROUTINE omd._descendants(oid)
+ROUTINE omd._descendants(oid) |  | omd_admin | EXECUTE
+ROUTINE omd._descendants(oid) |  | omd_runner | EXECUTE
 ROUTINE omd._direct_companions(integer,bigint[])
 ROUTINE omd._direct_modules_of_batch(integer)
 ROUTINE omd._due_looks(integer) |  | omd_admin | EXECUTE
@@ -74,6 +77,8 @@ ROUTINE omd._look_again(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._look_at_sql(text) |  | omd_admin | EXECUTE
 ROUTINE omd._look_at_sql(text) |  | omd_runner | EXECUTE
 ROUTINE omd._look_before_truncate(integer,bigint[]) |  | omd_runner | EXECUTE
+ROUTINE omd._look_for_left_rows(integer) |  | omd_admin | EXECUTE
+ROUTINE omd._look_for_left_rows(integer) |  | omd_runner | EXECUTE
 ROUTINE omd._lossy_constraints(oid)
 ROUTINE omd._lossy_keys(oid,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd._lossy_keys(oid,boolean) |  | omd_runner | EXECUTE
@@ -88,8 +93,11 @@ ROUTINE omd._named_settings(text) |  | omd_runner | EXECUTE
 ROUTINE omd._needs_look(text) |  | omd_admin | EXECUTE
 ROUTINE omd._needs_look(text) |  | omd_runner | EXECUTE
 ROUTINE omd._note_bulk(text,jsonb,bigint,bigint,text)
+ROUTINE omd._note_left_rows(integer,bigint[],bigint[],integer[]) |  | omd_admin | EXECUTE
+ROUTINE omd._note_left_rows(integer,bigint[],bigint[],integer[]) |  | omd_runner | EXECUTE
 ROUTINE omd._oldest_needed_batch_instance(integer)
 ROUTINE omd._oldest_needed_module_instance(integer)
+ROUTINE omd._oldest_of_last_runs(integer)
 ROUTINE omd._open_module_instance(text,bigint,jsonb,interval,boolean,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd._pause_after(interval,interval,bigint)
 ROUTINE omd._purge_batch_instances(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
@@ -250,6 +258,8 @@ ROUTINE omd.extend_window(bigint,timestamp with time zone,bigint)
 ROUTINE omd.fail_module_instance(bigint,text,text)
 ROUTINE omd.failure_text(text,text,integer) |  | omd_reader | EXECUTE
 ROUTINE omd.fence(bigint) |  | omd_runner | EXECUTE
+ROUTINE omd.find_left_rows() |  | omd_admin | EXECUTE
+ROUTINE omd.find_left_rows() |  | omd_runner | EXECUTE
 ROUTINE omd.find_loss(oid,text,bigint[],bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd.find_loss(oid,text,bigint[],bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd.find_references(oid,text,bigint[],bigint[]) |  | omd_admin | EXECUTE
@@ -1331,6 +1341,7 @@ ROUTINE omd_lake._lies_within(text,text)
 ROUTINE omd_lake._location(text)
 ROUTINE omd_lake._location_of(text)
 ROUTINE omd_lake._lock_names(text[])
+ROUTINE omd_lake._locked_tables()
 ROUTINE omd_lake._namespace_location(text)
 ROUTINE omd_lake._opened_tables()
 ROUTINE omd_lake._overlap(text,text)
@@ -1340,6 +1351,7 @@ ROUTINE omd_lake._require_admin()
 ROUTINE omd_lake._require_commits(jsonb,boolean)
 ROUTINE omd_lake._require_known(text)
 ROUTINE omd_lake._require_open(text[])
+ROUTINE omd_lake._require_undo()
 ROUTINE omd_lake._spell_table(text)
 ROUTINE omd_lake._whole_number(jsonb)
 ROUTINE omd_lake._withheld_text(text,bigint,bigint,bigint,bigint) |  | omd_reader | EXECUTE
@@ -1846,6 +1858,7 @@ TABLE omd.batch_parameter |  | omd_admin | INSERT
 TABLE omd.batch_parameter |  | omd_admin | UPDATE
 TABLE omd.batch_parameter |  | omd_reader | SELECT
 TABLE omd.before_purge |  | omd_reader | SELECT
+TABLE omd.dead_run |  | omd_reader | SELECT
 TABLE omd.described_batch_instance |  | omd_reader | SELECT
 TABLE omd.described_module |  | omd_reader | SELECT
 TABLE omd.described_module_instance |  | omd_reader | SELECT
@@ -1881,6 +1894,7 @@ TABLE omd.ledger_record |  | omd_reader | SELECT
 TABLE omd.ledger_run |  | omd_reader | SELECT
 TABLE omd.ledger_undone |  | omd_reader | SELECT
 TABLE omd.ledger_window |  | omd_reader | SELECT
+TABLE omd.left_rows |  | omd_reader | SELECT
 TABLE omd.maintenance |  | omd_reader | SELECT
 TABLE omd.module |  | omd_reader | SELECT
 TABLE omd.module | inactive_indicator | omd_admin | UPDATE

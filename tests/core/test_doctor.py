@@ -318,6 +318,25 @@ def test_a_published_table_without_an_identity_is_bad(doctor, dsn, reader):
         conn.execute("DROP PUBLICATION inserts, everything")
 
 
+def test_the_database_says_which_table_lacks_an_identity(doctor, dsn):
+    """A target on Spark may have the name of a table that is here, which no rollback touches."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(TABLES)
+        conn.execute("CREATE TABLE dwh.elsewhere (id bigint)")
+        conn.execute(
+            "CALL omd.register_module('m_spark', 'INT', 'dwh.elsewhere', 'HUB',"
+            " p_platform_code => 'SPARK');"
+            "CALL omd.register_module('m_other', 'INT', 'dwh.bare', 'HUB')"
+        )
+        conn.execute("CREATE PUBLICATION everything FOR ALL TABLES")
+        commands = conn.execute(
+            "SELECT DISTINCT command FROM omd.targets_without_identity() ORDER BY 1"
+        ).fetchall()
+    found = [row["mend"].partition(";")[0] + ";" for row in doctor("replica identity", dsn, 1)]
+    assert [(command,) for command in found] == commands
+    assert len(commands) == 2
+
+
 def test_many_such_tables_are_counted(doctor, dsn):
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CREATE SCHEMA dwh")
