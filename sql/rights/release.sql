@@ -74,6 +74,8 @@ ROUTINE omd._lock_members(bigint)
 ROUTINE omd._log_definition_edit()
 ROUTINE omd._look_again(bigint) |  | omd_admin | EXECUTE
 ROUTINE omd._look_again(bigint) |  | omd_runner | EXECUTE
+ROUTINE omd._look_at_due(integer) |  | omd_admin | EXECUTE
+ROUTINE omd._look_at_due(integer) |  | omd_runner | EXECUTE
 ROUTINE omd._look_at_sql(text) |  | omd_admin | EXECUTE
 ROUTINE omd._look_at_sql(text) |  | omd_runner | EXECUTE
 ROUTINE omd._look_before_truncate(integer,bigint[]) |  | omd_runner | EXECUTE
@@ -201,6 +203,7 @@ ROUTINE omd.awaited_circles() |  | omd_runner | EXECUTE
 ROUTINE omd.awaited_tables() |  | omd_reader | EXECUTE
 ROUTINE omd.awaited_tables() |  | omd_runner | EXECUTE
 ROUTINE omd.base_tables(text)
+ROUTINE omd.base_tables_of_module(integer)
 ROUTINE omd.batch_abort(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd.batch_active_instance_control(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.batch_failure(bigint,text,text) |  | omd_runner | EXECUTE
@@ -301,6 +304,7 @@ ROUTINE omd.log_event(text,bigint,bigint,integer,text,bigint) |  | omd_admin | E
 ROUTINE omd.log_event(text,bigint,bigint,integer,text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.look_at_inputs() |  | omd_admin | EXECUTE
 ROUTINE omd.look_at_inputs() |  | omd_runner | EXECUTE
+ROUTINE omd.look_at_runs() |  | omd_admin | EXECUTE
 ROUTINE omd.maintain_rooms(text) |  | omd_admin | EXECUTE
 ROUTINE omd.maintain_rooms(text) |  | omd_runner | EXECUTE
 ROUTINE omd.mark_taken_back(bigint[],bigint)
@@ -433,6 +437,7 @@ ROUTINE omd.show_block(text,timestamp with time zone,bigint,bigint) |  | omd_run
 ROUTINE omd.shown_error(text,text) |  | omd_reader | EXECUTE
 ROUTINE omd.shown_failure(text,text,integer) |  | omd_reader | EXECUTE
 ROUTINE omd.shown_runs(bigint[])
+ROUTINE omd.shown_stamp_columns(text)
 ROUTINE omd.shown_value(jsonb)
 ROUTINE omd.skip_ids(bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd.source_of(text,text)
@@ -944,6 +949,8 @@ ROUTINE omd_dispatch._next_occurrence(omd_dispatch.task_schedule,timestamp with 
 ROUTINE omd_dispatch._note_bulk(text,jsonb,bigint,bigint,text)
 ROUTINE omd_dispatch._note_created(text,text,bigint,boolean)
 ROUTINE omd_dispatch._note_ends(text,jsonb)
+ROUTINE omd_dispatch._note_recovery(text) |  | omd_admin | EXECUTE
+ROUTINE omd_dispatch._note_recovery(text) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._notify_due(text,text,timestamp with time zone)
 ROUTINE omd_dispatch._other_lanes(text,text,timestamp with time zone,jsonb)
 ROUTINE omd_dispatch._partition_code(text,integer,timestamp with time zone)
@@ -1074,6 +1081,7 @@ ROUTINE omd_event._hear_server(text)
 ROUTINE omd_event._hear_undo()
 ROUTINE omd_event._instant(timestamp with time zone)
 ROUTINE omd_event._is_idle()
+ROUTINE omd_event._is_job_namespace(text)
 ROUTINE omd_event._is_wanted(omd_event.sink,omd_event.event)
 ROUTINE omd_event._job_facets(integer[])
 ROUTINE omd_event._job_name(text,text)
@@ -2068,6 +2076,7 @@ TABLE omd_dispatch.task_schedule | inactive_indicator | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | is_firing | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | last_fired_at | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | lost_count | omd_reader | SELECT
+TABLE omd_dispatch.task_schedule | lost_in_row | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | missed | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | moved_time | omd_reader | SELECT
 TABLE omd_dispatch.task_schedule | next_time | omd_admin | UPDATE
