@@ -22,11 +22,14 @@ SET lock_timeout = '1s'
 AS $look_for_left_rows$
 DECLARE
     v_dead record;
-    v_looked bigint[] := '{}';
-    v_left bigint[] := '{}';
-    v_counts integer[] := '{}';
+    v_looked bigint[] := ARRAY[]::bigint[];
+    v_left bigint[] := ARRAY[]::bigint[];
+    v_counts integer[] := ARRAY[]::integer[];
     v_rest bigint[];
-    v_round record;
+    -- What a round has found.
+    v_ids bigint[];
+    v_numbers integer[];
+    v_total bigint;
 BEGIN
     SELECT d.* INTO v_dead FROM omd._dead_runs(p_module_id) AS d;
     IF v_dead.relation IS NOT NULL THEN
@@ -53,40 +56,40 @@ BEGIN
             WHILE v_rest <> '{}' LOOP
                 EXECUTE format(
                     'SELECT coalesce(array_agg(f.id), ''{}'') AS ids,'
-                    ' coalesce(array_agg(least(f.n, 1000)::integer), ''{}'') AS counts,'
-                    ' coalesce(sum(f.n), 0) AS n FROM (SELECT r.id, count(*) AS n FROM ('
+                    ' coalesce(array_agg(least(f.n, 1000)::integer), ''{}'') AS numbers,'
+                    ' coalesce(sum(f.n), 0)::bigint AS n FROM (SELECT r.id, count(*) AS n FROM ('
                     'SELECT t.%2$I::bigint AS id FROM %1$s AS t WHERE t.%2$I = ANY ($1)'
                     ' LIMIT $2) AS r GROUP BY r.id) AS f',
                     v_dead.table_name,
                     v_dead.column_name
                 )
-                INTO v_round
+                INTO v_ids, v_numbers, v_total
                 USING v_rest, 1000 * cardinality(v_rest);
-                IF v_round.n < 1000 * cardinality(v_rest) THEN
+                IF v_total < 1000 * cardinality(v_rest) THEN
                     v_rest := '{}';
                 ELSE
                     SELECT
                         array_agg(f.id),
                         array_agg(f.n)
-                    INTO v_round.ids, v_round.counts
-                    FROM unnest(v_round.ids, v_round.counts) AS f (id, n)
+                    INTO v_ids, v_numbers
+                    FROM unnest(v_ids, v_numbers) AS f (id, n)
                     WHERE f.n >= 1000;
                     v_rest := ARRAY(
                         SELECT r.id FROM unnest(v_rest) AS r (id)
-                        WHERE r.id <> ALL(v_round.ids)
+                        WHERE r.id <> ALL(v_ids)
                     );
                 END IF;
-                v_left := v_left || v_round.ids;
-                v_counts := v_counts || v_round.counts;
+                v_left := v_left || v_ids;
+                v_counts := v_counts || v_numbers;
             END LOOP;
             IF v_rest IS NOT NULL THEN
                 v_looked := v_dead.instance_array;
             END IF;
         EXCEPTION
             WHEN OTHERS THEN
-                v_looked := '{}';
-                v_left := '{}';
-                v_counts := '{}';
+                v_looked := ARRAY[]::bigint[];
+                v_left := ARRAY[]::bigint[];
+                v_counts := ARRAY[]::integer[];
         END;
     END IF;
     IF current_setting('transaction_read_only') = 'off' THEN
