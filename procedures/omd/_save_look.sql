@@ -1,5 +1,6 @@
 -- The look is made with the rights of the caller, who can name the tables; what it found is written
--- here. A text that has changed meanwhile is looked up again.
+-- here. A text that has changed meanwhile is looked up again. A caller who can't name the tables of
+-- a text does not make others forget what they are.
 
 CREATE OR REPLACE FUNCTION omd._save_look(
     p_module_code text,
@@ -28,6 +29,17 @@ BEGIN
         );
     IF NOT FOUND THEN
         RETURN;
+    END IF;
+    IF p_tables IS NULL THEN
+        UPDATE omd.module_declaration AS d SET looked_datetime = clock_timestamp()
+        WHERE d.module_id = v_module_id
+            AND d.origin = 'CATALOGUE'
+            AND d.upto_id IS NULL
+            AND d.inputs IS NOT NULL
+            AND d.text_hash = p_text_hash;
+        IF FOUND THEN
+            RETURN;
+        END IF;
     END IF;
     PERFORM omd.save_inputs(
         v_module_id,

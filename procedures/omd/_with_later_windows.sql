@@ -1,5 +1,6 @@
 -- A load window starts where the one before it ended. So for a Module with load windows, an undone
--- success takes every later one with it.
+-- success takes every later one with it. A load of facts stands on those before it, whether it has
+-- a window or is a resync, which has none.
 
 CREATE OR REPLACE FUNCTION omd._with_later_windows(
     p_module_id integer,
@@ -32,10 +33,16 @@ BEGIN ATOMIC
             -- This is not an EXISTS, since the planner would search the table for the first of many
             -- rows.
             AND (
-                SELECT max(sc.module_instance_id)
-                FROM omd.source_control AS sc
-                WHERE sc.module_id = p_module_id AND NOT sc.is_taken_back
-            ) IS NOT NULL
+                (
+                    SELECT max(sc.module_instance_id)
+                    FROM omd.source_control AS sc
+                    WHERE sc.module_id = p_module_id AND NOT sc.is_taken_back
+                ) IS NOT NULL
+                OR (
+                    SELECT m.module_kind_code FROM omd.module AS m
+                    WHERE m.module_id = p_module_id
+                ) = 'FACTS'
+            )
     )
 
     SELECT coalesce(array_agg(u.id ORDER BY u.id), '{}')
@@ -44,7 +51,7 @@ END;
 
 COMMENT ON FUNCTION omd._with_later_windows IS
 'Returns the instances p_instance_array of the Module p_module_id and, for a Module with load '
-'windows, every success later than the first success among them; in the order of their ids. '
-'Locks: none.';
+'windows or of facts, every success later than the first success among them; in the order of '
+'their ids. Locks: none.';
 REVOKE ALL ON FUNCTION omd._with_later_windows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._with_later_windows TO omd_reader;

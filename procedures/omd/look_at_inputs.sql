@@ -8,17 +8,9 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $look_at_inputs$
-DECLARE
-    v_due record;
 BEGIN
     PERFORM omd.require_maintenance('omd.look_at_inputs');
-    FOR v_due IN SELECT d.module_code, d.declaration_id FROM omd._due_looks(50) AS d LOOP
-        IF v_due.declaration_id IS NULL THEN
-            PERFORM omd._look_at_sql(v_due.module_code);
-        ELSE
-            PERFORM omd._look_again(v_due.declaration_id);
-        END IF;
-    END LOOP;
+    PERFORM omd._look_at_due(50);
 END
 $look_at_inputs$;
 

@@ -1,5 +1,4 @@
--- A Module has one target; a room has declared the others, and a job may name any. An export writes
--- none, whatever its Module is registered with.
+-- Its Module writes the same tables with each run; a job may name any, and a room knows some.
 
 CREATE OR REPLACE FUNCTION omd.tables_of_run(
     p_module_instance_id bigint,
@@ -18,17 +17,16 @@ BEGIN
         FROM omd.module_instance AS mi
         INNER JOIN omd.module AS m ON mi.module_id = m.module_id
         CROSS JOIN LATERAL (
-            SELECT m.table_code
+            SELECT unnest(omd.base_tables_of_module(m.module_id)) AS table_code
             UNION
-            SELECT t.table_code FROM omd.source_table AS t
-            WHERE m.is_source AND t.source_code = 'runs.' || m.module_id
-            UNION
-            SELECT w.table_code FROM omd.write_ledger AS w
-            WHERE w.module_instance_id = mi.module_instance_id
-            UNION
-            SELECT n.table_code FROM unnest(p_more) AS n (table_code)
-        ) AS w
-        CROSS JOIN LATERAL unnest(omd.base_tables(w.table_code)) AS b (table_code)
+            SELECT unnest(omd.base_tables(w.table_code))
+            FROM (
+                SELECT l.table_code FROM omd.write_ledger AS l
+                WHERE l.module_instance_id = mi.module_instance_id
+                UNION
+                SELECT n.table_code FROM unnest(p_more) AS n (table_code)
+            ) AS w
+        ) AS b
         WHERE mi.module_instance_id = p_module_instance_id AND m.module_kind_code <> 'EXPORT'
     );
 END

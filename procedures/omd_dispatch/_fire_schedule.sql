@@ -114,7 +114,8 @@ BEGIN
             p_is_cancelled := sqlstate = '57014';
     END;
 
-    IF v_is_rest OR p_schedule.missed = 'ALL' THEN
+    -- What is inactive only moves on, past all that it has missed.
+    IF v_is_rest OR (p_schedule.missed = 'ALL' AND p_schedule.inactive_indicator = 'N') THEN
         v_at := p_schedule.next_time;
     END IF;
     IF v_sqlstate IS NULL THEN
@@ -149,6 +150,9 @@ BEGIN
     END;
     IF v_sqlstate = '55P03' AND p_schedule.attempt = 1 THEN
         v_retry := NULL; -- who holds the key has gone, perhaps, when the next round comes
+    END IF;
+    IF v_problem IS NULL AND NOT v_is_rest AND v_occurrences <> '{}' THEN
+        PERFORM omd_dispatch._note_recovery(p_schedule.schedule_code);
     END IF;
     PERFORM omd_dispatch._end_firing(
         p_schedule.schedule_code, v_next, p_schedule.anchor_time, p_schedule.attempt, v_retry,

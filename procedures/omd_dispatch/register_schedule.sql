@@ -115,6 +115,17 @@ BEGIN
             ELSE omd_dispatch.cron_next(v_new.cron, v_new.time_zone, clock_timestamp())
         END;
         v_new.moved_time := NULL;
+    ELSIF v_old.inactive_indicator = 'Y'
+        AND v_new.inactive_indicator = 'N'
+        AND v_new.next_time <= clock_timestamp()
+    THEN
+        -- Where nobody has fired meanwhile it has not moved on yet.
+        IF v_new.moved_time IS DISTINCT FROM v_new.next_time THEN
+            v_new.anchor_time := v_new.next_time;
+        END IF;
+        v_new.next_time := omd_dispatch._next_occurrence(v_new, clock_timestamp());
+        v_new.moved_time := v_new.next_time;
+        v_new.attempt := 0;
     END IF;
     IF v_new.source IS NULL THEN
         PERFORM omd_dispatch._raise_invalid_criterion(
@@ -142,6 +153,8 @@ BEGIN
         inactive_indicator = excluded.inactive_indicator,
         next_time = excluded.next_time,
         moved_time = excluded.moved_time,
+        anchor_time = excluded.anchor_time,
+        attempt = excluded.attempt,
         retry_time = excluded.retry_time,
         is_firing = excluded.is_firing;
     -- What is left of an occurrence is of the type and the source of before.
@@ -154,16 +167,16 @@ END
 $register_schedule$;
 
 COMMENT ON PROCEDURE omd_dispatch.register_schedule IS
-'Registers the schedule p_schedule_code, which creates tasks, or changes it; a NULL argument keeps'
-' the present value. p_family_code, p_task_type, p_criteria, p_payload, p_priority: those of its '
+'Registers the schedule p_schedule_code, which creates tasks, or changes it; a NULL argument keeps '
+'the present value. p_family_code, p_task_type, p_criteria, p_payload, p_priority: those of its '
 'tasks. p_cron: minute hour day month weekday, as cron_next takes it. p_every: instead, the time '
 'between two occurrences. p_time_zone: the name of the time zone of p_cron (UTC). p_missed: '
 'occurrences older than a minute give one task, for the newest (ONCE), one each (ALL) or none '
 '(SKIP). p_source: a view that gives a task per row; its columns are criteria in lower case, '
 'payload and priority, and it is read with the rights of the workers; '''': none. '
-'p_inactive_indicator: Y: it only moves on. p_next_time: its next occurrence, which is also '
-'returned. Errors: OM005: an argument is NULL; OM006: p_inactive_indicator; OM013: an argument is '
-'not allowed; OM070, OM071: family or type is unknown; OM075, OM076, OM077, OM078: p_criteria. '
-'Locks: the schedule. Call again when the answer was lost.';
+'p_inactive_indicator: Y: it only moves on, whatever p_missed says. p_next_time: its next '
+'occurrence, which is also returned. Errors: OM005: an argument is NULL; OM006: '
+'p_inactive_indicator; OM013: an argument is not allowed; OM070, OM071: family or type is unknown; '
+'OM075, OM076, OM077, OM078: p_criteria. Locks: the schedule. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_schedule FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_schedule TO omd_admin;

@@ -39,6 +39,12 @@ BEGIN ATOMIC
                     )
             WHEN p_event_type = 'TASK_DEAD'
                 THEN format('Task %s of %s is dead.', p_subject_id, p_code)
+            WHEN p_event_type = 'SCHEDULE_FAILED' AND p_detail ->> 'reason' = 'RECOVERED'
+                THEN
+                    format(
+                        'Schedule %s works again, after it has lost %s occurrences.', p_code,
+                        p_detail ->> 'lost'
+                    )
             WHEN p_event_type = 'SCHEDULE_FAILED' THEN format('Schedule %s has failed.', p_code)
             WHEN p_event_type = 'LAKE_COMMITTED' THEN format('Table %s has changed.', p_code)
             WHEN p_event_type = 'PROBLEM_BEGAN' THEN 'Problem: ' || p_code

@@ -1,5 +1,6 @@
 -- The problem of a schedule is the text of an error, which may hold values of rows: the event has
--- its code alone.
+-- its code alone. While a source fails an occurrence may be lost each few seconds: the first one is
+-- reported, and how many they were when it is over.
 
 CREATE OR REPLACE FUNCTION omd_event._hear_schedule()
 RETURNS trigger
@@ -19,8 +20,13 @@ BEGIN
         jsonb_strip_nulls(
             jsonb_build_object(
                 'reason',
-                CASE WHEN new.lost_count > old.lost_count THEN 'LOST' ELSE 'PROBLEM' END,
-                'return_code', substring(new.problem FROM '^([0-9A-Z]{5}):')
+                CASE
+                    WHEN new.lost_count > old.lost_count THEN 'LOST'
+                    WHEN new.lost_in_row IS NULL AND old.lost_in_row IS NOT NULL THEN 'RECOVERED'
+                    ELSE 'PROBLEM'
+                END,
+                'return_code', substring(new.problem FROM '^([0-9A-Z]{5}):'),
+                'lost', CASE WHEN new.lost_in_row IS NULL THEN old.lost_in_row END
             )
         )
     );
@@ -29,6 +35,6 @@ END
 $hear_schedule$;
 
 COMMENT ON FUNCTION omd_event._hear_schedule IS
-'Trigger: writes that a schedule has a problem, or lost an occurrence, to the outbox. Locks: '
-'none.';
+'Trigger: writes that a schedule has a problem, began to lose occurrences, or has recovered, to '
+'the outbox. Locks: none.';
 REVOKE ALL ON FUNCTION omd_event._hear_schedule FROM PUBLIC;

@@ -1,4 +1,5 @@
--- The default is computed, so that a database that is renamed is another namespace.
+-- The default is computed, so that a database that is renamed is another namespace. A slash would
+-- end it where it is read back (_context_parent).
 
 CREATE OR REPLACE FUNCTION omd_event._job_namespace()
 RETURNS text
@@ -6,7 +7,7 @@ LANGUAGE sql
 STABLE
 PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT coalesce(s.job_namespace, 'omd.' || current_database())
+    SELECT coalesce(s.job_namespace, 'omd.' || replace(current_database(), '/', '_'))
     FROM omd_event.setting AS s;
 END;
 

@@ -1,4 +1,5 @@
--- A publisher holds the row for a moment only.
+-- A publisher holds the row for a moment only. The namespace of the jobs stands before a slash in
+-- the text by which a run names its parent, so it must be read back from there.
 
 CREATE OR REPLACE PROCEDURE omd_event.configure(
     p_job_namespace text DEFAULT NULL,
@@ -17,8 +18,9 @@ BEGIN
     FROM (
         VALUES
         (
-            'p_job_namespace', p_job_namespace, 'a text with a character that is seen',
-            p_job_namespace !~ '\S'
+            'p_job_namespace', p_job_namespace,
+            'a text with a character that is seen, and a slash only in the // of a URL without a path',
+            p_job_namespace IS NOT NULL AND NOT omd_event._is_job_namespace(p_job_namespace)
         ),
         (
             'p_dataset_namespace', p_dataset_namespace, 'a text with a character that is seen',
@@ -65,9 +67,10 @@ $configure$;
 
 COMMENT ON PROCEDURE omd_event.configure IS
 'Sets how events are named and kept; NULL keeps what is set. p_job_namespace: the namespace of the '
-'jobs in OpenLineage (at first omd.<database>). p_dataset_namespace: that of the tables of this '
-'database (at first postgres://localhost:<port>). p_web_url: where the page of OMD is found (at '
-'first nowhere). p_keep: how long events are kept (at first 30 days). Errors: OM013. Locks: the '
-'row of omd_event.setting.';
+'jobs in OpenLineage (at first omd.<database>); it has a slash only in the :// of a URL without a '
+'path, so that a parent <namespace>/<job>/<run id> is read back as it was written. '
+'p_dataset_namespace: that of the tables of this database (at first postgres://localhost:<port>). '
+'p_web_url: where the page of OMD is found (at first nowhere). p_keep: how long events are kept '
+'(at first 30 days). Errors: OM013. Locks: the row of omd_event.setting.';
 REVOKE ALL ON PROCEDURE omd_event.configure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.configure TO omd_admin;

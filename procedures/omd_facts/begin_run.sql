@@ -14,14 +14,17 @@ SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $begin_run$
 DECLARE
+    v_interface_code CONSTANT text := omd_facts._interface_of(p_module_code);
     v_delivery_id bigint;
 BEGIN
     CALL omd_facts._begin_item(
-        omd_facts._interface_of(p_module_code), p_batch_instance_id, p_execution_context,
+        v_interface_code, p_batch_instance_id, p_execution_context,
         p_outcome, p_module_instance_id, v_delivery_id, p_executable, p_detail
     );
     IF p_outcome = 'RUNNING' THEN
         p_outcome := 'BUSY';
+    ELSIF p_outcome = 'NOTHING' THEN
+        p_detail := format('nothing is queued for %s', v_interface_code);
     END IF;
 END
 $begin_run$;

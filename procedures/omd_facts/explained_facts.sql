@@ -1,5 +1,6 @@
 -- The context that holds an attribute is its history. A context that is written once stays when its
--- key is deleted, so its rows are cut where existence says that the key is not there. The
+-- key is deleted, so its rows are cut where existence says that the key is not there: versions of
+-- existence that lie one behind the other are one piece, whatever else has changed in them. The
 -- statements are executed with the rights of who asks.
 
 CREATE OR REPLACE FUNCTION omd_facts.explained_facts(
@@ -163,9 +164,27 @@ ORDER BY valid_from$sql$,
         CASE
             WHEN v_held.is_cut
                 THEN format(
-                    E'\nINNER JOIN %I.%I AS p ON a.acm_id = p.acm_id'
-                    ' AND p.acm_start_dt < %s.acm_end_dt AND p.acm_end_dt > %s.acm_start_dt',
-                    'cfl_' || interface_code, v_entity.context_table, v_held.alias, v_held.alias
+                    $sql$
+INNER JOIN LATERAL (
+    SELECT
+        min(v.acm_start_dt) AS acm_start_dt,
+        max(v.acm_end_dt) AS acm_end_dt,
+        min(v.acm_record_ind) AS acm_record_ind,
+        min(v.acm_audit_id) FILTER (WHERE v.is_first) AS acm_audit_id
+    FROM (
+        SELECT w.*, count(*) FILTER (WHERE w.is_first) OVER (ORDER BY w.acm_start_dt) AS piece
+        FROM (
+            SELECT x.acm_start_dt, x.acm_end_dt, x.acm_record_ind::text, x.acm_audit_id,
+                (x.acm_record_ind = 'R') IS DISTINCT FROM lag(x.acm_record_ind = 'R') OVER n
+                OR x.acm_start_dt IS DISTINCT FROM lag(x.acm_end_dt) OVER n AS is_first
+            FROM %1$I.%2$I AS x
+            WHERE x.acm_id = a.acm_id
+            WINDOW n AS (ORDER BY x.acm_start_dt)
+        ) AS w
+    ) AS v
+    GROUP BY v.piece
+) AS p ON p.acm_start_dt < %3$s.acm_end_dt AND p.acm_end_dt > %3$s.acm_start_dt$sql$,
+                    'cfl_' || interface_code, v_entity.context_table, v_held.alias
                 )
         END,
         v_condition

@@ -30,6 +30,7 @@ DECLARE
     v_message text;
     v_detail text;
 BEGIN
+    PERFORM omd.look_at_runs();
     BEGIN
         v_items := omd_provenance._plan(
             v_recall.target, v_recall.awaits_correction, FALSE,
@@ -134,6 +135,7 @@ COMMENT ON PROCEDURE omd_provenance._act IS
 'Makes the plan of the recall p_recall_id again and takes everything back, as p_accept allows; the '
 'caller has locked the runs p_runs and the Modules p_modules. Returns the run that did it, and the '
 'rows that went and came back; no run, and what must be locked, when more is concerned by now. '
-'Errors: OM190, OM191, OM192. Locks: rows of the targets.';
+'Errors: OM190, OM191, OM192. Locks: rows of the targets; Modules that read something else since '
+'they were looked at.';
 REVOKE ALL ON PROCEDURE omd_provenance._act FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance._act TO omd_admin;

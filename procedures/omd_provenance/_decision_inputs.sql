@@ -44,7 +44,7 @@ BEGIN ATOMIC
             WHEN 'array' THEN i.params
             WHEN 'object' THEN jsonb_build_array(i.params)
         END AS kept,
-        omd.stamp_columns(l.item ->> 'source') || ARRAY['acm_audit_id'] AS stamps
+        omd.shown_stamp_columns(l.item ->> 'source') || ARRAY['acm_audit_id'] AS stamps
     FROM omd_decision.decided(p_module_instance_id, p_record) AS d
     CROSS JOIN LATERAL omd.json_items(d.links) AS l
     CROSS JOIN

@@ -1,4 +1,6 @@
--- It is the other side of omd_provenance._readers_of_run.
+-- It is the other side of omd_provenance._readers_of_run. Each run of a Module writes the tables of
+-- the Module, so these are looked up once; only loads of facts, and what a run itself has said,
+-- differ.
 
 CREATE OR REPLACE FUNCTION omd_provenance._runs_writing(
     p_table_code text,
@@ -18,14 +20,17 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $runs_writing$
 DECLARE
+    v_entity_modules CONSTANT integer[] := omd_facts.writers_of_entity(p_table_code);
     v_modules CONSTANT integer[] := ARRAY(
-        SELECT unnest(
-            coalesce(
-                omd_facts.writers_of_entity(p_table_code), omd.modules_writing(p_table_code)
-            )
-        )
+        SELECT unnest(coalesce(v_entity_modules, omd.modules_writing(p_table_code)))
         UNION
         SELECT unnest(omd_lake.modules_writing(p_table_code))
+    );
+    v_whole_modules CONSTANT integer[] := ARRAY(
+        SELECT w.module_id
+        FROM unnest(v_modules) AS w (module_id)
+        WHERE v_entity_modules IS NULL
+            AND p_table_code = ANY(omd.base_tables_of_module(w.module_id))
     );
 BEGIN
     RETURN QUERY
@@ -41,7 +46,11 @@ BEGIN
         AND omd_provenance._could_see(s, p_reader)
         AND u.p_undone_by IS DISTINCT FROM p_reader.module_instance_id
         AND p_reader.module_instance_id <= u.p_upto
-        AND p_table_code = ANY(omd_provenance._written_tables(s.module_instance_id));
+        AND CASE
+            WHEN s.module_id = ANY(v_whole_modules)
+                THEN omd_facts.written_entities(s.module_instance_id) IS NULL
+            ELSE p_table_code = ANY(omd_provenance._written_tables(s.module_instance_id))
+        END;
 END
 $runs_writing$;
 

@@ -1,6 +1,6 @@
 -- It is the way of omd_provenance._readers_of_run from the other end: the same tables, the same
--- orders. What reads by the positions of rows has read the runs of those writers whose own look
--- finds it.
+-- orders. What reads by windows is asked, as there, for each run that may have written; only the
+-- one window counts here.
 
 CREATE OR REPLACE FUNCTION omd_provenance._sources_of_run(
     p_module_instance_id bigint,
@@ -48,18 +48,18 @@ BEGIN
         AND (p_all OR omd_provenance._stands(s));
 
     FOR v_input IN
-        SELECT i.table_code, i.declared_code, i.read_kind, i.pos_column
+        SELECT i.table_code, i.declared_code, i.read_kind, i.pos_column, i.id_column
         FROM omd.ledger_input AS i
         WHERE i.module_id = v_run.module_id
             AND i.read_kind <> 'RUNS'
             AND i.after_id < p_module_instance_id
             AND coalesce(i.upto_id >= p_module_instance_id, TRUE)
         UNION ALL
-        SELECT u.table_code, u.table_code, 'WINDOW', NULL
+        SELECT u.table_code, u.table_code, 'WINDOW', NULL, NULL
         FROM omd.undeclared_readers(ARRAY[v_window.source_code]) AS u
         WHERE u.module_id = v_run.module_id
         UNION ALL
-        SELECT i.table_code, i.table_code, 'ALL', NULL
+        SELECT i.table_code, i.table_code, 'ALL', NULL, NULL
         FROM omd.ledger_record AS i
         WHERE i.module_instance_id = p_module_instance_id
             AND i.source_instances IS NULL
@@ -86,14 +86,17 @@ BEGIN
         RETURN QUERY
         SELECT s.id, v_input.table_code, f.is_exact, s.stands, s.execution_status_code
         FROM omd_provenance._runs_writing(v_input.table_code, v_run, p_all) AS s
+        INNER JOIN omd.ledger_run AS w ON s.id = w.module_instance_id
         CROSS JOIN LATERAL (
             SELECT r.is_exact
-            FROM omd_provenance._readers_of_run(
-                s.id, TRUE, p_positions -> s.id::text
+            FROM omd_provenance._undone_upto(s.id) AS u
+            CROSS JOIN LATERAL omd_provenance._window_readers(
+                w, u.p_undone_by, u.p_upto, TRUE, ARRAY[v_run.module_id], v_input.table_code,
+                v_input.declared_code, v_input.pos_column, v_input.id_column,
+                ARRAY[p_module_instance_id - 1], ARRAY[p_module_instance_id],
+                p_positions -> s.id::text
             ) AS r
-            WHERE r.module_instance_id = p_module_instance_id
-                AND r.table_code = v_input.table_code
-                AND v_input.read_kind = 'WINDOW'
+            WHERE v_input.read_kind = 'WINDOW' AND r.module_instance_id = p_module_instance_id
             UNION ALL
             SELECT FALSE
             WHERE v_input.read_kind = 'ALL'

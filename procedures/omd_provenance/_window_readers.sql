@@ -1,8 +1,9 @@
 -- The table itself is not looked at here: whoever may read it says where the rows are. A window has
--- read a run when it holds the position of one of its rows, or overlaps the block of
--- the run itself: a corrected run may put new rows anywhere in its block. Standing windows of a
--- Module lie one behind the other, so the walk ends at the first one behind the last position. A
--- change that was undone has not been read by a block that holds the undo too.
+-- read a run when it holds the position of one of its rows, or overlaps the block of the run
+-- itself: a corrected run may put new rows anywhere in its block. Standing windows of a Module lie
+-- one behind the other, so the walk ends at the first one behind the last position. A change that
+-- was undone has not been read by a block that holds the undo too. A recall knew where the rows
+-- were, and has taken each window along that had read them, so what stands after it has not.
 
 CREATE OR REPLACE FUNCTION omd_provenance._window_readers(
     p_run omd.ledger_run,
@@ -40,13 +41,13 @@ DECLARE
     v_held bigint[];
     v_own bigint[];
     v_is_known boolean := FALSE;
-BEGIN
-    -- A recall has taken every window along that had read it. It knew where the rows were.
-    IF NOT p_all AND EXISTS (
+    v_is_recalled CONSTANT boolean := EXISTS (
         SELECT FROM omd.ledger_run AS r
         INNER JOIN omd.ledger_module AS m ON r.module_id = m.module_id
         WHERE r.module_instance_id = p_undone_by AND m.module_code = 'provenance.recall'
-    ) THEN
+    );
+BEGIN
+    IF v_is_recalled AND NOT p_all THEN
         RETURN;
     END IF;
     IF p_pos_column IS NULL THEN
@@ -77,7 +78,8 @@ BEGIN
             WHERE r.module_instance_id = ANY(v_held)
                 AND r.module_instance_id <= p_upto
                 AND r.execution_status_code IN ('S', 'E', 'F')
-                AND (p_all OR omd_provenance._stands(r));
+                AND (p_all OR omd_provenance._stands(r))
+                AND NOT (v_is_recalled AND omd_provenance._stands(r));
             RETURN;
         END IF;
     END IF;
@@ -161,7 +163,7 @@ BEGIN
             WHEN v_is_known THEN v_held || v_own
             ELSE ARRAY(SELECT w.module_instance_id FROM unnest(v_windows) AS w)
         END
-    );
+    ) AND NOT (v_is_recalled AND omd_provenance._stands(r));
 END
 $window_readers$;
 

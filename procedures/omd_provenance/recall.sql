@@ -101,17 +101,17 @@ $recall$;
 
 COMMENT ON PROCEDURE omd_provenance.recall IS
 'Executes the recall p_recall_id: in this transaction all that its plan names is taken back, with '
-'the rights of the caller, and what must come again is noted (omd_report.recall_returns). It '
-'waits for at most p_wait, without locks, until no run of the Modules concerned executes: those '
-'of the plan and all that may read its tables. p_accept: the actions of the plan that the caller '
-'consents to, of BY_HAND, GIVE_UP, WITHDRAW, PENDING and UNKNOWN; and GROWTH: what has come since '
-'the plan goes too. Returns p_module_instance_id, the run of the Module provenance.recall that '
-'undid it, p_rows_gone and p_rows_returned. Errors: OM003, OM004, OM033, OM034: the target is '
-'there no more; OM005; OM013: p_accept has another word; OM014; OM090; OM190: other runs are '
-'concerned than were planned (DETAIL: come, gone), or other rows went; OM191: something can''t be '
-'taken back; OM101, OM102, OM130, OM133, OM135, OM153, OM159, OM217, OM218: a room finds that '
-'only in the act; OM192: p_accept does not name an action; OM193: it was executed; OM194: runs in '
-'the database are still at work. Locks: the recall; interfaces, offsets, positions, Modules, '
-'instances, in this order and each by id; the rows that go.';
+'the rights of the caller, and what must come again is noted (omd_report.recall_returns). It waits '
+'for at most p_wait, without locks, until no run of the Modules concerned executes: those of the '
+'plan and all that may read its tables. p_accept: the actions of the plan that the caller consents '
+'to, of BY_HAND, GIVE_UP, WITHDRAW, PENDING and UNKNOWN; and GROWTH: what has come since the plan '
+'goes too. Returns p_module_instance_id, the run of the Module provenance.recall that undid it, '
+'p_rows_gone and p_rows_returned. Errors: OM002: as in plan_recall; OM003, OM004, OM033, OM034: '
+'the target is there no more; OM005; OM013: p_accept has another word; OM014; OM090; OM190: other '
+'runs are concerned than were planned (DETAIL: come, gone), or other rows went; OM191: something '
+'can''t be taken back; OM101, OM102, OM130, OM133, OM135, OM153, OM159, OM217, OM218: a room finds '
+'that only in the act; OM192: p_accept does not name an action; OM193: it was executed; OM194: '
+'runs in the database are still at work. Locks: the recall; interfaces, offsets, positions, '
+'Modules, instances, in this order and each by id; the rows that go.';
 REVOKE ALL ON PROCEDURE omd_provenance.recall FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.recall TO omd_admin;

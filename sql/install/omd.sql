@@ -30,6 +30,21 @@
 \ir ../../migrations/V164__maintenance_alone.sql
 \endif
 
+\set checksum '87df2defd100782e38246ffbdbba460c93f55911909dc0f3447f9a5b004ba1a6'
+\set phase 'expand'
+\set migration 'V165__left_rows'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V165__left_rows.sql
+\endif
+
+\set checksum '5642134ea65aae30a6da14fae56c4adf55071d9998f47e7da883623ab8226376'
+\set migration 'V166__begins_look'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V166__begins_look.sql
+\endif
+
 \set checksum '6700306080e6400f91602a664a9a17769c3f089790fe6e39875cd28ec39171af'
 \set phase 'expand'
 \set locks 'omd.module_state'
@@ -91,6 +106,8 @@
 
 -- Helpers
 \ir ../../procedures/omd/_fill_template.sql
+\ir ../../procedures/omd/did_you_mean.sql
+\ir ../../procedures/omd/shown_value.sql
 \ir ../../procedures/omd/raise_error.sql
 \ir ../../procedures/omd/put_trigger.sql
 \ir ../../procedures/omd/put_view.sql
@@ -244,6 +261,7 @@
 \ir ../../procedures/omd/is_of_the_call.sql
 \ir ../../procedures/omd/note_failure.sql
 \ir ../../procedures/omd/start_hint.sql
+\ir ../../procedures/omd/role_hint.sql
 \ir ../../procedures/omd/retry.sql
 \ir ../../procedures/omd/_close_module_instance.sql
 \ir ../../procedures/omd/fail_module_instance.sql
@@ -263,6 +281,11 @@
 \ir ../../procedures/omd/_is_run_of.sql
 \ir ../../procedures/omd/_stamp_column.sql
 \ir ../../procedures/omd/_has_strangers.sql
+\ir ../../procedures/omd/_oldest_of_last_runs.sql
+\ir ../../procedures/omd/_dead_runs.sql
+\ir ../../procedures/omd/_note_left_rows.sql
+\ir ../../procedures/omd/_look_for_left_rows.sql
+\ir ../../procedures/omd/find_left_rows.sql
 \ir ../../procedures/omd/_look_before_truncate.sql
 \ir ../../procedures/omd/rollback_steps.sql
 \ir ../../procedures/omd/build_rollback_sql.sql
@@ -485,7 +508,9 @@
 \ir ../../procedures/omd/_due_looks.sql
 \ir ../../procedures/omd/_look_again.sql
 \ir ../../procedures/omd/require_maintenance.sql
+\ir ../../procedures/omd/_look_at_due.sql
 \ir ../../procedures/omd/look_at_inputs.sql
+\ir ../../procedures/omd/look_at_runs.sql
 \ir ../../procedures/omd/_claim_maintenance.sql
 \ir ../../procedures/omd/maintain_rooms.sql
 \ir ../views/omd/unknown_inputs.sql
@@ -503,6 +528,7 @@
 \ir ../../procedures/omd/output_tables.sql
 \ir ../../procedures/omd/product_version.sql
 \ir ../../procedures/omd/undeclared_readers.sql
+\ir ../../procedures/omd/base_tables_of_module.sql
 \ir ../../procedures/omd/tables_of_run.sql
 \ir ../../procedures/omd/modules_writing.sql
 \ir ../../procedures/omd/tables_of_modules.sql
@@ -520,6 +546,7 @@
 \ir ../../procedures/omd/first_read.sql
 \ir ../../procedures/omd/key_match.sql
 \ir ../../procedures/omd/stamp_columns.sql
+\ir ../../procedures/omd/shown_stamp_columns.sql
 \ir ../../procedures/omd/explained_target.sql
 \ir ../../procedures/omd/shown_runs.sql
 \ir ../views/omd/standing_read.sql

@@ -8,6 +8,15 @@
 \ir ../../migrations/V153__omd_dispatch.sql
 \endif
 
+\set checksum '75e568fa54d7d517804f12dc8c037f51e37c9609021f329cc0933a8a4a09c6e3'
+\set phase 'expand'
+\set locks 'omd_dispatch.task_schedule'
+\set migration 'V171__lost_in_a_row'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V171__lost_in_a_row.sql
+\endif
+
 \set checksum '77df38010820a37989dea6327f4bb7d6abe70ac1153918620992439e6ec51c36'
 \set migration 'V185__rights_of_families'
 \ir ../setup/claim.psql
@@ -141,6 +150,7 @@
 \ir ../../procedures/omd_dispatch/_due_schedules.sql
 \ir ../../procedures/omd_dispatch/_lock_schedule.sql
 \ir ../../procedures/omd_dispatch/_lose_occurrence.sql
+\ir ../../procedures/omd_dispatch/_note_recovery.sql
 \ir ../../procedures/omd_dispatch/_take_rest.sql
 \ir ../../procedures/omd_dispatch/_keep_rest.sql
 \ir ../../procedures/omd_dispatch/_end_firing.sql

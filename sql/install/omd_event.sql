@@ -8,6 +8,15 @@
 \ir ../../migrations/V158__omd_event.sql
 \endif
 
+\set checksum '8ee9794230589f5d8aa279310c27c5b53baf901a9ca988a3772346ced5befd86'
+\set phase 'expand'
+\set locks 'omd_dispatch.task_schedule'
+\set migration 'V172__schedules_recover'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V172__schedules_recover.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_event/error_catalogue.sql
@@ -30,6 +39,8 @@
 \ir ../../procedures/omd_event/_log_edit.sql
 \ir ../views/omd_event/events.sql
 \ir ../../procedures/omd_event/events_after.sql
+\ir ../../procedures/omd_event/_context_parent.sql
+\ir ../../procedures/omd_event/_is_job_namespace.sql
 \ir ../../procedures/omd_event/configure.sql
 \ir ../../procedures/omd_event/_run_seconds_buckets.sql
 \ir ../views/omd_event/uncounted.sql
@@ -48,7 +59,6 @@
 -- OpenLineage
 \ir ../../procedures/omd_event/_instant.sql
 \ir ../../procedures/omd_event/_facet.sql
-\ir ../../procedures/omd_event/_context_parent.sql
 \ir ../../procedures/omd_event/_dataset_of_uri.sql
 \ir ../../procedures/omd_event/_datasets.sql
 \ir ../../procedures/omd_event/_job_type.sql

@@ -8,6 +8,15 @@
 \ir ../../migrations/V151__omd_lake.sql
 \endif
 
+\set checksum '796fccd7685cc0f115336dda28fd9b563b2fe22935badae3548323f3fc3c65b4'
+\set phase 'expand'
+\set locks 'omd.module_instance'
+\set migration 'V167__undone_in_the_lake'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V167__undone_in_the_lake.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lake/error_catalogue.sql
@@ -35,6 +44,7 @@
 \ir ../../procedures/omd_lake/_require_known.sql
 \ir ../../procedures/omd_lake/_require_admin.sql
 \ir ../../procedures/omd_lake/_opened_tables.sql
+\ir ../../procedures/omd_lake/_locked_tables.sql
 \ir ../../procedures/omd_lake/_committed_tables.sql
 
 -- Tables
@@ -81,6 +91,10 @@
 \ir ../../procedures/omd_lake/register_recall.sql
 \ir ../../procedures/omd_lake/runs_to_recall.sql
 \ir ../../procedures/omd_lake/open_recall.sql
+
+-- Rollback
+\ir ../../procedures/omd_lake/_require_undo.sql
+\ir ../triggers/omd_lake/undone_run.sql
 
 -- Reporting views
 \ir ../views/omd_lake/lake_commits.sql

@@ -43,6 +43,57 @@ def test_a_task_that_is_given_up(room: Room) -> None:
     assert [event[:3] for event in told(room, "TASK_DEAD")] == [expected[:3]] * 2
 
 
+def test_a_source_that_fails_for_long_is_told_once_and_when_it_is_over(room: Room) -> None:
+    room.family()
+    room.conn.execute(
+        "CREATE TABLE public.says AS SELECT 0 AS n;"
+        "CREATE VIEW public.v_bad AS SELECT (1 / n)::text AS code FROM public.says"
+    )
+    room.call(
+        "register_schedule",
+        schedule_code="s",
+        family_code="F",
+        task_type="T",
+        source="public.v_bad",
+        every="5 seconds",
+        next_time=room.one("SELECT now() - interval '1 s'"),
+    )
+
+    def later() -> None:
+        room.owner(
+            "UPDATE omd_dispatch.task_schedule SET next_time = next_time - interval '10 s',"
+            " failed_time = failed_time - interval '10 s', retry_time = NULL"
+        )
+        room.maintain()
+
+    def reasons() -> list[str]:
+        return [event[3]["reason"] for event in told(room, "SCHEDULE_FAILED")]
+
+    for _ in range(2):
+        before = len(reasons())
+        room.conn.execute("UPDATE public.says SET n = 0")
+        room.maintain()
+        for _ in range(4):
+            later()
+        lost = room.one("SELECT lost_count FROM omd_dispatch.task_schedule")
+        assert lost >= 3
+        assert reasons()[before:] == ["PROBLEM", "LOST"]
+        room.conn.execute("UPDATE public.says SET n = 1")
+        later()
+        lost = room.one("SELECT lost_count FROM omd_dispatch.task_schedule")
+        room.owner("UPDATE omd_dispatch.task_schedule SET lost_count = 0")
+        later()
+        assert reasons()[before:] == ["PROBLEM", "LOST", "RECOVERED"]
+        assert told(room, "SCHEDULE_FAILED")[-1][3] == {"reason": "RECOVERED", "lost": lost}
+    failures = "SELECT sum(value) FROM omd_event.uncounted WHERE metric_name = %s"
+    assert room.one(failures, "omd_schedule_failures_total") in {None, 4}
+    logged = room.rows(
+        "SELECT event_return_code_details AS code FROM omd.event_log WHERE"
+        " starts_with(event_detail, 'schedule s: ') ORDER BY event_id"
+    )
+    assert [row["code"] for row in logged] == ["OCCURRENCE LOST", "RECOVERED"] * 2
+
+
 def test_a_schedule_that_has_a_problem_and_loses_an_occurrence(room: Room) -> None:
     room.family()
     room.conn.execute("CREATE TABLE public.says AS SELECT 0 AS n")
@@ -74,5 +125,6 @@ def test_a_schedule_that_has_a_problem_and_loses_an_occurrence(room: Room) -> No
     assert room.one("SELECT lost_count FROM omd_dispatch.task_schedule") == 1
     events = told(room, "SCHEDULE_FAILED")
     assert events[0] == problem
-    assert [event[3]["reason"] for event in events] == ["PROBLEM", "LOST"]
+    assert [event[3]["reason"] for event in events] == ["PROBLEM", "LOST", "RECOVERED"]
+    assert events[2][3] == {"reason": "RECOVERED", "lost": 1}
     assert "secret" not in str(room.rows("SELECT * FROM omd_event.event"))

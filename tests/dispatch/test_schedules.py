@@ -108,6 +108,29 @@ def test_missed_occurrences(room: Room, missed: str, created: int) -> None:
         assert 29 < newest < 31
 
 
+@pytest.mark.parametrize("missed", ["ONCE", "ALL", "SKIP"])
+@pytest.mark.parametrize("is_fired", [True, False])
+def test_one_that_was_inactive_only_moves_on(room: Room, missed: str, is_fired: bool) -> None:
+    room.family()
+    given = {"schedule_code": "s", "family_code": "F", "task_type": "T", "criteria": {"CODE": "a"}}
+    ago = room.one("SELECT now() - interval '6 hours 30 minutes'")
+    room.call(
+        "register_schedule",
+        **given, every="1 hour", missed=missed, inactive_indicator="Y", next_time=ago,
+    )  # fmt: skip
+    wait = "SELECT extract(epoch FROM next_time - now()) / 60 FROM omd_report.dispatch_schedules"
+    if is_fired:
+        assert room.maintain()["fired"] == 0
+        assert 29 < room.one(wait) < 31
+    room.call("register_schedule", schedule_code="s", inactive_indicator="N")
+    assert room.maintain()["fired"] == 0
+    assert 29 < room.one(wait) < 31
+    # A time that is given counts, and so does one that became due after it.
+    room.call("register_schedule", schedule_code="s", inactive_indicator="Y")
+    room.call("register_schedule", schedule_code="s", inactive_indicator="N", next_time=ago)
+    assert room.maintain()["fired"] == {"ONCE": 1, "ALL": 7, "SKIP": 0}[missed]
+
+
 def test_a_schedule_skips_live_keys_moves_on_when_inactive_and_tells_problems(room: Room) -> None:
     room.family("F", ("CODE",))
     room.create("a")

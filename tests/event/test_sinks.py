@@ -410,6 +410,23 @@ def test_acts_leave_events_and_roles_are_kept(sink: Flow, another: Callable[...,
             session.conn.execute(call.encode())
 
 
+@pytest.mark.parametrize(
+    "namespace", ["prod", "https://host:8080", "team a.b", "Größe:1", "s3://b"]
+)
+def test_a_namespace_is_read_back_from_a_parent_as_it_was_written(
+    flow: Flow, namespace: str
+) -> None:
+    flow.call("omd_event.configure", job_namespace=namespace)
+    flow.module("m")
+    run = flow.run_module("m")
+    parent = flow.one("SELECT omd_event.parent_id('MODULE', %s)", run)
+    back = flow.one(
+        "SELECT omd_event._context_parent(jsonb_build_object('p', %s::text), 'p') -> 'job'", parent
+    )
+    assert back["namespace"] == namespace
+    assert parent.startswith(f"{namespace}/{back['name']}/")
+
+
 def test_the_settings_are_kept_and_wrong_ones_refused(flow: Flow) -> None:
     flow.call("omd_event.configure", job_namespace="prod", web_url="https://omd.example/")
     flow.call("omd_event.configure", dataset_namespace="postgres://db:5432")
@@ -424,6 +441,12 @@ def test_the_settings_are_kept_and_wrong_ones_refused(flow: Flow) -> None:
     )
     for wrong in (
         {"job_namespace": " "},
+        {"job_namespace": "team/a"},
+        {"job_namespace": "https://host/prod"},
+        {"job_namespace": "https://host/"},
+        {"job_namespace": "/a"},
+        {"job_namespace": "a\tb"},
+        {"job_namespace": "n" * 2000},
         {"dataset_namespace": ""},
         {"web_url": "omd.example"},
         {"web_url": "javascript://x"},

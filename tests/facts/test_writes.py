@@ -393,6 +393,25 @@ def test_a_resync_makes_the_facts_what_lvl_has(store: Store) -> None:
     store.refused("OM154", "omd_facts.resync", interface_code="shop")
 
 
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_an_undo_of_a_resync_takes_later_ones_along(store: Store, is_loaded: bool) -> None:
+    store.set_up(PERSON, PHONE)
+    if is_loaded:
+        store.put(1, person=[("N", 9, "m", "1990", "x", None)])
+    opened(store)
+    write(store, "INSERT INTO gdal_shop.person (nbr, born) VALUES (1, '2000'), (2, '2000')")
+    write(store, "INSERT INTO gdal_shop.phone (nbr, kind, number) VALUES (1, 'home', '1')")
+    runs = []
+    for code in ("phone", "person"):
+        done = store.call("omd_facts.resync", interface_code="shop", entity_code=code)
+        assert done["outcome"] == "PERSISTED"
+        runs.append(done["module_instance_id"])
+    assert store.undo(runs[0]) == runs
+    assert len(store.now("person")) == 2 + is_loaded
+    assert len(store.now("phone")) == 1
+    assert store.sound()
+
+
 def test_controls_refuse_rows_and_complete_them(store: Store) -> None:
     store.set_up(PERSON)
     opened(store)

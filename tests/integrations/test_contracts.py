@@ -73,7 +73,6 @@ def test_a_contract_says_in_the_words_of_the_standard_what_these_can_say() -> No
             "physicalName": "E Mail",
             "logicalType": "string",
             "logicalTypeOptions": {"maxLength": 80},
-            "required": True,
             "unique": True,
             "quality": [
                 {
@@ -143,9 +142,21 @@ def test_what_is_edited_in_a_contract_has_its_one_meaning(read: Read) -> None:
     assert "source" not in attribute(found, 1)
     found = model(lambda s: email(s).pop("unique"))
     assert "alternate_keys" not in found["entities"][0]
-    found = model(lambda s: (email(s).pop("required"), email(s).pop("quality")))
+    found = model(lambda s: email(s).pop("quality"))
     assert "mandatory" not in attribute(found, 1)
     assert found["settings"].keys() == MODEL["settings"].keys() - {"customer.email.mandatory"}
+    found = model(lambda s: (email(s).pop("quality"), email(s).update(required=True)))
+    assert attribute(found, 1)["mandatory"] is True
+    assert "customer.email.mandatory" not in found["settings"]
+    found, lines = read(edited(lambda s: email(s).update(required=True)), "odcs")
+    assert found == MODEL
+    assert lines == [
+        "Assumed:",
+        (
+            "  schema[0].properties[1].quality[0]: required is the same rule without a limit; this"
+            " limit holds (customer.email, rule nullValues)"
+        ),
+    ]
     found = model(lambda s: state(s)["arguments"].update(validValues=["a"]))
     assert attribute(found, 2)["values"] == ["a"]
     found = model(lambda s: state(s).update(mustBeLessOrEqualTo=9))
@@ -267,6 +278,30 @@ def test_a_contract_of_a_stranger_is_taken_over_and_the_rest_is_listed(read: Rea
         *("schema[1].properties[4].quality[3]", "schema[1].properties[4].quality[4]"),
         *("schema[1].quality[0]",),
     ]
+
+
+def test_what_is_left_is_named(read: Read) -> None:
+    """By its place, and by the names of the table, the property and the rule."""
+    _, lines = read(STRANGER, "odcs")
+    named = {
+        line.strip().partition(":")[0]: line.rstrip(")").rpartition("(")[2]
+        for line in lines
+        if line.endswith(")")
+    }
+    assert named.items() >= {
+        ("schema[0].physicalName", "receivers"),
+        ("schema[0].properties[2]", "receivers.details"),
+        ("schema[1].properties[2].classification", "Payment Lines.amount"),
+        ("schema[1].properties[4].quality[3]", "Payment Lines.note, rule custom soda"),
+        ("schema[1].properties[4].quality[4]", "Payment Lines.note, rule sql"),
+        ("schema[1].quality[0]", "Payment Lines, rule rowCount"),
+    }
+    rule = ("expect_column_mean_to_be_between", {"column": "a", "min_value": 1})
+    _, lines = read(suite(rule), "gx", key=["k"])
+    assert any("(a, rule expect_column_mean_to_be_between)" in line for line in lines)
+    fields = [{"name": "k", "type": "int"}, {"name": "raw", "type": "bytes"}]
+    _, lines = read({"type": "record", "name": "o", "fields": fields}, "avro", key=["k"])
+    assert any("fields[1]: " in line and "(raw)" in line for line in lines)
 
 
 def test_strict_takes_a_contract_whole_or_not_at_all(tmp_path: Path) -> None:

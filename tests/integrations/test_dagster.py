@@ -88,6 +88,41 @@ def test_dagster_materialises_what_the_database_performs(
     assert [e["made"] for e in ask("sense", cursor=None)["events"] if e["made"] == "app/made"] == []
 
 
+def test_a_table_of_several_modules_has_an_asset_of_each(
+    platform: Platform, ask: Callable[..., Any]
+) -> None:
+    sql = "INSERT INTO app.made SELECT 2, current_setting('omd.module_instance_id')::bigint"
+    for code, table, reads in (
+        ("made.too", "app.made", ["app.src"]),
+        ("made_back", "app.made", ["app.sum"]),
+        ("sums", "app.sum", ["app.made"]),
+    ):
+        platform.conn.execute("CREATE TABLE IF NOT EXISTS app.sum (v int, omd_insert_id bigint)")
+        platform.call(
+            "omd.register_module",
+            module_code=code,
+            area_code="PRES",
+            table_code=table,
+            executable=sql,
+        )
+        platform.conn.execute("CALL omd.declare_inputs(%s, %s::text[])", [code, reads])
+    assets = ask("describe")["assets"]
+    # The first one by its code keeps the key. One that writes back is no source of what it reads.
+    assert assets["app/made"] == {"deps": [], "executable": True}
+    assert assets["app/made/made.too"] == {"deps": ["app/src"], "executable": True}
+    assert assets["app/made/made_back"] == {"deps": ["app/sum"], "executable": True}
+    assert assets["app/sum"]["deps"] == ["app/made", "app/made/made.too"]
+    done = ask("materialize", assets=[["app", "made", "made.too"]])
+    assert [(e["made"], e["omd/module_code"]) for e in done["events"]] == [
+        ("app/made/made.too", "made.too")
+    ]
+    assert platform.values_of("made") == [2]
+    platform.go("made_back")
+    platform.go("made")
+    sensed = {(e["made"], e["omd/module_code"]) for e in ask("sense", cursor=None)["events"]}
+    assert sensed == {("app/made/made_back", "made_back"), ("app/made", "made")}
+
+
 def test_a_run_that_is_skipped_or_fails_is_no_materialisation(
     platform: Platform, ask: Callable[..., Any]
 ) -> None:

@@ -153,6 +153,23 @@ def test_a_deleted_row_has_no_value_and_says_who_deleted_it(
     assert {row["value"] for row in born.of("HISTORY")[:-1]} == {"1990"}
 
 
+def test_what_is_written_once_has_its_own_history(people: tuple[Store, list[int]]) -> None:
+    """Its key came on the first day and went on the fourth; between them other contexts changed."""
+    store, (first, *_, last) = people
+    again = delivered(store, 6, person=[("N", 1, "e@x", "1990", "ann", None)])
+    delivered(store, 7, person=[("A", 1, "f@x", "1990", "anne", None)])
+    then = Cell(store, "gdal_shop.person", NBR, "born", NOON % 3)
+    assert [then.rows[0][name].day for name in ("valid_from", "valid_until")] == [1, 4]
+    assert then.history[0] == (1, "1990", first)
+    now = Cell(store, "gdal_shop.person", NBR, "born")
+    assert (now.value, now.rows[0]["valid_from"].day) == ("1990", 6)
+    assert [row[:2] for row in now.history] == [(1, "1990"), (4, None), (6, "1990")]
+    assert now.history[1][2] == last
+    assert now.rows[0]["delivery_id"] in {first, again}
+    other = Cell(store, "gdal_shop.person", {"nbr": 2}, "born")
+    assert (other.rows[0]["valid_from"].day, other.history) == (1, [(1, "1991", first)])
+
+
 def test_a_slice_is_found_by_its_own_key(people: tuple[Store, list[int]]) -> None:
     store, (first, second, *_) = people
     cell = Cell(store, "gdal_shop.phone", {"nbr": 1, "kind": "home"}, "number")
@@ -421,6 +438,20 @@ def test_a_decision_says_rules_and_inputs_with_their_runs(platform: Platform) ->
     inputs = Cell(platform, "app.out", {"k": 5, "v": "y"}, "v").of("INPUT")
     assert "not there any more" in inputs[0]["text"]
     assert inputs[0]["module_instance_id"] is None
+
+
+def test_an_input_that_a_view_shows_has_the_run_that_wrote_its_row(platform: Platform) -> None:
+    platform.conn.execute(
+        "ALTER TABLE app.a ADD COLUMN omd_insert_module_instance_id bigint;"
+        "ALTER TABLE app.a RENAME TO kept;"
+        "CREATE VIEW app.under AS SELECT * FROM app.kept;"
+        "CREATE VIEW app.a AS SELECT * FROM app.under;"
+        "INSERT INTO app.kept VALUES (1, 5, 'x', 77), (2, 5, 'y', 78)"
+    )
+    platform.call("omd.register_module", module_code="of_a", area_code="STG", table_code="app.kept")
+    platform.go("s")
+    inputs = Cell(platform, "app.out", {"k": 5, "v": "y"}, "v").of("INPUT")
+    assert [(i["detail"]["arrival"], i["module_instance_id"]) for i in inputs] == [(1, 77), (2, 78)]
 
 
 def test_the_trace_of_a_decision_model_says_which_rule_applied(platform: Platform) -> None:

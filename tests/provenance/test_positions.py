@@ -131,3 +131,37 @@ def test_a_plan_without_the_right_to_the_schema_says_so(
     recalls.conn.execute("RESET ROLE")
     problems = {row[0].split(":")[0] for row in recalls.items(recall, "problem")}
     assert problems == {"NO_RIGHT"}
+
+
+def test_what_stands_after_a_recall_has_not_read_what_it_took_back(
+    recalls: Recalls, chain: tuple[list[int], list[int]]
+) -> None:
+    """The act knew where the rows were; now that they are gone, nobody guesses."""
+    runs, readers = chain
+    recalls.recalled(runs[-1])
+    standing = set(recalls.standing())
+    left = [run for run in readers if run in standing]
+    assert left
+    assert runs[-1] not in standing
+    for run in left:
+        sources = recalls.rows("SELECT * FROM omd_provenance.sources_of(%s, TRUE)", run)
+        assert runs[-1] not in {row["module_instance_id"] for row in sources}
+    found = recalls.rows("SELECT * FROM omd_provenance.readers_of(%s, TRUE)", runs[-1])
+    assert found
+    assert not {row["module_instance_id"] for row in found} & standing
+
+
+def test_what_a_module_writes_is_looked_up_once_and_not_for_each_run(recalls: Recalls) -> None:
+    recalls.made("a")
+    recalls.made("b", "a")
+    recalls.go(*["a"] * 12)
+    reader = recalls.go("b")
+    with recalls.conn.transaction():
+        recalls.conn.execute("SET LOCAL track_functions = 'all'")
+        found = recalls.rows("SELECT * FROM omd_provenance.sources_of(%s, TRUE)", reader)
+        calls = recalls.one(
+            "SELECT sum(calls) FROM pg_stat_xact_user_functions"
+            " WHERE funcid = 'omd.base_tables'::regproc"
+        )
+    assert len(found) == 12
+    assert calls < 6

@@ -380,3 +380,38 @@ def test_only_administrators_plan_and_recall(
     ):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             call()
+
+
+@pytest.mark.no_user_code("a trigger of the target may read what nobody knows")
+@pytest.mark.parametrize("is_declared", [False, True])
+def test_a_plan_looks_first_at_what_was_replaced(recalls: Recalls, is_declared: bool) -> None:
+    recalls.made("a")
+    recalls.made("b")
+    recalls.conn.execute(
+        "CREATE VIEW dwh.shown AS SELECT v FROM dwh.a;"
+        "CREATE TABLE dwh.r (v bigint, omd_insert_module_instance_id bigint)"
+    )
+    recalls.call(
+        "register_module",
+        module_code="r",
+        area_code="HSTG",
+        table_code="dwh.r",
+        executable=f"INSERT INTO dwh.r SELECT v, {STAMP} FROM dwh.shown",
+    )
+    if is_declared:
+        recalls.call("declare_inputs", module_code="r", tables=["dwh.shown"])
+    _, _, b = (recalls.go(n) for n in "arb")
+    recalls.conn.execute("CREATE OR REPLACE VIEW dwh.shown AS SELECT v FROM dwh.b")
+    before = recalls.go("r")
+    recall = recalls.plan(b)
+    assert recalls.items(recall, "module_instance_id", "action") == [(before, "UNDO"), (b, "UNDO")]
+    # The view is replaced once more, between the plan and the act.
+    recalls.conn.execute("CREATE OR REPLACE VIEW dwh.shown AS SELECT v FROM dwh.a")
+    recalls.made("c")
+    c = recalls.go("c")
+    late = recalls.plan(c)
+    recalls.conn.execute("CREATE OR REPLACE VIEW dwh.shown AS SELECT v FROM dwh.c")
+    after = recalls.go("r")
+    assert recalls.refused("OM190", "omd_provenance.recall", recall_id=late, wait="0")
+    recalls.recall(late, "GROWTH")
+    assert not {c, after} & set(recalls.standing())

@@ -135,6 +135,13 @@ class ServerIsStandby(OmdError, psycopg.errors.ReadOnlySqlTransaction):
     """
 
 
+class RightMissing(OmdError, psycopg.errors.InsufficientPrivilege):
+    """A right is missing; the hint names the role that has it, and who grants that.
+
+    Its `sqlstate` is PostgreSQL's, 42501.
+    """
+
+
 class NeedsSession(OmdError):
     """The call needs a session, and a pooler in transaction mode gives none; nothing was sent."""
 

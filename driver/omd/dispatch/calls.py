@@ -553,7 +553,7 @@ class DispatchCalls(Calls):
             priority: those of its tasks.
             source: a view that gives a task per row; its columns are criteria in lower case,
                 payload and priority, and it is read with the rights of the workers; '': none.
-            inactive_indicator: Y: it only moves on.
+            inactive_indicator: Y: it only moves on, whatever ``missed`` says.
 
         Raises:
             MissingArgument: OM005.

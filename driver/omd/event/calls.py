@@ -39,7 +39,9 @@ class EventCalls(Calls):
         """Sets how events are named and kept; NULL keeps what is set.
 
         Args:
-            job_namespace: the namespace of the jobs in OpenLineage (at first omd.<database>).
+            job_namespace: the namespace of the jobs in OpenLineage (at first omd.<database>);
+                it has a slash only in the :// of a URL without a path, so that a parent
+                <namespace>/<job>/<run id> is read back as it was written.
             dataset_namespace: that of the tables of this database (at first
                 postgres://localhost:<port>).
             web_url: where the page of OMD is found (at first nowhere).

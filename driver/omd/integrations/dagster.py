@@ -40,8 +40,9 @@ class _Work:
     kind: str
     description: str | None
     is_ours: bool  # the database performs it
-    tables: list[str]
+    keys: dict[str, list[str]]  # of the asset of each table that it makes
     reads: list[str] = field(default_factory=list)
+    deps: list[list[str]] = field(default_factory=list)  # the assets that it reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,11 @@ def omd_definitions(dsn: str | None = None) -> dagster.Definitions:
     """Return the assets, checks and the sensor of all that is registered now.
 
     An asset is a table: of a topic, a stage, facts, or a Module of SQL. Its key is schema and
-    table. Those that the database performs are executed by Dagster; the others are external, and
-    the sensor ``omd_events`` says when somebody else has made them. A constraint of a delivery is
-    a check of the facts that keep its rows.
+    table. Where several Modules make a table each has an asset of its own: the first keeps that
+    key, and those of the others end with the code of the Module. Those that the database performs
+    are executed by Dagster; the others are external, and the sensor ``omd_events`` says when
+    somebody else has made them. A constraint of a delivery is a check of the facts that keep its
+    rows.
 
     Args:
         dsn: the database; without it as for `omd.connect`. Dagster asks it again when it loads the
@@ -73,20 +76,20 @@ def omd_definitions(dsn: str | None = None) -> dagster.Definitions:
     with connect(dsn) as control:
         works = _works(control)
         checks = _checks(control)
-    made = {table for work in works for table in work.tables}
+    made = {table for work in works for table in work.keys}
     assets: list[Any] = []
     for number, work in enumerate(works):
         specs = [
             dg.AssetSpec(
-                parts(table),
-                deps=[parts(read) for read in work.reads if read not in work.tables],
+                key,
+                deps=work.deps,
                 description=work.description,
                 group_name="omd",
                 kinds={"postgres"},
                 skippable=True,
                 metadata={"omd/module_code": work.code, "omd/module_kind": work.kind},
             )
-            for table in work.tables
+            for key in work.keys.values()
         ]
         assets += [_executable(dg, dsn, work, specs, number)] if work.is_ours else specs
     check_specs = [
@@ -105,7 +108,7 @@ def omd_definitions(dsn: str | None = None) -> dagster.Definitions:
 
 
 def _works(control: Control) -> list[_Work]:
-    """Return what makes tables, each table with the first Module that makes it."""
+    """Return what makes tables, each table with an asset for each Module that makes it."""
     reads: dict[str, list[str]] = {}
     for read in control.report(ModuleInputsRow, order_by=["module_code", "table_code"]):
         reads.setdefault(read.module_code, []).append(read.table_code)
@@ -126,20 +129,60 @@ def _works(control: Control) -> list[_Work]:
         if module.module_kind_code in _WITHOUT_TABLES:
             continue
         of_module = tables.get(module.module_code, [module.table_code])
-        mine = [table for table in of_module if len(parts(table)) == 2 and table not in met]
-        met.update(mine)
-        if mine:
+        keys = {
+            table: [*parts(table), module.module_code] if table in met else parts(table)
+            for table in of_module
+            if len(parts(table)) == 2
+        }
+        met.update(keys)
+        if keys:
             works.append(
                 _Work(
                     module.module_code,
                     module.module_kind_code,
                     module.module_description,
                     module.engine_code == POSTGRES,
-                    mine,
+                    keys,
                     list(dict.fromkeys(reads.get(module.module_code, []))),
                 )
             )
+    _connect(works)
     return works
+
+
+def _connect(works: list[_Work]) -> None:
+    """Say of each Module which assets it reads: of a table those of all that make it.
+
+    Dagster takes no circle. So who writes back into a table of which it has read, through others,
+    is not among those by which the others read that table; the first Module of a table always is.
+    """
+    makers: dict[str, list[_Work]] = {}
+    for work in works:
+        for table in work.keys:
+            makers.setdefault(table, []).append(work)
+    above: dict[str, set[str]] = {work.code: set() for work in works}
+
+    def leads_to(start: str, code: str) -> bool:
+        seen, left = {start}, [start]
+        while left:
+            new = above[left.pop()] - seen
+            seen |= new
+            left += new
+        return code in seen
+
+    read_by = [(work, read) for work in works for read in work.reads if read not in work.keys]
+    for work, read in read_by:
+        if read not in makers:
+            work.deps.append(parts(read))
+        else:
+            first = makers[read][0]
+            work.deps.append(first.keys[read])
+            above[work.code].add(first.code)
+    for work, read in read_by:
+        for other in makers.get(read, ())[1:]:
+            if not leads_to(other.code, work.code):
+                work.deps.append(other.keys[read])
+                above[work.code].add(other.code)
 
 
 def _checks(control: Control) -> list[_Check]:
@@ -210,8 +253,8 @@ def _run(dg: Any, dsn: str | None, work: _Work, context: Any) -> Iterator[Any]:
                 metadata={"omd/module_instance_id": done.module_instance_id or 0},
             )
         [ran] = control.report(ModuleExecutionLogRow, module_instance_id=done.module_instance_id)
-    for table in work.tables:
-        yield dg.MaterializeResult(dg.AssetKey(parts(table)), metadata=_metadata(ran))
+    for key in work.keys.values():
+        yield dg.MaterializeResult(dg.AssetKey(key), metadata=_metadata(ran))
 
 
 def _metadata(ran: ModuleExecutionLogRow) -> dict[str, Any]:
@@ -321,7 +364,7 @@ def _publish(control: Control) -> None:
 
 
 def _reported(dg: Any, control: Control, events: list[Any]) -> Iterator[Any]:
-    tables = {work.code: work.tables for work in _works(control)}
+    keys = {work.code: list(work.keys.values()) for work in _works(control)}
     checks = _checks(control)
     ended = ("RUN_SUCCEEDED", "RUN_UNDONE")
     ids = [event.subject_id for event in events if event.event_type in ended]
@@ -334,12 +377,12 @@ def _reported(dg: Any, control: Control, events: list[Any]) -> Iterator[Any]:
         if event.event_type == "RUN_SUCCEEDED" and ran is not None:
             # What Dagster executed it has reported itself.
             if "dagster" not in (ran.execution_context or {}):
-                for table in tables.get(ran.module_code, ()):
-                    yield dg.AssetMaterialization(parts(table), metadata=_metadata(ran))
+                for key in keys.get(ran.module_code, ()):
+                    yield dg.AssetMaterialization(key, metadata=_metadata(ran))
         elif event.event_type == "RUN_UNDONE" and ran is not None:
-            for table in tables.get(ran.module_code, ()):
+            for key in keys.get(ran.module_code, ()):
                 yield dg.AssetObservation(
-                    parts(table),
+                    key,
                     description="What this run had written was taken back.",
                     metadata={
                         "omd/module_instance_id": ran.module_instance_id,

@@ -195,6 +195,7 @@ class ProvenanceCalls(Calls):
                 it waits for it.
 
         Raises:
+            UnknownModule: OM002.
             UnknownBatchInstance: OM003.
             UnknownModuleInstance: OM004.
             UnknownAgreement: OM033.
@@ -261,6 +262,7 @@ class ProvenanceCalls(Calls):
                 too.
 
         Raises:
+            UnknownModule: OM002.
             UnknownBatchInstance: OM003.
             UnknownModuleInstance: OM004.
             UnknownAgreement: OM033.

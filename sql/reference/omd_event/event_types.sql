@@ -22,7 +22,8 @@ VALUES
 ('TASK_DEAD', 'TASK', FALSE, 'A task was given up.'),
 (
     'SCHEDULE_FAILED', 'SCHEDULE', FALSE,
-    'A schedule has a problem, or an occurrence of it was lost.'
+    'A schedule has a problem (PROBLEM), begins to lose occurrences (LOST), or works again after '
+    'that (RECOVERED).'
 ),
 ('LAKE_COMMITTED', 'LAKE_COMMIT', FALSE, 'A table of a lake got a new version.'),
 ('PROBLEM_BEGAN', 'PROBLEM', FALSE, 'A row of omd_report.problems is new.'),

@@ -37,16 +37,17 @@ COMMENT ON TRIGGER trg_task_death_event ON omd_dispatch.task_death IS
 'Writes the event of its death.';
 
 CALL omd.put_trigger('omd_dispatch.task_schedule', 'trg_task_schedule_event', $def$
-    AFTER UPDATE OF problem, lost_count ON {table}
+    AFTER UPDATE OF problem, lost_count, lost_in_row ON {table}
     FOR EACH ROW
     WHEN (
-        new.lost_count > old.lost_count
-        OR (new.problem IS NOT NULL AND new.problem IS DISTINCT FROM old.problem)
+        new.lost_count > old.lost_count AND old.lost_in_row IS NULL
+        OR old.lost_in_row IS NOT NULL AND new.lost_in_row IS NULL
+        OR new.problem IS NOT NULL AND left(new.problem, 6) IS DISTINCT FROM left(old.problem, 6)
     )
     EXECUTE FUNCTION omd_event._hear_schedule()
 $def$);
 COMMENT ON TRIGGER trg_task_schedule_event ON omd_dispatch.task_schedule IS
-'Writes the event that it has failed.';
+'Writes the event that it has failed, and that it has recovered.';
 
 CALL omd.put_trigger('omd_lake.table_commit', 'trg_table_commit_event', $def$
     AFTER INSERT ON {table}

@@ -47,7 +47,12 @@ ended AS MATERIALIZED (
         ORDER BY x.module_instance_id
         OFFSET 0
     ) AS r ON e.subject_type = 'MODULE'
-    WHERE e.event_type NOT IN ('RUN_BEGAN', 'BATCH_BEGAN')
+    WHERE
+        e.event_type NOT IN ('RUN_BEGAN', 'BATCH_BEGAN')
+        AND NOT (
+            e.event_type = 'SCHEDULE_FAILED'
+            AND coalesce(e.detail ->> 'reason' = 'RECOVERED', FALSE)
+        )
 ),
 
 runs AS MATERIALIZED (

@@ -3,8 +3,9 @@
 A model and a contract are the same document in two forms: `odcs_export` writes what `odcs_import`
 reads. Nothing is said twice, so that a contract that was edited has one meaning:
 
-- The standard's own words: names, types, required, primaryKeyPosition, unique, relationships,
-  the metrics nullValues, invalidValues and duplicateValues with a threshold.
+- The standard's own words: names, types, primaryKeyPosition, unique, relationships, the metrics
+  invalidValues and duplicateValues with a threshold; of a field that may not be missing either
+  required, or, where something is set for that, the metric nullValues.
 - A rule of the type `custom` and the engine `omd`: checks, queries, and what is set for the
   constraints that the standard has no metric for.
 - A customProperty of the vendor `pgomd`: everything else.

@@ -107,7 +107,9 @@ def _property(
     name, code = attribute["name"], f"{entity['name']}.{attribute['name']}"
     written: dict[str, Any] = {"name": name, **_given(physicalName=attribute.get("source"))}
     written |= _type(attribute["type"], attribute.get("format"))
-    if attribute.get("mandatory"):
+    missing = settings.pop(f"{code}.mandatory", None)
+    # With a limit the metric alone says it: a field of which some may be missing is not required.
+    if attribute.get("mandatory") and not missing:
         written["required"] = True
     if name in entity["key"]:
         written["primaryKey"] = True
@@ -121,8 +123,8 @@ def _property(
             written["unique"] = True
             own.append(custom("alternateKey", alternate_key["name"]))
     quality = []
-    if setting := settings.pop(f"{code}.mandatory", None):
-        quality.append(_metric("nullValues", setting))
+    if missing:
+        quality.append(_metric("nullValues", missing))
     if "values" in attribute:
         setting = settings.pop(f"{code}.enumeration", {})
         arguments = {"validValues": attribute["values"]}

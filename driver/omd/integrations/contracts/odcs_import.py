@@ -401,6 +401,8 @@ class _Property:
         self, metric: str, arguments: Mapping[str, Any], setting: dict[str, Any], path: str
     ) -> None:
         """Take what counts as missing: an empty field, and maybe values that stand for one."""
+        if setting and self.given.get("required") is True:
+            self.notes.assume(path, "required is the same rule without a limit; this limit holds")
         values = arguments.get("missingValues") if metric == "missingValues" else None
         values = values if isinstance(values, list) and values else [None]
         others = [value for value in values if value not in (None, "")]

@@ -61,12 +61,14 @@ def _read(path: Path, contract_format: str, notes: Notes) -> tuple[Draft, str]:
     """Return the draft of a contract, and the name of the whole."""
     if contract_format == "odcs":
         contract, _ = read_document(path)
+        notes.document = contract
         draft = read_odcs(contract, notes)
         given = [str(contract.get(word) or "") for word in ("id", "name", "dataProduct")]
         # An id is often no name but a number.
         named = [*filter(codes.is_code, given), *filter(None, given[1:]), path.stem]
         return draft, named[0]
     document = read_json(path)
+    notes.document = document
     if contract_format == "gx":
         return read_gx(document, notes, path.stem)
     if contract_format == "avro":
