@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 _CLASS, _MOST = 1869440114, 2**31 - 1  # of the lock by which omd._sessions_of_undone finds it
 _MARK = "omd.fenced"  # the transaction that a writer has begun; its value is the Module Instance
-_ID = f"nullif(pg_catalog.current_setting('{_MARK}', TRUE), '')::pg_catalog.int8"
+_VALUE = f"pg_catalog.current_setting('{_MARK}', TRUE)"
+# nullif would look up its operator by the path of the session.
+_ID = f"(CASE WHEN {_VALUE} OPERATOR(pg_catalog.<>) '' THEN {_VALUE}::pg_catalog.int8 END)"
 # Deferred constraints come before the fence, since they may take long, and others must be able to
 # declare the run dead meanwhile. Without the mark the fence gets NULL, which it refuses.
 _CHECK = b"SET CONSTRAINTS ALL IMMEDIATE; "
@@ -55,7 +57,7 @@ _COMMIT_PERHAPS = (
 END $omd$; COMMIT""".encode()
 )
 IDLE = TransactionStatus.IDLE
-_LOOK = f"SELECT pg_catalog.current_setting('{_MARK}', TRUE)".encode()
+_LOOK = f"SELECT {_VALUE}".encode()
 _HAS_WRITTEN = b"SELECT pg_catalog.pg_current_xact_id_if_assigned()"
 _READ_COMMITTED = "read committed"
 # What is refused, and what to do instead.
