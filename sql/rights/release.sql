@@ -1756,6 +1756,7 @@ ROUTINE omd_web._evaluate(text,text,text) |  | omd_reader | EXECUTE
 ROUTINE omd_web._find_task(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_web._is_out_of_time() |  | omd_reader | EXECUTE
 ROUTINE omd_web._literal(text) |  | omd_reader | EXECUTE
+ROUTINE omd_web._needed_roles(regproc) |  | omd_reader | EXECUTE
 ROUTINE omd_web._require_action(text) |  | omd_reader | EXECUTE
 ROUTINE omd_web._require_count(text,integer) |  | omd_reader | EXECUTE
 ROUTINE omd_web._require_right(text) |  | omd_reader | EXECUTE
