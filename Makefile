@@ -4,7 +4,6 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
     "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-# What is in migrations/before_1_0 was linted when it was released, and never changes.
 SQL := $(wildcard migrations/V*.sql) procedures sql $(wildcard driver/omd/demo/*/*.sql)
 
 export OMD_HOME ?= $(CURDIR)/.omd
@@ -16,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PRECIOUS: %/bin/pip %/bin/uv
-.PHONY: help demo test test-all test-lowest soak bench lint generate baseline docs setup environments lock dist release java clean
+.PHONY: help demo test test-all test-lowest soak bench lint generate docs setup environments lock dist release java clean
 
 help:
 	@echo 'make demo      loads a year of real flights by Spark, under the control of PostgreSQL'
@@ -82,10 +81,6 @@ lint: $(VENV)/.dev
 
 generate: $(VENV)/.dev
 	$(BIN)/python tools/generate.py --embedded
-
-# Once for 1.0: the migrations of before become the files that a new database begins with.
-baseline: $(VENV)/.dev
-	$(BIN)/python tools/baseline.py --embedded
 
 docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(VENV)/.dev

@@ -16,28 +16,6 @@
 \endif
 
 \if :is_before
-BEGIN;
-\ir setup/version.psql
-\ir ../migrations/before_1_0/prepare/lineage_positions.sql
-\ir ../migrations/before_1_0/prepare/lineage_columns.sql
-\ir ../migrations/before_1_0/prepare/module_columns.sql
-\ir ../migrations/before_1_0/prepare/task_columns.sql
-COMMIT;
-
-BEGIN;
-\ir setup/version.psql
-\ir ../migrations/before_1_0/prepare/event_columns.sql
-COMMIT;
-
-BEGIN;
-\ir setup/version.psql
-\ir ../migrations/before_1_0/prepare/server_columns.sql
-COMMIT;
-
-BEGIN;
-\ir setup/version.psql
-\ir ../migrations/before_1_0/prepare/executing_columns.sql
-COMMIT;
 \ir setup/before.psql
 \endif
 
@@ -46,7 +24,6 @@ BEGIN;
 \ir setup/lock.sql
 \ir roles.sql
 \ir setup/begin.sql
-\ir setup/former.sql
 \ir setup/version.psql
 \ir setup/state.psql
 \ir setup/lock_views.psql
@@ -72,8 +49,6 @@ BEGIN;
 COMMIT;
 
 BEGIN;
-\ir cleanup/module_kinds.sql
-\ir cleanup/controls.sql
 \ir cleanup/drop_retired.sql
 \ir cleanup/replica_identity.sql
 COMMIT;

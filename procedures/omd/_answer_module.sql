@@ -6,7 +6,8 @@ CREATE OR REPLACE FUNCTION omd._answer_module(
     OUT p_processing_indicator text,
     OUT p_instance_array bigint[],
     OUT p_reason text,
-    OUT p_platform_code text
+    OUT p_platform_code text,
+    OUT p_dead_module_id integer
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -38,6 +39,9 @@ BEGIN
         PERFORM omd._raise_module_instance_state(p_module_instance_id, 'be evaluated');
     END IF;
     p_platform_code := v_module.platform_code;
+    p_dead_module_id := (
+        SELECT d.module_id FROM omd.dead_run AS d WHERE d.module_id = v_module.module_id LIMIT 1
+    );
     p_processing_indicator := v_instance.processing_indicator;
     p_instance_array := v_instance.rollback_instance_array;
     IF p_processing_indicator <> 'A' THEN
@@ -72,7 +76,8 @@ $answer_module$;
 
 COMMENT ON FUNCTION omd._answer_module IS
 'Evaluates a Module Instance, records the answer and returns it: P, A, C, or R with the instances '
-'to undo; the reason; and the platform of the target. A and C close the instance. A second call '
+'to undo; the reason; the platform of the target; and the Module, if runs of it were declared '
+'dead before: _look_for_left_rows. A and C close the instance. A second call '
 'on an instance that got P or R returns the same answer. Errors: OM004, OM005, OM014, OM101. '
 'Locks: the Module row.';
 REVOKE ALL ON FUNCTION omd._answer_module FROM PUBLIC;

@@ -1,6 +1,7 @@
 -- An undone instance takes others with it: those of companions, and pending ones of Modules whose
 -- rows refer to its rows by foreign keys. These take others in the same way, so the search repeats
--- until nothing is added.
+-- until nothing is added. With the values of each call the long statement would be planned anew,
+-- which takes longer than it runs.
 
 CREATE OR REPLACE FUNCTION omd._companion_instances(
     p_module_id integer,
@@ -12,6 +13,7 @@ STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $companion_instances$
 DECLARE
     v_all bigint[] := p_instance_array;

@@ -13,7 +13,8 @@ CREATE OR REPLACE FUNCTION omd._open_module_instance(
     OUT p_processing_indicator text,
     OUT p_instance_array bigint[],
     OUT p_reason text,
-    OUT p_platform_code text
+    OUT p_platform_code text,
+    OUT p_dead_module_id integer
 )
 RETURNS record
 LANGUAGE plpgsql
@@ -42,8 +43,11 @@ BEGIN
         m.inactive_indicator,
         m.platform_code,
         (SELECT TRUE FROM omd.undone_run AS u WHERE u.undone_upto IS NULL LIMIT 1),
-        (SELECT r.is_unready FROM omd.unready_for_id() AS r)
-    INTO v_module_id, v_inactive_indicator, p_platform_code, v_is_unsettled, v_is_unready
+        (SELECT r.is_unready FROM omd.unready_for_id() AS r),
+        (SELECT d.module_id FROM omd.dead_run AS d WHERE d.module_id = m.module_id LIMIT 1)
+    INTO
+        v_module_id, v_inactive_indicator, p_platform_code, v_is_unsettled, v_is_unready,
+        p_dead_module_id
     FROM omd.module AS m
     WHERE m.module_code = p_module_code
     FOR NO KEY UPDATE;
@@ -151,6 +155,7 @@ COMMENT ON FUNCTION omd._open_module_instance IS
 'p_is_session_bound it lives as long as the statement that calls, and at most '
 'omd._lease_of_statement(). A p_execution_context with seen_alive, a list of instances: where '
 'another one executes whose death its client may prove, no instance is made, and its id is 0. '
+'p_dead_module_id: the Module, if runs of it were declared dead before: _look_for_left_rows. '
 'Errors: OM002, OM003, OM005, OM011, OM013, OM014, OM101. Locks: the Module row.';
 REVOKE ALL ON FUNCTION omd._open_module_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._open_module_instance TO omd_runner;

@@ -68,10 +68,17 @@ BEGIN
 
     SELECT array_agg(d.module_instance_id) INTO v_doomed FROM doomed AS d;
     v_doomed := omd._without_needed('MODULE', v_doomed);
+    -- The way out of rows that a dead run has left is R on that run.
+    v_doomed := ARRAY(
+        SELECT d.id
+        FROM unnest(v_doomed) AS d (id)
+        WHERE NOT EXISTS (SELECT FROM omd.left_rows AS l WHERE l.module_instance_id = d.id)
+    );
 
     DELETE FROM omd.write_ledger AS w WHERE w.module_instance_id = ANY(v_doomed);
     DELETE FROM omd.source_control AS sc WHERE sc.module_instance_id = ANY(v_doomed);
     DELETE FROM omd.undone_run AS u WHERE u.module_instance_id = ANY(v_doomed);
+    DELETE FROM omd.dead_run AS r WHERE r.module_instance_id = ANY(v_doomed);
     DELETE FROM omd.run_input AS i WHERE i.module_instance_id = ANY(v_doomed);
     DELETE FROM omd.window_return AS w
     WHERE w.module_instance_id = ANY(v_doomed) AND w.ended_datetime IS NOT NULL;
@@ -83,7 +90,8 @@ $purge_module_instances$;
 
 COMMENT ON FUNCTION omd._purge_module_instances IS
 'Deletes, among the p_limit Module Instances after the id p_last_id, those that started before '
-'p_before and that neither an evaluation nor a room needs, with their load windows. It returns '
+'p_before and that neither an evaluation nor a room needs, with their load windows; a run that has '
+'left rows after its death stays. It returns '
 'the last id that it looked at, NULL at the end, and adds to p_deleted. Locks: the rows it '
 'deletes.';
 REVOKE ALL ON FUNCTION omd._purge_module_instances FROM PUBLIC;

@@ -19,7 +19,17 @@ BEGIN
         IF p_batch_code IS NULL THEN
             PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_batch_code'));
         END IF;
-        PERFORM omd.raise_error('OM001', jsonb_build_object('batch_code', p_batch_code));
+        PERFORM omd.raise_error(
+            'OM001',
+            jsonb_strip_nulls(
+                jsonb_build_object(
+                    'batch_code', p_batch_code,
+                    'did_you_mean', omd.did_you_mean(
+                        p_batch_code, (SELECT array_agg(b.batch_code) FROM omd.batch AS b)
+                    )
+                )
+            )
+        );
     END IF;
     RETURN v_batch_id;
 END

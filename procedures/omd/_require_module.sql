@@ -19,7 +19,17 @@ BEGIN
         IF p_module_code IS NULL THEN
             PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_module_code'));
         END IF;
-        PERFORM omd.raise_error('OM002', jsonb_build_object('module_code', p_module_code));
+        PERFORM omd.raise_error(
+            'OM002',
+            jsonb_strip_nulls(
+                jsonb_build_object(
+                    'module_code', p_module_code,
+                    'did_you_mean', omd.did_you_mean(
+                        p_module_code, (SELECT array_agg(m.module_code) FROM omd.module AS m)
+                    )
+                )
+            )
+        );
     END IF;
     RETURN v_module_id;
 END

@@ -1,4 +1,6 @@
--- The templates of one Module are filled in here; who calls puts the Modules in order.
+-- The templates of one Module are filled in here; who calls puts the Modules in order. What a run
+-- did to lake tables no statement of an engine takes back. The text of such a step is a comment, on
+-- one line whatever is in a hint, so that nothing happens where somebody executes it.
 
 CREATE OR REPLACE FUNCTION omd._rollback_statements(
     p_module_id integer,
@@ -85,7 +87,23 @@ BEGIN
         t.step,
         v_module.platform_code,
         t.statement_kind,
-        omd._fill_template(t.statement_template, v_values),
+        CASE
+            WHEN t.statement_kind = 'LAKE'
+                THEN
+                    regexp_replace(
+                        format(
+                            '-- A step of the driver, no SQL: the next start of the Module '
+                            'takes back Module Instances %s. %s',
+                            v_values ->> 'instance_list',
+                            coalesce(
+                                omd.start_hint(p_module_id),
+                                'Run: omd run module ' || omd.shell_argument(v_module.module_code)
+                            )
+                        ),
+                        '\s+', ' ', 'g'
+                    )
+            ELSE omd._fill_template(t.statement_template, v_values)
+        END,
         CASE
             WHEN t.count_template IS NOT NULL THEN omd._fill_template(t.count_template, v_values)
         END
@@ -97,7 +115,8 @@ $rollback_statements$;
 COMMENT ON FUNCTION omd._rollback_statements IS
 'Returns the statements (step, platform_code, statement_kind, statement, and a SELECT that counts '
 'its rows, or NULL) that undo the instances p_instance_array of the Module p_module_id in its own '
-'target. It executes nothing. Errors: OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback '
-'Procedures".';
+'target. Of a step of the driver (LAKE) it is a comment that says so, with the command that '
+'performs it. It executes nothing. Errors: OM009, OM201, OM202, OM205. Locks: none. DIRECT, '
+'"Rollback Procedures".';
 REVOKE ALL ON FUNCTION omd._rollback_statements FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._rollback_statements TO omd_reader;

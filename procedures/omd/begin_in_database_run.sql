@@ -49,6 +49,9 @@ BEGIN
     IF p_processing_indicator = 'R' THEN
         CALL omd._settle_rollback(p_module_instance_id, 'POSTGRES', p_processing_indicator);
     END IF;
+    IF v_answer.p_dead_module_id IS NOT NULL AND p_processing_indicator = 'P' THEN
+        PERFORM omd._look_for_left_rows(v_answer.p_dead_module_id);
+    END IF;
 END
 $begin_in_database_run$;
 

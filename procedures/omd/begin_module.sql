@@ -30,6 +30,9 @@ BEGIN
             p_module_instance_id, v_answer.p_platform_code, p_processing_indicator
         );
     END IF;
+    IF v_answer.p_dead_module_id IS NOT NULL AND p_processing_indicator = 'P' THEN
+        PERFORM omd._look_for_left_rows(v_answer.p_dead_module_id);
+    END IF;
 END
 $begin_module$;
 

@@ -26,8 +26,9 @@ END;
 COMMENT ON FUNCTION omd.build_rollback_sql IS
 'Returns the statements (step, platform_code, statement) that undo what the Module Instance has '
 'to undo, or, if nothing was decided for it, what a begin of its Module would undo now. The '
-'statements of companions come first. There is no row when nothing is pending. It executes '
-'nothing; preview_rollback counts the rows. Errors: OM004, OM005, OM009, OM201, OM202, OM205. '
-'Locks: none. DIRECT, "Rollback Procedures".';
+'statements of companions come first. What a run did to lake tables the driver takes back, and no '
+'statement does: a comment says so, with the command that performs it. There is no row when '
+'nothing is pending. It executes nothing; preview_rollback counts the rows. Errors: OM004, OM005, '
+'OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback Procedures".';
 REVOKE ALL ON FUNCTION omd.build_rollback_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.build_rollback_sql TO omd_reader;

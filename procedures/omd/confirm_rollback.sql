@@ -31,7 +31,8 @@ COMMENT ON PROCEDURE omd.confirm_rollback IS
 'Confirms that the statements of build_rollback_sql were executed: marks the instances as undone, '
 'withdraws their load windows and sets the indicator to P. It is accepted from status E with '
 'indicator R only. A target in this database must hold no row of the instances any more, unless '
-'their template keeps rows; the caller needs SELECT on it. Errors: OM004, OM005, OM014, OM101, '
+'their template keeps rows; the caller needs SELECT on it. Of a lake table the ledger of commits '
+'must have the UNDO, or this transaction has locked the table. Errors: OM004, OM005, OM014, OM101, '
 'OM103, OM112: rows are left. Locks: the instances undone. DIRECT, "Rollback Procedures". Call '
 'again when the answer was lost; OM103 with processing_indicator P says that it is done.';
 REVOKE ALL ON PROCEDURE omd.confirm_rollback FROM PUBLIC;

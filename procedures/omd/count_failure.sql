@@ -32,11 +32,21 @@ BEGIN
     IF p_code IN ('ENDED', 'RELEASED') THEN
         RETURN;
     END IF;
-    SELECT m.backoff, m.backoff_limit INTO v_module
+    SELECT m.backoff, m.backoff_limit, m.platform_code INTO v_module
     FROM omd.module AS m
     WHERE m.module_id = p_module_id;
     IF NOT FOUND THEN
         RETURN;
+    END IF;
+    -- It is dead only as far as anybody knows. What rooms undo, only their fenced writers write.
+    IF v_is_death
+        AND p_module_instance_id IS NOT NULL
+        AND v_module.platform_code = 'POSTGRES'
+        AND omd._undo_routine(p_module_id) IS NULL
+    THEN
+        INSERT INTO omd.dead_run (module_id, module_instance_id)
+        VALUES (p_module_id, p_module_instance_id)
+        ON CONFLICT DO NOTHING;
     END IF;
     INSERT INTO omd.module_state AS s (
         module_id, failures, looks, not_before, failed_since, last_problem, last_code,
@@ -83,6 +93,7 @@ COMMENT ON FUNCTION omd.count_failure IS
 'For rooms: Counts a failure of the Module p_module_id and sets how long its work waits. '
 'p_module_instance_id: the run that failed, which counts once; NULL: it failed before it had one. '
 'p_detail: the text of the error, kept whole for who has omd_data_reader, and as a line without '
-'values of rows. p_code: its code; GIVEN UP and WORKER LOST for a run that was declared dead; '
+'values of rows. p_code: its code; GIVEN UP and WORKER LOST for a run that was declared dead, for '
+'whose rows later begins look; '
 'ENDED and RELEASED, a run that was ended by hand, do not count. Locks: the state of the Module.';
 REVOKE ALL ON FUNCTION omd.count_failure FROM PUBLIC;

@@ -14,12 +14,19 @@ SET search_path = pg_catalog, pg_temp
 AS $evaluate_module$
 DECLARE
     v_platform_code text;
+    v_dead_module_id integer;
 BEGIN
-    SELECT a.p_processing_indicator, a.p_instance_array, a.p_reason, a.p_platform_code
-    INTO p_processing_indicator, p_instance_array, p_reason, v_platform_code
+    SELECT
+        a.p_processing_indicator, a.p_instance_array, a.p_reason, a.p_platform_code,
+        a.p_dead_module_id
+    INTO
+        p_processing_indicator, p_instance_array, p_reason, v_platform_code, v_dead_module_id
     FROM omd._answer_module(p_module_instance_id) AS a;
     IF p_processing_indicator = 'R' THEN
         CALL omd._settle_rollback(p_module_instance_id, v_platform_code, p_processing_indicator);
+    END IF;
+    IF v_dead_module_id IS NOT NULL AND p_processing_indicator = 'P' THEN
+        PERFORM omd._look_for_left_rows(v_dead_module_id);
     END IF;
 END
 $evaluate_module$;

@@ -1,6 +1,6 @@
 -- This is the only place where OMD raises an error. {key} stands for a value of p_detail,
 -- {key_literal} for the value as an SQL literal, for commands to copy. NULL and an empty list read
--- "none".
+-- "none". What may have been meant comes first.
 
 CREATE OR REPLACE FUNCTION omd.raise_error(
     p_sqlstate text,
@@ -37,7 +37,11 @@ BEGIN
         ERRCODE = p_sqlstate,
         MESSAGE = omd._fill_template(v_error.message_template, v_values),
         DETAIL = p_detail::text,
-        HINT = omd._fill_template(v_error.hint_template, v_values || v_literals);
+        HINT = concat_ws(
+            ' ',
+            'Did you mean ' || (p_detail ->> 'did_you_mean') || '?',
+            omd._fill_template(v_error.hint_template, v_values || v_literals)
+        );
 END
 $raise_error$;
 

@@ -11,10 +11,17 @@ AS $retry$
 DECLARE
     v_module_id integer := omd._require_module(p_module_code);
     v_start_hint text := omd.start_hint(v_module_id);
+    v_running bigint;
 BEGIN
     -- The rows of the failed run are still there, and no worker would run it again.
     IF v_start_hint IS NOT NULL THEN
         p_was := FALSE;
+        SELECT r.module_instance_id INTO v_running
+        FROM omd.running_modules() AS r
+        WHERE r.module_id = v_module_id;
+        IF v_running IS NOT NULL THEN
+            v_start_hint := format('Module Instance %s executes it again.', v_running);
+        END IF;
         PERFORM omd.write_event(
             0, 0, 4, 'RETRY',
             format('%s was not set to retry by %s: %s', p_module_code, omd.editor(), v_start_hint)
@@ -37,8 +44,8 @@ $retry$;
 COMMENT ON PROCEDURE omd.retry IS
 'Forgets the failures of the Module p_module_code and its pause, so that its work is ready again '
 'at once. Returns p_was: whether there was anything to forget. For a Module that a program '
-'outside begins it changes nothing, and warns how that one is started again. Errors: OM002, '
-'OM005: p_module_code is NULL. Locks: the state of the Module. Call again when the answer was '
-'lost.';
+'outside begins it changes nothing, and warns how that one is started again, or which run of it '
+'executes. Errors: OM002, OM005: p_module_code is NULL. Locks: the state of the '
+'Module. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd.retry FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.retry TO omd_admin;

@@ -1,6 +1,7 @@
 -- PostgreSQL refuses an UPDATE or DELETE of such a table as soon as a publication has it that
 -- publishes them: the load still inserts, and its rollback fails. The leaves of a partitioned table
--- count, since they are what is written.
+-- count, since they are what is written. A target elsewhere may have the name of a table that is
+-- here, which no rollback touches.
 
 CREATE OR REPLACE FUNCTION omd.targets_without_identity()
 RETURNS TABLE (
@@ -44,6 +45,9 @@ BEGIN ATOMIC
     INNER JOIN pg_class AS c ON p.leaf = c.oid
     WHERE
         m.platform_code = 'POSTGRES'
+        -- Nothing else is published.
+        AND c.relkind = 'r'
+        AND c.relpersistence = 'p'
         AND c.relreplident <> 'f'
         AND NOT EXISTS (
             SELECT FROM pg_index AS i
@@ -58,8 +62,9 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.targets_without_identity IS
-'Returns the tables of Modules that a publication has without a primary key or a replica identity '
-'(module_code, table_code, publication_name), and the command that gives them one: rows of them '
-'can''t be changed or removed, so a rollback fails. Locks: none.';
+'Returns the tables of Modules in this database that a publication has without a primary key or a '
+'replica identity (module_code, table_code, publication_name), and the command that gives them '
+'one: rows of them can''t be changed or removed, so a rollback fails. The targets of Modules on '
+'SPARK are elsewhere. Locks: none.';
 REVOKE ALL ON FUNCTION omd.targets_without_identity FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.targets_without_identity TO omd_reader;

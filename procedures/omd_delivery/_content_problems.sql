@@ -183,7 +183,10 @@ BEGIN ATOMIC
     UNION ALL
     SELECT
         a.path || '.format' AS path,
-        'only a date, timestamp or timestamptz has one' AS problem
+        format(
+            'only a date, timestamp or timestamptz has one; found: %s, of the type %s',
+            omd.shown_value(a.definition -> 'format'), a.data_type
+        ) AS problem
     FROM attribute AS a
     WHERE
         a.definition ->> 'format' IS NOT NULL
@@ -191,7 +194,9 @@ BEGIN ATOMIC
     UNION ALL
     SELECT
         format('%s.values[%s]', a.path, v.ordinal - 1) AS path,
-        format('it is no value of the type %s', a.data_type) AS problem
+        format(
+            'it is no value of the type %s; found: %s', a.data_type, omd.shown_value(v.item)
+        ) AS problem
     FROM attribute AS a
     CROSS JOIN LATERAL omd.json_items(a.definition -> 'values') AS v
     WHERE

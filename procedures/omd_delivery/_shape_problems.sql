@@ -109,7 +109,7 @@ BEGIN ATOMIC
 
     SELECT
         p_path AS path,
-        'expected: an object' AS problem
+        concat_ws('; found: ', 'expected: an object', omd.shown_value(p_object)) AS problem
     WHERE jsonb_typeof(p_object) IS DISTINCT FROM 'object'
     UNION ALL
     SELECT
@@ -125,7 +125,19 @@ BEGIN ATOMIC
     UNION ALL
     SELECT
         concat_ws('.', nullif(p_path, ''), g.key) AS path,
-        CASE WHEN s.key IS NULL THEN 'unknown key' ELSE 'expected: ' || e.words END AS problem
+        CASE
+            WHEN s.key IS NOT NULL
+                THEN format('expected: %s; found: %s', e.words, omd.shown_value(g.value))
+            ELSE concat_ws(
+                '; ',
+                'unknown key',
+                'did you mean '
+                || omd.did_you_mean(
+                    g.key, ARRAY(SELECT k.key FROM shape AS k WHERE k.level = p_level)
+                )
+                || '?'
+            )
+        END AS problem
     FROM given AS g
     LEFT JOIN shape AS s ON s.level = p_level AND g.key = s.key
     LEFT JOIN expected AS e ON s.holds = e.holds

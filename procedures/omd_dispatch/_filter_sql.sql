@@ -51,7 +51,7 @@ BEGIN
             ERRCODE = 'insufficient_privilege',
             MESSAGE = 'permission denied: only omd_data_reader filters by the text of an error',
             DETAIL = '{}',
-            HINT = format('GRANT omd_data_reader TO %I;', session_user);
+            HINT = omd.role_hint('omd_data_reader');
     END IF;
 
     SELECT

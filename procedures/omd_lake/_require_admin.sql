@@ -17,7 +17,8 @@ BEGIN
             ERRCODE = 'insufficient_privilege',
             MESSAGE = 'permission denied: only omd_admin commits without a run',
             DETAIL = '{}',
-            HINT = 'Give p_module_instance_id, the run that commits.';
+            HINT = 'Give p_module_instance_id, the run that commits. '
+                || omd.role_hint('omd_admin');
     END IF;
 END
 $require_admin$;

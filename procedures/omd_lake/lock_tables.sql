@@ -20,6 +20,18 @@ BEGIN
     PERFORM omd_lake._lock_names(
         ARRAY(SELECT omd_lake._spell_table(t.name) FROM unnest(p_tables) AS t (name))
     );
+    PERFORM set_config(
+        'omd_lake.locked_tables',
+        (
+            SELECT array_agg(DISTINCT l.name)::text
+            FROM (
+                SELECT unnest(omd_lake._locked_tables()) AS name
+                UNION ALL
+                SELECT omd_lake._spell_table(t.name) FROM unnest(p_tables) AS t (name)
+            ) AS l
+        ),
+        TRUE
+    );
 END
 $lock_tables$;
 

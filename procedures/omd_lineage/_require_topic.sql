@@ -23,7 +23,17 @@ BEGIN
         IF p_topic IS NULL THEN
             PERFORM omd.raise_error('OM005', jsonb_build_object('argument', 'p_topic'));
         END IF;
-        PERFORM omd.raise_error('OM015', jsonb_build_object('topic', p_topic));
+        PERFORM omd.raise_error(
+            'OM015',
+            jsonb_strip_nulls(
+                jsonb_build_object(
+                    'topic', p_topic,
+                    'did_you_mean', omd.did_you_mean(
+                        p_topic, (SELECT array_agg(t.topic) FROM omd_lineage.topic AS t)
+                    )
+                )
+            )
+        );
     END IF;
     RETURN v_topic_id;
 END

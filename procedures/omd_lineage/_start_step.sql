@@ -1,6 +1,7 @@
 -- The step is recorded before a row is transformed, so that a retry finds the block and the plan
 -- number bars a former holder of the topic. The caller holds the row, whose newest version comes
--- first when it is read backwards, as omd.heartbeat says.
+-- first when it is read backwards, as omd.heartbeat says. A step of 1.0.0 that is on its way while
+-- OMD is upgraded calls it without p_is_whole.
 
 CREATE OR REPLACE FUNCTION omd_lineage._start_step(
     p_topic_id integer,
@@ -16,7 +17,7 @@ CREATE OR REPLACE FUNCTION omd_lineage._start_step(
     p_max_id bigint,
     p_waited_for text,
     p_is_planned boolean,
-    p_is_whole boolean
+    p_is_whole boolean DEFAULT FALSE
 )
 RETURNS bigint
 LANGUAGE plpgsql

@@ -14,7 +14,19 @@ BEGIN
     IF NOT has_function_privilege(p_routine::regproc, 'EXECUTE') THEN
         RAISE EXCEPTION USING
             ERRCODE = 'insufficient_privilege',
-            MESSAGE = format('permission denied for procedure %s', p_routine);
+            MESSAGE = format('permission denied for procedure %s', p_routine),
+            DETAIL = '{}',
+            HINT = omd.role_hint(
+                (
+                    SELECT r.rolname
+                    FROM pg_roles AS r
+                    WHERE
+                        r.rolname IN ('omd_runner', 'omd_admin')
+                        AND has_function_privilege(r.oid, p_routine::regproc, 'EXECUTE')
+                    ORDER BY r.rolname DESC
+                    LIMIT 1
+                )
+            );
     END IF;
 END
 $require_right$;

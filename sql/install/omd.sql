@@ -1,256 +1,5 @@
 -- This list says what is installed for process control, in order. sql/install.sql includes it.
 
--- What databases from before 1.0 lack.
-\if :former
-\set checksum '020c5b97d28d7d8210525b8accaf6851924dbdf477bd6472e17d8b32768160ed'
-\set phase 'before_1_0'
-\set migration 'V001__process_control'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V001__process_control.sql
-\endif
-
-\set checksum '7d4901cc6a13d90449d14c0ff024dc60d97c3aec8a9e32d626386007b54f4072'
-\set phase 'before_1_0'
-\set migration 'V002__recovery'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V002__recovery.sql
-\endif
-
-\set checksum 'a9e61cfd589ca8653713725a76555cad57361fb5ff15d1fff34ef3407a3befab'
-\set phase 'before_1_0'
-\set migration 'V003__write_ledger'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V003__write_ledger.sql
-\endif
-
-\set checksum '2a45f27ff6413f757cf07833c331b1b426d600fd3705ed58517fda8d630df8f9'
-\set phase 'before_1_0'
-\set migration 'V005__internal_routines'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V005__internal_routines.sql
-\endif
-
-\set checksum 'd763565704e044c4463e907d35cc73d0cf3948c7ba58e49b145dbad1b162c1fa'
-\set phase 'before_1_0'
-\set migration 'V007__runs'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V007__runs.sql
-\endif
-
-\set checksum '27fc147e9eaf5f59d497a64df2f05dcbe36c743e13c51041da37fa4b6b64b4fb'
-\set phase 'before_1_0'
-\set migration 'V008__rollback'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V008__rollback.sql
-\endif
-
-\set checksum 'f850b282ac2036f678ef4f04cd72514d7852791aa408487b4be3079e46a56ab0'
-\set phase 'before_1_0'
-\set migration 'V009__administration'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V009__administration.sql
-\endif
-
-\set checksum 'b367ec0e9b6bb63cdde1ffc42642e8760008e65ca96e92a5ccf27f15f0b8e5db'
-\set phase 'before_1_0'
-\set migration 'V011__comments'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V011__comments.sql
-\endif
-
-\set checksum '47cd0e4573fc701be245b99113af8a860cca42272f749882657683b39349adcf'
-\set phase 'before_1_0'
-\set migration 'V022__instances_of_tasks'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V022__instances_of_tasks.sql
-\endif
-
-\set checksum '3d3bc89da53f5676b4012892ac10eb7325d5ee2bd3bb335769adcb49bb0a6b27'
-\set phase 'before_1_0'
-\set migration 'V028__row_counts'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V028__row_counts.sql
-\endif
-
-\set checksum 'cd9589fbbc8e5636c0ebe30e7f6f384524ad5f3bd07b8e9b18f5f3a57d7f26af'
-\set phase 'before_1_0'
-\set migration 'V034__lake_formats'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V034__lake_formats.sql
-\endif
-
-\set checksum '6f6bcf9cf6bde4a4d097c43ca8b007ec171af4e8f4cb270c44daf93dc4842b35'
-\set phase 'before_1_0'
-\set migration 'V042__execution_contexts'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V042__execution_contexts.sql
-\endif
-
-\set checksum '7bc13f017a76ef5b49f7868d2212dbfb97b9f4c103e7b86715e0ed8a86f2fc93'
-\set phase 'before_1_0'
-\set migration 'V044__rollback_guards'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V044__rollback_guards.sql
-\endif
-
-\set checksum '8c127a34592f6d0b806a91d7f0248c3d648dfa6c6f191fbeab394af7cb914603'
-\set phase 'before_1_0'
-\set migration 'V045__between_rooms'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V045__between_rooms.sql
-\endif
-
-\set checksum '04ca8985432486a24664147b49516d939c1d4c311e4eee1e4aac9dfe7ccc93c1'
-\set phase 'before_1_0'
-\set migration 'V052__rollback_steps'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V052__rollback_steps.sql
-\endif
-
-\set checksum 'c16d66fc1db8457c3bd8c21466375d68b96639a8d76a01c8b19559a7d29993d2'
-\set phase 'before_1_0'
-\set migration 'V061__module_kinds'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V061__module_kinds.sql
-\endif
-
-\set checksum '0e08476a3e9690107f03ebabf5f65fa859828a412cfd94be6e7a6217489d102a'
-\set phase 'before_1_0'
-\set migration 'V064__back_off'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V064__back_off.sql
-\endif
-
-\set checksum '63926fefe7f451dcae84a3e73a2c0e1e6c54da28d198f48fe1eb2ab4e72fceb3'
-\set phase 'before_1_0'
-\set migration 'V075__failures_of_tasks'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V075__failures_of_tasks.sql
-\endif
-
-\set checksum 'a86ad7aaa83a86bfed37aaf38d36fb71dee2c0d7cba0905664dd6869887f4f6a'
-\set phase 'before_1_0'
-\set migration 'V066__sources'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V066__sources.sql
-\endif
-
-\set checksum 'c1e135934b9c3a1b96c6f0e54b579e5add96ec0228b13ad975de237813a714f7'
-\set phase 'before_1_0'
-\set migration 'V068__source_readers'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V068__source_readers.sql
-\endif
-
-\set checksum '76e098f4094a14e62d31fe06aaf6e107265ee7c0efb7fde93e45f3d43bc816e1'
-\set phase 'before_1_0'
-\set migration 'V069__read_sources'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V069__read_sources.sql
-\endif
-
-\set checksum 'a0fbc483d1ffdb5c1c69aee53f8bc02466ed878015b55420b659bbd24a90fc08'
-\set phase 'before_1_0'
-\set migration 'V081__module_returns'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V081__module_returns.sql
-\endif
-
-\set checksum '33891b0b0f6245b757f1354c1941fc6bd316d148b9a8fde6b791b19f4133adf2'
-\set phase 'before_1_0'
-\set migration 'V082__ledger'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V082__ledger.sql
-\endif
-
-\set checksum '79e25b308f80889a0e030ea9a91995e7ae673a3c6cae2485c8510fe038b5adac'
-\set phase 'before_1_0'
-\set migration 'V088__windows_again'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V088__windows_again.sql
-\endif
-
-\set checksum '4328670cbcb7888445b8a11c43c9d51b8ad65ca09971e255b9d6a1e198c6a466'
-\set phase 'before_1_0'
-\set migration 'V090__recalled_runs'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V090__recalled_runs.sql
-\endif
-
-\set checksum '21782d3915c27c0e0cf7f78eb33a185b2303f093f6f5f840f0990a41d5990c7b'
-\set phase 'before_1_0'
-\set migration 'V113__one_count_of_stamps'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V113__one_count_of_stamps.sql
-\endif
-
-\set checksum '96f78ad79ed3b00a98b3c75bbb870bf0601787c3936f08411af9ca20028a7dc5'
-\set phase 'before_1_0'
-\set migration 'V101__followed_runs'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V101__followed_runs.sql
-\endif
-
-\set checksum '764e7609ef1a42bea261e9095a6b59ff2f18ff1a47a07e7c8f97face1f7a01cf'
-\set phase 'before_1_0'
-\set migration 'V118__reasons'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V118__reasons.sql
-\endif
-
-\set checksum '4bd470789a2aa51d822e5b7293a99637ed6ea00210f121adcc5fad30decc7209'
-\set phase 'before_1_0'
-\set migration 'V119__server'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V119__server.sql
-\endif
-
-\set checksum '9026e29670aa1107993d09ca541a7d75b7f2aceb25b75fda30d69c39e6e3ceaf'
-\set phase 'before_1_0'
-\set migration 'V130__upgrade_step'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V130__upgrade_step.sql
-\endif
-
-\set checksum '4519b48a4f096641d44fec7c4a049dbd8a18f332d0ed9389e6c62285172baa93'
-\set phase 'before_1_0'
-\set migration 'V131__executing_from'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V131__executing_from.sql
-\endif
-\endif
-
 \set checksum 'f5a01aacd0671f1661f8c1c1e90eecf4f94a3dd55a7f8d325f91b07e7b07bb8a'
 \set phase 'baseline'
 \set migration 'V150__omd'
@@ -279,6 +28,21 @@
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V164__maintenance_alone.sql
+\endif
+
+\set checksum '87df2defd100782e38246ffbdbba460c93f55911909dc0f3447f9a5b004ba1a6'
+\set phase 'expand'
+\set migration 'V165__left_rows'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V165__left_rows.sql
+\endif
+
+\set checksum '5642134ea65aae30a6da14fae56c4adf55071d9998f47e7da883623ab8226376'
+\set migration 'V166__begins_look'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V166__begins_look.sql
 \endif
 
 \set checksum '348a586da203f57131164672f1ed5df17b99bfc42a5e4068500d9c6691569b6d'
@@ -356,6 +120,8 @@
 
 -- Helpers
 \ir ../../procedures/omd/_fill_template.sql
+\ir ../../procedures/omd/did_you_mean.sql
+\ir ../../procedures/omd/shown_value.sql
 \ir ../../procedures/omd/raise_error.sql
 \ir ../../procedures/omd/put_trigger.sql
 \ir ../../procedures/omd/put_view.sql
@@ -508,6 +274,7 @@
 \ir ../../procedures/omd/is_of_the_call.sql
 \ir ../../procedures/omd/note_failure.sql
 \ir ../../procedures/omd/start_hint.sql
+\ir ../../procedures/omd/role_hint.sql
 \ir ../../procedures/omd/retry.sql
 \ir ../../procedures/omd/_close_module_instance.sql
 \ir ../../procedures/omd/fail_module_instance.sql
@@ -527,6 +294,11 @@
 \ir ../../procedures/omd/_is_run_of.sql
 \ir ../../procedures/omd/_stamp_column.sql
 \ir ../../procedures/omd/_has_strangers.sql
+\ir ../../procedures/omd/_oldest_of_last_runs.sql
+\ir ../../procedures/omd/_dead_runs.sql
+\ir ../../procedures/omd/_note_left_rows.sql
+\ir ../../procedures/omd/_look_for_left_rows.sql
+\ir ../../procedures/omd/find_left_rows.sql
 \ir ../../procedures/omd/_look_before_truncate.sql
 \ir ../../procedures/omd/rollback_steps.sql
 \ir ../../procedures/omd/build_rollback_sql.sql

@@ -1,48 +1,5 @@
 -- This list says what is installed for decision, in order. sql/install.sql includes it.
 
--- What databases from before 1.0 lack.
-\if :former
-\set checksum 'fab5d82902ca327fdf223bbb334b4df5f5445014873c5b668243b3512a8785ac'
-\set phase 'before_1_0'
-\set migration 'V027__decision'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V027__decision.sql
-\endif
-
-\set checksum '8a2482d738222024454ccbc3a55d33ce38ae3868c7b79ef512011dd2782356ae'
-\set phase 'before_1_0'
-\set migration 'V060__link_records'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V060__link_records.sql
-\endif
-
-\set checksum '767fe358293b94d846e76ff40d3aa8f682b73a883b06128010d26f6cb095b68e'
-\set phase 'before_1_0'
-\set migration 'V071__stage_sources'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V071__stage_sources.sql
-\endif
-
-\set checksum '70cdf97ba0381f8d92f1a0d1fba00beb933cf13ddba930d734c37787dc4cd989'
-\set phase 'before_1_0'
-\set migration 'V076__stage_windows'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V076__stage_windows.sql
-\endif
-
-\set checksum 'a5c08bc968de2c6def598cc0cdf646e7c86ca613fbd07eef0a48c5b059b7afd2'
-\set phase 'before_1_0'
-\set migration 'V089__decided_twice'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V089__decided_twice.sql
-\endif
-\endif
-
 \set checksum 'b67556be7254bd90453944ce51cb5c0fb227c61c24ab45338edfcbfaeb1df0aa'
 \set phase 'baseline'
 \set migration 'V156__omd_decision'
@@ -207,9 +164,6 @@
 \ir ../views/omd_decision/problem_list.sql
 \ir ../views/omd_decision/ready_stage_tasks.sql
 \ir ../views/omd_decision/decision_test_list.sql
-
--- Rows of former versions
-\ir ../reference/omd_decision/stage_windows.sql
 
 -- Grants
 \ir ../grants/omd_decision.sql

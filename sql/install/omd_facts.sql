@@ -1,96 +1,5 @@
 -- This list says what is installed for the facts, in order. sql/install.sql includes it.
 
--- What databases from before 1.0 lack.
-\if :former
-\set checksum '9faa0057ad348353212f925ba177a0948dc98ddd3ba661db8daff78785d73325'
-\set phase 'before_1_0'
-\set migration 'V030__facts'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V030__facts.sql
-\endif
-
-\set checksum '45ecd2169f5ca2afc2e141f608419b4757c77bea01ea0db8ac5c7874c09d906d'
-\set phase 'before_1_0'
-\set migration 'V038__former_anchors'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V038__former_anchors.sql
-\endif
-
-\set checksum '1091f92925be4aabab5ddbd59d38b67ad737ff43f2faaa702fb1822d1421cb9c'
-\set phase 'before_1_0'
-\set migration 'V048__writers_terms'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V048__writers_terms.sql
-\endif
-
-\set checksum 'bc809a445557cf4ec39f27e0c05a4d4d6df06a60bea8dd7bc765d1ad274010b8'
-\set phase 'before_1_0'
-\set migration 'V059__writers_data'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V059__writers_data.sql
-\endif
-
-\set checksum '3746bd0246c7dab3a4f545c47b49be71b38690d340d6fd104e2c69694be5aa18'
-\set phase 'before_1_0'
-\set migration 'V067__changes'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V067__changes.sql
-\endif
-
-\set checksum '1f42c71f2be939e4fd3f9942176cf0cbb968e3ef7e0d488bf4f050e772cd2de2'
-\set phase 'before_1_0'
-\set migration 'V073__exports_by_themselves'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V073__exports_by_themselves.sql
-\endif
-
-\set checksum 'fa17dd15d2915e081f153956ee75afe955cbed3183eb2851588b2d4deb820284'
-\set phase 'before_1_0'
-\set migration 'V083__changes_of_runs'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V083__changes_of_runs.sql
-\endif
-
-\set checksum '5ff521f1660ece90c2d4801923f7e7acf7240fd415f3006c3cc2e1db8e4b6444'
-\set phase 'before_1_0'
-\set migration 'V078__trace'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V078__trace.sql
-\endif
-
-\set checksum 'fd4e5c7bce48ce217af84a06abcacf1963c85fbe5a10b410eeeb0ea981c4fc89'
-\set phase 'before_1_0'
-\set migration 'V086__recalled_changes'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V086__recalled_changes.sql
-\endif
-
-\set checksum '958e9bf209970a45f1e4c93d34eab0ed032cf50bc8daadaad6bf2616afc0977c'
-\set phase 'before_1_0'
-\set migration 'V097__exports_in_batches'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V097__exports_in_batches.sql
-\endif
-
-\set checksum 'a43887e15e4cbdda305fe96bb22cf8cf6a74f3238baee1ef0f0e27c68ced3856'
-\set phase 'before_1_0'
-\set migration 'V125__facts_of_a_transaction'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V125__facts_of_a_transaction.sql
-\endif
-\endif
-
 \set checksum 'f87228049cf4a4d93c232ef52511d1101f16a60b85916b321dca662cea1ee09e'
 \set phase 'baseline'
 \set migration 'V155__omd_facts'
@@ -99,9 +8,6 @@
 \ir ../../migrations/V155__omd_facts.sql
 \endif
 
--- What databases from before 1.0 lack.
-\if :former
-\endif
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql

@@ -1,38 +1,20 @@
 -- This list says what is installed for the lake, in order. sql/install.sql includes it.
 
--- What databases from before 1.0 lack.
-\if :former
-\set checksum '3e8f68c7bd9470fe9d800b651c3cbbb950d6d6b8695c50f2b64f88e56eee9a36'
-\set phase 'before_1_0'
-\set migration 'V032__lake'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V032__lake.sql
-\endif
-
-\set checksum 'a04e9a97c4db58e6037dbb939a2eb455a520a4d7f719a9bf96dd49d5959f3b0f'
-\set phase 'before_1_0'
-\set migration 'V049__others_in_the_lake'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V049__others_in_the_lake.sql
-\endif
-
-\set checksum '303b331f494c7b43fdb857cc39c838c3ab08cd8aa669245bfa72119e20159a5f'
-\set phase 'before_1_0'
-\set migration 'V120__copies_of_lakes'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V120__copies_of_lakes.sql
-\endif
-\endif
-
 \set checksum '386bd452a8250b3086bf70a34c2337c6deb0c913963f0e858599bbcfb6439eb9'
 \set phase 'baseline'
 \set migration 'V151__omd_lake'
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V151__omd_lake.sql
+\endif
+
+\set checksum '796fccd7685cc0f115336dda28fd9b563b2fe22935badae3548323f3fc3c65b4'
+\set phase 'expand'
+\set locks 'omd.module_instance'
+\set migration 'V167__undone_in_the_lake'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V167__undone_in_the_lake.sql
 \endif
 
 \if :is_install
@@ -62,6 +44,7 @@
 \ir ../../procedures/omd_lake/_require_known.sql
 \ir ../../procedures/omd_lake/_require_admin.sql
 \ir ../../procedures/omd_lake/_opened_tables.sql
+\ir ../../procedures/omd_lake/_locked_tables.sql
 \ir ../../procedures/omd_lake/_committed_tables.sql
 
 -- Tables
@@ -108,6 +91,10 @@
 \ir ../../procedures/omd_lake/register_recall.sql
 \ir ../../procedures/omd_lake/runs_to_recall.sql
 \ir ../../procedures/omd_lake/open_recall.sql
+
+-- Rollback
+\ir ../../procedures/omd_lake/_require_undo.sql
+\ir ../triggers/omd_lake/undone_run.sql
 
 -- Reporting views
 \ir ../views/omd_lake/lake_commits.sql

@@ -1,40 +1,5 @@
 -- This list says what is installed for provenance, in order. sql/install.sql includes it.
 
--- What databases from before 1.0 lack.
-\if :former
-\set checksum '06b78f1a6d9f31b0b42c0b692c595ff26dfe9b25c0d278099eb8dede66dbedae'
-\set phase 'before_1_0'
-\set migration 'V080__provenance'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V080__provenance.sql
-\endif
-
-\set checksum '793947f4fb96b4431fb618f17186fa46b9dedfdbf48386406569229d8e92d45d'
-\set phase 'before_1_0'
-\set migration 'V093__trace'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V093__trace.sql
-\endif
-
-\set checksum '8222f9fd0b2bf5b782671a1b694094c9762e1bfd8d07f03240d77593af874619'
-\set phase 'before_1_0'
-\set migration 'V094__erase'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V094__erase.sql
-\endif
-
-\set checksum '8a65ba357fb85634f841e043fe0d68403659d300a32e9f8307c41e4150f9c13e'
-\set phase 'before_1_0'
-\set migration 'V112__erase_in_the_lake'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V112__erase_in_the_lake.sql
-\endif
-\endif
-
 \set checksum '9ce2d771fbf185711bbf040d890f62907741f36708d7a9017a89417808dce497'
 \set phase 'baseline'
 \set migration 'V157__omd_provenance'

@@ -1,24 +1,5 @@
 -- This list says what is installed for the page, in order. sql/install.sql includes it.
 
--- What databases from before 1.0 lack.
-\if :former
-\set checksum '46622eaf93597d7b3df0d7638419f79bfa28f291ba6b6f96caf076da49a7884a'
-\set phase 'before_1_0'
-\set migration 'V115__web'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V115__web.sql
-\endif
-
-\set checksum '4850c81c3096c65b525fe42ecfb90c8ed4c0fe81bdd66b7e3102bc514f804e8c'
-\set phase 'before_1_0'
-\set migration 'V116__actions'
-\ir ../setup/claim.psql
-\if :pending
-\ir ../../migrations/before_1_0/V116__actions.sql
-\endif
-\endif
-
 \set checksum 'b70123c44a8c0864b289fbff2f7bc820b3e166f7bbdaca024a3ab1f05d86a51b'
 \set phase 'baseline'
 \set migration 'V159__omd_web'

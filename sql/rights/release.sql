@@ -25,9 +25,12 @@ ROUTINE omd._close_batch_instance(bigint,text,text)
 ROUTINE omd._close_module_instance(bigint,text,text)
 ROUTINE omd._column_is_indexed(text,text) |  | omd_reader | EXECUTE
 ROUTINE omd._companion_instances(integer,bigint[]) |  | omd_reader | EXECUTE
+ROUTINE omd._dead_runs(integer) |  | omd_admin | EXECUTE
+ROUTINE omd._dead_runs(integer) |  | omd_runner | EXECUTE
 ROUTINE omd._decide_batch(bigint,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd._decide_module(integer,text,bigint,bigint)
-ROUTINE omd._descendants(oid)
+ROUTINE omd._descendants(oid) |  | omd_admin | EXECUTE
+ROUTINE omd._descendants(oid) |  | omd_runner | EXECUTE
 ROUTINE omd._direct_companions(integer,bigint[])
 ROUTINE omd._direct_modules_of_batch(integer)
 ROUTINE omd._due_looks(integer) |  | omd_admin | EXECUTE
@@ -76,6 +79,8 @@ ROUTINE omd._look_at_due(integer) |  | omd_runner | EXECUTE
 ROUTINE omd._look_at_sql(text) |  | omd_admin | EXECUTE
 ROUTINE omd._look_at_sql(text) |  | omd_runner | EXECUTE
 ROUTINE omd._look_before_truncate(integer,bigint[]) |  | omd_runner | EXECUTE
+ROUTINE omd._look_for_left_rows(integer) |  | omd_admin | EXECUTE
+ROUTINE omd._look_for_left_rows(integer) |  | omd_runner | EXECUTE
 ROUTINE omd._lossy_constraints(oid)
 ROUTINE omd._lossy_keys(oid,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd._lossy_keys(oid,boolean) |  | omd_runner | EXECUTE
@@ -90,8 +95,11 @@ ROUTINE omd._named_settings(text) |  | omd_runner | EXECUTE
 ROUTINE omd._needs_look(text) |  | omd_admin | EXECUTE
 ROUTINE omd._needs_look(text) |  | omd_runner | EXECUTE
 ROUTINE omd._note_bulk(text,jsonb,bigint,bigint,text)
+ROUTINE omd._note_left_rows(integer,bigint[],bigint[],integer[]) |  | omd_admin | EXECUTE
+ROUTINE omd._note_left_rows(integer,bigint[],bigint[],integer[]) |  | omd_runner | EXECUTE
 ROUTINE omd._oldest_needed_batch_instance(integer)
 ROUTINE omd._oldest_needed_module_instance(integer)
+ROUTINE omd._oldest_of_last_runs(integer)
 ROUTINE omd._open_module_instance(text,bigint,jsonb,interval,boolean,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd._pause_after(interval,interval,bigint)
 ROUTINE omd._purge_batch_instances(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
@@ -230,6 +238,7 @@ ROUTINE omd.declare_runs_of(text)
 ROUTINE omd.declare_runs_under(text)
 ROUTINE omd.declare_source(text,text,text[])
 ROUTINE omd.delete_stamped(text,text,text,bigint[],bigint[]) |  | omd_admin | EXECUTE
+ROUTINE omd.did_you_mean(text,text[])
 ROUTINE omd.document_problem(jsonb)
 ROUTINE omd.drop_return(bigint,integer,text)
 ROUTINE omd.drop_windows(integer,timestamp with time zone,bigint)
@@ -251,6 +260,8 @@ ROUTINE omd.extend_window(bigint,timestamp with time zone,bigint)
 ROUTINE omd.fail_module_instance(bigint,text,text)
 ROUTINE omd.failure_text(text,text,integer) |  | omd_reader | EXECUTE
 ROUTINE omd.fence(bigint) |  | omd_runner | EXECUTE
+ROUTINE omd.find_left_rows() |  | omd_admin | EXECUTE
+ROUTINE omd.find_left_rows() |  | omd_runner | EXECUTE
 ROUTINE omd.find_loss(oid,text,bigint[],bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd.find_loss(oid,text,bigint[],bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd.find_references(oid,text,bigint[],bigint[]) |  | omd_admin | EXECUTE
@@ -396,6 +407,7 @@ ROUTINE omd.retire_batch(text) |  | omd_admin | EXECUTE
 ROUTINE omd.retire_module(text) |  | omd_admin | EXECUTE
 ROUTINE omd.retry(text,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd.return_code_of(text,bigint)
+ROUTINE omd.role_hint(text) |  | omd_reader | EXECUTE
 ROUTINE omd.rollback_module(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.rollback_steps(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.rows_of_runs(bigint[],bigint[],boolean) |  | omd_admin | EXECUTE
@@ -425,6 +437,7 @@ ROUTINE omd.shown_error(text,text) |  | omd_reader | EXECUTE
 ROUTINE omd.shown_failure(text,text,integer) |  | omd_reader | EXECUTE
 ROUTINE omd.shown_runs(bigint[])
 ROUTINE omd.shown_stamp_columns(text)
+ROUTINE omd.shown_value(jsonb)
 ROUTINE omd.skip_ids(bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd.source_of(text,text)
 ROUTINE omd.source_readers(text)
@@ -1334,6 +1347,7 @@ ROUTINE omd_lake._lies_within(text,text)
 ROUTINE omd_lake._location(text)
 ROUTINE omd_lake._location_of(text)
 ROUTINE omd_lake._lock_names(text[])
+ROUTINE omd_lake._locked_tables()
 ROUTINE omd_lake._namespace_location(text)
 ROUTINE omd_lake._opened_tables()
 ROUTINE omd_lake._overlap(text,text)
@@ -1343,6 +1357,7 @@ ROUTINE omd_lake._require_admin()
 ROUTINE omd_lake._require_commits(jsonb,boolean)
 ROUTINE omd_lake._require_known(text)
 ROUTINE omd_lake._require_open(text[])
+ROUTINE omd_lake._require_undo()
 ROUTINE omd_lake._spell_table(text)
 ROUTINE omd_lake._whole_number(jsonb)
 ROUTINE omd_lake._withheld_text(text,bigint,bigint,bigint,bigint) |  | omd_reader | EXECUTE
@@ -1850,6 +1865,7 @@ TABLE omd.batch_parameter |  | omd_admin | INSERT
 TABLE omd.batch_parameter |  | omd_admin | UPDATE
 TABLE omd.batch_parameter |  | omd_reader | SELECT
 TABLE omd.before_purge |  | omd_reader | SELECT
+TABLE omd.dead_run |  | omd_reader | SELECT
 TABLE omd.described_batch_instance |  | omd_reader | SELECT
 TABLE omd.described_module |  | omd_reader | SELECT
 TABLE omd.described_module_instance |  | omd_reader | SELECT
@@ -1885,6 +1901,7 @@ TABLE omd.ledger_record |  | omd_reader | SELECT
 TABLE omd.ledger_run |  | omd_reader | SELECT
 TABLE omd.ledger_undone |  | omd_reader | SELECT
 TABLE omd.ledger_window |  | omd_reader | SELECT
+TABLE omd.left_rows |  | omd_reader | SELECT
 TABLE omd.maintenance |  | omd_reader | SELECT
 TABLE omd.module |  | omd_reader | SELECT
 TABLE omd.module | inactive_indicator | omd_admin | UPDATE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import psycopg
 import pytest
 
 import omd
+from support.programs import OMD
+from support.terminal import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -215,15 +218,20 @@ def test_running_the_unknown_is_an_error_with_a_hint(omd_: Command) -> None:
 # status, list, show, log ------------------------------------------------------------------------
 
 
-def test_status_fits_a_hundred_columns(registered: Command, dsn: str) -> None:
+def test_status_fits_the_terminal_and_is_whole_in_a_pipe(registered: Command, dsn: str) -> None:
     registered("run", "batch", "b_day")
     with omd.connect(dsn) as control, control.batch("b_child"):
+        told = shown([OMD, "status"], 120, {**os.environ, "OMD_DSN": dsn})
         done = registered("status")
+    assert max(map(len, told.splitlines())) <= 120, told
+    assert "…" not in told
     assert done.returncode == 1, "a run has failed"
     for title in ("Running now", "Last Batch Instances", "Rolled back by the next begin"):
+        assert title in told
         assert title in done.stdout
     assert "b_child" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 100, done.stdout
+    assert [line for line in done.stdout.splitlines() if "…" in line] == []
+    assert [line for line in done.stdout.splitlines() if "at EXECUTE SQL statement" in line]
 
 
 def test_status_as_json(registered: Command) -> None:
@@ -412,7 +420,7 @@ def one(dsn: str, statement: str) -> Any:
 def test_explain_shows_what_a_begin_would_answer(registered: Command, dsn: str) -> None:
     proceed = registered("explain", "m_stg")
     assert (proceed.returncode, proceed.stderr) == (0, "")
-    assert proceed.stdout.split()[:2] == ["processing_indicator", "P"]
+    assert proceed.stdout.startswith("m_stg would begin now: P proceed.\n")
     with omd.connect(dsn) as control, control.module("m_stg") as run:
         done = registered("explain", "m_stg", "--output", "json")
         assert done.returncode == 4

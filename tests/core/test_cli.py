@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from omd import install
-from omd.install.manifest import Phase
+from omd._terminal.commands import ExitCode
 
 NOWHERE = "host=/nowhere"
 
@@ -20,9 +20,48 @@ NOWHERE = "host=/nowhere"
 def test_help_reads_like_a_manual(omd_command):
     done = omd_command("--help")
     assert done.returncode == 0
-    for part in ("Set up:", "Which database:", "Environment:", "Exit codes:", "Examples:"):
+    lines = done.stdout.splitlines()
+    assert max(len(line) for line in lines) <= 100
+    assert len(lines) <= 50, "it is a page"
+    begin, end = lines.index("Every day:"), lines.index("Everything else:")
+    every_day = [line.split()[0] for line in lines[begin + 1 : end] if line[2:3].strip()]
+    assert every_day == [
+        "status", "show", "log", "run", "retry", "explain", "work", "register", "delivery",
+        "dispatch",
+    ]  # fmt: skip
+    from omd.cli.main import cli
+
+    others = " ".join(lines[end:]).replace(",", " ").split()
+    known = set(cli.list_commands(None)) - set(every_day) - {"help"}
+    assert [name for name in known if name not in others] == []
+    assert "omd help TOPIC" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("topic", "parts"),
+    [
+        ("dsn", ["--dsn CONNINFO", "OMD_DSN", "PGSERVICE", "the embedded server"]),
+        ("environment", ["OMD_HOME", "OMD_BATCH_INSTANCE_ID", "OMD_DEBUG", "OMD_JOBS"]),
+        ("exit-codes", [f"{code.value}  " for code in ExitCode]),
+    ],
+)
+def test_a_topic_has_a_page(omd_here, topic, parts):
+    done = omd_here("help", topic)
+    assert (done.returncode, done.stderr) == (0, "")
+    for part in parts:
         assert part in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 100
+
+
+def test_help_without_a_topic_is_the_page_and_names_what_may_be_meant(omd_here):
+    assert omd_here("help").stdout == omd_here("--help").stdout
+    done = omd_here("help", "enviroment")
+    assert done.returncode == 2
+    assert "Did you mean 'omd help environment'" in done.stderr
+    done = omd_here("help", "xyzzy")
+    assert done.returncode == 2
+    assert "dsn, environment, exit-codes" in done.stderr
+    assert "Usage: omd status" in omd_here("help", "status").stdout
 
 
 def test_every_command_has_help(omd_command):
@@ -82,8 +121,7 @@ def test_install_then_plan_then_uninstall(omd_command, empty_dsn):
     assert plan.returncode == 0
     assert list(rows[0]) == columns
     files = [r["path"] for r in rows if r["kind"] != "outside"]
-    new = [e for e in install.read_manifest() if e.phase is not Phase.BEFORE]
-    assert files == [e.path for e in new]
+    assert files == [e.path for e in install.read_manifest()]
     name = psycopg.conninfo.conninfo_to_dict(empty_dsn)["dbname"]
     assert f"CREATE on database {name}" in [r["path"] for r in rows if r["kind"] == "outside"]
 

@@ -60,7 +60,7 @@ SILENT = {
     "", "uninstall", "demo", "demo lineage", "demo delivery",
     "dbt", "dbt path", "lineage import",
     "demo dispatch", "demo facts", "demo lake", "demo platform",
-    "demo recall", "demo doors", "demo web", "register", "register batch",
+    "help", "demo recall", "demo doors", "demo web", "register", "register batch",
     "register module",
     "register batch-module", "register parent", "register rollback", "register area",
     "register table-type", "register event-type", "register frequency", "rename",

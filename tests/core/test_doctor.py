@@ -318,6 +318,25 @@ def test_a_published_table_without_an_identity_is_bad(doctor, dsn, reader):
         conn.execute("DROP PUBLICATION inserts, everything")
 
 
+def test_the_database_says_which_table_lacks_an_identity(doctor, dsn):
+    """A target on Spark may have the name of a table that is here, which no rollback touches."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(TABLES)
+        conn.execute("CREATE TABLE dwh.elsewhere (id bigint)")
+        conn.execute(
+            "CALL omd.register_module('m_spark', 'INT', 'dwh.elsewhere', 'HUB',"
+            " p_platform_code => 'SPARK');"
+            "CALL omd.register_module('m_other', 'INT', 'dwh.bare', 'HUB')"
+        )
+        conn.execute("CREATE PUBLICATION everything FOR ALL TABLES")
+        commands = conn.execute(
+            "SELECT DISTINCT command FROM omd.targets_without_identity() ORDER BY 1"
+        ).fetchall()
+    found = [row["mend"].partition(";")[0] + ";" for row in doctor("replica identity", dsn, 1)]
+    assert [(command,) for command in found] == commands
+    assert len(commands) == 2
+
+
 def test_many_such_tables_are_counted(doctor, dsn):
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CREATE SCHEMA dwh")
@@ -421,3 +440,16 @@ def test_the_doctor_asks_for_the_embedded_server(new_home, monkeypatch, doctor):
 def test_an_embedded_server_of_somebody_else_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.setenv("OMD_HOME", str(tmp_path / "none"))
     assert list(doctor_server.of_embedded()) == []
+
+
+@pytest.mark.parametrize(
+    ("where", "code", "last"),
+    [
+        ("reader", 0, "All that is needed is there."),
+        ("empty_dsn", 5, "Not all that is needed is there: installation"),
+    ],
+)
+def test_the_last_sentence_says_whether_all_is_there(request, omd_here, where, code, last):
+    done = omd_here("doctor", dsn=request.getfixturevalue(where))
+    assert done.returncode == code
+    assert done.stdout.splitlines()[-1].startswith(last)

@@ -14,6 +14,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from core.test_service import OMD, PROGRAMS, environment, opened, started
+from omd import install
 from omd._core.versions import refusal
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def silent_port() -> Iterator[int]:
 
 def test_a_database_with_omd_is_well(dsn, omd_here):
     done = omd_here("health", dsn=dsn)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"It is well: the database answers, omd {install.product_version()}.\n"
 
 
 def test_who_may_only_run_may_ask(dsn, omd_here):
@@ -125,6 +127,7 @@ def test_a_program_that_listens_is_asked(dsn, omd_here, name):
             manager.hears("READY=1")
             done = omd_here("health", "--port", port, dsn="host=/nowhere")
             assert (done.returncode, done.stderr) == (0, "")
+            assert done.stdout == f"It is well: port {port} is ready.\n"
 
 
 @pytest.mark.kill

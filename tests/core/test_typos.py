@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from support.alone import environment
@@ -45,3 +46,86 @@ def test_an_import_without_its_extra_says_what_to_install(tmp_path: Path) -> Non
     assert core.run(
         "python", "-c", "import omd, omd.cli.main; omd.cli.main.main(['--help'])"
     ).stdout
+
+
+REGISTERED = """\
+modules:
+  m_orders: {area_code: INT, table_code: dwh.orders, table_type_code: HUB,
+             platform_code: POSTGRES}
+batches:
+  b_orders: {frequency_code: Daily}
+"""
+DOCUMENTS = {
+    "key of a Module": (
+        ("register", "--file"),
+        "modules:\n  m_orders:\n    tabel_code: x\n",
+        "typed.yaml:3: modules.m_orders: tabel_code is not known. Did you mean table_code?",
+    ),
+    "key of a document": (
+        ("register", "--file"),
+        "\nmodule:\n  m_orders: {}\n",
+        "typed.yaml:2: module is not known. Did you mean modules?",
+    ),
+    "key of a place": (
+        ("register", "--file"),
+        "batches:\n  b_orders:\n    modules:\n    - m_orders: {sequenz: 1}\n",
+        "typed.yaml:4: batches.b_orders.modules[0].m_orders: sequenz is not known.",
+    ),
+    "key of a topic": (
+        ("lineage", "apply"),
+        "topic: fact.a\ndepend_on: [stg.a]\n",
+        "typed.yaml:2: depend_on is not known. Did you mean depends_on?",
+    ),
+    "a key twice": (
+        ("register", "--file"),
+        "modules:\n  m_orders: {}\n  m_orders: {}\n",
+        "typed.yaml:3: m_orders stands here twice, first at {file}:2",
+    ),
+    "broken registration": (
+        ("register", "--file"),
+        "modules:\n  m_orders: {}\n - x\n",
+        "typed.yaml:3: it is no YAML: ",
+    ),
+    "broken topics": (("lineage", "apply"), "topic: a\n  b: c\n", "typed.yaml:2: it is no YAML: "),
+    "broken model": (("model", "diff"), "interface: a\n  b: c\n", "typed.yaml:2: it is no YAML: "),
+    "broken stage": (
+        ("decision", "diff"), "stage: a\n  b: c\n", "typed.yaml:2: it is no YAML: "
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_a_document_names_its_line_and_what_may_be_meant(
+    dsn: str, omd_here: Any, tmp_path: Path, kind: str
+) -> None:
+    command, text, told = DOCUMENTS[kind]
+    file = tmp_path / "typed.yaml"
+    file.write_text(text)
+    done = omd_here(*command, str(file), dsn=dsn)
+    assert done.returncode == 2, done.stderr
+    assert told.replace("{file}", str(file)) in done.stderr
+
+
+def test_a_mistyped_code_names_what_may_be_meant(dsn: str, omd_here: Any, tmp_path: Path) -> None:
+    file = tmp_path / "registered.yaml"
+    file.write_text(REGISTERED)
+    assert omd_here("register", "--file", str(file), dsn=dsn).returncode == 0
+    with psycopg.connect(dsn) as conn:
+        conn.execute("CREATE SCHEMA fact; CREATE TABLE fact.flights (t timestamptz)")
+    done = omd_here("lineage", "register", "fact.flights", dsn=dsn)
+    assert done.returncode == 0, done.stderr
+    for command, meant in (
+        (("module", "show", "m_ordres"), "m_orders"),
+        (("explain", "M_ORDERS"), "m_orders"),
+        (("run", "module", "m_order"), "m_orders"),
+        (("batch", "show", "b_oders"), "b_orders"),
+        (("lineage", "retry", "fact.flihgts"), "fact.flights"),
+    ):
+        done = omd_here(*command, dsn=dsn)
+        assert done.returncode == 1, done.stderr
+        assert f"Hint: Did you mean {meant}? " in done.stderr
+    far = omd_here("module", "show", "nowhere", dsn=dsn)
+    assert "Did you mean" not in far.stderr
+    with psycopg.connect(dsn) as conn, pytest.raises(psycopg.Error) as caught:
+        conn.execute("CALL omd.begin_module('m_ordres')")
+    assert (caught.value.diag.message_hint or "").startswith("Did you mean m_orders? ")

@@ -149,6 +149,27 @@ def test_each_wrong_value_is_told_with_its_path(room: Room) -> None:
     assert room.diff(BASE) != []
 
 
+def test_each_wrong_value_is_told_as_it_stands(room: Room) -> None:
+    told = room.wrong(
+        changed(
+            ((*ATTRIBUTE, "mandatory"), "yes"),
+            ((*ATTRIBUTE, "type"), "varchar(7)"),
+            ((*CHILD, "retired"), 5),
+            (("settings",), {"p.v": {"threshold": "x" * 100}}),
+        )
+    )
+    assert told[written((*ATTRIBUTE, "mandatory"))] == 'expected: true or false; found: "yes"'
+    assert told[written((*ATTRIBUTE, "type"))].endswith('; found: "varchar(7)"')
+    assert told[written((*CHILD, "retired"))] == "expected: true or false; found: 5"
+    assert told['settings["p.v"].threshold'] == (
+        f'expected: a number of rows, or none; found: "{"x" * 58}…'
+    )
+    assert room.wrong([1])[""] == "expected: an object; found: [1]"
+    path = (*ENTITY, "attributes", 1, "values")
+    told = room.wrong(changed((path, ["abc", "abcd"])))
+    assert told[f"{written(path)}[1]"].endswith('; found: "abcd"')
+
+
 def test_each_unknown_key_is_told_with_its_path(room: Room) -> None:
     places = [(), ENTITY, ATTRIBUTE, KEY, RELATIONSHIP, CONSTRAINT]
     paths = [(*place, "colour") for place in places]

@@ -60,7 +60,7 @@ def test_it_tells_what_happened(played: tuple[str, Any]) -> None:
             rf"✓ flights +27,004 rows(?s:.*)DuckDB sees flights of {january}\n",
             rf"{killed}(?s:.*)the folder of \d+ is removed(?s:.*) {january}, {february}\n",
             rf"✗ flights +failed(?s:.*) {february}, 2013-03 28,834\n(?s:.*)rows after the UNDO of",
-            r"APPEND +\d+ +F +\d+ (?s:.*)UNDO +\d+ +S +0 +0 +1 +28834 +51955\n",
+            r"APPEND +\d+ +F failed +\d+ (?s:.*)UNDO +\d+ +S succeeded +0 +0 +1 +28834 +51955\n",
             r"flights +80789 +51955 +51955\nweather +6463 +4236 +4236\nsat_aircraft +4837 ",
             r"2013-03 +28834 +28834 +28834\n(?s:.*)carrier_month +46 +46 +46 .* ✓\nEach month was",
         ),

@@ -336,6 +336,15 @@ def undone_read(flow: Flow) -> None:
     )
 
 
+def rows_of_dead_run(flow: Flow) -> None:
+    run = flow.call("begin_module", module_code="alone", lease="1 minute")["module_instance_id"]
+    flow.owner(
+        "INSERT INTO omd.left_rows (module_id, module_instance_id, row_count, found_datetime)"
+        " SELECT module_id, %s, 1, now() FROM omd.module WHERE module_code = 'alone'",
+        run,
+    )
+
+
 KINDS = {
     "LAST_RUN_FAILED": (failed, failed_batch),
     "GIVEN_UP": (given_up,),
@@ -343,6 +352,7 @@ KINDS = {
     "LEASE_EXPIRED": (lease_expired,),
     "ROLLBACK_PENDING": (rollback_pending,),
     "UNDONE_READ": (undone_read,),
+    "ROWS_OF_DEAD_RUN": (rows_of_dead_run,),
 }
 
 

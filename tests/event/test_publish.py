@@ -102,6 +102,23 @@ def test_begun_and_aborted_differs_from_aborted_at_once_by_has_proceeded_alone(f
     }
 
 
+@pytest.mark.parametrize("status", ["E", "S", "F", "A", "C"])
+def test_an_instance_that_does_not_say_whether_it_has_proceeded_says_it_by_its_state(
+    flow: Flow, status: str
+) -> None:
+    """It is older than the column."""
+    flow.module()
+    flow.conn.execute(
+        "INSERT INTO omd.module_instance (module_id, start_datetime, end_datetime,"
+        " execution_status_code, processing_indicator, next_run_indicator)"
+        " VALUES (1, now(), CASE WHEN %s <> 'E' THEN now() END, %s,"
+        " CASE WHEN %s IN ('A', 'C') THEN %s ELSE 'P' END, 'P')",
+        [status] * 4,
+    )
+    proceeded = flow.one("SELECT has_proceeded FROM omd.followed_module_instance")
+    assert proceeded == (status not in "AC")
+
+
 def test_a_failure_before_the_evaluation_is_a_run_that_began(flow: Flow) -> None:
     flow.batch("b", "m")
     batch, module = flow.create_batch(), flow.create_module()

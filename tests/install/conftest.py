@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from omd import embedded, install
+from support.released import ON_THIS_SERVER
 from support.server import QUICK, VERSION
 
 if TYPE_CHECKING:
@@ -124,13 +125,7 @@ def upgraded(empty_dsn: str, request: pytest.FixtureRequest, psql, tmp_path) -> 
     loaded = psql(dsn, dumped)
     assert "ERROR" not in loaded.stderr, loaded.stderr
     with psycopg.connect(dsn, autocommit=True) as conn:
-        if conn.execute("SELECT to_regprocedure('omd._server_now()') IS NOT NULL").fetchone()[0]:
-            # The dump is as of this server: its IDs begin at 1, and do not leave out a million.
-            conn.execute(
-                "UPDATE omd.installation SET (system_identifier, database_oid, timeline_id,"
-                " server_start, table_oid) = (SELECT s.system_identifier, s.database_oid,"
-                " s.timeline_id, s.server_start, s.table_oid FROM omd._server_now() AS s)"
-            )
+        conn.execute(ON_THIS_SERVER)
         conn.execute("CREATE SCHEMA dwh")
         conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
         conn.execute("CALL omd.register_module('m', 'HSTG', 'dwh.t')")

@@ -1,4 +1,4 @@
-"""A new database begins with the baselines, an old one gets the migrations that it lacks."""
+"""A database begins with the baselines, whatever it came from."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd import errors, install
+from omd import install
 from omd.install import Action
 from omd.install.manifest import Phase
-from support.released import begin_as_before, install_as_before, released, unnamed
+from support.released import released, unnamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 pytestmark = pytest.mark.server
+
+LISTED = {e.path for e in install.read_manifest() if e.kind is install.Kind.MIGRATION}
+FORMER = """
+    INSERT INTO omd.installed_file (path, kind, checksum) VALUES
+        ('migrations/V001__process_control.sql', 'migration', 'a'),
+        ('migrations/V136__claimable_lanes.sql', 'migration', 'b')
+"""
 
 
 def catalogue(dumped: str) -> list[str]:
@@ -36,20 +43,6 @@ def build(dsn: str, way: str, psql: Callable[..., Any]) -> None:
         assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("way", ["omd", "psql"])
-def test_the_migrations_of_before_lead_to_the_baselines(
-    empty_dsn: str, dsn: str, dump: Callable[[str], str], psql: Callable[..., Any], way: str
-) -> None:
-    with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        begin_as_before(conn)
-    build(empty_dsn, way, psql)
-    assert catalogue(dump(empty_dsn)) == catalogue(dump(dsn))
-    with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        assert recorded(conn) == {
-            entry.recorded for entry in install.read_manifest() if entry.kind.value == "migration"
-        }
-
-
 @released
 @pytest.mark.parametrize("way", ["omd", "psql"])
 def test_a_released_version_has_its_columns_in_the_order_of_a_new_database(
@@ -66,16 +59,12 @@ def test_a_released_version_has_its_columns_in_the_order_of_a_new_database(
 
 
 @pytest.mark.parametrize("way", ["omd", "psql"])
-def test_a_new_database_gets_only_the_baselines(
+def test_a_new_database_gets_all_migrations(
     empty_dsn: str, psql: Callable[..., Any], way: str
 ) -> None:
     build(empty_dsn, way, psql)
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        assert recorded(conn) == {
-            entry.recorded
-            for entry in install.read_manifest()
-            if entry.kind.value == "migration" and entry.phase is not Phase.BEFORE
-        }
+        assert recorded(conn) == LISTED
         versions = conn.execute("SELECT DISTINCT product_version FROM omd.installed_file")
         assert versions.fetchall() == [(install.product_version(),)]
 
@@ -87,43 +76,32 @@ def recorded(conn: psycopg.Connection[Any]) -> set[str]:
     }
 
 
-def test_the_state_before_the_baselines_gets_them_recorded_and_nothing_else(
-    empty_dsn: str, dsn: str, dump: Callable[[str], str]
-) -> None:
-    with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        install_as_before(conn)
-        steps = install.install(conn)
-        done = {
-            step.path: step.action for step in steps if step.action.value not in ("keep", "run")
-        }
-        assert set(done.values()) == {Action.APPLY}
-        assert all(path.startswith("migrations/V1") for path in done)
-        assert not install.needs_install(conn)
-    assert catalogue(dump(empty_dsn)) == catalogue(dump(dsn))
-
-
+@released
 @pytest.mark.parametrize("way", ["omd", "psql"])
-def test_a_moved_migration_is_the_same_entry(
-    empty_dsn: str, psql: Callable[..., Any], way: str
+def test_what_a_database_has_from_before_the_first_release_is_forgotten(
+    upgraded: str, psql: Callable[..., Any], way: str
 ) -> None:
-    """By its name and checksum, wherever it lay when it was applied."""
-    with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        install_as_before(conn)
-        before = recorded(conn)
-        build(empty_dsn, way, psql)
-        after = recorded(conn)
-        assert len(after) == len({path.rpartition("/")[2] for path in after})
-        assert before < after
+    """It came to 1.0 by an upgrade, and so has the baselines besides."""
+    with psycopg.connect(upgraded, autocommit=True) as conn:
+        conn.execute(FORMER)
+        if way == "omd":
+            planned = {s.path: s for s in install.plan(conn) if s.action is Action.FORGET}
+            step = planned["migrations/V001__process_control.sql"]
+            assert (step.kind, step.reason) == (install.Kind.MIGRATION, "from before 1.0")
+    build(upgraded, way, psql)
+    with psycopg.connect(upgraded, autocommit=True) as conn:
+        assert recorded(conn) == LISTED
+        assert way == "psql" or not install.needs_install(conn)
 
 
-def test_a_changed_migration_of_before_is_refused(empty_dsn: str, tree: Any) -> None:
-    path = "migrations/before_1_0/V001__process_control.sql"
-    with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        install_as_before(conn)
-        tree.append(path, "SELECT 1;\n")
-        tree.release(path)
-        with pytest.raises(errors.MigrationChanged, match="after it was applied"):
-            install.install(conn, tree.root)
+def test_such_rows_alone_are_forgotten_too(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(FORMER)
+        assert install.needs_install(conn)
+        done = [s for s in install.install(conn) if s.action not in (Action.RUN, Action.KEEP)]
+        assert {step.action for step in done} == {Action.FORGET}
+        assert len(done) == 2
+        assert recorded(conn) == LISTED
 
 
 def test_each_room_with_tables_has_a_baseline_in_the_order_of_the_list() -> None:

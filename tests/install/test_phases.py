@@ -17,7 +17,6 @@ from omd import install
 from support import next_release
 from support.autovacuum import autovacuum
 from support.programs import BIN
-from support.released import install_as_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,19 +138,6 @@ def test_an_upgrade_goes_through_all_phases_while_runs_go_on(conn, dsn, next_tre
     require_done(conn, rows)
     install.install(conn, next_tree.root)
     assert not install.needs_install(conn, next_tree.root)
-
-
-@pytest.mark.parametrize("way", ["omd", "psql"])
-def test_a_new_database_and_one_of_before_get_the_same(empty_dsn, dsn, next_tree, psql, dump, way):
-    with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        install_as_before(conn)
-    upgrade(empty_dsn, next_tree.root, way, psql)
-    upgrade(dsn, next_tree.root, way, psql)
-
-    def schema(dsn):
-        return [line for line in dump(dsn).splitlines() if "upgrade_step VALUES" not in line]
-
-    assert schema(empty_dsn) == schema(dsn)
 
 
 @pytest.mark.parametrize("way", ["omd", "psql"])

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from omd import install
-from support.released import RELEASED
+from support.released import released
 
 ACL = """
     SELECT x.object, x.part, a.grantor::regrole::text,
@@ -74,12 +74,7 @@ def auditor(connect: Any) -> Any:
 
 
 @pytest.mark.parametrize("way", ["omd", "psql"])
-@pytest.mark.parametrize(
-    "upgraded",
-    [RELEASED[0], next(f for f in RELEASED if f.name.startswith("1.0.0"))],
-    indirect=True,
-    ids=["oldest", "1.0.0"],
-)
+@released
 def test_an_upgraded_database_has_the_rights_of_a_new_one(
     upgraded: str, dsn: str, way: str, psql: Callable[..., Any]
 ) -> None:

@@ -1,61 +1,59 @@
-"""Families of tasks that are there already get what an upgrade adds, while workers are at work."""
+"""Families of tasks that are there already are those of the new version, and workers go on."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
 
 from omd import install
-from support.released import install_as_before
+from support.released import released
 
-COLUMNS = (
-    "SELECT c.relname, col_description(a.attrelid, a.attnum),"
-    " has_column_privilege('omd_reader', c.oid, a.attnum, 'SELECT')"
-    " FROM pg_attribute AS a INNER JOIN pg_class AS c ON a.attrelid = c.oid"
-    " WHERE a.attname = 'pending_since' AND c.relkind IN ('r', 'p') ORDER BY 1"
-)
+# What belongs to a family, with its rights and its comment.
+OBJECTS = """
+    SELECT replace(lower(o.name), lower(%(family)s), 'family'), replace(o.rights, %(family)s, ''),
+        replace(o.comment, %(family)s, 'FAMILY')
+    FROM (
+        SELECT c.relname, c.relacl::text, obj_description(c.oid, 'pg_class') FROM pg_class AS c
+        WHERE c.relnamespace = 'omd_dispatch'::regnamespace AND c.relkind IN ('r', 'p', 'v')
+        UNION ALL
+        SELECT a.attrelid::regclass || '.' || a.attname, a.attacl::text,
+            col_description(a.attrelid, a.attnum)
+        FROM pg_attribute AS a INNER JOIN pg_class AS c ON a.attrelid = c.oid
+        WHERE c.relnamespace = 'omd_dispatch'::regnamespace AND a.attnum > 0
+        UNION ALL
+        SELECT p.oid::regprocedure::text, p.proacl::text, obj_description(p.oid, 'pg_proc')
+        FROM pg_proc AS p WHERE p.pronamespace = 'omd_dispatch'::regnamespace
+    ) AS o (name, rights, comment)
+    WHERE o.name ~* ('_' || %(family)s || '(_|$|[.(])')
+    ORDER BY 1
+"""
 
 
-def as_before(conn: psycopg.Connection[Any]) -> None:
-    """Make a database of the version in which no task said since when it is pending again."""
-    conn.execute("SET ROLE omd_owner")
-    for family in ("run", "call", "work", "old"):
-        for table in (f"task_data_{family}", f"task_data_{family}_swap", f"old_task_data_{family}"):
-            conn.execute(
-                f"ALTER TABLE IF EXISTS omd_dispatch.{table} DROP COLUMN pending_since".encode()
-            )
-    conn.execute("DELETE FROM omd.installed_file WHERE path LIKE '%V117__pending_since.sql'")
-    conn.execute("RESET ROLE")
+def register(conn: psycopg.Connection[Any], family: str) -> None:
+    conn.execute("CALL omd_dispatch.register_family(%s, p_migration_status => 2)", [family])
+    conn.execute(
+        "CALL omd_dispatch.register_task_type(%s, %s, 'PYTHON', 'm:f')", [family, f"{family}_T"]
+    )
+    conn.execute("CALL omd_dispatch.create_task(%s, %s)", [family, f"{family}_T"])
 
 
-def test_tasks_say_since_when_they_are_pending_again_after_an_upgrade(empty_dsn: str) -> None:
-    with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        install_as_before(conn)
-        conn.execute("CALL omd_dispatch.register_family('OLD', p_migration_status => 2)")
-        conn.execute("CALL omd_dispatch.register_task_type('OLD', 'OLD_T', 'PYTHON', 'm:f')")
-        conn.execute("CALL omd_dispatch.create_task('OLD', 'OLD_T')")
-        there = conn.execute(COLUMNS).fetchall()
-        as_before(conn)
-        assert len(there) > 40
-        assert conn.execute(COLUMNS).fetchall() == []
-        worker = psycopg.connect(empty_dsn)
-        worker.execute("SELECT FROM omd_dispatch.old_task_data_old FOR UPDATE")
-        with ThreadPoolExecutor(1) as pool, psycopg.connect(empty_dsn, autocommit=True) as other:
-            upgrade = pool.submit(install.install, other)
-            waits = (
-                "SELECT count(*) FROM pg_locks AS l WHERE NOT l.granted AND l.locktype = 'relation'"
-                " AND l.relation = 'omd_dispatch.old_task_data_old'::regclass"
-            )
-            while conn.execute(waits).fetchone() == (0,) and not upgrade.done():
-                pass
-            # The worker goes on: the installation holds nothing that it may want.
-            worker.execute("SELECT count(*) FROM omd.module_instance")
-            worker.commit()
-            upgrade.result()
-        assert conn.execute(COLUMNS).fetchall() == there
-        assert conn.execute("SELECT * FROM omd_dispatch.compare_models('OLD')").fetchall() == []
-        conn.execute("CALL omd_dispatch.create_task('OLD', 'OLD_T')")
-        assert conn.execute("SELECT * FROM omd_dispatch.compare_models('OLD')").fetchall() == []
-        worker.close()
+@released
+def test_a_family_of_before_is_one_of_the_new_version(upgraded: str) -> None:
+    with (
+        psycopg.connect(upgraded, autocommit=True) as conn,
+        psycopg.connect(upgraded) as worker,
+    ):
+        register(conn, "XOLD")
+        worker.execute("SELECT FROM omd_dispatch.old_task_data_xold FOR UPDATE")
+        install.install(conn)
+        worker.execute("SELECT count(*) FROM omd.module_instance")
+        worker.commit()
+        register(conn, "XNEW")
+        conn.execute("CALL omd_dispatch.create_task('XOLD', 'XOLD_T')")
+        for family in ("XOLD", "XNEW"):
+            differs = conn.execute("SELECT * FROM omd_dispatch.compare_models(%s)", [family])
+            assert differs.fetchall() == []
+        old, new = (conn.execute(OBJECTS, {"family": f}).fetchall() for f in ("XOLD", "XNEW"))
+        assert len(new) > 40
+        assert old == new

@@ -79,6 +79,47 @@ def test_a_downgrade_within_a_minor_version_may_be_allowed(installed, omd_here):
     assert omd_here("install", dsn=installed.info.dsn).returncode == 0
 
 
+@pytest.fixture
+def ancient(empty):
+    """The smallest database from before 1.0: a list with the first of its migrations."""
+    with install.pinned(empty):
+        for entry in install.read_manifest():
+            if entry.kind is install.Kind.SETUP:
+                empty.execute(entry.text)
+        empty.execute(
+            "INSERT INTO omd.installed_file (path, kind, checksum)"
+            " VALUES ('migrations/V001__process_control.sql', 'migration', 'a')"
+        )
+    return empty
+
+
+@pytest.mark.parametrize("way", ["install", "--plan", "--dry-run", "--script", "psql"])
+def test_a_database_from_before_the_first_release_is_refused_and_stays(
+    ancient, omd_here, psql, dump, way
+):
+    before = state(ancient), dump(ancient.info.dsn)
+    if way == "psql":
+        done = psql(ancient.info.dsn, ROOT / install.MANIFEST)
+        assert done.returncode == 3
+    else:
+        done = omd_here("install", *[way][way == "install" :], dsn=ancient.info.dsn)
+        assert done.returncode == 1
+        assert "OM908" in done.stderr
+        assert done.stdout == ""
+    assert f"database has OMD from before 1.0, which omd {MINE} does not upgrade" in done.stderr
+    assert "dump the data and load it into a new installation" in done.stderr
+    assert (state(ancient), dump(ancient.info.dsn)) == before
+
+
+def test_the_error_says_that_the_database_is_from_before_the_first_release(ancient, omd_here):
+    for refused in (install.install, install.plan, install.needs_install):
+        with pytest.raises(errors.OlderInstalled) as caught:
+            refused(ancient)
+        assert caught.value.sqlstate == "OM908"
+        assert isinstance(caught.value, install.InstallError)
+    assert omd_here("doctor", dsn=ancient.info.dsn).returncode == 5
+
+
 @pytest.mark.parametrize("former", [None, "0.0.9", "0+unknown"])
 def test_a_newer_version_is_installed_where_no_file_differs(installed, former):
     call_it(installed, former or MINE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     Background = Callable[..., Future[Any]]
     UntilSettled = Callable[[Platform, Future[Any]], None]
 
-ROOT = Path(__file__).parents[2]
 KINDS = {
     "made": ("SQL", "POSTGRES"),
     "facts.shop": ("FACTS", "POSTGRES"),
@@ -442,19 +440,3 @@ def test_a_batch_is_stopped_by_a_cancel_in_the_middle(
     done = platform.go_batch()
     assert platform.of_batch(done["batch_instance_id"])[:2] == [("made", "C"), ("facts.shop", "S")]
     assert rows_of(platform) == {"made": 1, "facts": [1], "dst": [1, 2, 3, 4], "out": 1}
-
-
-def test_an_upgrade_gives_modules_their_kinds_and_agreements_their_modules(
-    platform: Platform,
-) -> None:
-    platform.agree("out", layer_code="EXPORT")
-    platform.agree("desk", layer_code="GDAL")
-    before = kinds(platform)
-    platform.owner("DELETE FROM omd.rollback_template WHERE module_id IS NOT NULL")
-    platform.owner("DELETE FROM omd.module WHERE module_code ~ '^(delivery|export|gdal)[.]'")
-    platform.owner("UPDATE omd.module SET module_kind_code = 'SPARK', engine_code = 'SPARK'")
-    script = (ROOT / "sql/cleanup/module_kinds.sql").read_text()
-    for _ in range(2):
-        with platform.conn.transaction():
-            platform.conn.execute(script.encode())
-        assert kinds(platform) == before

@@ -405,9 +405,11 @@ def test_a_rollback_is_confirmed_and_committed_in_one_transaction(room: Room) ->
     assert (begun["processing_indicator"], begun["instance_array"]) == ("R", [failed])
     instance = begun["module_instance_id"]
     statements = room.rows("SELECT statement FROM omd.build_rollback_sql(%s)", instance)
-    assert [row["statement"] for row in statements] == [
-        f"CALL omd.undo(table => 'lake.a', instances => array({failed}))"
-    ]
+    (statement,) = [row["statement"] for row in statements]
+    assert statement.startswith("-- A step of the driver, no SQL: ")
+    assert f"takes back Module Instances {failed}." in statement
+    assert statement.endswith(". Start its job again.")
+    room.conn.execute(statement.encode())  # it does nothing
     announce(room, instance, "lake.a", 3)  # files that are rewritten without the rows
     abandoned = (
         "SELECT folder FROM omd_report.lake_folders"
@@ -431,6 +433,63 @@ def test_a_rollback_is_confirmed_and_committed_in_one_transaction(room: Room) ->
         ("APPEND", instance),
         ("UNDO", None),
     ]
+
+
+def test_a_rollback_that_nobody_has_executed_is_not_believed(room: Room) -> None:
+    room.scene("a", "b")
+    room.module("d", table_format_code="DELTA")
+    room.module("e", table_code="other.lake.e")
+    for module, changed in (
+        ("a", {}),
+        ("d", {"format": "DELTA", "from": None, "to": None}),
+        ("e", {"from": None, "to": "e.1"}),
+    ):
+        table = "other.lake.e" if module == "e" else f"lake.{module}"
+        failed = room.begin(module)
+        if module == "a":
+            room.append(failed, "lake.a", "lake.b")
+        else:
+            room.commit(failed, commit(table, "x.0", failed, **changed))
+        room.end_module(failed, "F")
+        begun = room.call("omd.begin_module", module_code=module)
+        instance = begun["module_instance_id"]
+        detail = room.refused("OM112", "omd.confirm_rollback", module_instance_id=instance)
+        tables = "lake.a, lake.b" if module == "a" else table
+        assert (detail["table_code"], detail["module_code"]) == (tables, module)
+        assert detail["module_instance_ids"] == [failed]
+        assert room.codes(module=instance) == "E R P"
+        # The driver locks, confirms, and commits if there is anything left.
+        with room.conn.transaction():
+            if module == "a":
+                room.open(instance, "lake.a", "lake.b")
+            else:
+                room.call("lock_tables", tables=[table])
+            room.call("omd.confirm_rollback", module_instance_id=instance)
+        assert room.codes(module=instance) == "E P P"
+
+
+def test_what_the_ledger_has_is_confirmed_and_so_is_what_is_gone(room: Room) -> None:
+    room.scene("a")
+    failed = room.begin("a")
+    room.append(failed, "lake.a")
+    room.end_module(failed, "F")
+    died = room.call("omd.begin_module", module_code="a")["module_instance_id"]
+    with pytest.raises(psycopg.Error):
+        room.call("omd.confirm_rollback", module_instance_id=died)
+    room.owner(
+        "INSERT INTO omd_lake.table_commit (table_code, table_format_code, sequence_number,"
+        " commit_datetime, module_instance_id, operation, added_files, added_rows, removed_files,"
+        " removed_rows) VALUES ('lake.a', 'ICEBERG', 2, now(), %s, 'UNDO', 0, 0, 1, 10)",
+        died,
+    )
+    room.end_module(died, "F")
+    again = room.call("omd.begin_module", module_code="a")["module_instance_id"]
+    room.call("omd.confirm_rollback", module_instance_id=again)
+    room.append(again, "lake.a", write=2)
+    room.end_module(again, "F")
+    room.owner("DELETE FROM omd_lake.iceberg_tables")  # it was dropped
+    last = room.call("omd.begin_module", module_code="a")["module_instance_id"]
+    room.call("omd.confirm_rollback", module_instance_id=last)
 
 
 def test_a_folder_is_removed_only_after_a_run_that_has_not_committed_it(room: Room) -> None:
@@ -457,7 +516,9 @@ def test_a_folder_is_removed_only_after_a_run_that_has_not_committed_it(room: Ro
     assert [row["s"] for row in room.rows(states)] == ["REMOVED", "COMMITTED"]
     # A write whose files are gone can't be committed, whatever the run is.
     begun = room.call("omd.begin_module", module_code="a")
-    room.call("omd.confirm_rollback", module_instance_id=begun["module_instance_id"])
+    with room.conn.transaction():
+        room.open(begun["module_instance_id"], "lake.a")
+        room.call("omd.confirm_rollback", module_instance_id=begun["module_instance_id"])
     room.owner(
         "UPDATE omd_lake.write_folder SET module_instance_id = %s WHERE write_number = 1",
         begun["module_instance_id"],

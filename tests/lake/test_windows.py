@@ -22,7 +22,9 @@ def load(room: Room, table: str, rows: int = 10, status: str = "S", **changed: A
     begun = room.call("omd.begin_module", module_code=module)
     instance = int(begun["module_instance_id"])
     if begun["processing_indicator"] == "R":
-        room.call("omd.confirm_rollback", module_instance_id=instance)
+        with room.conn.transaction():
+            room.call("lock_tables", tables=[table])
+            room.call("omd.confirm_rollback", module_instance_id=instance)
     counts = {"added_files": 1, "added_rows": rows}
     room.append(instance, table, write=instance, counts=counts, **changed)
     if status != "E":

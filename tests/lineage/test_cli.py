@@ -184,7 +184,7 @@ def test_status_tells_lag_blocker_and_state(omd_: Command) -> None:
     assert (rows["fact.a"]["lag"], rows["fact.a"]["state"]) == (31 * 60, "DONE")
     table = omd_("status", "fact.b").stdout
     assert "fact.b" in table
-    assert "told" in table.splitlines()[0]
+    assert "reason" in table.splitlines()[0]
     assert "\nfact.a" not in table
 
 

@@ -138,7 +138,10 @@ def test_a_changed_file_shows_the_values_before_and_after(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("topics:\n  fact.a:\n    depends: [stg.a]\n", ":3: depends is not known; known are "),
+        (
+            "topics:\n  fact.a:\n    depends: [stg.a]\n",
+            ":3: depends is not known. Did you mean depends_on? Known are ",
+        ),
         ("topics:\n  fact.a:\n    depends_on: stg.a\n", ":3: depends_on must be a list"),
         ("topics:\n  fact.a:\n    depends_on: [[x]]\n", ":3: each item of depends_on must be a"),
         ("topic: fact.a\nmaxstep: many\n", ":2: maxstep must be a whole number, not many"),

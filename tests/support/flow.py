@@ -67,9 +67,10 @@ EMPTY = """
                 AND (relkind = 'p' OR pg_relation_size(oid) > 0)
                 AND CASE relnamespace::regnamespace::text
                     WHEN 'omd' THEN relname IN (
-                        'batch', 'batch_hierarchy', 'batch_module', 'batch_parameter', 'event_log',
-                        'module', 'module_companion', 'module_declaration', 'module_input',
-                        'module_parameter', 'module_read', 'module_return', 'module_state',
+                        'batch', 'batch_hierarchy', 'batch_module', 'batch_parameter', 'dead_run',
+                        'event_log', 'left_rows', 'module', 'module_companion',
+                        'module_declaration', 'module_input', 'module_parameter',
+                        'module_read', 'module_return', 'module_state',
                         'parameter', 'pending_recall', 'run_input', 'server_change', 'source',
                         'source_control', 'source_reader', 'source_table', 'undone_read',
                         'undone_run', 'window_return', 'write_ledger'

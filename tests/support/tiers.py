@@ -2,9 +2,9 @@
 
 quick     what ``make test`` runs: no Java, no browser, no tool of others, nothing whose cost is
           listed (support.costs).
-landing   what ``.ci/run`` runs each time beside it: what costs at most 2 seconds, the data path, the
-          browser, the tools, one demo and one tutorial, and what holds an upper bound on wall time
-          (mark alone).
+landing   what ``.ci/run`` runs each time beside it: what costs at most 2 seconds, the data path,
+          the browser, the tools, one demo and one tutorial, and what holds an upper bound on wall
+          time (mark alone).
 rotation  what is dearer, and holds that the parts fit: the other demos and tutorials, several
           servers, kills. ``.ci/run`` runs a third of it each time (support.rotation).
 """

@@ -113,6 +113,10 @@ class StateDiffers(InternalError, code="OM907"):
     """A script of the installer was made for another state of OMD than the database has."""
 
 
+class OlderInstalled(InternalError, code="OM908"):
+    """The database has OMD from before 1.0, which is not upgraded."""
+
+
 class ConnectionFailed(OmdError):
     """The database can't be reached."""
 
@@ -128,6 +132,13 @@ class ServerIsStandby(OmdError, psycopg.errors.ReadOnlySqlTransaction):
     """The call writes, and the server is a standby; the hint names its primary.
 
     Its `sqlstate` is PostgreSQL's, 25006.
+    """
+
+
+class RightMissing(OmdError, psycopg.errors.InsufficientPrivilege):
+    """A right is missing; the hint names the role that has it, and who grants that.
+
+    Its `sqlstate` is PostgreSQL's, 42501.
     """
 
 

@@ -17,7 +17,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 
-from omd._core import standby, versions
+from omd._core import rights, standby, versions
 from omd._core.adapters import adapt
 from omd._core.conninfo import read_conninfo
 from omd._core.errors import AnswerLost, ConnectionFailed, StateError
@@ -278,6 +278,11 @@ class Link:
                             versions.mine(),
                             self._version,
                             error.diag.message_primary or "",
+                            versions.place_of(session.connection.info),
+                        ) from error
+                    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+                        raise rights.refused(
+                            self._conninfo, error, query.decode(errors="replace")
                         ) from error
                     raise
                 except psycopg.errors.ReadOnlySqlTransaction as error:

@@ -14,7 +14,14 @@ from omd._core import packages
 from omd._version import __version__
 
 if TYPE_CHECKING:
+    import psycopg
+
     from omd._core.errors import OmdError
+
+OTHER_DATABASE = (
+    "Is it the right database? Then: omd install. Another one is named by --dsn or OMD_DSN:"
+    " omd help dsn"
+)
 
 _PARTS = re.compile(r"(\d+)\.(\d+)")
 
@@ -54,7 +61,14 @@ def refusal(client: str, database: str | None) -> OmdError | None:
     )
 
 
-def lacking(name: str, client: str, database: str | None, why: str) -> OmdError:
+def place_of(info: psycopg.ConnectionInfo) -> str:
+    """Return the database of a connection in words."""
+    return f"the database {info.dbname} on {info.host or info.hostaddr or 'the local socket'}"
+
+
+def lacking(
+    name: str, client: str, database: str | None, why: str, place: str | None = None
+) -> OmdError:
     """Return the error for something that the database lacks.
 
     Args:
@@ -62,9 +76,12 @@ def lacking(name: str, client: str, database: str | None, why: str) -> OmdError:
         client: the version of the client.
         database: that of the database; None: it is not known.
         why: what the server said.
+        place: the database in words.
     """
     from omd._core.errors import NotInstalled
 
+    if database is None and place is not None:
+        return NotInstalled(f"{place} has no OMD", hint=OTHER_DATABASE)
     ours, theirs = parts(client), parts(database)
     if ours is None or theirs is None or ours <= theirs:
         return NotInstalled(

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import Any
 
 import click
@@ -53,22 +56,70 @@ def as_cell(value: object) -> str:
     return f"'{text}" if is_formula else text
 
 
-def _table(rows: Sequence[Row], columns: Sequence[str]) -> None:
-    numeric = [
-        all(isinstance(row[column], (int, float, type(None))) for row in rows) for column in columns
-    ]
-    lines = [list(columns), *([as_text(row[column]) for column in columns] for row in rows)]
+def _table(
+    rows: Sequence[Row], columns: Sequence[str], as_cell_text: Callable[[Any], str] = as_text
+) -> None:
+    """Print a table: whole in a pipe or a file, and in a terminal as wide as that.
+
+    What does not fit is wrapped, in the last column of texts if that is enough.
+    """
+    room = terminal_width()
+    lines = [list(columns), *([as_cell_text(row[column]) for column in columns] for row in rows)]
+    kinds = [_kind(row[column] for row in rows) for column in columns]
     widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    if room is not None:
+        widths = _fitted(widths, kinds, room)
     for number, line in enumerate(lines):
-        cells = [
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(line, widths, numeric, strict=True)
-        ]
-        click.echo("  ".join(cells).rstrip())
+        wrapped = [_wrap(cell, width) for cell, width in zip(line, widths, strict=True)]
+        for part in zip_longest(*wrapped, fillvalue=""):
+            cells = [
+                cell.rjust(width) if kind == "number" else cell.ljust(width)
+                for cell, width, kind in zip(part, widths, kinds, strict=True)
+            ]
+            click.echo("  ".join(cells).rstrip())
         if number == 0:
-            click.echo("  ".join("-" * width for width in widths))
+            rules = ["-" * width for width in widths]
+            if room is None and rules:  # one long text would make a line of dashes as long
+                rules[-1] = rules[-1][: max(len(columns[-1]), 80)]
+            click.echo("  ".join(rules))
     if not rows:
         click.echo("(none)", err=True)
+
+
+def terminal_width() -> int | None:
+    """Return how many columns the terminal has; None: stdout is none."""
+    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else None
+
+
+def _kind(values: Iterable[object]) -> str:
+    """Return what a column holds: numbers, instants and spans, or texts."""
+    known = [value for value in values if value is not None]
+    if all(isinstance(value, (int, float)) for value in known):
+        return "number"
+    return "time" if all(isinstance(value, (datetime, timedelta)) for value in known) else "text"
+
+
+def _fitted(widths: list[int], kinds: Sequence[str], room: int) -> list[int]:
+    """Return the widths with which a table fits, if texts may be wrapped for it.
+
+    The last column of texts is wrapped first, then the widest; one that many others leave too
+    little room for goes beyond the margin.
+    """
+    texts = [i for i, kind in enumerate(kinds) if kind == "text"]
+    widths = [min(w, max(room, 8)) if i in texts else w for i, w in enumerate(widths)]
+    for chosen, least in ((texts[-1:], 24), (texts, 20), (texts, 8)):
+        while chosen and sum(widths) + 2 * (len(widths) - 1) > room:
+            widest = max(chosen, key=lambda i: (widths[i], i))
+            if widths[widest] <= least:
+                break
+            widths[widest] -= 1
+    return widths
+
+
+def _wrap(cell: str, width: int) -> list[str]:
+    if len(cell) <= width:
+        return [cell]
+    return textwrap.wrap(cell, width, break_on_hyphens=False) or [""]
 
 
 def titled(select: str, **titles: str) -> dict[str, str]:
@@ -87,29 +138,21 @@ def titled(select: str, **titles: str) -> dict[str, str]:
 _END = re.compile("_(code|id|datetime)$")
 
 
-def show(
-    rows: Iterable[Any], columns: Mapping[str, str], output: str, *, whole: Collection[str] = ()
-) -> None:
-    """Print rows: as a table with the columns named (title: column), as JSON or CSV with all.
-
-    Of the columns of a table those in ``whole`` are never cut.
-    """
+def show(rows: Iterable[Any], columns: Mapping[str, str], output: str) -> None:
+    """Print rows: as a table with the columns named (title: column), as JSON or CSV with all."""
     values = [row_dict(row) for row in rows]
     if output == "table":
         show_table(
-            [{title: short(row[name]) for title, name in columns.items()} for row in values],
+            [{title: row[name] for title, name in columns.items()} for row in values],
             list(columns),
-            whole,
         )
     else:
         render(values, list(values[0]) if values else list(columns.values()), output)
 
 
-def show_table(
-    rows: list[dict[str, Any]], columns: Sequence[str], whole: Collection[str] = ()
-) -> None:
-    """Print rows as a table that is no wider than 100 columns, if that is possible."""
-    render(_fit(rows, whole), columns, "table")
+def show_table(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """Print rows as a table for people."""
+    _table(rows, columns, lambda value: as_text(short(value)))
 
 
 def show_document(values: Mapping[str, Any]) -> None:
@@ -117,33 +160,11 @@ def show_document(values: Mapping[str, Any]) -> None:
     click.echo(json.dumps(values, default=as_json, indent=2, ensure_ascii=False))
 
 
-def show_pairs(values: Mapping[str, Any]) -> None:
+def show_pairs(values: Mapping[str, Any], width: int = 28) -> None:
     """Print values with their names, line by line, without those that are empty."""
     for name, value in values.items():
         if value is not None and value not in ([], {}):
             text = value if isinstance(value, (str, datetime)) else as_text(value)
             text = str(short(text)) if isinstance(text, datetime) else text
             for number, line in enumerate(text.splitlines()):
-                click.echo(f"{'' if number else name:<28}{printable(line)}")
-
-
-def _fit(
-    rows: list[dict[str, Any]], whole: Collection[str], width: int = 100
-) -> list[dict[str, Any]]:
-    """Cut the widest texts until a table of these rows is no wider than allowed."""
-    if not rows:
-        return rows
-    widths = {t: max(len(t), *(len(as_text(row[t])) for row in rows)) for t in rows[0]}
-    too_much = sum(widths.values()) + 2 * (len(widths) - 1) - width
-    while too_much > 0:
-        widest = max(widths, key=lambda title: 0 if title in whole else widths[title])
-        if widest in whole or widths[widest] <= 20:
-            break  # there are many narrow columns: a wide table is better than an unreadable one
-        room = max(20, widths[widest] - too_much)
-        too_much -= widths[widest] - room
-        widths[widest] = room
-        for row in rows:
-            text = as_text(row[widest])
-            if len(text) > room:
-                row[widest] = f"{text[: room - 1]}…"
-    return rows
+                click.echo(f"{'' if number else name:<{width}}{printable(line)}")

@@ -23,17 +23,19 @@ def printable(line: str) -> str:
 
 
 def short(value: Any) -> Any:
-    """Return a value shortened for a table of 100 columns; instants are in local time."""
+    """Return a value as a line for people has it; instants are in local time."""
     if isinstance(value, datetime):
         # The driver reads -infinity as an instant of the year 1, which has no local time.
         return f"{value.astimezone():%Y-%m-%d %H:%M:%S}" if value.year > 1 else "-infinity"
+    if isinstance(value, Enum):  # a letter stands with its word
+        return " ".join(filter(None, [str(value.value), getattr(value, "word", None)]))
     if isinstance(value, Mapping):  # as a shell takes it: NAME=VALUE
         pairs = (
             (k, v) for k, v_s in value.items() for v in (v_s if isinstance(v_s, list) else [v_s])
         )
         return " ".join(shlex.quote(printable(f"{k}={as_text(v)}")) for k, v in pairs)
-    if isinstance(value, (list, tuple)) and len(value) > 4:
-        return f"{', '.join(map(str, value[:3]))}, … ({len(value)})"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(as_text(short(item)) for item in value)
     if isinstance(value, str):
         return printable(" ".join(value.split()))
     return value

@@ -6,6 +6,7 @@ with a document only the database knows; it names the paths, and `read_document`
 
 from __future__ import annotations
 
+import difflib
 import functools
 import json
 import re
@@ -192,15 +193,40 @@ for _tag, _pattern, _first in (
     )
 
 
-def read_document(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
+def broken(path: Path, error: Exception) -> click.UsageError:
+    """Return the error for a file that is no YAML: its name, the line and the problem."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        place = path if mark is None else f"{path}:{mark.line + 1}"
+        problem = ", ".join(filter(None, [error.context, error.problem]))
+        return click.UsageError(f"{place}: it is no YAML: {problem}")
+    return click.UsageError(f"{path}: {error}")
+
+
+def unknown(place: str, key: str, known: Iterable[str]) -> click.UsageError:
+    """Return the error for a key that a document may not have."""
+    names = sorted(known)
+    near = difflib.get_close_matches(key, names, n=1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    return click.UsageError(f"{place}: {key} is not known.{meant} Known are {', '.join(names)}")
+
+
+def read_document(
+    path: Path, loader_of: type[AnyLoader] = _Loader
+) -> tuple[dict[str, Any], dict[str, int]]:
     """Return what a YAML file holds, and the line of each path in it.
+
+    Args:
+        path: the file.
+        loader_of: which values it has: those of YAML 1.2, or with AnyLoader those of 1.1, with
+            which an empty file is an empty document.
 
     Raises:
         click.UsageError: it is no YAML, or no mapping.
         InvalidModel: it breaks a bound of documents.
     """
     try:
-        loader = _Loader(bounded_text(path))
+        loader = loader_of(bounded_text(path))
         try:
             with within_bounds(path):
                 node = loader.get_single_node()
@@ -210,7 +236,9 @@ def read_document(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
             loader.dispose()
     # A text that is no UTF-8 is a ValueError.
     except (yaml.YAMLError, ValueError, OSError) as error:
-        raise click.UsageError(f"{path}: {error}") from None
+        raise broken(path, error) from None
+    if document is None and loader_of is AnyLoader:
+        return {}, {}
     if not isinstance(document, dict):
         raise click.UsageError(f"{path}: a mapping is expected")
     return _plain(document), lines
@@ -219,14 +247,17 @@ def read_document(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
 def _lines(node: yaml.Node, path: Path, at: str = "") -> Iterator[tuple[str, int]]:
     """Yield each path of a document, as the database writes it, with its line."""
     if isinstance(node, yaml.MappingNode):
-        seen = set()
+        seen: dict[str, int] = {}
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
                 raise click.UsageError(f"{path}:{line}: a key must be a text")
             if key.value in seen:
-                raise click.UsageError(f"{path}:{line}: {key.value} stands here twice")
-            seen.add(key.value)
+                first = f"{path}:{seen[key.value]}"
+                raise click.UsageError(
+                    f"{path}:{line}: {key.value} stands here twice, first at {first}"
+                )
+            seen[key.value] = line
             quoted = key.value.replace("\\", "\\\\").replace('"', '\\"')
             below = f'{at}["{quoted}"]' if at == "settings" else child(at, key.value)
             yield below, line

@@ -44,7 +44,7 @@ def dsn_option(command: F) -> F:
         "--dsn",
         metavar="CONNINFO",
         callback=_checked_dsn,
-        help="Connection string of the database; omd --help says what is used without it.",
+        help="Connection string of the database; omd help dsn says what is used without it.",
     )(command)
 
 
@@ -257,6 +257,14 @@ def report_error(error: Exception) -> ExitCode:
         return ExitCode.ABORTED if error.verdict == "aborted" else ExitCode.SKIPPED
     if isinstance(error, psycopg.Error) and error.sqlstate == "25006":
         error = _of_standby(error)
+    if (
+        isinstance(error, psycopg.errors.InsufficientPrivilege)
+        and not isinstance(error, errors.OmdError)
+        and (dsn := _asked.get()) is not None
+    ):
+        from omd._core import rights
+
+        error = rights.refused(dsn, error)
     if not isinstance(error, psycopg.Error):
         _complain(f"{type(error).__name__}: {error}", "omd --debug shows where it was raised.")
         return ExitCode.FAILURE

@@ -61,6 +61,9 @@ def doctor(dsn: str, output: str) -> int:
     return ExitCode.FAILURE if bad else ExitCode.OK
 
 
+_WHOLE = "All that is needed is there."
+
+
 def _tell(findings: Sequence[Finding]) -> None:
     """For people: how to mend it stands below what was found, as both are sentences."""
     width = max(len(finding.check) for finding in findings)
@@ -70,6 +73,8 @@ def _tell(findings: Sequence[Finding]) -> None:
         click.echo(f"{finding.check:<{width}}  {finding.verdict.value:<7}  {fact}")
         if finding.mend:
             click.echo(f"{'':<{width}}  {'mend:':>7}  {short(finding.mend)}")
+    bad = ", ".join(dict.fromkeys(f.check for f in findings if f.verdict is Verdict.BAD))
+    click.echo(f"\nNot all that is needed is there: {bad}." if bad else f"\n{_WHOLE}")
 
 
 def _database(dsn: str) -> Iterator[Finding]:
@@ -121,6 +126,9 @@ def _database(dsn: str) -> Iterator[Finding]:
                     yield from _openlineage(conn)
                 with pinned(conn):
                     yield from _sinks(conn)
+            # Who may not run Modules reads no rows of theirs.
+            with suppress(psycopg.errors.InsufficientPrivilege), pinned(conn):
+                yield from list(_left_rows(conn))
 
 
 _NONE = "none in this database"
@@ -135,7 +143,7 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
     try:
         with installer.pinned(conn):
             if not installer.is_installed(conn):
-                return Finding("installation", Verdict.BAD, _NONE, "omd install")
+                return Finding("installation", Verdict.BAD, _NONE, versions.OTHER_DATABASE)
             version = installer.installed_version(conn) or "by psql"
             try:
                 is_behind = installer.needs_install(conn)
@@ -293,6 +301,35 @@ def _readiness(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     elif rows[0][-1] > len(rows):
         text = f"and {rows[0][-1] - len(rows):,} problems more"
         yield Finding("readiness", verdict, text, everything)
+
+
+def _left_rows(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
+    """Whether a run that was declared dead has written on after its rollback."""
+    rows = conn.execute(
+        "SELECT module_code, module_instance_id, row_count, pg_catalog.count(*) OVER ()"
+        " FROM omd.find_left_rows() ORDER BY module_code, module_instance_id LIMIT %s",
+        [_SHOWN],
+    ).fetchall()
+    for module, run, rows_left, count in rows:
+        more = f" (and {count - _SHOWN:,} runs more)" if count > _SHOWN else ""
+        yield Finding(
+            "rows of dead runs",
+            Verdict.WARNING,
+            f"{module}: Module Instance {run} was declared dead, and {_rows(rows_left)} in its"
+            f" target: its process wrote on after its rollback{more}",
+            f"CALL omd.set_next_run_indicator('R', p_module_instance_id => {run});"
+            "  then start the Module",
+        )
+    if not rows:
+        text = "none that this user can see in the targets of their Modules"
+        yield Finding("rows of dead runs", Verdict.OK, text)
+
+
+def _rows(count: int) -> str:
+    """Return how many rows are there; the database counts to 1,000."""
+    if count == 1:
+        return "1 row of it is"
+    return f"{count:,} rows {'or more ' if count == 1000 else ''}of it are"
 
 
 def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:

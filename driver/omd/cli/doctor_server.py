@@ -176,51 +176,23 @@ def _server_known(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     )
 
 
-# The tables of Modules, and their partitions, which are published with UPDATE or DELETE, and in
-# which PostgreSQL could not name the row. A key counts unless another identity was chosen.
+# Several Modules may load one table, and several publications have it.
 _WITHOUT_IDENTITY = """
-SELECT pg_catalog.format('%%I.%%I', n.nspname, c.relname), pg_catalog.min(p.pubname),
-       pg_catalog.count(*) OVER ()
-  FROM omd.module AS m
- CROSS JOIN LATERAL (
-    SELECT p.relid, p.isleaf
-      FROM pg_catalog.pg_partition_tree(omd.target_relation(m.table_code)::pg_catalog.regclass) AS p
-     UNION -- a table without partitions is no tree
-    SELECT omd.target_relation(m.table_code)::pg_catalog.regclass, true
- ) AS t
- INNER JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) t.relid
- INNER JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
- INNER JOIN pg_catalog.pg_publication_tables AS pt
-    ON EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors(t.relid) AS a (relid)
-                INNER JOIN pg_catalog.pg_class AS ac ON ac.oid OPERATOR(pg_catalog.=) a.relid
-                INNER JOIN pg_catalog.pg_namespace AS an
-                   ON an.oid OPERATOR(pg_catalog.=) ac.relnamespace
-                WHERE an.nspname OPERATOR(pg_catalog.=) pt.schemaname
-                  AND ac.relname OPERATOR(pg_catalog.=) pt.tablename)
-    OR (n.nspname OPERATOR(pg_catalog.=) pt.schemaname
-        AND c.relname OPERATOR(pg_catalog.=) pt.tablename)
- INNER JOIN pg_catalog.pg_publication AS p
-    ON p.pubname OPERATOR(pg_catalog.=) pt.pubname AND (p.pubupdate OR p.pubdelete)
- WHERE t.isleaf AND c.relkind OPERATOR(pg_catalog.=) 'r'
-   AND CASE
-        WHEN c.relreplident OPERATOR(pg_catalog.=) 'f' THEN false
-        WHEN c.relreplident OPERATOR(pg_catalog.=) 'n' THEN true
-        WHEN c.relreplident OPERATOR(pg_catalog.=) 'i'
-        THEN NOT EXISTS (SELECT FROM pg_catalog.pg_index AS i
-                          WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid AND i.indisreplident)
-        ELSE NOT EXISTS (SELECT FROM pg_catalog.pg_index AS i
-                          WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid AND i.indisprimary)
-       END
- GROUP BY n.nspname, c.relname
- ORDER BY 1
+SELECT t.command, pg_catalog.min(t.publication_name), pg_catalog.count(*) OVER ()
+  FROM omd.targets_without_identity() AS t
+ GROUP BY t.command
+ ORDER BY t.command
  LIMIT %s
 """
 
 
 def _replica_identity(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     """Whether a publication would refuse what a rollback deletes."""
+    if not _exists(conn, "routine", "omd.targets_without_identity"):
+        return
     rows = conn.execute(_WITHOUT_IDENTITY.encode(), [_SHOWN]).fetchall()
-    for table, publication, count in rows:
+    for command, publication, count in rows:
+        table = command.removeprefix("ALTER TABLE ").partition(" REPLICA IDENTITY")[0]
         more = f" (and {count - _SHOWN:,} more)" if count > _SHOWN else ""
         yield Finding(
             "replica identity",
@@ -228,7 +200,7 @@ def _replica_identity(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
             f"{table} is in the publication {publication} and has neither a primary key nor a"
             f" replica identity, so each UPDATE and DELETE of it fails, also that of a rollback"
             f"{more}",
-            f"ALTER TABLE {table} REPLICA IDENTITY FULL;  (or a primary key)",
+            f"{command}  (or a primary key)",
         )
     if not rows:
         text = "each published table of a Module can be updated and deleted from"

@@ -56,15 +56,21 @@ def health(dsn: str, port: int | None, timeout: float) -> int:
       omd health                  the database of OMD_DSN
       omd health --port 9464      the worker that was started with --listen 9464
     """
-    why = _why_not(dsn, timeout) if port is None else _why_no_answer(port, timeout)
-    if why is not None:
-        click.echo(why, err=True)
+    try:
+        well = _asked_database(dsn, timeout) if port is None else _asked_program(port, timeout)
+    except _NotWell as error:
+        click.echo(str(error), err=True)
         return ExitCode.FAILURE
+    click.echo(f"It is well: {well}.")
     return ExitCode.OK
 
 
-def _why_not(dsn: str, timeout: float) -> str | None:
-    """Return why the database is not well."""
+class _NotWell(Exception):  # noqa: N818 - the name says what is found
+    """It is not well, and why."""
+
+
+def _asked_database(dsn: str, timeout: float) -> str:
+    """Return what the database says that is well."""
     import psycopg
 
     milliseconds = max(int(timeout * 1000), 1)
@@ -77,12 +83,12 @@ def _why_not(dsn: str, timeout: float) -> str | None:
             tcp_user_timeout=milliseconds,
             prepare_threshold=None,
         ) as conn:
-            return _misfit(conn, milliseconds)
+            return f"the database answers, omd {_fitting_version(conn, milliseconds)}"
     except psycopg.Error as error:
-        return _first_line(error)
+        raise _NotWell(_first_line(error)) from None
 
 
-def _misfit(conn: psycopg.Connection[Any], milliseconds: int) -> str | None:
+def _fitting_version(conn: psycopg.Connection[Any], milliseconds: int) -> str:
     from omd import install as installer
 
     with conn.transaction():
@@ -90,17 +96,19 @@ def _misfit(conn: psycopg.Connection[Any], milliseconds: int) -> str | None:
             "SELECT pg_catalog.set_config('statement_timeout', %s, true)", [str(milliseconds)]
         )
         if not installer.is_installed(conn):
-            return "the database has no OMD: omd install"
+            raise _NotWell(f"{versions.place_of(conn.info)} has no OMD. {versions.OTHER_DATABASE}")
         [(version,)] = conn.execute(
             "SELECT m.labels OPERATOR(pg_catalog.->>) 'version' FROM omd_report.metrics AS m"
             " WHERE m.metric_name OPERATOR(pg_catalog.=) 'omd_info'"
         ).fetchall()
     refusal = versions.refusal(versions.mine(), version)
-    return None if refusal is None else refusal.message
+    if refusal is not None:
+        raise _NotWell(refusal.message)
+    return str(version)
 
 
-def _why_no_answer(port: int, timeout: float) -> str | None:
-    """Return what the program that listens on this host says, unless it is ready."""
+def _asked_program(port: int, timeout: float) -> str:
+    """Return what the program that listens on this host says that is well."""
     import http.client
     import ssl
 
@@ -113,11 +121,13 @@ def _why_no_answer(port: int, timeout: float) -> str | None:
                 http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=context)
             )
     except OSError as error:
-        return f"port {port}: {error.strerror or error}"
+        raise _NotWell(f"port {port}: {error.strerror or error}") from None
     if answer is None:
-        return f"port {port}: its answer is no HTTP"
+        raise _NotWell(f"port {port}: its answer is no HTTP")
     status, text = answer
-    return None if status == 200 else f"port {port}: {status} {text}".rstrip()
+    if status != 200:
+        raise _NotWell(f"port {port}: {status} {text}".rstrip())
+    return f"port {port} is ready"
 
 
 def _asked(connection: http.client.HTTPConnection) -> tuple[int, str] | None:

@@ -12,19 +12,22 @@ from typing import Any
 
 import click
 
-from omd._rooms import ROOMS, schema_of
+from omd._rooms import ROOMS
 from omd._terminal.commands import ExitCode, Helpful, entry
 from omd.cli.common import report_error
+from omd.cli.topics import TOPICS, help_
 
-# The sections of `omd --help`. Each module has a list `commands`, and imports little besides click.
+# The groups of `omd --help`. Each module has a list `commands`, or of the name that follows it, and
+# imports little besides click.
 _SECTIONS = {
     "Set up": "omd.cli.install",
-    "A server of your own": "omd.cli.embedded",
+    "Your own server": "omd.cli.embedded",
     **{
         title: f"omd.{room}.cli"
         for room, title in ROOMS.items()
         if importlib.util.find_spec(f"omd.{room}.cli")
     },
+    "Upkeep": "omd.control.cli:upkeep",
     "Other tools": "omd.integrations.cli",
     "dbt": "omd.cli.dbt",
     "What happened": "omd.report.cli",
@@ -32,78 +35,65 @@ _SECTIONS = {
     "See it work": "omd.cli.demo",
 }
 
-_MANUAL = f"""\
+_MANUAL = """\
 Operational metadata for data platforms: which loads run, may they run, what must be undone first.
 
-OMD lives in a PostgreSQL database, in the schemas {", ".join(map(schema_of, ROOMS))},
-omd_web and omd_report.
-Its procedures decide; this command calls them. Anything it does, a DBA can do in psql.
+It lives in a PostgreSQL database, whose procedures decide; this command calls them. Anything it
+does, a DBA can do in psql.
 """
 
-_EPILOG = """\
-\b
-Which database:
-  1. --dsn CONNINFO            a URL (postgresql://user@host/db) or the key=value form of libpq
-  2. OMD_DSN, DATABASE_URL     the same, from the environment
-  3. PGHOST, PGSERVICE, ...    libpq's own settings, when any of them is set
-  4. the embedded server       when it runs (omd embedded start)
-  5. libpq's defaults          the local server, a database named like you
-
-\b
-Environment:
-  OMD_DSN, DATABASE_URL        the database, see above
-  OMD_HOME                     data folder of the embedded server; otherwise .omd in the working
-                               directory if it is there, otherwise the platform's data folder
-  OMD_BATCH_INSTANCE_ID        the Batch Instance that a job started elsewhere joins
-  OMD_DEBUG                    set to 1, it is like --debug
-
-\b
-Exit codes:
-  0  done                      4  aborted: it must not run now
-  1  failed                    5  the database needs: omd install
-  2  wrong usage               6  no connection to the database
-  3  skipped: it need not run  7  rejected: a delivery is not acceptable
-
-\b
-Examples:
-  omd embedded start && omd install      a server of your own, ready in seconds
-  omd embedded psql                      a psql prompt on it
-  omd doctor                             checks what is needed, and says what to do
-  omd install --plan --dsn "$PROD"       shows what an upgrade would do
-  omd status --output json | jq .        data goes to stdout, everything else to stderr
-"""
+_EVERY_DAY = (
+    "status", "show", "log", "run", "retry", "explain", "work", "register", "delivery", "dispatch",
+)  # fmt: skip
 
 
 class Manual(Helpful):
     """A group that reads its commands from the modules of the rooms, section by section."""
 
     def _sections(self) -> dict[str, list[click.Command]]:
-        return {
-            title: list(importlib.import_module(module).commands)
-            for title, module in _SECTIONS.items()
-        }
+        sections = {}
+        for title, place in _SECTIONS.items():
+            module, _, name = place.partition(":")
+            sections[title] = list(getattr(importlib.import_module(module), name or "commands"))
+        return sections
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return [c.name or "" for commands in self._sections().values() for c in commands]
+        return [*(c.name or "" for commands in self._sections().values() for c in commands), "help"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name."""
-        for commands in self._sections().values():
+        for commands in (*self._sections().values(), [help_]):
             for command in commands:
                 if command.name == cmd_name:
                     return command
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, one section after the other."""
-        for title, commands in self._sections().items():
-            with formatter.section(title):
-                formatter.write_dl([entry(command) for command in commands])
+        """Write the commands of every day, and the others by group, each on a line."""
+        every_day = (self.get_command(ctx, name) for name in _EVERY_DAY)
+        with formatter.section("Every day"):
+            _write_lines(formatter, [entry(command) for command in every_day if command])
+        others = {
+            title: [c.name for c in commands if c.name and c.name not in _EVERY_DAY]
+            for title, commands in self._sections().items()
+        }
+        with formatter.section("Everything else"):
+            _write_lines(formatter, [(t, ", ".join(names)) for t, names in others.items() if names])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the epilog as it is; click would indent it."""
-        formatter.write("\n" + _EPILOG.replace("\b\n", ""))
+        """Say where the rest stands."""
+        formatter.write(
+            f"\nomd COMMAND --help says what a command does, and omd help TOPIC what all have in"
+            f" common:\n{', '.join(TOPICS)}.\n"
+        )
+
+
+def _write_lines(formatter: click.HelpFormatter, entries: Sequence[tuple[str, str]]) -> None:
+    """Write each entry on a line of its own."""
+    width = max(len(name) for name, _ in entries)
+    for name, text in entries:
+        formatter.write(f"  {name:<{width}}  {text}\n")
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         EvaluateBatchAnswer,
         EvaluateModuleAnswer,
         ExplainBeginRow,
+        FindLeftRowsRow,
         ModuleDefinitionRow,
         PreviewRollbackRow,
         PreviousBatchInstanceRow,
@@ -326,8 +327,10 @@ class ControlCalls(Calls):
         Instance has to undo, or, if nothing was decided for it, what a begin of its Module would
         undo now.
 
-        The statements of companions come first. There is no row when nothing is pending. It
-        executes nothing; preview_rollback counts the rows. DIRECT, "Rollback Procedures".
+        The statements of companions come first. What a run did to lake tables the driver takes
+        back, and no statement does: a comment says so, with the command that performs it. There is
+        no row when nothing is pending. It executes nothing; preview_rollback counts the rows.
+        DIRECT, "Rollback Procedures".
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -347,7 +350,8 @@ class ControlCalls(Calls):
 
         It is accepted from status E with indicator R only. A target in this database must hold no
         row of the instances any more, unless their template keeps rows; the caller needs SELECT on
-        it. DIRECT, "Rollback Procedures".
+        it. Of a lake table the ledger of commits must have the UNDO, or this transaction has locked
+        the table. DIRECT, "Rollback Procedures".
 
         Raises:
             UnknownModuleInstance: OM004.
@@ -672,6 +676,18 @@ class ControlCalls(Calls):
             LeaseExpired: OM107.
         """
         self._do(_FENCE, module_instance_id)
+
+    def find_left_rows(self) -> list[FindLeftRowsRow]:
+        """Looks for rows of runs that were declared dead and rolled back, as a begin does, for
+        every Module that has such runs, with the rights of the caller; notes in omd.left_rows what
+        it has found, and returns it: module_code, module_instance_id, row_count (1,000 for that
+        many or more).
+
+        What is there is undone by R on the run (set_next_run_indicator).
+        """
+        from omd.control.rows import FindLeftRowsRow
+
+        return self._rows(_FIND_LEFT_ROWS, FindLeftRowsRow)
 
     def heartbeat(self, module_instance_id: int, lease: timedelta | str) -> None:
         """Renews the lease of a Module Instance, and that of its Batch Instance, to ``lease`` (an
@@ -1580,7 +1596,8 @@ class ControlCalls(Calls):
         ready again at once.
 
         Returns ``was``: whether there was anything to forget. For a Module that a program outside
-        begins it changes nothing, and warns how that one is started again.
+        begins it changes nothing, and warns how that one is started again, or which run of it
+        executes.
 
         Raises:
             UnknownModule: OM002.
@@ -1863,9 +1880,11 @@ class ControlCalls(Calls):
         return answer
 
     def targets_without_identity(self) -> list[TargetsWithoutIdentityRow]:
-        """Returns the tables of Modules that a publication has without a primary key or a replica
-        identity (module_code, table_code, publication_name), and the command that gives them one:
-        rows of them can't be changed or removed, so a rollback fails.
+        """Returns the tables of Modules in this database that a publication has without a primary
+        key or a replica identity (module_code, table_code, publication_name), and the command that
+        gives them one: rows of them can't be changed or removed, so a rollback fails.
+
+        The targets of Modules on SPARK are elsewhere.
         """
         from omd.control.rows import TargetsWithoutIdentityRow
 
@@ -2132,6 +2151,7 @@ _EXPLAIN_BEGIN = Routine(
     is_function=True,
 )
 _FENCE = Routine("omd.fence", {"p_module_instance_id": "bigint"}, required=1)
+_FIND_LEFT_ROWS = Routine("omd.find_left_rows", repeat=Repeat(), is_function=True)
 _HEARTBEAT = Routine(
     "omd.heartbeat",
     {"p_module_instance_id": "bigint", "p_lease": "interval"},

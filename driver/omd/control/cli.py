@@ -145,7 +145,9 @@ def module_show(code: str, dsn: str, output: str, limit: int) -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A YAML file (.yaml, .yml) or a SQL file (.sql).",
 )
-@click.option("--dsn", metavar="CONNINFO", default=None, help="Connection string; see omd --help.")
+@click.option(
+    "--dsn", metavar="CONNINFO", default=None, help="Connection string; see omd help dsn."
+)
 @click.pass_context
 def register(context: click.Context, path: Path | None, dsn: str | None) -> None:
     """Register Batches and Modules, from options or from a file.
@@ -189,18 +191,12 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
             control.execute_script(path.read_text(encoding="utf-8"))
             click.echo(f"Executed {path.name}.", err=True)
         elif path.suffix in (".yaml", ".yml"):
-            import yaml
-
-            from omd._terminal.yaml_file import AnyLoader, bounded_text, within_bounds
+            from omd._terminal.yaml_file import AnyLoader, read_document
             from omd.control.document import register_document
 
-            try:
-                with within_bounds(path):
-                    document = yaml.load(bounded_text(path), AnyLoader)  # noqa: S506 - it is safe
-            except (yaml.YAMLError, ValueError) as error:
-                raise click.UsageError(f"{path}: {error}") from None
+            document, lines = read_document(path, AnyLoader)
             with control.transaction():
-                counts = register_document(control, document)
+                counts = register_document(control, document, path, lines)
             click.echo(
                 f"Registered {counts['modules']} modules and {counts['batches']} batches.",
                 err=True,
@@ -807,9 +803,5 @@ commands: list[click.Command] = [
     end,
     set_next_run,
     parameter,
-    reap,
-    preview_rollback,
-    purge,
-    server,
-    footprint,
 ]
+upkeep: list[click.Command] = [preview_rollback, reap, purge, server, footprint]

@@ -3,7 +3,16 @@
 from omd._core.rows import Code
 
 
-class ExecutionStatus(Code):
+class Letter(Code):
+    """A code of one letter, which people read with its word."""
+
+    @property
+    def word(self) -> str:
+        """What it means."""
+        return {"CANCELLED": "skipped", "CANCEL": "skip"}.get(self.name, self.name.lower())
+
+
+class ExecutionStatus(Letter):
     """The status of an instance."""
 
     EXECUTING = "E"
@@ -13,7 +22,7 @@ class ExecutionStatus(Code):
     CANCELLED = "C"
 
 
-class ProcessingIndicator(Code):
+class ProcessingIndicator(Letter):
     """The instruction of the evaluation to an instance."""
 
     PROCEED = "P"
@@ -22,7 +31,7 @@ class ProcessingIndicator(Code):
     ROLLBACK = "R"
 
 
-class NextRunIndicator(Code):
+class NextRunIndicator(Letter):
     """The instruction of an instance to the next run; an administrator may change it."""
 
     PROCEED = "P"

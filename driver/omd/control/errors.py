@@ -14,6 +14,7 @@ from omd._core.errors import (
     MigrationChanged,
     MissingArgument,
     NewerInstalled,
+    OlderInstalled,
     StateDiffers,
     StateError,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "NotAtRest",
     "NotProceeding",
     "NotStarted",
+    "OlderInstalled",
     "ProtectedTarget",
     "RollbackBlocked",
     "RollbackIncomplete",

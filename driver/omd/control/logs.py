@@ -13,7 +13,7 @@ BATCH_RUN = titled(
     "batch_instance_id AS instance, batch_code, execution_status_code AS status,"
     " processing_indicator, next_run_indicator AS next, reason_code,"
     " start_datetime AS started, duration AS took",
-    processing_indicator="told",
+    processing_indicator="answer",
 )
 MODULE_RUN = titled(
     "module_instance_id AS instance, module_code, batch_instance_id AS in,"

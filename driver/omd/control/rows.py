@@ -41,6 +41,7 @@ __all__ = [
     "FailedBatchRow",
     "FailureEventRow",
     "FailuresRow",
+    "FindLeftRowsRow",
     "FollowedBatchInstanceRow",
     "FollowedModuleInstanceRow",
     "FootprintRow",
@@ -193,6 +194,15 @@ class ExplainBeginRow:
     rule: str
     instance_array: list[int] | None
     details: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FindLeftRowsRow:
+    """Row of omd.find_left_rows."""
+
+    module_code: str
+    module_instance_id: int
+    row_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -1604,7 +1614,8 @@ class ProblemListRow:
             since its last success, or the last real run of the Batch has. UNDONE_READ: it has
             read rows that were undone later. NOT_RUN: a Batch has not run for two intervals of
             its frequency. LEASE_EXPIRED: a run of it is dead. ROLLBACK_PENDING: a run is to be
-            undone by the next begin, and it has not failed.
+            undone by the next begin, and it has not failed. ROWS_OF_DEAD_RUN: a run that was
+            declared dead and rolled back has rows in the target.
         severity: ERROR or WARNING.
         room: The room that says so.
         object_kind: MODULE or BATCH.
@@ -1613,7 +1624,7 @@ class ProblemListRow:
         since: Since when; NULL when that is not known.
         text: What is wrong; of a failure the whole text for who has omd_data_reader, else no
             value of a row.
-        way_out: What mends it.
+        way_out: What mends it; while the Module executes again, the run that does it.
     """
 
     view: ClassVar[str] = "omd.problem_list"

@@ -31,7 +31,7 @@ from omd._terminal.markup import (
     zone,
 )
 from omd._terminal.tables import show_pairs, show_table
-from omd._terminal.text import as_text, printable, row_dict, short
+from omd._terminal.text import as_text, printable, row_dict
 from omd.control.codes import ExecutionStatus
 from omd.decision.errors import UnknownStage
 from omd.decision.rows import DecisionRunLogRow, DecisionStageListRow, ExplainRow
@@ -363,7 +363,7 @@ def print_explanation(explanation: Explanation) -> None:
         _print_heading("Rejected")
         show_table(
             [
-                {title: short(cell(row)) for title, cell in _reject_columns(explanation).items()}
+                {title: cell(row) for title, cell in _reject_columns(explanation).items()}
                 for row in explanation.rejects[:_MOST]
             ],
             list(_reject_columns(explanation)),
@@ -381,10 +381,7 @@ def _print(title: str, records: Sequence[Mapping[str, Any]]) -> None:
     if records:
         columns = _columns(records)
         show_table(
-            [
-                {column: short(record.get(column)) for column in columns}
-                for record in records[:_MOST]
-            ],
+            [{column: record.get(column) for column in columns} for record in records[:_MOST]],
             columns,
         )
         if len(records) > _MOST:

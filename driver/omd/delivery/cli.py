@@ -882,7 +882,7 @@ def quarantine(
         "entity_code, record_key AS key, origin, constraint_codes AS constraints,"
         " is_skipped AS skipped, raw AS row, staged_from AS from"
     )
-    show(samples[:limit], columns, output, whole=("constraints",))
+    show(samples[:limit], columns, output)
     tell_more(samples[:limit], limit)
     if not samples and entity_code is None and constraint is None:
         run_ = newest if attempt is None else attempt

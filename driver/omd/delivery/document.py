@@ -13,7 +13,7 @@ import click
 import psycopg
 
 from omd._terminal.text import as_text
-from omd._terminal.yaml_file import as_yaml, in_order, read_document
+from omd._terminal.yaml_file import as_yaml, in_order, read_document, unknown
 from omd.delivery.calls import DeliveryCalls
 from omd.delivery.rows import DeliveryAgreementsRow, DeliveryTenantsRow
 
@@ -88,11 +88,8 @@ def _entries(
             raise click.UsageError(f"{place}: an entry of {of} is a mapping with {code}: its code")
         for key in entry:
             if key not in known | {code}:
-                known_ = ", ".join(sorted(known | {code}))
-                raise click.UsageError(
-                    f"{path}:{lines[f'{of}[{number}].{key}']}: {key} is not known; known are "
-                    f"{known_}"
-                )
+                line = lines[f"{of}[{number}].{key}"]
+                raise unknown(f"{path}:{line}", key, known | {code})
         if entry[code] in seen:
             raise click.UsageError(f"{place}: {entry[code]} stands in {of} twice")
         seen.add(entry[code])

@@ -365,10 +365,7 @@ def _print(title: str, rows: list[Any], columns: Mapping[str, Callable[[Any], An
     if rows:
         click.secho(f"\n{title}", bold=True)
         show_table(
-            [
-                {title.rstrip("#"): short(cell(row)) for title, cell in columns.items()}
-                for row in rows
-            ],
+            [{title.rstrip("#"): cell(row) for title, cell in columns.items()} for row in rows],
             [title.rstrip("#") for title in columns],
         )
 

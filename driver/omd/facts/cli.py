@@ -165,7 +165,7 @@ def load(interface: str | None, dsn: str, output: str) -> int:
                 if outcome != "NOTHING":
                     answers.append({"interface": code, **row_dict(answer)})
     if output == "table":
-        rows = [{title: short(row[name]) for title, name in _OUTCOME.items()} for row in answers]
+        rows = [{title: row[name] for title, name in _OUTCOME.items()} for row in answers]
         show_table(rows, list(_OUTCOME))
     else:
         render(answers, list(_OUTCOME.values()), output)

@@ -19,8 +19,6 @@ ROLES = "sql/roles.sql"
 UNINSTALL = "sql/uninstall.sql"
 _PACKED = "procedures.zip"  # tools/wheel_hook.py makes it
 _ROOMS = "sql/install/"  # it holds one list per room
-BEFORE = "migrations/before_1_0/"
-_PREPARE = f"{BEFORE}prepare/"  # each is applied in a transaction of its own before the others
 _CLEANUP = "sql/cleanup/"  # it is applied in a transaction after the others
 _RIGHTS = "sql/rights/"  # it is applied when all others are, each time
 
@@ -37,7 +35,6 @@ class Kind(str, Enum):
     SETUP = "setup"
     MIGRATION = "migration"
     REPEATABLE = "repeatable"
-    PREPARE = "prepare"
     CLEANUP = "cleanup"
     OUTSIDE = "outside"  # no file: what the roles need outside the schemas
     FINISH = "finish"
@@ -47,8 +44,7 @@ class Kind(str, Enum):
 class Phase(str, Enum):
     """How a migration runs; its first line names it (``-- phase: expand``), else it is INSTALL."""
 
-    BEFORE = "before_1_0"  # for a database from before 1.0 only, with the installation
-    BASELINE = "baseline"  # what a new database begins with instead
+    BASELINE = "baseline"  # what a new database begins with
     EXPAND = "expand"  # before the installation; each lock is waited for a moment only
     BACKFILL = "backfill"  # before it: one statement, repeated, a transaction each
     CONCURRENT = "concurrent"  # before it: one statement outside a transaction
@@ -80,18 +76,8 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The name of a migration, which stays when the file is moved."""
+        """The name of a migration."""
         return Path(self.path).stem
-
-    @property
-    def recorded(self) -> str:
-        """The path by which ``omd.installed_file`` knows the file."""
-        return recorded_path(self.path) if self.kind is Kind.MIGRATION else self.path
-
-
-def recorded_path(path: str) -> str:
-    """Return the path of a migration without the folder that it may have been moved to."""
-    return f"migrations/{path.rpartition('/')[2]}" if path.startswith("migrations/") else path
 
 
 def sql_root() -> Path:
@@ -181,8 +167,6 @@ def _entry(file: Path, root: Path, path: str, variables: dict[str, str], room: s
         kind = Kind.SETUP
     elif path.startswith(_RIGHTS):
         kind = Kind.FINISH
-    elif path.startswith(_PREPARE):
-        kind = Kind.PREPARE
     elif path.startswith(_CLEANUP):
         kind = Kind.CLEANUP
     elif path.startswith("migrations/"):
@@ -205,10 +189,7 @@ def _entry(file: Path, root: Path, path: str, variables: dict[str, str], room: s
 def _phase_of(path: str, text: str, listed: str | None) -> Phase:
     """Return the phase; psql learns it from the list, so that the two must agree."""
     first = _PHASE.match(text.partition("\n")[0])
-    if path.startswith(BEFORE):
-        named = Phase.BEFORE.value
-    else:
-        named = first[1] if first else listed or Phase.INSTALL.value
+    named = first[1] if first else listed or Phase.INSTALL.value
     if listed is not None and listed != named:
         raise InstallError(f"{path} is of the phase {named}, and its list says {listed}.")
     try:

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
-from omd._core.errors import MigrationChanged, NewerInstalled
+from omd._core.errors import MigrationChanged, NewerInstalled, OlderInstalled
 from omd.install.manifest import (
     NEW_MIGRATION,
     ROLES,
@@ -22,15 +22,19 @@ from omd.install.manifest import (
     Phase,
     product_version,
     read_manifest,
-    recorded_path,
 )
 
-RECORDED = "recorded only, the migrations before it lead to the same"
+# sql/setup has the same for psql.
+_BEFORE_1_0 = re.compile(r"migrations/V(0[0-9]|1[0-4])[0-9]__")
 _UPGRADE = "The database is newer than the package: upgrade omd."
 
 
 class Refused(InstallError, NewerInstalled):  # noqa: N818 - named like the other errors of OMD
     """The database is newer than this package."""
+
+
+class TooOld(InstallError, OlderInstalled):  # noqa: N818 - named like the other errors of OMD
+    """The database has OMD from before 1.0."""
 
 
 class Part(str, Enum):
@@ -134,7 +138,7 @@ def plan(
 def plan_of(
     conn: psycopg.Connection[Any], entries: list[Entry], allow_downgrade: bool
 ) -> list[Step]:
-    """Return what would be done with these entries; a newer database is refused."""
+    """Return what would be done with these entries; some databases are refused."""
     _refuse_older(conn, allow_downgrade)
     return list(_plan(recorded(conn), entries))
 
@@ -145,34 +149,30 @@ def recorded(conn: psycopg.Connection[Any]) -> dict[str, str]:
         return {}
     with conn.cursor(row_factory=tuple_row) as cur:
         rows = cur.execute("SELECT path, checksum FROM omd.installed_file").fetchall()
-        return {recorded_path(path): checksum for path, checksum in rows}
+        return dict(rows)
 
 
 def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
-    """Yield a step for each entry.
-
-    A new database begins with the baselines and has none of the migrations before; one that has
-    some of them gets the rest, and its baselines are only recorded.
-    """
+    """Yield a step for each entry, and for each file that is recorded and no longer listed."""
     migrations = [entry for entry in entries if entry.kind is Kind.MIGRATION]
-    is_former = any(e.phase is Phase.BEFORE and e.recorded in known_files for e in migrations)
-    left_out = Phase.BASELINE if is_former else Phase.BEFORE
+    former = {path for path in known_files if _BEFORE_1_0.match(path)}
+    if former and not any(e.phase is Phase.BASELINE and e.path in known_files for e in migrations):
+        raise TooOld(
+            f"This database has OMD from before 1.0, which omd {product_version()} does not"
+            " upgrade.",
+            hint="Nothing was changed: dump the data and load it into a new installation.",
+        )
     changed = False
-    migrated = any(e.recorded not in known_files and e.phase is not left_out for e in migrations)
+    migrated = any(e.path not in known_files for e in migrations)
     for entry in entries:
-        known = known_files.get(entry.recorded)
+        known = known_files.get(entry.path)
         action, reason = Action.KEEP, "unchanged"
-        if entry.kind in (Kind.PREPARE, Kind.SETUP, Kind.CLEANUP, Kind.FINISH):
+        if entry.kind in (Kind.SETUP, Kind.CLEANUP, Kind.FINISH):
             action, reason = Action.RUN, "always"
         elif known is None:
             action, reason = Action.APPLY, "new"
-            if entry.kind is Kind.MIGRATION:
-                if entry.phase is left_out:
-                    action, reason = Action.KEEP, "a new database begins with the baseline"
-                    if is_former:
-                        action, reason = Action.APPLY, RECORDED
-                elif entry.phase not in (Phase.BEFORE, Phase.BASELINE, Phase.INSTALL):
-                    reason = f"new, {entry.phase.value}"
+            if entry.phase not in (Phase.BASELINE, Phase.INSTALL):
+                reason = f"new, {entry.phase.value}"
         elif entry.kind is Kind.MIGRATION:
             if known != entry.checksum:
                 raise MigrationChanged(
@@ -187,11 +187,14 @@ def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
         elif changed and entry.path.startswith("sql/grants/"):
             # GRANT ... ON ALL TABLES reaches only the tables of that moment, no later view.
             action, reason = Action.REAPPLY, "other files changed"
-        changed |= action in (Action.APPLY, Action.REAPPLY) and reason != RECORDED
-        yield Step(action, entry.recorded, entry.kind, reason, entry)
+        changed |= action in (Action.APPLY, Action.REAPPLY)
+        yield Step(action, entry.path, entry.kind, reason, entry)
 
-    listed = {entry.recorded for entry in entries}
+    listed = {entry.path for entry in entries}
     for path in sorted(known_files.keys() - listed):
+        if path in former:
+            yield Step(Action.FORGET, path, Kind.MIGRATION, "from before 1.0")
+            continue
         if path.startswith("migrations/"):
             raise Refused(
                 f"This database has {path}, which omd {product_version()} does not know.",
@@ -201,7 +204,7 @@ def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
 
 
 def is_settled(steps: list[Step]) -> bool:
-    """Return whether the database has its baselines, so that it is upgraded while it works."""
+    """Return whether the database has OMD, so that it is upgraded while it works."""
     baselines = [step for step in steps if step.entry and step.entry.phase is Phase.BASELINE]
     return all(step.action is Action.KEEP for step in baselines)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from omd.install.manifest import ROLES, Entry, InstallError, Kind, Phase, product_version
-from omd.install.planning import RECORDED, Action, Part, Step, is_settled, pending
+from omd.install.planning import Action, Part, Step, is_settled, pending
 
 
 class Mode(str, Enum):
@@ -97,11 +97,6 @@ def transactions_of(
         yield Transaction("roles", _roles(entries, only, installer))
         return
     first = look()
-    if first is None or not is_settled(first):
-        for entry in entries:
-            if entry.kind is Kind.PREPARE:
-                # What one has locked must not wait for the next.
-                yield Transaction("prepare", [_file(entry)])
     is_upgrade = first is not None and is_settled(first)
     has_work = first is None or any(s.action not in (Action.KEEP, Action.RUN) for s in first)
     if has_work and (is_upgrade or (first is None and any(e.phase in ONLINE for e in entries))):
@@ -121,7 +116,7 @@ def transactions_of(
         steps.extend(planned())
         return steps
 
-    done = {entry.recorded for entry in before}
+    done = {entry.path for entry in before}
     statements = _install(entries, noted, done, only, installer)
     yield Transaction("install", statements, step=_INSTALL if is_upgrade else None)
     cleanup = [entry for entry in entries if entry.kind is Kind.CLEANUP]
@@ -130,7 +125,7 @@ def transactions_of(
     yield Transaction("cleanup", [_file(e) for e in cleanup if e.path == _SERVER], is_tried=False)
     # The indexes of a database that was built in one transaction are left for now.
     for entry in (*pending(steps, Phase.CONCURRENT), *pending(steps, Phase.CONTRACT)):
-        if entry.recorded not in done:
+        if entry.path not in done:
             yield from _phase(entry)
 
 
@@ -267,15 +262,12 @@ def _install(
     yield from _setup(entries, only, installer)
     steps = planned()
     is_upgrade = is_settled(steps)
-    is_new = not any(s.kind is Kind.MIGRATION and s.reason == "unchanged" for s in steps)
     for step in steps:
         entry = step.entry
         if step.action is Action.FORGET:
             yield _forget(step.path)
         elif entry is None or step.action in (Action.KEEP, Action.RUN) or step.path in done:
             continue
-        elif step.reason == RECORDED:
-            yield record(entry)
         elif entry.phase in (Phase.CONCURRENT, Phase.CONTRACT):
             continue  # it comes after the installation
         elif is_upgrade and entry.phase in ONLINE:
@@ -290,7 +282,7 @@ def _install(
                 yield _started(entry.name, entry.phase.value)
                 yield looped(_file(entry), commits=False)
                 yield _ended(entry.name)
-            elif entry.path.startswith("sql/views/") and not is_new:
+            elif entry.path.startswith("sql/views/") and is_upgrade:
                 yield _view(entry)
             else:
                 yield _file(entry)
@@ -315,7 +307,7 @@ def _install(
 
 def record(entry: Entry) -> Statement:
     """Return the statement that records a file as applied."""
-    values = (entry.recorded, entry.kind.value, entry.checksum)
+    values = (entry.path, entry.kind.value, entry.checksum)
     return Statement(
         "INSERT INTO omd.installed_file AS f"
         " (path, kind, checksum, applied_at, applied_by, product_version)\n"
@@ -325,7 +317,7 @@ def record(entry: Entry) -> Statement:
         " applied_at = excluded.applied_at, applied_by = excluded.applied_by,"
         " product_version = excluded.product_version",
         entry.path,
-        records=(entry.recorded, entry.checksum),
+        records=(entry.path, entry.checksum),
     )
 
 

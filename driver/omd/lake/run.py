@@ -367,6 +367,7 @@ class LakeRun(MomentReads):
         # What was committed elsewhere, or to a Delta table, may not be recorded.
         announced = self.calls.report(LakeFoldersRow, module_instance_id=list(instances))
         own, elsewhere = self._iceberg_commits(announced, instances)
+        outside = self._committed_outside(instances)
         delta: list[DeltaRollback] = []
         with self._connection() as link:
             for attempt in range(_ATTEMPTS):
@@ -376,6 +377,7 @@ class LakeRun(MomentReads):
                 tables += self._undo_elsewhere(elsewhere, instances, rewrite)
                 try:
                     with link.transaction():
+                        self._lock(link, sorted(own), outside)
                         ControlCalls(link).confirm_rollback(self.run.module_instance_id)
                         self._commit_tables(link, [table for table in tables if table.changes])
                         self._note_withheld(link, tables)
@@ -394,6 +396,27 @@ class LakeRun(MomentReads):
                             hint="Start the Module again.",
                         ) from None
         self.remove_folders(instances)
+
+    def _committed_outside(self, instances: Sequence[int]) -> list[str]:
+        """Return the Delta tables, and those of other catalogues, to which runs have committed."""
+        rows = self.calls.report(LakeCommitsRow, module_instance_id=list(instances))
+        return sorted(
+            {
+                row.table_code
+                for row in rows
+                if row.table_format_code != "ICEBERG" or catalog_name(row.table_code) is not None
+            }
+        )
+
+    def _lock(self, link: Link, own: Sequence[str], outside: Sequence[str]) -> None:
+        """Lock all that runs committed to, so that the database believes what is confirmed then.
+
+        Where nothing is left to take back there will be no commit that says so.
+        """
+        if own:
+            self._open(link, own)
+        if outside:
+            LakeCalls(link).lock_tables(list(outside))
 
     def undo_beside(
         self, instances: Sequence[int], rewrite: Rewrite, act: Callable[[Link], None]

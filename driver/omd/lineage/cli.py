@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _STATUS = titled(
     "topic, lag, reason, blocker, state, hostid AS holder, attempts AS tries",
-    reason="told",
+    reason="reason",
 )
 
 _SOURCES = titled(

@@ -19,7 +19,7 @@ import click
 import psycopg
 import yaml
 
-from omd._terminal.yaml_file import AnyLoader, bounded_text, within_bounds
+from omd._terminal.yaml_file import AnyLoader, bounded_text, broken, unknown, within_bounds
 from omd.lineage.calls import LineageCalls
 from omd.lineage.rows import LineageTopicsRow
 
@@ -58,7 +58,7 @@ def read_topics(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
             with within_bounds(path):
                 documents = list(yaml.compose_all(bounded_text(path), AnyLoader))
         except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise click.UsageError(f"{path}: {error}") from None
+            raise broken(path, error) from None
         for document in documents:
             for name, place, arguments in _topics(document, path):
                 if name in topics:
@@ -141,9 +141,7 @@ def _arguments(given: Mapping[str, tuple[str, yaml.Node]]) -> dict[str, Any]:
     arguments = {}
     for key, (place, node) in given.items():
         if key not in _TYPES:
-            raise click.UsageError(
-                f"{place}: {key} is not known; known are {', '.join(sorted(_TYPES))}"
-            )
+            raise unknown(place, key, _TYPES)
         if not _is_null(node):
             arguments[key] = _value(node, place, key)
     return arguments
@@ -195,7 +193,7 @@ def _mapping(node: yaml.Node, path: Path) -> dict[str, tuple[str, yaml.Node]]:
         place = _place(key, path)
         name = _text(key, place, "a key")
         if name in keys:
-            raise click.UsageError(f"{place}: {name} stands here twice")
+            raise click.UsageError(f"{place}: {name} stands here twice, first at {keys[name][0]}")
         keys[name] = (place, value)
     return keys
 

@@ -12,6 +12,7 @@ from omd.report.explain import explain
 from omd.report.log import log, since
 from omd.report.metrics import metrics
 from omd.report.platform import platform
+from omd.report.show import show
 from omd.report.status import status
 from omd.report.trace import trace
 from omd.report.work import retry, work
@@ -59,5 +60,5 @@ def report(dsn: str, start: datetime, output: Path) -> None:
 
 
 commands: list[click.Command] = [
-    status, work, retry, platform, log, trace, explain, report, metrics,
+    status, show, work, retry, platform, log, trace, explain, report, metrics,
 ]  # fmt: skip

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from omd._terminal.commands import ExitCode
 from omd._terminal.options import document_option, instant, json_value, page_option
 from omd._terminal.tables import show_document, show_pairs
-from omd._terminal.text import as_text, row_dict
+from omd._terminal.text import as_text, printable, row_dict, short
 from omd.cli.common import dsn_option, open_control
 from omd.report.explained import as_page, print_steps
 
+if TYPE_CHECKING:
+    from omd.control.rows import ExplainBeginRow
+
 _ANSWERS = {"P": ExitCode.OK, "R": ExitCode.OK, "C": ExitCode.SKIPPED, "A": ExitCode.ABORTED}
+
+
+_WORDS = {
+    "P": "would begin now",
+    "R": "would begin now",
+    "C": "would be skipped",
+    "A": "would be refused",
+    None: "would fail, or would wait for another session",
+}
+_END = re.compile("_(ids?|datetime|code)$")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT")
 
 
 @click.command()
@@ -80,8 +96,38 @@ def explain(
     if output == "json":
         show_document(values)
     else:
-        show_pairs(values)
+        _tell(str(module_code or batch_code), answer)
     return _ANSWERS.get(str(as_text(answer.processing_indicator)), ExitCode.FAILURE)
+
+
+def _tell(code: str, answer: ExplainBeginRow) -> None:
+    """Print the answer of a begin for people: what, why, and which runs it is about."""
+    indicator = answer.processing_indicator
+    why = ", ".join(filter(None, [short(indicator), answer.reason]))
+    what = _WORDS[None if indicator is None else str(indicator)]
+    click.secho(printable(f"{code} {what}{f': {why}' if why else ''}."), bold=True)
+    click.echo(printable(answer.rule))
+    undone = as_text(answer.instance_array or [])
+    details = {"started" if k == "start_datetime" else k: v for k, v in answer.details.items()}
+    names = {_END.sub("", name).replace("_", " "): value for name, value in details.items()}
+    about = {
+        "undone first": f"run {undone}" if undone else None,
+        **{name: _in_words(value) for name, value in names.items() if value not in (None, 0)},
+    }
+    show_pairs(about, max([len(name) for name, text in about.items() if text], default=0) + 2)
+
+
+def _in_words(value: Any) -> str:
+    """Return a value of JSON as people read it."""
+    if isinstance(value, dict):
+        pairs = (f"{name.replace('_', ' ')} {_in_words(its)}" for name, its in value.items())
+        return ", ".join(pairs)
+    if isinstance(value, list):
+        return ", ".join(map(_in_words, value))
+    with contextlib.suppress(ValueError, TypeError):
+        if _INSTANT.match(value):
+            return str(short(datetime.fromisoformat(value)))
+    return str(short(str(value)))
 
 
 def _explain_value(

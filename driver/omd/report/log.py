@@ -159,6 +159,11 @@ def _follow(
         time.sleep(interval)
 
 
+_WIDTHS = {
+    "started": 19, "at": 19, "module": 20, "batch": 20, "status": 11, "answer": 10, "next": 10,
+}  # fmt: skip
+
+
 def _line(row: Any, columns: Mapping[str, str], output: str, *, header: bool) -> None:
     values = row_dict(row)
     if output == "json":
@@ -170,7 +175,7 @@ def _line(row: Any, columns: Mapping[str, str], output: str, *, header: bool) ->
         writer.writerow([as_text(value) for value in values.values()])
     else:
         # The later lines are not known yet, so the widths are fixed.
-        widths = [{"started": 19, "at": 19, "module": 20, "batch": 20}.get(t, 8) for t in columns]
+        widths = [_WIDTHS.get(title, 8) for title in columns]
         lines = [list(columns)] if header else []
         lines.append([as_text(short(values[name])) for name in columns.values()])
         for cells in lines:

@@ -45,7 +45,7 @@ def status(dsn: str, output: str, limit: int) -> None:
                     "instance_type AS type, instance_id, code, start_datetime AS started,"
                     " running_for AS for, processing_indicator,"
                     " lease_expires_at AS lease until",
-                    processing_indicator="told",
+                    processing_indicator="answer",
                 ),
             ),
             "Problems": (
@@ -122,7 +122,7 @@ def status(dsn: str, output: str, limit: int) -> None:
             ),
             "Last Batch Instances": (
                 batch_runs(control, limit)[::-1],
-                {title: name for title, name in BATCH_RUN.items() if title != "told"},
+                {title: name for title, name in BATCH_RUN.items() if title != "answer"},
             ),
             "Last Module Instances": (
                 module_runs(control, limit)[::-1],
@@ -146,9 +146,9 @@ def status(dsn: str, output: str, limit: int) -> None:
 
 
 def _show(sections: dict[str, tuple[list[Any], dict[str, str]]], output: str) -> None:
-    for number, (title, (rows, columns)) in enumerate(sections.items()):
+    filled = {title: its for title, its in sections.items() if its[0]}
+    for number, (title, (rows, columns)) in enumerate(filled.items()):
         click.secho(f"{chr(10) if number else ''}{title}", bold=True)
-        if rows:
-            show(rows, columns, output)
-        else:
-            click.echo("-")
+        show(rows, columns, output)
+    if not filled:
+        click.echo("Nothing is registered, and nothing has run.")

@@ -12,6 +12,7 @@ import click
 from omd._terminal.options import document_option, json_value, page_option
 from omd._terminal.text import as_json, as_text, printable, row_dict, short
 from omd.cli.common import dsn_option, open_control
+from omd.control.codes import ExecutionStatus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,28 +113,18 @@ def _print(about: TraceRow | None, runs: Sequence[Run]) -> None:
             click.echo(f"  {printable(line)}")
 
 
-_WORDS = {
-    "E": "executing",
-    "S": "succeeded",
-    "F": "failed",
-    "A": "aborted",
-    "C": "skipped",
-}
-
-
 def _lines(row: TraceRow) -> list[tuple[str, str]]:
     """Return a trace as lines of a name and a text."""
     kinds = ", ".join(filter(None, [row.area_code, row.table_type_code]))
-    status = str(row.execution_status_code)
     reason = f" ({row.reason_code})" if row.reason_code else ""
     lines = [
-        ("instance", f"{row.module_instance_id}, {_WORDS[status]}{reason}"),
+        ("instance", f"{row.module_instance_id}, {row.execution_status_code.word}{reason}"),
         ("module", f"{row.module_code} ({kinds})"),
         ("target", f"{row.table_code} on {row.platform_code}"),
     ]
     for number, parent in enumerate(row.parents):
         of = f"{parent['batch_code']}, Batch Instance {parent['batch_instance_id']}"
-        state = _WORDS[parent["execution_status_code"]]
+        state = ExecutionStatus(parent["execution_status_code"]).word
         lines.append(("under" if number else "batch", f"{of}, {state}"))
     by = f", by {row.started_by}" if row.started_by else ""
     lines.append(("started", f"{short(row.start_datetime)}{by}"))
@@ -143,7 +134,7 @@ def _lines(row: TraceRow) -> list[tuple[str, str]]:
     counts = ("input", "inserted", "updated", "deleted", "discarded", "rejected")
     lines.append(("rows", ", ".join(f"{getattr(row, f'rows_{n}'):,} {n}" for n in counts)))
     lines.append(
-        ("codes", f"told {row.processing_indicator}, tells the next run {row.next_run_indicator}")
+        ("codes", _codes(row)),
     )
     if row.undid_module_instance_ids:
         lines.append(("undid", as_text(row.undid_module_instance_ids)))
@@ -152,6 +143,11 @@ def _lines(row: TraceRow) -> list[tuple[str, str]]:
     for name, value in (row.execution_context or {}).items():
         lines.append(("context", f"{name} = {as_text(value)}"))
     return [(name, str(short(value))) for name, value in lines]
+
+
+def _codes(row: TraceRow) -> str:
+    begun, to_come = short(row.processing_indicator), short(row.next_run_indicator)
+    return f"begun with {begun}, next run {to_come}"
 
 
 def _until(row: TraceRow) -> str:

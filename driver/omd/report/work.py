@@ -77,12 +77,18 @@ def retry(dsn: str, code: str) -> None:
     with open_control(dsn) as control:
         was = control.retry(code)
         # Of a job that a program outside begins nothing was forgotten: it says how to start it.
-        its = [] if was else control.report(ProblemsRow, object_kind="MODULE", object_key=code)
-        outside = [row.way_out for row in its if row.way_out.startswith("Start its job again")]
-    if outside:
-        literal = code.replace("'", "''")
-        undo = f"To undo what it left: CALL omd.undo_left('{literal}');"
-        click.echo(f"Module {code} stays as it is. {outside[0]}\n{undo}", err=True)
+        its = (
+            []
+            if was
+            else control.report(
+                ProblemsRow, object_kind="MODULE", object_key=code, severity="ERROR"
+            )
+        )
+    for row in its[:1]:
+        click.echo(f"Module {code} stays as it is. {row.way_out}", err=True)
+        if row.way_out.startswith("Start its job again"):
+            literal = code.replace("'", "''")
+            click.echo(f"To undo what it left: CALL omd.undo_left('{literal}');", err=True)
         return
     click.echo(
         f"Module {code} is ready again." if was else f"Module {code} did not wait.", err=True

@@ -11,6 +11,7 @@ import psycopg
 from psycopg import sql
 
 from omd._core.errors import ConfigurationError, NotInstalled
+from omd._core.versions import OTHER_DATABASE
 from omd.web.opening import PINNED, PINNED_LOCAL, Connection, is_standby, opened
 from omd.web.selects import Row, Select
 
@@ -76,7 +77,7 @@ class Reader:
         """
         [row] = self.read(Select(_CHECK))
         if not row["is_there"]:
-            raise NotInstalled("the database has no OMD of this version", hint="Run: omd install")
+            raise NotInstalled("the database has no OMD of this version", hint=OTHER_DATABASE)
         if not row["is_reader"]:
             raise ConfigurationError(
                 f"the page's login {row['login']} may not read",

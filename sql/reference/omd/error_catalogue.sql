@@ -290,6 +290,11 @@ VALUES
 (
     'OM907', 'StateDiffers', 'this script was made for another state of OMD than this database has',
     'Make it again here: omd install --script'
+),
+(
+    'OM908', 'OlderInstalled',
+    'this database has OMD from before 1.0, which omd {version} does not upgrade',
+    'Nothing was changed: dump the data and load it into a new installation.'
 )
 ON CONFLICT (sqlstate_code) DO UPDATE SET
     error_name = excluded.error_name,

@@ -27,6 +27,13 @@ SELECT
         p.last_problem
     ) AS text,
     CASE
+        WHEN r.module_instance_id IS NOT NULL
+            THEN
+                format(
+                    'Wait: Module Instance %1$s executes it again. Who must end it: omd end module '
+                    '%1$s',
+                    r.module_instance_id
+                )
         WHEN h.start_hint IS NOT NULL THEN h.start_hint
         WHEN p.state = 'FAILED' THEN 'omd retry ' || omd.shell_argument(m.module_code)
         ELSE 'omd run module ' || omd.shell_argument(m.module_code)
@@ -34,6 +41,14 @@ SELECT
 FROM omd.module_pause AS p
 INNER JOIN omd.module AS m ON p.module_id = m.module_id
 CROSS JOIN LATERAL omd.start_hint(m.module_id) AS h (start_hint)
+-- OFFSET 0: nobody looks what executes when nothing has failed.
+LEFT JOIN LATERAL (
+    SELECT n.module_instance_id
+    FROM omd.running_modules() AS n
+    WHERE n.module_id = p.module_id
+    ORDER BY n.module_instance_id
+    OFFSET 0
+) AS r ON TRUE
 WHERE p.failures > 0 AND NOT p.is_settled AND m.module_kind_code <> 'PART'
 UNION ALL
 SELECT
@@ -140,7 +155,51 @@ WHERE
     )
     AND mi.execution_status_code <> 'F'
     AND m.module_kind_code <> 'PART'
-GROUP BY m.module_id, m.module_code, m.module_kind_code;
+GROUP BY m.module_id, m.module_code, m.module_kind_code
+UNION ALL
+SELECT
+    'ROWS_OF_DEAD_RUN' AS problem_code,
+    'WARNING' AS severity,
+    'control' AS room,
+    'MODULE' AS object_kind,
+    m.module_code AS object_key,
+    format('Module %s (%s)', m.module_code, m.module_kind_code) AS subject,
+    l.found_datetime AS since,
+    format(
+        '%s of Module Instance %s, which was declared dead, %s in %s: its process wrote on after '
+        'its rollback, and not by run.connect() or with omd.fence.',
+        CASE
+            WHEN l.row_count = 1 THEN '1 row'
+            WHEN l.row_count < 1000 THEN format('%s rows', l.row_count)
+            ELSE '1,000 rows or more'
+        END,
+        l.module_instance_id,
+        CASE l.row_count WHEN 1 THEN 'is' ELSE 'are' END,
+        m.table_code
+    ) AS text,
+    CASE
+        WHEN mi.rolled_back_by_module_instance_id IS NOT NULL
+            THEN
+                format(
+                    'CALL omd.set_next_run_indicator(''R'', p_module_instance_id => %s);',
+                    l.module_instance_id
+                )
+        ELSE
+            coalesce(
+                omd.start_hint(m.module_id),
+                'omd run module ' || omd.shell_argument(m.module_code)
+            )
+    END AS way_out
+FROM omd.left_rows AS l
+INNER JOIN omd.module AS m ON l.module_id = m.module_id
+-- OFFSET 0: each looks its own run up, also while nobody has counted the few rows.
+CROSS JOIN LATERAL (
+    SELECT i.rolled_back_by_module_instance_id
+    FROM omd.module_instance AS i
+    WHERE i.module_instance_id = l.module_instance_id
+    ORDER BY i.module_instance_id
+    OFFSET 0
+) AS mi;
 
 COMMENT ON VIEW omd.problem_list IS
 'For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows '
@@ -149,7 +208,8 @@ COMMENT ON COLUMN omd.problem_list.problem_code IS
 'GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed since its last success, '
 'or the last real run of the Batch has. UNDONE_READ: it has read rows that were undone later. '
 'NOT_RUN: a Batch has not run for two intervals of its frequency. LEASE_EXPIRED: a run of it is '
-'dead. ROLLBACK_PENDING: a run is to be undone by the next begin, and it has not failed.';
+'dead. ROLLBACK_PENDING: a run is to be undone by the next begin, and it has not failed. '
+'ROWS_OF_DEAD_RUN: a run that was declared dead and rolled back has rows in the target.';
 COMMENT ON COLUMN omd.problem_list.severity IS 'ERROR or WARNING.';
 COMMENT ON COLUMN omd.problem_list.room IS 'The room that says so.';
 COMMENT ON COLUMN omd.problem_list.object_kind IS 'MODULE or BATCH.';
@@ -158,4 +218,5 @@ COMMENT ON COLUMN omd.problem_list.subject IS 'What it is about, in words.';
 COMMENT ON COLUMN omd.problem_list.since IS 'Since when; NULL when that is not known.';
 COMMENT ON COLUMN omd.problem_list.text IS
 'What is wrong; of a failure the whole text for who has omd_data_reader, else no value of a row.';
-COMMENT ON COLUMN omd.problem_list.way_out IS 'What mends it.';
+COMMENT ON COLUMN omd.problem_list.way_out IS
+'What mends it; while the Module executes again, the run that does it.';

@@ -15,8 +15,9 @@ WITH problem AS (
     FROM omd_report.problems AS p
     WHERE
         p.problem_code IN (
-            'GIVEN_UP', 'LAST_RUN_FAILED', 'NOT_RUN', 'ROLLBACK_PENDING', 'UNDONE_READ',
-            'DELIVERY_REFUSED', 'ARRIVAL_UNFIT', 'ARRIVAL_CHANGED', 'SCHEDULE_PROBLEM'
+            'GIVEN_UP', 'LAST_RUN_FAILED', 'NOT_RUN', 'ROLLBACK_PENDING', 'ROWS_OF_DEAD_RUN',
+            'UNDONE_READ', 'DELIVERY_REFUSED', 'ARRIVAL_UNFIT', 'ARRIVAL_CHANGED',
+            'SCHEDULE_PROBLEM'
         )
 )
 
@@ -74,7 +75,7 @@ LEFT JOIN LATERAL (
         = CASE
             WHEN p.problem_code = 'UNDONE_READ' AND p.object_kind = 'MODULE_INSTANCE'
                 THEN p.object_key::bigint
-            WHEN p.problem_code = 'UNDONE_READ'
+            WHEN p.problem_code IN ('UNDONE_READ', 'ROWS_OF_DEAD_RUN')
                 THEN substring(p.way_out FROM 'p_module_instance_id => ([0-9]+)')::bigint
         END
     ORDER BY i.module_instance_id
@@ -89,18 +90,28 @@ CROSS JOIN
         FROM (
             VALUES
             (1, p.problem_code = 'GIVEN_UP', NULL, NULL, 'RETRY'),
+            -- Where it is marked already, the next begin undoes it.
+            (
+                1,
+                p.problem_code = 'ROWS_OF_DEAD_RUN' AND x.module_instance_id IS NOT NULL,
+                'MODULE_INSTANCE',
+                x.module_instance_id::text,
+                'ROLL_BACK_NEXT'
+            ),
             -- What a program outside begins can only be undone here; a directive has its own row.
             (
                 2,
-                p.problem_code IN ('LAST_RUN_FAILED', 'ROLLBACK_PENDING')
+                p.problem_code IN ('LAST_RUN_FAILED', 'ROLLBACK_PENDING', 'ROWS_OF_DEAD_RUN')
                 AND omd.start_hint(m.module_id) IS NOT NULL,
                 NULL,
                 NULL,
-                CASE p.problem_code WHEN 'LAST_RUN_FAILED' THEN 'UNDO' END
+                CASE WHEN p.problem_code <> 'ROLLBACK_PENDING' THEN 'UNDO' END
             ),
             (
                 3,
-                p.problem_code IN ('LAST_RUN_FAILED', 'ROLLBACK_PENDING', 'NOT_RUN'),
+                p.problem_code IN (
+                    'LAST_RUN_FAILED', 'ROLLBACK_PENDING', 'ROWS_OF_DEAD_RUN', 'NOT_RUN'
+                ),
                 NULL,
                 NULL,
                 CASE p.object_kind WHEN 'BATCH' THEN 'BATCH_RUN' ELSE 'RUN' END

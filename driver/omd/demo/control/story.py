@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 import omd
 from omd import ExecutionStatus
+from omd._terminal.text import short
 from omd.control.rows import (
     BatchExecutionLogRow,
     CurrentProcessingRow,
@@ -237,19 +238,21 @@ def _tell_instances(control: omd.Control, before: int, screen: Screen) -> None:
     screen.title("Module Instances of the failed run and of its rerun")
     screen.table([_module_line(row) for row in modules if row.batch_instance_id in shown])
     rest = sum(row.batch_instance_id not in shown for row in modules)
-    screen.say(f"The other {rest} are all S P P: status, Processing Indicator, Next Run Indicator.")
+    screen.say(
+        f"The other {rest} have all succeeded; each was let proceed, and asks nothing of the next."
+    )
 
 
 def _batch_line(
     row: BatchExecutionLogRow, modules: Sequence[ModuleExecutionLogRow]
 ) -> dict[str, Any]:
     mine = [m for m in modules if m.batch_instance_id == row.batch_instance_id]
-    counts = Counter(str(m.execution_status_code) for m in mine)
+    counts = Counter(m.execution_status_code.word for m in mine)
     return {
         "id": row.batch_instance_id,
         "month": (row.execution_context or {}).get("month"),
         **_codes(row),
-        "modules": ", ".join(f"{n} {code}" for code, n in sorted(counts.items(), reverse=True)),
+        "modules": ", ".join(f"{n} {word}" for word, n in sorted(counts.items(), reverse=True)),
         "rows": sum(m.rows_inserted for m in mine),
         "took": row.duration,
     }
@@ -269,7 +272,9 @@ def _module_line(row: ModuleExecutionLogRow) -> dict[str, Any]:
 
 def _codes(row: BatchExecutionLogRow | ModuleExecutionLogRow) -> dict[str, Any]:
     return {
-        "codes": f"{row.execution_status_code} {row.processing_indicator} {row.next_run_indicator}",
+        "status": short(row.execution_status_code),
+        "answer": short(row.processing_indicator),
+        "next": short(row.next_run_indicator),
         "reason": row.reason_code,
     }
 

@@ -63,7 +63,7 @@ class Reader:
 
 
 def _packaged(extension: str, version: str) -> Path | None:
-    """Return the file of an extension that was installed as a package for this version of DuckDB."""
+    """Return the file of an extension that is a package for this version of DuckDB."""
     package = importlib.util.find_spec(f"duckdb_extension_{extension}")
     if package is None or package.origin is None:
         return None

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 import omd
 from omd import ExecutionStatus
 from omd._core import packages
+from omd._terminal.text import short
 from omd.control.rows import BatchExecutionLogRow, ModuleExecutionLogRow
 from omd.demo import files
 from omd.demo.control.proof import Check
@@ -258,7 +259,7 @@ class _Story:
                     "commit": row.commit_id,
                     "operation": row.operation,
                     "run": row.module_instance_id,
-                    "status": row.execution_status_code,
+                    "status": short(row.execution_status_code),
                     "undone by": row.rolled_back_by_module_instance_id,
                     "+files": row.added_files,
                     "+rows": row.added_rows,

@@ -17,6 +17,8 @@ from psycopg.rows import tuple_row
 import omd
 from omd._core.program import python
 from omd._terminal.commands import ExitCode
+from omd._terminal.text import short
+from omd.control.codes import ExecutionStatus
 from omd.demo.trust import loader, place
 
 if TYPE_CHECKING:
@@ -200,7 +202,12 @@ class _Story:
     def prove(self) -> bool:
         """Show which run wrote which row, and compare the table with what was to be loaded."""
         self.screen.title("The proof")
-        self.screen.table(self._all(_RUNS_AND_ROWS))
+        self.screen.table(
+            [
+                {**row, "status": short(ExecutionStatus(row["status"]))}
+                for row in self._all(_RUNS_AND_ROWS)
+            ]
+        )
         [there] = self._all(_CONTENTS)
         cents = sum(loader.amount(order_id) for order_id in range(self.rows))
         wanted = {"rows": self.rows, "orders": self.rows, "cents": cents, "of_no_success": 0}
