@@ -55,9 +55,9 @@ END
 $requeue_alone$;
 
 COMMENT ON FUNCTION omd_delivery.requeue_alone IS
-'For rooms: Puts the persisted item p_queue_id back into the queue, as requeue_item does, also '
-'when later items of the interface are persisted that share no entity with it. Errors: OM005: '
-'p_queue_id is NULL; OM130: the delivery is in another status; OM135: the item is gone or not '
-'PERSISTED, deletes physically, its deltas were purged, or a run loads a later item of the '
+'For rooms: Puts the persisted item p_queue_id back into the queue, also when later items of the '
+'interface are persisted that share no entity with it; its delivery is ACCEPTED again. Errors: '
+'OM005: p_queue_id is NULL; OM130: the delivery is in another status; OM135: the item is gone or '
+'not PERSISTED, deletes physically, its deltas were purged, or a run loads a later item of the '
 'interface. Locks: the item, the delivery.';
 REVOKE ALL ON FUNCTION omd_delivery.requeue_alone FROM PUBLIC;

@@ -31,14 +31,8 @@ BEGIN
         s.is_offered,
         s.is_permitted,
         CASE
-            WHEN NOT s.is_permitted THEN (
-                SELECT
-                    'it needs the role '
-                    || coalesce(string_agg(r.rolname, ' or ' ORDER BY r.rolname), 'omd_owner')
-                FROM aclexplode(p.proacl) AS x
-                INNER JOIN pg_roles AS r ON x.grantee = r.oid
-                WHERE x.privilege_type = 'EXECUTE' AND x.grantee <> p.proowner
-            )
+            WHEN NOT s.is_permitted
+                THEN 'it needs the role ' || omd_web._needed_roles(p.oid::regproc)
             WHEN NOT s.is_offered THEN coalesce(
                 (
                     SELECT

@@ -45,6 +45,13 @@
 \ir ../../migrations/V166__begins_look.sql
 \endif
 
+\set checksum '348a586da203f57131164672f1ed5df17b99bfc42a5e4068500d9c6691569b6d'
+\set migration 'V179__nothing_is_deprecated'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V179__nothing_is_deprecated.sql
+\endif
+
 \set checksum '6700306080e6400f91602a664a9a17769c3f089790fe6e39875cd28ec39171af'
 \set phase 'expand'
 \set locks 'omd.module_state'
@@ -68,6 +75,13 @@
 \ir ../setup/claim.psql
 \if :pending
 \ir ../../migrations/V182__register_with_a_hint.sql
+\endif
+
+\set checksum '0c4a24daa7d6bf47a6bc1afe5d1e0db6881d16b6fbe17857989d6c6843daebfd'
+\set migration 'V184__no_windows_of_sources'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V184__no_windows_of_sources.sql
 \endif
 
 \set checksum '5312a36f9c8fe9e77e418369851d25aa540809be5b6c20d3c2bd9d75b6f3cbc4'
@@ -111,7 +125,6 @@
 \ir ../../procedures/omd/raise_error.sql
 \ir ../../procedures/omd/put_trigger.sql
 \ir ../../procedures/omd/put_view.sql
-\ir ../../procedures/omd/_warn_deprecated.sql
 \ir ../../procedures/omd/_statement_runs.sql
 \ir ../../procedures/omd/_lease_of_statement.sql
 \ir ../../procedures/omd/_cause_of_death.sql
@@ -388,7 +401,6 @@
 \ir ../../procedures/omd/declare_reader.sql
 \ir ../../procedures/omd/source_readers.sql
 \ir ../../procedures/omd/note_passed.sql
-\ir ../views/omd/source_window.sql
 \ir ../../procedures/omd/succeeded_windows.sql
 \ir ../../procedures/omd/last_window.sql
 \ir ../../procedures/omd/load_window_start.sql

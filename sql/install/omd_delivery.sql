@@ -8,6 +8,13 @@
 \ir ../../migrations/V154__omd_delivery.sql
 \endif
 
+\set checksum '9b325e55eb1a7b75484ad41529cfc793f35ea8f3daeb84f61675986b4556d49f'
+\set migration 'V183__items_go_back_alone'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V183__items_go_back_alone.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
@@ -218,7 +225,6 @@
 \ir ../../procedures/omd_delivery/_forget_keys.sql
 \ir ../../procedures/omd_delivery/finish_queue_item.sql
 \ir ../../procedures/omd_delivery/requeue_alone.sql
-\ir ../../procedures/omd_delivery/requeue_item.sql
 \ir ../../procedures/omd_delivery/release_queue_item.sql
 \ir ../../procedures/omd_delivery/move_delivery.sql
 \ir ../../procedures/omd_delivery/raise_high_water_mark.sql

@@ -20,6 +20,7 @@
 \ir ../../procedures/omd_web/_evaluate.sql
 \ir ../../procedures/omd_web/_literal.sql
 \ir ../../procedures/omd_web/_call.sql
+\ir ../../procedures/omd_web/_needed_roles.sql
 \ir ../../procedures/omd_web/actions.sql
 \ir ../../procedures/omd_web/_commits.sql
 \ir ../../procedures/omd_web/_with_reason.sql

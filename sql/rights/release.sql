@@ -183,7 +183,6 @@ ROUTINE omd._unknown_placeholder(text,text)
 ROUTINE omd._unseen_reference(text,text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd._unseen_reference(text,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd._waiting_module_instances(integer)
-ROUTINE omd._warn_deprecated(regprocedure)
 ROUTINE omd._way_of_undoing(integer)
 ROUTINE omd._who_failed_it(text,text)
 ROUTINE omd._with_later_windows(integer,bigint[]) |  | omd_reader | EXECUTE
@@ -835,7 +834,6 @@ ROUTINE omd_delivery.remove_tenant(text) |  | omd_admin | EXECUTE
 ROUTINE omd_delivery.report_arrivals(text,jsonb,text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_delivery.report_loaded(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_delivery.requeue_alone(bigint)
-ROUTINE omd_delivery.requeue_item(bigint)
 ROUTINE omd_delivery.require_delta(bigint,integer)
 ROUTINE omd_delivery.revert_delivery(bigint,text) |  | omd_admin | EXECUTE
 ROUTINE omd_delivery.runs_of_delivery(bigint)
@@ -1771,6 +1769,7 @@ ROUTINE omd_web._evaluate(text,text,text) |  | omd_reader | EXECUTE
 ROUTINE omd_web._find_task(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_web._is_out_of_time() |  | omd_reader | EXECUTE
 ROUTINE omd_web._literal(text) |  | omd_reader | EXECUTE
+ROUTINE omd_web._needed_roles(regproc) |  | omd_reader | EXECUTE
 ROUTINE omd_web._require_action(text) |  | omd_reader | EXECUTE
 ROUTINE omd_web._require_count(text,integer) |  | omd_reader | EXECUTE
 ROUTINE omd_web._require_right(text) |  | omd_reader | EXECUTE
@@ -1959,7 +1958,6 @@ TABLE omd.source_kind |  | omd_reader | SELECT
 TABLE omd.source_position |  | omd_reader | SELECT
 TABLE omd.source_reader |  | omd_reader | SELECT
 TABLE omd.source_table |  | omd_reader | SELECT
-TABLE omd.source_window |  | omd_reader | SELECT
 TABLE omd.standing_read |  | omd_reader | SELECT
 TABLE omd.table_format |  | omd_reader | SELECT
 TABLE omd.table_type |  | omd_reader | SELECT

@@ -231,7 +231,7 @@ def test_a_physical_delete_removes_the_key_everywhere_with_proof(shop: Shop) -> 
     shop.refused("OM133", "revert_delivery", delivery_id=run.id, reason="why")
     shop.persist(3)
     assert shop.one(f"SELECT count(*) FROM {shop.delta('customer')} WHERE nbr = 1") == 0
-    assert item_error(shop, "requeue_item", 3) == "OM135"
+    assert item_error(shop, "requeue_alone", 3) == "OM135"
     proof = {
         (r["layer"], r["table_name"]): (r["key_count"], r["row_count"])
         for r in shop.rows(
@@ -302,7 +302,7 @@ def test_the_facts_take_items_in_order_and_may_put_them_back(shop: Shop) -> None
     assert item_error(shop, "start_queue_item", 2, 5) == "OM135"
     assert item_error(shop, "start_queue_item", 99, 5) == "OM135"
     assert item_error(shop, "finish_queue_item", 1) == "OM135"
-    assert item_error(shop, "requeue_item", 1) == "OM135"
+    assert item_error(shop, "requeue_alone", 1) == "OM135"
     for instance in (5, 6):  # the load died and begins again
         shop.one("SELECT omd_delivery.start_queue_item(1, %s)", instance)
     assert shop.rows(
@@ -314,9 +314,8 @@ def test_the_facts_take_items_in_order_and_may_put_them_back(shop: Shop) -> None
     assert item_error(shop, "start_queue_item", 1, 5) == "OM135"
     shop.persist(2)
     assert shop.one(unfinished, interface_id) is None
-    assert item_error(shop, "requeue_item", 1) == "OM135"
     for queue_id in (2, 1):
-        shop.one("SELECT omd_delivery.requeue_item(%s)", queue_id)
+        shop.one("SELECT omd_delivery.requeue_alone(%s)", queue_id)
     assert (shop.status(one.id), shop.status(two.id)) == ("ACCEPTED", "ACCEPTED")
     assert shop.one(unfinished, interface_id) == one.id
     for queue_id in (1, 2):
@@ -325,7 +324,7 @@ def test_the_facts_take_items_in_order_and_may_put_them_back(shop: Shop) -> None
         assert shop.call("purge_deliveries", keep=keep)["purged"] == 0
     assert shop.call("purge_deliveries", keep="0")["purged"] == 2
     assert shop.one(f"SELECT count(*) FROM {shop.delta('customer')}") == 0
-    assert item_error(shop, "requeue_item", 2) == "OM135"
+    assert item_error(shop, "requeue_alone", 2) == "OM135"
     assert shop.receipt(two.id)["entities"][0]["rows_changed"] == 1
     assert shop.call("purge_deliveries", keep="0")["purged"] == 0
 

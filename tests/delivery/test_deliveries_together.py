@@ -134,7 +134,7 @@ def test_an_item_is_not_put_back_while_the_next_one_is_taken(
     for day in (1, 2):
         shop.accept(day, {"customer": [("N", day, "x")]})
     shop.persist(1)
-    back, taken = selects("requeue_item", 1), selects("start_queue_item", 2, 7)
+    back, taken = selects("requeue_alone", 1), selects("start_queue_item", 2, 7)
     assert together(back, taken)[1] == "OM135"
     shop.persist(1)
     assert together(taken, back)[1] == "OM135"

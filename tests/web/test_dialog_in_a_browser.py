@@ -136,3 +136,26 @@ def test_what_is_at_work_is_watched_and_stopped(
     tab.wait_for_selector("[data-doing=AT_WORK]")
     other.execute("SELECT pg_advisory_unlock_all()")
     tab.wait_for_selector("[role=status][data-done]")
+
+
+def test_esc_and_the_way_back_lead_to_the_link_that_opened_the_dialog(
+    browser: Tabs, conn: Connection
+) -> None:
+    conn.execute("CALL omd.register_batch('b')")
+    tab = browser("/batch/b")
+    link = "a[data-action=BATCH_DEACTIVATE]"
+    for leave in (
+        lambda: tab.keyboard.press("Escape"),
+        lambda: tab.click("main .dialog a:has-text('Back')"),
+        tab.go_back,
+    ):
+        tab.click(link)
+        tab.wait_for_selector("form[data-dialog]")
+        tab.focus("[name=reason]")
+        leave()
+        tab.wait_for_selector(link)
+        tab.wait_for_function(
+            "(link) => document.activeElement === document.querySelector(link)", arg=link
+        )
+    assert tab.url.endswith("/batch/b")
+    assert events(conn) == []

@@ -199,6 +199,17 @@ def test_who_did_it_and_why_stands_in_the_event_log(
 # Who may ------------------------------------------------------------------------------------------
 
 
+def test_who_lacks_a_role_is_told_which(person: Any, batch: Callable[..., str]) -> None:
+    batch("b")
+    seen = shown(person("omd_reader"), "/batch/b").one("section", id="actions")
+    assert not seen.all("a", data_action=True)
+    [deactivate] = seen.all("p", data_needs="BATCH_DEACTIVATE")
+    assert "it needs the role omd_admin" in deactivate.text
+    seen = shown(person("omd_reader", "omd_admin"), "/batch/b").one("section", id="actions")
+    assert seen.all("a", data_action="BATCH_DEACTIVATE")
+    assert not seen.all("p", data_needs="BATCH_DEACTIVATE")
+
+
 @pytest.mark.parametrize(
     ("roles", "code", "may"),
     [

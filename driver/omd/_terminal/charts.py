@@ -157,7 +157,7 @@ def ticks(start: datetime, end: datetime) -> list[datetime]:
     return [first + n * step for n in range(math.ceil((end - first) / step))]
 
 
-AXIS, BATCH, MODULE, GAP = 24, 24, 18, 6  # as in charts.css
+AXIS, LANE, GAP = 24, 24, 6  # as in charts.css
 
 
 def timeline(lanes: Sequence[Lane], start: datetime, end: datetime) -> Html:
@@ -180,7 +180,6 @@ def timeline(lanes: Sequence[Lane], start: datetime, end: datetime) -> Html:
     for index, lane in enumerate(lanes):
         if lane.is_batch and index:
             y += GAP
-        height = BATCH if lane.is_batch else MODULE
         kind = "batch" if lane.is_batch else "module"
         labels.append(
             el(
@@ -195,27 +194,27 @@ def timeline(lanes: Sequence[Lane], start: datetime, end: datetime) -> Html:
         )
         backs.append(
             el("rect", cls="lane batch" if lane.is_batch else "lane", x=0, y=y, width="100%",
-               height=height)
+               height=LANE)
         )  # fmt: skip
         # A run that was skipped or aborted is a ring; it is drawn last, so that no bar hides it.
         for bar in sorted(lane.bars, key=lambda b: b.status in "AC"):
             left, right = x(bar.start), x(bar.end)
             if bar.status in "AC":
-                place: dict[str, object] = {"cx": f"{left:.3f}%", "cy": y + height / 2, "r": 3.5}
+                place: dict[str, object] = {"cx": f"{left:.3f}%", "cy": y + LANE / 2, "r": 3.5}
                 shape = "circle"
             else:
-                inset = 4 if lane.is_batch else 3
+                inset = 4 if lane.is_batch else 6
                 wide = max(right - left, 0.25)
                 place = {
                     "x": f"{min(left, 100 - wide):.3f}%",
                     "y": y + inset,
                     "width": f"{wide:.3f}%",
-                    "height": height - 2 * inset,
+                    "height": LANE - 2 * inset,
                 }
                 shape = "rect"
             drawn = el(shape, el("title", bar.title), cls=f"bar {bar.status}", **place)
             shapes.append(_linked(drawn, bar.href, bar.title))
-        y += height
+        y += LANE
 
     axis: list[Html] = []
     lines: list[Html] = []
@@ -301,7 +300,7 @@ def _linked(shape: Html, href: str | None, title: str) -> Html:
     """Return a shape that leads somewhere; keys reach the same by the table beside the chart."""
     if href is None:
         return shape
-    return el("a", shape, href=href, tabindex=-1, aria_label=title.split("\n", 1)[0])
+    return el("a", shape, href=href, tabindex=-1, aria_label=title)
 
 
 # What a page has that holds such parts.

@@ -82,7 +82,6 @@ __all__ = [
     "ServerRow",
     "SetNextRunIndicatorsAnswer",
     "SourcePositionRow",
-    "SourceWindowRow",
     "StandingReadRow",
     "TargetsWithoutIdentityRow",
     "ThroughputPerDayRow",
@@ -1792,27 +1791,6 @@ class SourcePositionRow:
     former_pos: datetime
     former_id: int
     is_closed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SourceWindowRow:
-    """For rooms: the windows of runs that stand, or execute, by the positions of a source.
-
-    Attributes:
-        source_code: The source.
-        start_id: The start of the window, exclusive; NULL: it is the beginning.
-        end_id: The end of the window, inclusive; NULL: it has no id.
-        module_code: The Module.
-        module_instance_id: The run.
-    """
-
-    view: ClassVar[str] = "omd.source_window"
-
-    source_code: str
-    start_id: int | None
-    end_id: int | None
-    module_code: str
-    module_instance_id: int
 
 
 @dataclass(frozen=True, slots=True)

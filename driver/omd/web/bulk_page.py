@@ -114,7 +114,7 @@ async def _sent(call: Call, code: str) -> Response:
     if wish != dialog.wish:
         text = "Nothing was done yet: what you typed has changed the statement. It is shown now."
         notice = el("p", text, role="status", cls="notice")
-        return await _shown(call, wish, counts=True, alert=notice)
+        return await _shown(call, wish, counts=True, status=409, alert=notice)
 
     def deed(work: Work, connection: Connection) -> None:
         if wish.filter is None:

@@ -106,8 +106,10 @@ def status_of(row: Row) -> Html:
 # Actions ----------------------------------------------------------------------------------------
 
 _ACTIONS = """\
-SELECT action_code, title, is_offered, is_permitted, why_not, is_careful
-FROM omd_web.actions(%(kind)s, %(key)s)"""
+SELECT o.action_code, o.title, o.is_offered, o.is_careful,
+    omd_web._needed_roles(a.routine::regproc) AS needed_roles
+FROM omd_web.actions(%(kind)s, %(key)s) AS o
+INNER JOIN omd_web.action AS a USING (action_code)"""
 
 
 def actions(asked: Asked, kind: str, key: object) -> Section:
@@ -119,10 +121,15 @@ def actions(asked: Asked, kind: str, key: object) -> Section:
     may = asked.person.rights.actions
 
     def render(rows: list[Row]) -> Html:
-        shown = [row for row in rows if row["is_offered"] and row["action_code"] in may]
+        shown = [row for row in rows if row["is_offered"]]
         if not shown:
             return el("p", "There is nothing that you can do with it now.", cls="none")
-        return el("div", *(act(kind, key, row) for row in shown), cls="actions")
+        permitted = [act(kind, key, row) for row in shown if row["action_code"] in may]
+        return el(
+            "div",
+            el("div", *permitted, cls="actions") if permitted else None,
+            *(needs(row) for row in shown if row["action_code"] not in may),
+        )
 
     select = Select(_ACTIONS, {"kind": kind, "key": str(key)})
     return Section("actions", "What you can do", (select,), render)
@@ -138,6 +145,12 @@ def act(kind: str, key: object, action: Mapping[str, object]) -> Html:
         data_kind=kind,
         cls="action careful" if action.get("is_careful") else "action",
     )
+
+
+def needs(action: Mapping[str, object]) -> Html:
+    """Return which role an action needs that whoever asks may not do."""
+    text = f"{action['title']}: it needs the role {action['needed_roles']}"
+    return el("p", text, cls="note", data_needs=action["action_code"])
 
 
 # Forms ------------------------------------------------------------------------------------------

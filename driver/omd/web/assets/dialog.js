@@ -89,6 +89,44 @@
     });
   }
 
+  // The way back from a dialog leads to the page and the link from which it was opened. Who was sent
+  // elsewhere by the page itself (what was done is said on a page of its own) comes back there too.
+  const OPENED = "omd.opened";
+  const inside = document.querySelector("main .dialog");
+  const here = window.location.pathname + window.location.search + window.location.hash;
+  const opened = () => {
+    try {
+      return JSON.parse(sessionStorage.getItem(OPENED)) || {};
+    } catch {
+      return {};
+    }
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest && event.target.closest("a[data-action]");
+    if (!link) return;
+    const entry = { path: link.pathname, href: link.getAttribute("href"), from: here };
+    sessionStorage.setItem(OPENED, JSON.stringify(entry));
+  });
+  if (inside) {
+    const its = opened();
+    const back = [...inside.querySelectorAll("a")].filter((a) => a.textContent === "Back").at(-1);
+    if (back && its.path === window.location.pathname) back.setAttribute("href", its.from);
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
+      if (back) back.click();
+    });
+  }
+  // Also a page that comes back from the browser's memory.
+  window.addEventListener("pageshow", () => {
+    const its = opened();
+    if (inside || its.from !== here) return;
+    sessionStorage.removeItem(OPENED);
+    const link = [...document.querySelectorAll("a[data-action]")].find(
+      (a) => a.getAttribute("href") === its.href,
+    );
+    if (link) link.focus();
+  });
+
   const progress = () => document.querySelector("#progress[data-doing=AT_WORK]");
   const look = async () => {
     if (progress() && !document.hidden && document.body.dataset.live !== "paused") {

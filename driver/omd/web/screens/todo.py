@@ -20,7 +20,8 @@ ORDER BY since DESC NULLS LAST, object_kind, key
 LIMIT %(limit)s"""
 
 _ACTIONS = """\
-SELECT action_code, object_kind, title, is_careful
+SELECT action_code, object_kind, title, is_careful,
+    omd_web._needed_roles(routine::regproc) AS needed_roles
 FROM omd_web.action"""
 
 _KINDS = """\
@@ -47,8 +48,10 @@ def screen(asked: Asked) -> Screen:
 
         def settle(row: Row) -> Html | None:
             code = row["action_code"]
-            if code not in known or code not in may:
+            if code not in known:
                 return None
+            if code not in may:
+                return linked.needs(known[code])
             return linked.act(row["object_kind"], row["key"], known[code])
 
         columns = {
