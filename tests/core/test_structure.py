@@ -95,7 +95,7 @@ def test_a_room_knows_only_the_rooms_below_it_and_no_engine():
 # files for programs that read metrics by SQL; the page, which shows the statement of each table and
 # sends what it shows; and the writer, which sends a fence and COMMIT as one text.
 OUTSIDE = re.compile(
-    r"omd\.(spark|demo|install|embedded|_core\.standby|cli\.(doctor|doctor_server|health)"
+    r"omd\.(spark|demo|install|embedded|_core\.(rights|standby)|cli\.(doctor|doctor_server|health)"
     r"|control\.writer|report\.metric_files|web)\b"
 )
 STATEMENT = re.compile(r"\s*(SELECT\s|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CALL \w)")

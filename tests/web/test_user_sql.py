@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Routines that EXECUTE texts of users, or statements over tables of theirs.
 OF_USERS = {
     "omd._keep_deferred",
+    "omd._look_for_left_rows",
     "omd._look_before_truncate",
     "omd._refuse_losses",
     "omd._take_referring",
