@@ -27,26 +27,26 @@ SELECT
     )
 FROM pg_catalog.pg_roles AS r
 WHERE
-    r.rolname OPERATOR(pg_catalog.=) ANY (%(roles)s::pg_catalog.name[])
+    r.rolname OPERATOR(pg_catalog.=) ANY (%s::pg_catalog.name[])
     AND (
         EXISTS (
             SELECT FROM pg_catalog.pg_proc AS p
             JOIN pg_catalog.pg_namespace AS n ON p.pronamespace OPERATOR(pg_catalog.=) n.oid
             WHERE
-                n.nspname OPERATOR(pg_catalog.=) %(schema)s
-                AND p.proname OPERATOR(pg_catalog.=) %(name)s
+                n.nspname OPERATOR(pg_catalog.=) %s
+                AND p.proname OPERATOR(pg_catalog.=) %s
                 AND pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE')
         )
         OR EXISTS (
             SELECT FROM pg_catalog.pg_class AS c
             JOIN pg_catalog.pg_namespace AS n ON c.relnamespace OPERATOR(pg_catalog.=) n.oid
             WHERE
-                n.nspname OPERATOR(pg_catalog.=) %(schema)s
-                AND c.relname OPERATOR(pg_catalog.=) %(name)s
+                n.nspname OPERATOR(pg_catalog.=) %s
+                AND c.relname OPERATOR(pg_catalog.=) %s
                 AND pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT')
         )
     )
-ORDER BY pg_catalog.array_position(%(roles)s::pg_catalog.name[], r.rolname)
+ORDER BY pg_catalog.array_position(%s::pg_catalog.name[], r.rolname)
 LIMIT 1
 """
 
@@ -78,7 +78,8 @@ def _hint(conninfo: str, text: str) -> tuple[str, str | None]:
                 conninfo, autocommit=True, connect_timeout=10, prepare_threshold=None
             ) as connection,
         ):
-            given = {"roles": _ROLES, "schema": ours[1], "name": ours[2]}
+            name = [ours[1], ours[2]]
+            given = [_ROLES, *name, *name, _ROLES]
             for role, has_it, user, admins in connection.execute(_LOOK, given):
                 if not has_it:
                     who = " or ".join(["A superuser", *admins])
