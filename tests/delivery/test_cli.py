@@ -171,7 +171,7 @@ def test_every_problem_of_a_file_is_told_with_its_line(
             "an entry of agreements is a mapping with agreement",
         ),
         ({"settings:": "entities:"}, "shop.yaml:17: entities stands here twice"),
-        ({"interface: shop": "[interface"}, "shop.yaml: while parsing"),
+        ({"interface: shop": "[interface"}, "shop.yaml:3: it is no YAML: while parsing"),
     ):
         done = omd_("model", "apply", file(**replaced))
         assert (done.returncode, hint in done.stderr) == (2, True), done.stderr
