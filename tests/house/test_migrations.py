@@ -99,8 +99,7 @@ def test_no_migration_is_older_than_the_baselines():
     assert_none(
         (entry.path, "its number is that of a file from before 1.0")
         for entry in entries
-        if entry.phase is not Phase.BASELINE
-        and int(entry.name[1:4]) <= max(baselines)
+        if entry.phase is not Phase.BASELINE and int(entry.name[1:4]) <= max(baselines)
     )
 
 
