@@ -40,10 +40,13 @@ class State:
     batch: int | None = None
     runs: dict[str, tuple[int, bool]] = field(default_factory=dict)  # the id, and whether evaluated
     failed: dict[str, list[int]] = field(default_factory=dict)
+    # Of the Batch that executes: runs in it, and Modules that have failed in it and not succeeded.
+    members: set[int] = field(default_factory=set)
+    unhealed: set[str] = field(default_factory=set)
 
     def copy(self) -> State:
         failed = {code: list(ids) for code, ids in self.failed.items()}
-        return State(self.batch, dict(self.runs), failed)
+        return State(self.batch, dict(self.runs), failed, set(self.members), set(self.unhealed))
 
 
 class Session:
@@ -115,6 +118,8 @@ class Session:
             else:
                 begun = self.flow.begin_module(module, batch or 0)
                 self.proceed(module, begun.id, begun.pi)
+            if batch:
+                self.state.members.add(self.state.runs[module][0])
         else:
             id, is_evaluated = self.state.runs[module]
             if not is_evaluated and self.lots.random() < 0.6:
@@ -133,6 +138,8 @@ class Session:
         status = self.lots.choice("SSFAC" if is_evaluated else "FAC")
         self.flow.end_module(id, status)
         del self.state.runs[module]
+        if id in self.state.members and status in "SF":
+            (self.state.unhealed.add if status == "F" else self.state.unhealed.discard)(module)
         if status == "F":
             self.state.failed.setdefault(module, []).append(id)
             if not is_evaluated:
@@ -148,10 +155,10 @@ class Session:
             self.state.batch = begun.id
             self.tell("BATCH_BEGAN", begun.id)
         elif not self.state.runs:
-            status = self.lots.choice("SFAC")
+            status = self.lots.choice("FAC" if self.state.unhealed else "SFAC")
             self.flow.end_batch(self.state.batch, status)
             self.tell(f"BATCH_{ENDS[status]}", self.state.batch)
-            self.state.batch = None
+            self.state.batch, self.state.members, self.state.unhealed = None, set(), set()
 
 
 @pytest.mark.parametrize("seed", seeds(3))
@@ -161,8 +168,6 @@ def test_what_is_published_is_what_was_committed(
     lots = random.Random(seed)
     sessions = []
     for number in range(4):
-        # A Module that failed in a Batch must succeed before the Batch can; there is no such rule
-        # for Batches that run at will.
         flow.batch(f"b{number}", *(f"m{number}_{n}" for n in range(3)))
         flow.conn.execute("UPDATE omd.module SET backoff = '0', max_failures = 0")
         sessions.append(Session(another(), number, lots))
