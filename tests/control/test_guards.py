@@ -296,7 +296,7 @@ def test_a_superuser_edits_no_column_of_an_instance_but_the_indicator(
     )
     assert len(columns) > 8
     values = {
-        "bigint": "7", "integer": "7", "omd.row_count": "7", "text": "'x'",
+        "bigint": "777777", "integer": "777777", "omd.row_count": "777777", "text": "'x'",
         "timestamp with time zone": "'2000-01-01'", "jsonb": "'{}'", "bigint[]": "'{7}'",
         "omd.execution_status_code": "'F'", "omd.processing_indicator_code": "'A'",
     }  # fmt: skip
