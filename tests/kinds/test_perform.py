@@ -190,6 +190,7 @@ def test_commands_run_modules_and_batches_of_every_kind(
     assert isinstance(platform.conn, psycopg.Connection)
 
 
+@pytest.mark.spark
 def test_a_task_whose_module_needs_a_process_is_performed_there(
     platform: Platform, control: omd.Control
 ) -> None:
