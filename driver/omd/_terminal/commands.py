@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -22,6 +23,12 @@ class ExitCode(IntEnum):
     REJECTED = 7
 
 
+def meant(given: str, known: Sequence[str], command: str) -> str:
+    """Return the question which of the known words of a command was meant; empty: none is near."""
+    ways = " or ".join(f"'{command} {name}'" for name in difflib.get_close_matches(given, known))
+    return f"Did you mean {ways}?" if ways else ""
+
+
 class Helpful(click.Group):
     """A group that says what a mistyped command, or an option before its command, may mean."""
 
@@ -32,13 +39,10 @@ class Helpful(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx))
-            if not near:
+            question = meant(args[0], self.list_commands(ctx), ctx.command_path)
+            if not question:
                 raise
-            ways = " or ".join(f"'{ctx.command_path} {name}'" for name in near)
-            raise click.UsageError(
-                f"No such command '{args[0]}'. Did you mean {ways}?", ctx
-            ) from error
+            raise click.UsageError(f"No such command '{args[0]}'. {question}", ctx) from error
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options of the group; those of a command stand after it."""

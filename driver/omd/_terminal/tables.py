@@ -129,10 +129,12 @@ def titled(select: str, **titles: str) -> dict[str, str]:
     blanks and without an end that says what it is.
     """
     entries = (entry.partition(" AS ") for entry in select.split(", "))
-    return {
-        title or titles.get(name) or _END.sub("", name).replace("_", " "): name
-        for name, _, title in entries
-    }
+    return {title or titles.get(name) or heading(name): name for name, _, title in entries}
+
+
+def heading(name: str) -> str:
+    """Return the name of a column with blanks, and without an end that says what it is."""
+    return _END.sub("", name).replace("_", " ")
 
 
 _END = re.compile("_(code|id|datetime)$")

@@ -20,7 +20,7 @@ from omd._terminal.tables import render
 from omd._terminal.text import row_dict, short
 from omd.cli import doctor_server
 from omd.cli.common import connect, dsn_option
-from omd.cli.findings import Finding, Verdict
+from omd.cli.findings import SHOWN, Finding, Verdict, more
 
 if TYPE_CHECKING:
     import psycopg
@@ -269,7 +269,6 @@ def _who_runs(conn: psycopg.Connection[Any]) -> Finding:
     )
 
 
-_SHOWN = 10
 _PATIENCE = timedelta(seconds=30)
 
 
@@ -287,7 +286,7 @@ def _readiness(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
             rows = conn.execute(
                 "SELECT module_code, severity, problem, command, pg_catalog.count(*) OVER ()"
                 "  FROM omd_report.readiness ORDER BY severity, module_code LIMIT %s",
-                [_SHOWN],
+                [SHOWN],
             ).fetchall()
     except psycopg.errors.QueryCanceled:
         text = f"not known after {_PATIENCE.seconds} s, so many Modules are there"
@@ -308,15 +307,14 @@ def _left_rows(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     rows = conn.execute(
         "SELECT module_code, module_instance_id, row_count, pg_catalog.count(*) OVER ()"
         " FROM omd.find_left_rows() ORDER BY module_code, module_instance_id LIMIT %s",
-        [_SHOWN],
+        [SHOWN],
     ).fetchall()
     for module, run, rows_left, count in rows:
-        more = f" (and {count - _SHOWN:,} runs more)" if count > _SHOWN else ""
         yield Finding(
             "rows of dead runs",
             Verdict.WARNING,
             f"{module}: Module Instance {run} was declared dead, and {_rows(rows_left)} in its"
-            f" target: its process wrote on after its rollback{more}",
+            f" target: its process wrote on after its rollback{more(count, 'runs more')}",
             f"CALL omd.set_next_run_indicator('R', p_module_instance_id => {run});"
             "  then start the Module",
         )
@@ -337,10 +335,10 @@ def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     rows = conn.execute(
         "SELECT source, problem, pg_catalog.count(*) OVER () FROM omd_report.sources"
         " WHERE problem IS NOT NULL ORDER BY source LIMIT %s",
-        [_SHOWN],
+        [SHOWN],
     ).fetchall()
     for source, problem, count in rows:
-        mend = f"and {count - _SHOWN:,} more: omd lineage sources" if count > _SHOWN else ""
+        mend = f"and {count - SHOWN:,} more: omd lineage sources" if count > SHOWN else ""
         yield Finding("source", Verdict.WARNING, f"{source}: {problem}", mend)
 
 
@@ -349,11 +347,10 @@ def _openlineage(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     rows = conn.execute(
         "SELECT code, problem, command, pg_catalog.count(*) OVER ()"
         " FROM omd_report.openlineage_problems ORDER BY problem_code DESC, code LIMIT %s",
-        [_SHOWN],
+        [SHOWN],
     ).fetchall()
     for code, problem, command, count in rows:
-        more = f" (and {count - _SHOWN:,} more)" if count > _SHOWN else ""
-        yield Finding("openlineage", Verdict.WARNING, f"{code}: {problem}{more}", command)
+        yield Finding("openlineage", Verdict.WARNING, f"{code}: {problem}{more(count)}", command)
 
 
 def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
@@ -364,12 +361,11 @@ def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         " WHERE inactive_indicator OPERATOR(pg_catalog.=) 'N'"
         " AND (problem IS NOT NULL OR purged_unsent OPERATOR(pg_catalog.>) 0)"
         " ORDER BY sink_code LIMIT %s",
-        [_SHOWN],
+        [SHOWN],
     ).fetchall()
     for sink, problem, purged, count in rows:
-        more = f" (and {count - _SHOWN:,} more)" if count > _SHOWN else ""
         text = problem or f"{purged:,} events were purged before it got them"
-        yield Finding("sink", Verdict.WARNING, f"{sink}: {text}{more}", "omd event sinks")
+        yield Finding("sink", Verdict.WARNING, f"{sink}: {text}{more(count)}", "omd event sinks")
 
 
 def _package() -> Finding:

@@ -12,12 +12,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from omd._core import versions
-from omd.cli.findings import Finding, Verdict
+from omd.cli.findings import SHOWN, Finding, Verdict, more
 
 if TYPE_CHECKING:
     import psycopg
-
-_SHOWN = 10
 
 
 def of_server(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
@@ -190,16 +188,15 @@ def _replica_identity(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     """Whether a publication would refuse what a rollback deletes."""
     if not _exists(conn, "routine", "omd.targets_without_identity"):
         return
-    rows = conn.execute(_WITHOUT_IDENTITY.encode(), [_SHOWN]).fetchall()
+    rows = conn.execute(_WITHOUT_IDENTITY.encode(), [SHOWN]).fetchall()
     for command, publication, count in rows:
         table = command.removeprefix("ALTER TABLE ").partition(" REPLICA IDENTITY")[0]
-        more = f" (and {count - _SHOWN:,} more)" if count > _SHOWN else ""
         yield Finding(
             "replica identity",
             Verdict.BAD,
             f"{table} is in the publication {publication} and has neither a primary key nor a"
             f" replica identity, so each UPDATE and DELETE of it fails, also that of a rollback"
-            f"{more}",
+            f"{more(count)}",
             f"{command}  (or a primary key)",
         )
     if not rows:
@@ -238,7 +235,7 @@ def _upgrade(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
             what = f"has failed: {error}" if error else "has begun"
             text = f"the upgrade to {version} is not at its end: {step} ({phase}) {what}"
             yield Finding("upgrade", Verdict.WARNING, text, "omd install")
-    for (index,) in conn.execute(_INVALID.encode(), [_SHOWN]).fetchall():
+    for (index,) in conn.execute(_INVALID.encode(), [SHOWN]).fetchall():
         is_done = False
         yield Finding(
             "upgrade",

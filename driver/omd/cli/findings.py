@@ -5,6 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+SHOWN = 10  # findings of one kind; the last says how many more there are
+
+
+def more(count: int, what: str = "more") -> str:
+    """Return how many of so many are not shown, to be put behind a text; empty: none."""
+    return f" (and {count - SHOWN:,} {what})" if count > SHOWN else ""
+
 
 class Verdict(str, Enum):
     """What the doctor says about one thing."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-
 import click
+
+from omd._terminal.commands import meant
 
 TOPICS = {
     "dsn": """\
@@ -69,7 +69,6 @@ def help_(context: click.Context, topic: str | None) -> None:
         with click.Context(command, info_name=topic, parent=root) as its:
             click.echo(command.get_help(its))
         return
-    near = difflib.get_close_matches(topic, [*TOPICS, *group.list_commands(root)])
-    ways = " or ".join(f"'omd help {name}'" for name in near)
-    meant = f"Did you mean {ways}?" if near else f"The topics are {', '.join(TOPICS)}."
-    raise click.UsageError(f"No such topic '{topic}'. {meant}", context)
+    question = meant(topic, [*TOPICS, *group.list_commands(root)], "omd help")
+    answer = question or f"The topics are {', '.join(TOPICS)}."
+    raise click.UsageError(f"No such topic '{topic}'. {answer}", context)

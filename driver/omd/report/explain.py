@@ -12,7 +12,7 @@ import click
 
 from omd._terminal.commands import ExitCode
 from omd._terminal.options import document_option, instant, json_value, page_option
-from omd._terminal.tables import show_document, show_pairs
+from omd._terminal.tables import heading, show_document, show_pairs
 from omd._terminal.text import as_text, printable, row_dict, short
 from omd.cli.common import dsn_option, open_control
 from omd.report.explained import as_page, print_steps
@@ -30,7 +30,6 @@ _WORDS = {
     "A": "would be refused",
     None: "would fail, or would wait for another session",
 }
-_END = re.compile("_(ids?|datetime|code)$")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT")
 
 
@@ -104,12 +103,12 @@ def _tell(code: str, answer: ExplainBeginRow) -> None:
     """Print the answer of a begin for people: what, why, and which runs it is about."""
     indicator = answer.processing_indicator
     why = ", ".join(filter(None, [short(indicator), answer.reason]))
-    what = _WORDS[None if indicator is None else str(indicator)]
+    what = _WORDS[indicator]
     click.secho(printable(f"{code} {what}{f': {why}' if why else ''}."), bold=True)
     click.echo(printable(answer.rule))
     undone = as_text(answer.instance_array or [])
     details = {"started" if k == "start_datetime" else k: v for k, v in answer.details.items()}
-    names = {_END.sub("", name).replace("_", " "): value for name, value in details.items()}
+    names = {heading(re.sub("_ids$", "_id", name)): value for name, value in details.items()}
     about = {
         "undone first": f"run {undone}" if undone else None,
         **{name: _in_words(value) for name, value in names.items() if value not in (None, 0)},

@@ -53,6 +53,7 @@ def show(run: tuple[bool, int], dsn: str, output: str) -> None:
     """
     is_batch, instance = run
     with open_control(dsn) as control:
+        kind = "BATCH" if is_batch else "MODULE"
         if is_batch:
             rows = batch_runs(control, 1, batch_instance_id=instance)
         else:
@@ -60,22 +61,16 @@ def show(run: tuple[bool, int], dsn: str, output: str) -> None:
 
             rows = control.report(TraceRow, module_instance_id=instance)
         if not rows or instance == 0:
-            kind = "Batch" if is_batch else "Module"
             raise click.ClickException(
-                f"{kind} Instance {instance} is not there, or was purged. omd log"
+                f"{kind.title()} Instance {instance} is not there, or was purged. omd log"
                 f" {'batches' if is_batch else 'modules'} shows those that are."
             )
         (row,) = rows
         code = row.batch_code if is_batch else row.module_code
         problems = [
-            *control.report(
-                ProblemsRow, object_kind="BATCH" if is_batch else "MODULE", object_key=code
-            ),
-            *control.report(
-                ProblemsRow,
-                object_kind=f"{'BATCH' if is_batch else 'MODULE'}_INSTANCE",
-                object_key=str(instance),
-            ),
+            problem
+            for of, key in ((kind, code), (f"{kind}_INSTANCE", str(instance)))
+            for problem in control.report(ProblemsRow, object_kind=of, object_key=key)
         ]
         members: list[Any] = []
         if is_batch:
