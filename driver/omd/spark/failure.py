@@ -7,13 +7,14 @@ Spark passes only the printed traceback of an exception in a Python worker on. T
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection
 from typing import Any
 
 import adbc_driver_manager
 import psycopg
 
-from omd._core.errors import OmdError
+from omd._core.errors import ConfigurationError, OmdError
 from omd.control.errors import WriteFailed
 
 _ROLLED_BACK = "Start the Module again: its begin rolls back what this run wrote."
@@ -35,6 +36,12 @@ _WAYS_OUT = {
 }
 _GONE = frozenset({"57P01", "57P02", "57P03"})
 _TELLING = frozenset({"22003", "23503", "23505"})  # the detail of the others shows whole rows
+NEEDED = ("omd", "psycopg", "adbc_driver_postgresql", "pyarrow")
+"""What no worker can do without; docs/how-to/spark/set-up.md says what some need beside it."""
+_LACKS = re.compile(
+    r"ModuleNotFoundError: No module named"
+    rf" '({'|'.join((*NEEDED, 'pyspark', 'pandas', 'msgspec'))})\b"
+)
 _PRINTED = re.compile(r"TaskFailed: (.+)\nHINT: (.*)\nSQLSTATE: (\w+)$", re.MULTILINE)
 
 
@@ -76,7 +83,12 @@ def server_failure(error: Exception, table: str, given: Collection[str]) -> Task
 
 def failure_in(error: BaseException) -> OmdError | None:
     """Return the error of OMD inside an exception of Spark; None where the job itself failed."""
-    printed = _PRINTED.search(str(error))
+    text = str(error)
+    if lacks := _LACKS.search(text):
+        return lacking("their Python", f"it lacks {lacks[1]}")
+    if "PYTHON_VERSION_MISMATCH" in text:
+        return lacking("their Python", "it is another version than that of this program")
+    printed = _PRINTED.search(text)
     if printed is None:
         return None
     message, hint, sqlstate = (None if text == "none" else text for text in printed.groups())
@@ -86,6 +98,22 @@ def failure_in(error: BaseException) -> OmdError | None:
     failure = WriteFailed(message, hint=hint)
     failure.sqlstate = sqlstate
     return failure
+
+
+def lacking(program: str, why: str) -> ConfigurationError:
+    """Return the error that the Python of the workers is not one for OMD.
+
+    Args:
+        program: what they run.
+        why: what it lacks.
+    """
+    return ConfigurationError(
+        f"the Python workers of this Spark session can't run OMD by {program}: {why}",
+        hint="Set PYSPARK_PYTHON to a Python that has OMD before the session is made (here:"
+        f" export PYSPARK_PYTHON={sys.executable}; on a cluster a path of the executors)."
+        " spark.pyspark.python counts for spark-submit only. Then start again; a delivery goes on"
+        " with: omd delivery resume ID.",
+    )
 
 
 def _is_connection_lost(error: Exception, sqlstate: str | None) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
+import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -15,12 +18,17 @@ from pyspark.errors import AnalysisException, PySparkRuntimeError, utils
 from pyspark.sql import DataFrame, SparkSession
 
 from omd._core.errors import CallerError
+from omd.spark.failure import NEEDED, lacking
 from omd.spark.source import OmdDataSource
 
 _REGISTERED = "spark.omd.registered"
 _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 _TELLS = "_enable_debugging_cache"  # of PySpark: whether it tells origins; None is not known yet
 _MARK = b"\0omd: said until here\0"  # of this process, between what a JVM says
+_PYTHON = "spark.pyspark.python"
+_LOOK = """import importlib.util, json, sys
+names = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]
+print(json.dumps([list(sys.version_info[:2]), names]))"""
 _DEFAULTS = {
     "spark.app.name": "omd",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -65,7 +73,10 @@ def session(master: str | None = None, settings: Mapping[str, str] | None = None
         defaults = _DEFAULTS
         if master.startswith("local"):
             defaults = _DEFAULTS | _LOCAL
-            # Without it the workers run a `python3` of the path; spark.pyspark.python is too late.
+        # Spark reads the variable when the context is made; the setting is for spark-submit.
+        if _PYTHON in wanted:
+            os.environ["PYSPARK_PYTHON"] = wanted[_PYTHON]
+        elif master.startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         wanted = {name: value for name, value in defaults.items() if name not in submitted} | wanted
     for name, value in wanted.items():
@@ -186,6 +197,8 @@ def register(spark: SparkSession, url: str = "") -> SparkSession:
 
     Raises:
         CallerError: the session would show the password of the connection string.
+        ConfigurationError: the Python of its workers lacks what they need, as far as that can be
+            seen here: with a local master.
     """
     is_connect = getattr(spark, "sparkContext", None) is None
     if is_connect and conninfo_to_dict(url).get("password"):
@@ -197,6 +210,8 @@ def register(spark: SparkSession, url: str = "") -> SparkSession:
         )
     if spark.conf.get(_REGISTERED, "") == "true":
         return spark
+    if not is_connect and str(spark.sparkContext.master).startswith("local"):
+        _require_workers(spark.sparkContext)
     pushdown = spark.conf.getAll.get(_PUSHDOWN)
     if pushdown is None:
         spark.conf.set(_PUSHDOWN, "true")
@@ -211,6 +226,29 @@ def register(spark: SparkSession, url: str = "") -> SparkSession:
             spark.dataSource.register(source)
     spark.conf.set(_REGISTERED, "true")
     return spark
+
+
+def _require_workers(context: SparkContext) -> None:
+    """Raise unless the Python that the workers of a local master run has what they need.
+
+    Without PYSPARK_PYTHON it is the `python3` of the path, and the first job would fail.
+    """
+    program: str = context.pythonExec
+    found = shutil.which(program)
+    if found == sys.executable:
+        return
+    names = [name for name in NEEDED if name != "omd" or not context._python_includes]
+    try:
+        done = subprocess.run(  # noqa: S603 - Spark would run it
+            [found or program, "-c", _LOOK, *names], capture_output=True, check=True, timeout=60
+        )
+        version, missing = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise lacking(program, f"it does not run: {error}") from error
+    if version != list(sys.version_info[:2]):
+        raise lacking(program, "it is Python {}.{}, and not that of this program".format(*version))
+    if missing:
+        raise lacking(program, f"it lacks {', '.join(missing)}")
 
 
 class _Origins:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from omd.spark.delivery.delta import write_delta
@@ -19,6 +20,7 @@ from omd.spark.delivery.stage1 import Checked, check
 from omd.spark.delivery.stage2.judgement import Judgement
 from omd.spark.delivery.stage2.side import kept
 from omd.spark.delivery.staging import names_in, stage, working_session
+from omd.spark.failure import failure_in
 from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
 
@@ -50,6 +52,11 @@ def deliver(run: DeliveryRun) -> None:
         checked: dict[str, Checked] = {}
         try:
             _work(run, spark, scale, first, staged, checked)
+        except PySparkException as error:
+            failure = failure_in(error)
+            if failure is None:
+                raise
+            raise failure from error
         finally:
             for entity in checked.values():
                 entity.release()
