@@ -3,7 +3,7 @@
 Pages link to files outside docs/ (README, CONTRIBUTING, the code of the demo) by relative paths. In
 the site each of those files is a page of its own, and the links lead there. The menu has the how-to
 pages in the order and the sections of their index. Each former how-to page leads to where its text
-is now.
+is now. The search finds pages by words that docs/search.yaml has for them, too.
 """
 
 from __future__ import annotations
@@ -97,6 +97,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     here = page.file.src_uri
     if here.startswith("source/"):
         return markdown
+    if words := searched().get(here):
+        page.meta["tags"] = words  # for the theme's search they count most
     name = {site: name for name, site in DOCUMENTS.items()}.get(here, f"docs/{here}")
 
     def lead(match: re.Match[str]) -> str:
@@ -126,6 +128,12 @@ def on_post_build(config: MkDocsConfig) -> None:
 def moved() -> dict[str, str]:
     """Return each former how-to page with the page and the section that have its text now."""
     found: dict[str, str] = yaml.safe_load((ROOT / HOW_TO / "moved.yaml").read_text("utf-8"))
+    return found
+
+
+def searched() -> dict[str, list[str]]:
+    """Return the pages that are to be found first, with the words for which they are."""
+    found: dict[str, list[str]] = yaml.safe_load((ROOT / "docs/search.yaml").read_text("utf-8"))
     return found
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import playwright
 import pytest
 import yaml
 
@@ -61,6 +63,38 @@ def test_it_shows_the_commands_and_the_python_interface(site: Path) -> None:
     python = (site / "api" / "python.html").read_text(encoding="utf-8")
     assert 'id="omd.Control' in python
     assert "begin_module" in python
+
+
+def found(site: Path, words: list[str]) -> dict[str, list[str]]:
+    """Return the pages that the search of the site finds for each of several words, best first."""
+    node = Path(playwright.__file__).parent / "driver" / "node"
+    (worker,) = (site / "assets" / "javascripts" / "workers").glob("search.*.min.js")
+    program = [node, Path(__file__).with_name("search_site.js")]
+    done = subprocess.run(
+        [*program, worker, site / "search" / "search_index.json"],
+        check=True,
+        input=json.dumps(words),
+        capture_output=True,
+        text=True,
+    )
+    answers: dict[str, list[str]] = json.loads(done.stdout)
+    return answers
+
+
+def test_the_search_finds_the_right_page_first(site: Path) -> None:
+    wanted = {
+        word: page.replace(".md", ".html")
+        for page, words in yaml.safe_load((ROOT / "docs/search.yaml").read_text("utf-8")).items()
+        for word in words
+    }
+    assert wanted.keys() > {
+        *("permissions", "idempotent", "schedule", "upgrade", "The database is down"),
+        *("only a part of a Batch", "again for last week", "backfill"),
+    }
+    answers = found(site, list(wanted))
+    assert {word: pages[:1] for word, pages in answers.items()} == {
+        word: [page] for word, page in wanted.items()
+    }
 
 
 def test_the_menu_has_every_how_to_page(site: Path) -> None:

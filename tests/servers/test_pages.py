@@ -224,6 +224,13 @@ def test_read_from_a_replica(servers: Servers, reader: Reader) -> None:
     assert reader.follow("read-from-a-replica.md") > 5
 
 
+def test_the_database_is_down(servers: Servers, reader: Reader) -> None:
+    server = set_up(servers.with_omd(VERSION), reader)
+    reader.knows(SERVER=server.dsn())
+    reader.steps = {"the server dies": server.die, "the server starts": server.start}
+    assert reader.follow("when-the-database-is-down.md") > 8
+
+
 def test_each_page_about_servers_is_followed() -> None:
     named = {file.name for file in PAGES.glob("*.md") if "```console servers" in file.read_text()}
     text = Path(__file__).read_text()
