@@ -1,7 +1,7 @@
 -- A text that a program or the server has delivered may hold values: of a row that does not fit, of
 -- what can't be cast, of a statement. RAISE carries any SQLSTATE and any text, so the code says
 -- nothing about the text, and what everybody sees is a sentence of ours. Texts that OMD itself has
--- written have a word for a code.
+-- written have one of its words for a code.
 
 CREATE OR REPLACE FUNCTION omd.shown_error(
     p_code text,
@@ -22,7 +22,10 @@ BEGIN ATOMIC
                         SELECT
                             string_agg(
                                 CASE
-                                    WHEN l.line ~ '^(Batch|Module) .* failed$' THEN l.line
+                                    WHEN
+                                        l.line ~ '^(Batch|Module) .* failed$'
+                                        AND l.line !~ ' failed: '
+                                        THEN l.line
                                     ELSE
                                         coalesce(
                                             substring(
@@ -44,11 +47,14 @@ BEGIN ATOMIC
                         FROM regexp_split_to_table(p_text, '\n') WITH ORDINALITY AS l (line, place)
                     )
             WHEN p_code = 'TASK DEAD'
-                THEN regexp_replace(p_text, '^(task .* is dead after \d+ attempts): .*$', '\1')
-            -- A word is a code of OMD, and no SQLSTATE, which has five signs.
+                THEN regexp_replace(p_text, '^(task .*? is dead after \d+ attempts): .*$', '\1')
+            -- These words are of OMD, and so is the text. Anybody may call a class like a word.
             WHEN
-                p_code ~ '^[A-Z_ ]+$' AND p_code <> 'LINEAGE'
-                AND (length(p_code) <> 5 OR p_code IN ('ENDED', 'RETRY'))
+                p_code IN (
+                    'BATCH SIZE', 'CANCELLED', 'ENDED', 'GIVEN UP', 'KEY_MISMATCH', 'LEFTOVER',
+                    'MAX_WAIT', 'OCCURRENCE LOST', 'REJECTED', 'RELEASED', 'RETRY', 'WINDOW',
+                    'WORKER LOST'
+                )
                 THEN p_text
             ELSE
                 concat_ws(

@@ -144,7 +144,7 @@ BEGIN
     EXCEPTION
         WHEN SQLSTATE 'OM013' THEN
             v_next := v_now + interval '1 year';
-            v_problem := sqlerrm;
+            v_problem := format('%s: %s', sqlstate, sqlerrm);
             p_schedule.attempt := 0;
             v_retry := NULL;
     END;

@@ -36,8 +36,7 @@ BEGIN
                     s.task_type,
                     s.finished_at,
                     CASE
-                        WHEN $3
-                            THEN substring(s.error FROM '^([0-9A-Z]{5}|[A-Za-z_][A-Za-z0-9_.]*): ')
+                        WHEN $3 THEN omd_dispatch._class_of_error(s.error)
                     END AS sqlstate_code
                 FROM %s AS s
                 WHERE s.status = 'DEAD'
@@ -52,6 +51,6 @@ $some_dead$;
 
 COMMENT ON FUNCTION omd_dispatch._some_dead IS
 'Returns dead tasks of each family, at most 10,000, and whether these are all of it; with '
-'p_has_code the code before the text of the error: an SQLSTATE, or the class of an exception. '
+'p_has_code the class of the error that a driver reported: an SQLSTATE, or that of an exception. '
 'Locks: none.';
 REVOKE ALL ON FUNCTION omd_dispatch._some_dead FROM PUBLIC;

@@ -38,8 +38,8 @@ BEGIN
                 'argument', 'p_results',
                 'value', left(p_results::text, 60),
                 'expected',
-                'an array of objects with task_id, claim_token, outcome (S, F, A, C or null), error '
-                'and error_code'
+                'an array of objects with task_id, claim_token, outcome (S, F, A, C or null), '
+                'error, error_code and error_class'
             )
         );
     END IF;
@@ -73,10 +73,11 @@ $complete_tasks$;
 
 COMMENT ON PROCEDURE omd_dispatch.complete_tasks IS
 'Ends tasks that the worker p_backend_id has claimed. p_results: an array of {"task_id", '
-'"claim_token", "outcome", "error", "error_code"}; outcome: S succeeded, F failed, A later, C '
-'skipped, null: that of the instance which the task has begun. Returns p_refused, the tasks that '
-'the worker does not hold under that token: nothing was changed for them. Errors: OM005: an '
-'argument is NULL; OM013: p_results; OM014: the isolation level is not read committed. Locks: the '
-'tasks and their keys.';
+'"claim_token", "outcome", "error", "error_code", "error_class"}; outcome: S succeeded, F failed, '
+'A later, C skipped, null: that of the instance which the task has begun; error_code: an '
+'SQLSTATE; error_class: the first word of error, where everybody may see it. Returns p_refused, '
+'the tasks that the worker does not hold under that token: nothing was changed for them. Errors: '
+'OM005: an argument is NULL; OM013: p_results; OM014: the isolation level is not read committed. '
+'Locks: the tasks and their keys.';
 REVOKE ALL ON PROCEDURE omd_dispatch.complete_tasks FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.complete_tasks TO omd_runner;

@@ -24,6 +24,14 @@
 \ir ../../migrations/V185__rights_of_families.sql
 \endif
 
+\set checksum 'c9165ab67db378490e52d6fa6d874579d2f8f1112788bbd47bdb2cd2c079066f'
+\set phase 'expand'
+\set migration 'V200__error_classes'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V200__error_classes.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_dispatch/error_catalogue.sql
@@ -59,7 +67,9 @@
 \ir ../../procedures/omd_dispatch/_raise_cache_version.sql
 \ir ../../procedures/omd_dispatch/_log_definition_edit.sql
 \ir ../../procedures/omd_dispatch/_set_rights.sql
+\ir ../../procedures/omd_dispatch/_class_of_error.sql
 \ir ../../procedures/omd_dispatch/_shown_error.sql
+\ir ../../procedures/omd_dispatch/_shown_problem.sql
 \ir ../../procedures/omd_dispatch/_comment_task_tables.sql
 \ir ../../procedures/omd_dispatch/_name_indexes.sql
 \ir ../../procedures/omd_dispatch/_index_tasks.sql

@@ -858,6 +858,7 @@ ROUTINE omd_dispatch._change_model(text,text)
 ROUTINE omd_dispatch._claim_lane(text,text,smallint,integer,text,bigint,integer,integer,timestamp with time zone,timestamp with time zone,boolean)
 ROUTINE omd_dispatch._claim_routine(text,text,boolean)
 ROUTINE omd_dispatch._claimable_lanes(text,timestamp with time zone,jsonb,boolean,text[])
+ROUTINE omd_dispatch._class_of_error(text)
 ROUTINE omd_dispatch._comment_task_tables(text)
 ROUTINE omd_dispatch._complete_and_claim(text,jsonb,integer,boolean,jsonb,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._copy_tasks(text,boolean,bigint)
@@ -976,7 +977,8 @@ ROUTINE omd_dispatch._rests_until(omd_dispatch.task_source)
 ROUTINE omd_dispatch._set_rights(text)
 ROUTINE omd_dispatch._set_storage(text)
 ROUTINE omd_dispatch._settle_claims(text,bigint)
-ROUTINE omd_dispatch._shown_error(text) |  | omd_reader | EXECUTE
+ROUTINE omd_dispatch._shown_error(text)
+ROUTINE omd_dispatch._shown_problem(text) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch._some_dead(boolean)
 ROUTINE omd_dispatch._source_is_due(omd_dispatch.task_source,timestamp with time zone,timestamp with time zone)
 ROUTINE omd_dispatch._suspension_holds(bigint,text,jsonb)
@@ -1413,6 +1415,7 @@ ROUTINE omd_lineage._block_stands(integer,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._block_stands(integer,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._call_processor(text,text,text,text,bigint,bigint,jsonb,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._check_topic(omd_lineage.topic)
+ROUTINE omd_lineage._checks_of(regclass,regclass) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._claim_restatement(integer)
 ROUTINE omd_lineage._claim_return(integer)
 ROUTINE omd_lineage._claim_topic(text,text) |  | omd_runner | EXECUTE
@@ -2045,6 +2048,7 @@ TABLE omd_dispatch.backend_registration |  | omd_admin | DELETE
 TABLE omd_dispatch.backend_registration |  | omd_reader | SELECT
 TABLE omd_dispatch.cache_version |  | omd_reader | SELECT
 TABLE omd_dispatch.deliver_id_task_type |  | omd_reader | SELECT
+TABLE omd_dispatch.error_class |  | omd_reader | SELECT
 TABLE omd_dispatch.job_type |  | omd_reader | SELECT
 TABLE omd_dispatch.job_type_criteria |  | omd_reader | SELECT
 TABLE omd_dispatch.limited_lane |  | omd_reader | SELECT

@@ -11,18 +11,21 @@ import pytest
 
 from support.flow import checked
 from support.lots import SEED
+from support.readable import readable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dispatch.conftest import Room
 
 STATES = ("due", "later", "suspended", "claimed", "dead")
 
 
-def die(room: Room, error: str | None, /, **arguments: Any) -> int:
-    """Create a task and let it die of this error at its first attempt."""
+def die(room: Room, error: str | None, /, *, of: str | None = None, **arguments: Any) -> int:
+    """Create a task and let it die of this error at its first attempt; a driver says its class."""
     task = room.create(**arguments)
     tables = [t for t in room.claim(1000) if t["task_id"] == task]
-    room.complete(tables, "F", error=error)
+    room.complete(tables, "F", error=error, **({"error_class": of} if of else {}))
     return task
 
 
@@ -67,7 +70,7 @@ def test_the_error_of_a_dead_task_is_for_who_reads_rows(room: Room) -> None:
     room.family()
     room.type("T", max_attempts=1)
     room.member()
-    die(room, "22P02: invalid input: 'secret'")
+    die(room, "22P02: invalid input: 'secret'", of="22P02")
     [row] = room.rows("SELECT * FROM omd_dispatch.dead_tasks()")
     assert "secret" in row["error"]
     room.conn.execute("SET ROLE omd_reader")
@@ -79,9 +82,9 @@ def test_the_dead_are_grouped_by_the_code_of_their_error(room: Room) -> None:
     room.family()
     room.type("T", max_attempts=1)
     room.member()
-    first = die(room, "22P02: invalid input: 'secret'")
+    first = die(room, "22P02: invalid input: 'secret'", of="22P02")
     die(room, "22P02: invalid input: 'other'")
-    python = die(room, "ValueError: secret")
+    python = die(room, "ValueError: secret", of="ValueError")
     silent = die(room, None)
     odd = die(room, "the secret 22P02: begins otherwise")
     room.conn.execute("SET ROLE omd_reader")
@@ -93,6 +96,45 @@ def test_the_dead_are_grouped_by_the_code_of_their_error(room: Room) -> None:
     ]
     assert "secret" not in str(rows)
     assert all(row["since"] is not None for row in rows)
+
+
+def test_the_first_word_of_a_text_is_shown_only_when_a_driver_reported_it(
+    room: Room, another: Callable[..., Room]
+) -> None:
+    room.family()
+    room.type("T", max_attempts=1)
+    room.member()
+    secret = "HUNTERTWO"
+    for text in (
+        f"{secret}: {secret}",
+        f"{secret}",
+        f"{secret.lower()}.{secret}: it failed",
+        "HUNTE: five signs, as an SQLSTATE has",
+        f"RELEASED: {secret}",  # a word of OMD
+        f"{secret} is dead after 7 attempts: {secret}",
+    ):
+        die(room, text)
+    die(room, f"ValueError: {secret}", of=f"ValueError: {secret}")  # no name
+    die(room, f"ValueError: {secret}", of=f"ValueError{'x' * 200}")
+    own = die(room, f"shop.ReceiverDown: {secret}", of="shop.ReceiverDown")
+    loud = die(room, f"OOPS: {secret}", of="OOPS")
+    for role in ("omd_reader", "omd_admin"):
+        told = readable(another(role=role), role)
+        lines = [line[:400] for line in told.splitlines() if "hunte" in line.lower()]
+        assert lines == []
+    reader = another(role="omd_reader")
+    rows = reader.rows("SELECT * FROM omd_dispatch.dead_groups()")
+    assert [(r["sqlstate_code"], r["dead"]) for r in rows] == [
+        ("OOPS", 1), ("shop.ReceiverDown", 1), (None, 8),
+    ]  # fmt: skip
+    errors = {
+        r["task_id"]: r["error"] for r in reader.rows("SELECT * FROM omd_report.dispatch_dead")
+    }
+    assert errors.pop(own) == "error shop.ReceiverDown"
+    assert errors.pop(loud) == "error OOPS"
+    assert set(errors.values()) == {"error without a code"}
+    titles = str(reader.rows("SELECT * FROM omd_report.todo"))
+    assert "error shop.ReceiverDown: the attempts are used up" in titles
 
 
 def test_each_state_of_a_lane_is_counted(room: Room) -> None:

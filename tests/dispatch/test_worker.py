@@ -171,6 +171,14 @@ def test_each_handler_ends_its_task_as_it_went(
     assert errors["LOST"].startswith("UndefinedFunction: procedure app.lost(jsonb) does not exist")
     assert "returned 7; a handler returns None or 'S'" in told
     assert errors["NOTHING"] is None
+    room.conn.execute("SET ROLE omd_reader")
+    shown = {i: room.one("SELECT error FROM omd_dispatch.task_state(%s)", i) for i in calls}
+    room.conn.execute("RESET ROLE")
+    assert set(shown.values()) == {
+        None, "error without a code",
+        *("error ValueError", "error ImportError", "error SystemExit"),
+        *("error UnknownModule", "error UndefinedFunction", "error DivisionByZero"),
+    }  # fmt: skip
 
     # What a task begins names the task and the claim, and the task names it.
     for task_id in [*runs, *batches]:

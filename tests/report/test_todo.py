@@ -147,7 +147,7 @@ def test_dead_tasks_are_one_row_by_type_and_code_of_error(flow: Flow) -> None:
 
     def die(error: str, task_type: str = "T") -> int:
         task = room.create(task_type=task_type)
-        room.complete(room.claim(), "F", error=error)
+        room.complete(room.claim(), "F", error=error, error_class=error.partition(":")[0])
         return task
 
     first = die("22P02: invalid input: 'secret'")

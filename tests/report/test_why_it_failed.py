@@ -77,6 +77,32 @@ def test_no_raise_with_any_code_shows_a_word_of_it(person: Flow, another: Anothe
     assert person.one(whole, SECRET) == len(codes) - 2
 
 
+def test_a_code_that_looks_like_a_word_of_omd_shows_no_text(person: Flow, another: Another) -> None:
+    person.batch("b")
+    person.module("m_own")
+    for code, text in (
+        ("HUNTER", SECRET),
+        ("NO PERSON", SECRET),
+        ("MEMBER FAILED", f"Module m failed: {SECRET} failed"),
+        ("MEMBER FAILED", f"Module m failed: {SECRET}"),
+        (
+            "TASK DEAD",
+            f"task 1 (F T) is dead after 1 attempts: {SECRET} is dead after 2 attempts: x",
+        ),
+    ):
+        run = person.call("begin_module", module_code="m_own")["module_instance_id"]
+        person.call(
+            "module_failure",
+            module_instance_id=run, event_detail=text, event_return_code_details=code,
+        )  # fmt: skip
+        person.call(
+            "log_event", event_detail=text, event_type_code=6, event_return_code_details=code
+        )
+    told = readable(another(role="omd_reader"), "omd_reader")
+    assert [line[:400] for line in told.splitlines() if SECRET in line] == []
+    assert "error HUNTER" in told
+
+
 def test_each_place_has_the_whole_text_for_who_reads_rows(person: Flow, another: Another) -> None:
     fail(person, f"SELECT 1 / length(left('{SECRET}', 0))")
     person.conn.execute("DROP ROLE IF EXISTS why_both")

@@ -158,9 +158,10 @@ class DispatchCalls(Calls):
         changed for them.
 
         Args:
-            results: an array of {"task_id", "claim_token", "outcome", "error", "error_code"};
-                outcome: S succeeded, F failed, A later, C skipped, null: that of the instance
-                which the task has begun.
+            results: an array of {"task_id", "claim_token", "outcome", "error", "error_code",
+                "error_class"}; outcome: S succeeded, F failed, A later, C skipped, null: that
+                of the instance which the task has begun; error_code: an SQLSTATE; error_class:
+                the first word of error, where everybody may see it.
 
         Raises:
             MissingArgument: OM005.

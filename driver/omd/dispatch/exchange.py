@@ -187,4 +187,6 @@ def _result(claim: Claim, ending: Ending) -> dict[str, Any]:
         result["error"] = ending.error
     if ending.error_code is not None:
         result["error_code"] = ending.error_code
+    if ending.error_class is not None:
+        result["error_class"] = ending.error_class
     return result

@@ -43,6 +43,7 @@ class Ending(NamedTuple):
     outcome: str | None
     error: str | None = None  # what went wrong
     error_code: str | None = None  # its SQLSTATE
+    error_class: str | None = None  # the first word of it, where that is the class of an exception
 
 
 # That of a function in a thread of the worker that has succeeded: this object, by its identity.
@@ -86,17 +87,18 @@ class TaskType:
 
     def failure(self, error: BaseException | str, because: str | None = None) -> Ending:
         """Return the ending of a task that has raised an error, or was ended for a reason."""
-        code = None
+        code = name = None
         if isinstance(error, str):
             text = error
         elif isinstance(error, psycopg.Error):
-            text, code = one_line(error), error.sqlstate
+            text, code, name = one_line(error), error.sqlstate, type(error).__name__
         else:
-            text = describe(error)[0]
+            text, name = describe(error)
+            name = name.removeprefix("__main__.")
         if because is not None:
             text = f"{because}: {text}"
         outcome = None if self.follows_instance else "F"
-        return Ending(outcome, storable(text[:_LONGEST_ERROR]), code)
+        return Ending(outcome, storable(text[:_LONGEST_ERROR]), code, name)
 
 
 def task_types(calls: Calls) -> dict[tuple[str, str], TaskType]:

@@ -39,6 +39,12 @@ FROM (
         'a code of OMD, or of who registered it'
     ),
     (
+        'omd_dispatch.error_class',
+        '{class_name}',
+        'NEVER_PERSONAL',
+        'the name of a class of a program, or an SQLSTATE'
+    ),
+    (
         'omd_dispatch.job_type',
         '{family_code,task_type}',
         'NEVER_PERSONAL',

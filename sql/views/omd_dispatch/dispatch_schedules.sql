@@ -16,7 +16,7 @@ SELECT
     s.last_fired_at,
     s.created_count,
     s.skipped_count,
-    omd_dispatch._shown_error(s.problem) AS problem,
+    omd_dispatch._shown_problem(s.problem) AS problem,
     CASE WHEN s.failed_time = s.next_time THEN s.attempt ELSE 0 END AS attempt,
     CASE WHEN s.failed_time = s.next_time THEN s.retry_time END AS retry_time,
     s.lost_count

@@ -11,7 +11,7 @@ SELECT
     s.last_fired_at,
     s.took,
     s.created_count,
-    omd_dispatch._shown_error(s.problem) AS problem,
+    omd_dispatch._shown_problem(s.problem) AS problem,
     CASE WHEN s.is_firing THEN s.attempt - 1 ELSE s.attempt END AS attempt,
     CASE WHEN NOT s.is_firing THEN s.retry_time END AS retry_time
 FROM omd_dispatch.task_source AS s;
