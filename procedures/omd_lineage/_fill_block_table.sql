@@ -55,7 +55,7 @@ BEGIN
             )
             FROM (
                 SELECT v.name FROM unnest(v_of_view) AS v (name)
-                WHERE v.name <> ALL(v_of_table || p_order)
+                WHERE v.name <> ALL(v_of_table || p_order || omd_lineage._checks_of(v_view, v_table))
                 UNION ALL
                 SELECT k.name FROM unnest(p_key) AS k (name)
                 WHERE k.name <> ALL(v_of_table) OR k.name <> ALL(v_of_view)

@@ -33,6 +33,8 @@ DECLARE
     v_columns text;
     v_values text;
     v_nullable text;
+    v_checks text[];
+    v_failing text;
     v_statement text;
     v_magnitude integer := CASE
         WHEN p_rows_input BETWEEN 1 AND 9999 THEN length(p_rows_input::text) - 1
@@ -43,6 +45,7 @@ BEGIN
         WHEN v_table IS NULL THEN format('there is no table %s', p_table_code)
     END;
     IF v_problem IS NULL THEN
+        v_checks := omd_lineage._checks_of(v_view, v_table);
         SELECT
             min(format('%s has no column "%s"', p_table_code, c.missing))
             FILTER (WHERE c.missing IS NOT NULL),
@@ -58,7 +61,9 @@ BEGIN
                 d.attname AS name,
                 d.attnum AS n,
                 s.value IS NULL AND v.attname IS NOT NULL AND NOT d.attnotnull AS is_nullable,
-                CASE WHEN d.attname IS NULL THEN v.attname END AS missing,
+                CASE
+                    WHEN d.attname IS NULL AND v.attname <> ALL(v_checks) THEN v.attname
+                END AS missing,
                 coalesce(s.value, 'v.' || quote_ident(v.attname)) AS value
             FROM (
                 SELECT a.attname, a.attnum, a.attnotnull FROM pg_attribute AS a
@@ -75,7 +80,7 @@ BEGIN
                 ('omd_record_source', '$2')
             ) AS s (name, value) ON d.attname = s.name
         ) AS c
-        WHERE c.value IS NOT NULL;
+        WHERE c.value IS NOT NULL AND c.name <> ALL(v_checks);
     END IF;
     IF v_problem IS NOT NULL THEN
         PERFORM omd.raise_error(
@@ -85,18 +90,33 @@ BEGIN
 
     v_statement := format(
         'INSERT INTO %s AS d (%s) SELECT %s FROM %s AS v WHERE %s',
-        v_table, v_columns, v_values, v_view, p_condition
+        v_table, v_columns, v_values, CASE WHEN v_checks = '{}' THEN v_view::text ELSE 's' END,
+        CASE WHEN v_checks = '{}' THEN p_condition ELSE 'TRUE' END
     );
-    IF v_nullable IS NULL AND v_magnitude IS NULL THEN
+    IF v_nullable IS NULL AND v_magnitude IS NULL AND v_checks = '{}' THEN
         EXECUTE v_statement USING p_module_instance_id, p_record_source;
         GET DIAGNOSTICS p_row_count = ROW_COUNT;
         p_nulls := '{}';
         RETURN;
     END IF;
+    v_failing := (
+        SELECT
+            string_agg(
+                format('%1$L, nullif(count(*) FILTER (WHERE NOT s.%1$I), 0)', c.name), ', '
+            )
+        FROM unnest(v_checks) AS c (name)
+    );
     v_statement := format(
-        'WITH n AS (%s RETURNING %s) SELECT count(*), jsonb_strip_nulls(jsonb_build_object(%s))'
+        'WITH %sn AS (%s RETURNING %s) SELECT count(*), jsonb_strip_nulls(jsonb_build_object(%s)%s)'
         ' FROM n',
-        v_statement, CASE WHEN v_nullable IS NULL THEN 'NULL' ELSE 'd.*' END, v_nullable
+        CASE
+            WHEN v_failing IS NOT NULL
+                THEN format('s AS (SELECT v.* FROM %s AS v WHERE %s), ', v_view, p_condition)
+        END,
+        v_statement,
+        CASE WHEN v_nullable IS NULL THEN 'NULL' ELSE 'd.*' END,
+        v_nullable,
+        ' || (SELECT jsonb_build_object(' || v_failing || ') FROM s)'
     );
     IF v_magnitude IS NULL THEN
         EXECUTE v_statement INTO p_row_count, p_nulls USING p_module_instance_id, p_record_source;
@@ -120,7 +140,8 @@ COMMENT ON FUNCTION omd_lineage._insert_transform IS
 'plan; NULL: it does not. It adds p_module_instance_id in p_insert_instance_column, and '
 'omd_insert_datetime and omd_record_source (p_record_source) where the table has them, whatever '
 'the view has under these names. Returns p_row_count, the number of rows, and p_nulls, the number '
-'of NULLs for each column that has any. Errors: OM207: the view or the table is missing, or the '
-'table lacks a column of the view. Locks: the rows.';
+'of NULLs for each column that has any, and of rows for which a check of the view is false. '
+'Errors: OM207: the view or the table is missing, or the table lacks a column of the view. Locks: '
+'the rows.';
 REVOKE ALL ON FUNCTION omd_lineage._insert_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._insert_transform TO omd_runner;

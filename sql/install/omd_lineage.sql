@@ -38,6 +38,13 @@
 \ir ../../migrations/V177__whole_instants_routines.sql
 \endif
 
+\set checksum 'ceac42397209713a7872adafe6dd09086c2cdaa339d8ef4d5990c08ab010db91'
+\set migration 'V201__checks_in_the_log'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V201__checks_in_the_log.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
@@ -187,6 +194,7 @@
 \ir ../../procedures/omd_lineage/_raise_fenced.sql
 \ir ../../procedures/omd_lineage/_add_counts.sql
 \ir ../../procedures/omd_lineage/_require_block_views.sql
+\ir ../../procedures/omd_lineage/_checks_of.sql
 \ir ../../procedures/omd_lineage/_insert_transform.sql
 \ir ../../procedures/omd_lineage/_equals_operator.sql
 \ir ../../procedures/omd_lineage/_match_keys.sql

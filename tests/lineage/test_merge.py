@@ -114,6 +114,19 @@ def orders(scene: Scene, another: Another) -> Orders:
     return Orders(scene, another(role="omd_runner"))
 
 
+def test_a_check_counts_all_rows_that_the_view_has_given(orders: Orders) -> None:
+    orders.run(f"CREATE TABLE dwh.f (k int UNIQUE, d int, {STAMP}, amount int)")
+    orders.topic(
+        merge_key=["k"],
+        view="c.k, c.d, c.amount, c.pos, c.id, c.amount < 20 AS check_dear",
+    )
+    orders.change((1, 1, 10), (2, 1, 20), (2, 1, 30), (3, 1, None))
+    step = orders.step()
+    assert orders.scene.rows(
+        "SELECT rows, nulls FROM omd_lineage.log WHERE module_instance_id = %s", step
+    ) == [{"rows": 3, "nulls": {"amount": 1, "check_dear": 2}}]
+
+
 def test_a_step_replaces_rows_by_key_in_their_place_and_its_undo_puts_them_back(
     orders: Orders,
 ) -> None:

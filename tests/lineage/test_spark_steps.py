@@ -135,6 +135,23 @@ def test_a_block_goes_through_sql_to_the_destination(
     assert room.control.report(t.LineageGapsRow) == []
 
 
+def test_a_check_of_a_transform_has_its_place_in_the_log(
+    room: omd.Lineage, spark: SparkSession, conn: Connection, call: Any
+) -> None:
+    def checked(run: omd.StepRun, spark: SparkSession) -> DataFrame:
+        return spark.sql(
+            "SELECT id, 'x' AS name, id > 3 AS check_small, CAST(NULL AS boolean) AS check_none"
+            " FROM block"
+        )
+
+    call(checked)
+    outcome = room.step("fact.a", spark=spark)
+    assert outcome.rows == 8, outcome.detail
+    [log] = conn.execute("SELECT nulls FROM omd_lineage.log").fetchall()
+    assert log["nulls"]["check_small"] == 3
+    assert "check_none" not in log["nulls"]
+
+
 def test_a_function_is_a_transform_and_sees_the_same_views(
     room: omd.Lineage, spark: SparkSession, conn: Connection, call: Any
 ) -> None:

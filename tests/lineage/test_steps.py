@@ -340,6 +340,37 @@ def test_nulls_are_counted_by_column(scene: Scene) -> None:
     assert scene.one("SELECT nulls FROM omd_lineage.log") == {"v": 3, "pos": 9}
 
 
+CHECKS = "mod(t.id, 4) > 0 AS check_four, mod(t.id, 5) > 1 AS check_five, NULL::bool AS check_none"
+
+
+@pytest.mark.parametrize("rows", [9, 12_000])  # a plan that is kept, and one that is not
+def test_a_check_of_a_transform_has_its_place_in_the_log(scene: Scene, rows: int) -> None:
+    scene.source("dwh.src", *range(1, rows + 2))
+    scene.view("dwh.v", "dwh.src", select=f"t.id, {CHECKS}")
+    scene.topic(transforms=["dwh.v"])
+    assert scene.step().rows == rows
+    assert scene.one("SELECT nulls FROM omd_lineage.log") == {
+        "check_four": rows // 4, "check_five": rows // 5 + (rows + 4) // 5,
+    }  # fmt: skip
+
+
+def test_a_check_of_a_reload_and_of_two_transforms_is_added(scene: Scene) -> None:
+    scene.source("dwh.src", *range(1, 9))
+    scene.view("dwh.v", "dwh.src", select="t.id, t.id > 3 AS check_small")
+    scene.view("dwh.w", "dwh.src", select="t.id + 100 AS id, t.id > 1 AS check_small")
+    scene.topic(transforms=["dwh.v", "dwh.w"], processor="RELOAD")
+    scene.step()
+    assert scene.one("SELECT nulls FROM omd_lineage.log") == {"check_small": 4}
+
+
+@pytest.mark.parametrize("column", ["t.id AS check_id", "t.id > 3 AS checks_id"])
+def test_what_is_no_check_is_missing_in_the_destination(scene: Scene, column: str) -> None:
+    scene.source("dwh.src", 1, 2)
+    scene.view("dwh.v", "dwh.src", select=f"t.id, {column}")
+    scene.topic(transforms=["dwh.v"])
+    assert "has no column" in (scene.step().detail or "")
+
+
 def test_no_nulls_is_an_empty_map(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2)
     scene.topic()

@@ -22,6 +22,7 @@ from omd.lineage.codes import StepResult
 from omd.lineage.errors import StepNotStarted, TransformUnfit
 from omd.lineage.step import StepOutcome, StepRun
 from omd.spark.names import quote
+from omd.spark.relation import Relation
 from omd.spark.sessions import session
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE
 
@@ -157,15 +158,18 @@ def _rows_of(run: StepRun, spark: SparkSession, text: str) -> DataFrame:
 def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
     """Write rows, and count the NULLs of each column while they are written.
 
-    The stamp of the step wins over columns that the rows bring along, as it does in PostgreSQL.
+    The stamp of the step wins over columns that the rows bring along, as it does in PostgreSQL. Of
+    a check the rows for which it is false are counted, and it is not written.
     """
     rows = rows.drop(run.module.insert_instance_column, INSERT_DATETIME, RECORD_SOURCE)
+    checks = _checks_of(run, rows)
     counted = Observation()
     counts = [
-        F.count_if(F.col(quote(name)).isNull()).alias(f"n{i}")
+        F.count_if(~column if name in checks else column.isNull()).alias(f"n{i}")
         for i, name in enumerate(rows.columns)
+        for column in [F.col(quote(name))]
     ]
-    written = run.write(rows.observe(counted, *counts), **options)
+    written = run.write(rows.observe(counted, *counts).drop(*checks), **options)
     if not written.rows:
         return  # Spark may know before that there are no rows, and then it counts nothing
     numbers = counted.get
@@ -173,3 +177,12 @@ def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
         nulls = int(numbers.get(f"n{i}") or 0)
         if nulls:
             run.nulls[name] = run.nulls.get(name, 0) + nulls
+
+
+def _checks_of(run: StepRun, rows: DataFrame) -> list[str]:
+    """Return the columns that are checks, by the rule of `omd_lineage._checks_of`."""
+    named = [name for name, kind in rows.dtypes if kind == "boolean" and name.startswith("check_")]
+    if not named:
+        return []
+    table = Relation.describe(run.dsn, run.module.table_code, None)
+    return [name for name in named if name not in table.columns]
