@@ -234,13 +234,13 @@ def _require_workers(context: SparkContext) -> None:
     Without PYSPARK_PYTHON it is the `python3` of the path, and the first job would fail.
     """
     program: str = context.pythonExec
-    found = shutil.which(program)
-    if found == sys.executable:
+    path = shutil.which(program)
+    if path == sys.executable:
         return
     names = [name for name in NEEDED if name != "omd" or not context._python_includes]
     try:
         done = subprocess.run(  # noqa: S603 - Spark would run it
-            [found or program, "-c", _LOOK, *names], capture_output=True, check=True, timeout=60
+            [path or program, "-c", _LOOK, *names], capture_output=True, check=True, timeout=60
         )
         version, missing = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
