@@ -113,6 +113,15 @@
 \ir ../../migrations/V194__one_rollback_plan.sql
 \endif
 
+\set checksum 'b0a7292d6556af0d7f0d40b10bbb2158299f1edccb33680a237ae82694af8eb6'
+\set phase 'contract'
+\set locks 'omd.module_instance'
+\set migration 'V195__two_indexes_of_open_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V195__two_indexes_of_open_runs.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
