@@ -34,7 +34,10 @@ BEGIN
         FROM (
             SELECT unnest(v_all) AS id
             UNION ALL
-            SELECT unnest(omd._direct_companions(p.module_id, p.instance_array)) FROM part AS p
+            SELECT unnest(omd._direct_companions(p.module_id, p.instance_array))
+            FROM part AS p
+            INNER JOIN (SELECT DISTINCT c.module_id FROM omd.module_companion AS c) AS c
+                USING (module_id)
             UNION ALL
             SELECT unnest(omd.pending_rollback(r.module_id))
             FROM part AS p
@@ -42,6 +45,9 @@ BEGIN
         ) AS instance;
         EXIT WHEN cardinality(v_all) IS NOT DISTINCT FROM v_known;
     END LOOP;
+    IF v_known IS NOT DISTINCT FROM cardinality(p_instance_array) THEN
+        RETURN NULL;
+    END IF;
 
     RETURN (
         SELECT array_agg(mi.module_instance_id ORDER BY mi.module_instance_id)

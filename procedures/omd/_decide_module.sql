@@ -29,8 +29,12 @@ BEGIN
     p_instance_array := '{}';
 
     -- Two indexes hold the instances that a rule could need; usually they have none of this Module.
-    v_is_open := EXISTS (SELECT FROM omd._executing_module_instances(p_module_id, NULL))
-        OR EXISTS (SELECT FROM omd._waiting_module_instances(p_module_id));
+    -- One statement asks both, since each statement costs as much as the look.
+    SELECT
+        EXISTS (SELECT FROM omd._executing_module_instances(p_module_id, p_module_instance_id)),
+        EXISTS (SELECT FROM omd._waiting_module_instances(p_module_id))
+    INTO v_is_running, v_is_open;
+    v_is_open := v_is_open OR v_is_running;
 
     -- FOR SHARE: the Batch can't end between this look and the commit of this transaction. If a
     -- rollback may follow, _hold_batch_instance takes the lock after it, since the lease of the
@@ -57,11 +61,11 @@ BEGIN
     -- inserted yet has no id: every executing one came before it.
     IF v_is_open THEN
         LOOP
+            EXIT WHEN NOT v_is_running
+                OR omd._give_up_module_instances(p_module_id) = '{}';
             v_is_running := EXISTS (
                 SELECT FROM omd._executing_module_instances(p_module_id, p_module_instance_id)
             );
-            EXIT WHEN NOT v_is_running
-                OR omd._give_up_module_instances(p_module_id) = '{}';
         END LOOP;
         IF v_is_running THEN
             p_processing_indicator := 'A';
@@ -101,33 +105,38 @@ BEGIN
     -- restart only in its own Batch. A failed instance goes back to R, since its rollback is still
     -- pending.
     IF v_is_open THEN
-        UPDATE omd.module_instance AS mi SET
-            next_run_indicator = CASE
-                WHEN omd._awaits_rollback(
-                    mi.execution_status_code,
-                    mi.next_run_indicator,
-                    mi.rolled_back_by_module_instance_id
-                ) THEN 'R'
-                ELSE 'P'
-            END
-        WHERE mi.module_id = p_module_id
-            AND mi.next_run_indicator = 'C'
-            AND mi.next_run_batch_id IS NULL
-            AND mi.execution_status_code <> 'E';
-        IF FOUND THEN
-            p_processing_indicator := 'C';
-            p_reason := 'DIRECTIVE';
-            RETURN;
-        ELSIF EXISTS (
+        IF EXISTS (
             SELECT FROM omd.module_instance AS mi
+            WHERE mi.module_id = p_module_id AND mi.next_run_indicator = 'C'
+        ) THEN
+            UPDATE omd.module_instance AS mi SET
+                next_run_indicator = CASE
+                    WHEN omd._awaits_rollback(
+                        mi.execution_status_code,
+                        mi.next_run_indicator,
+                        mi.rolled_back_by_module_instance_id
+                    ) THEN 'R'
+                    ELSE 'P'
+                END
             WHERE mi.module_id = p_module_id
                 AND mi.next_run_indicator = 'C'
-                AND mi.next_run_batch_id = v_batch_id
-                AND NOT omd._module_has_newer_failure(p_module_id, mi.module_instance_id)
-        ) THEN
-            p_processing_indicator := 'C';
-            p_reason := 'ALREADY_SUCCEEDED';
-            RETURN;
+                AND mi.next_run_batch_id IS NULL
+                AND mi.execution_status_code <> 'E';
+            IF FOUND THEN
+                p_processing_indicator := 'C';
+                p_reason := 'DIRECTIVE';
+                RETURN;
+            ELSIF EXISTS (
+                SELECT FROM omd.module_instance AS mi
+                WHERE mi.module_id = p_module_id
+                    AND mi.next_run_indicator = 'C'
+                    AND mi.next_run_batch_id = v_batch_id
+                    AND NOT omd._module_has_newer_failure(p_module_id, mi.module_instance_id)
+            ) THEN
+                p_processing_indicator := 'C';
+                p_reason := 'ALREADY_SUCCEEDED';
+                RETURN;
+            END IF;
         END IF;
         -- 5. A rollback is pending.
         p_instance_array := omd.pending_rollback(p_module_id);

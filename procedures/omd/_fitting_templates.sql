@@ -2,7 +2,8 @@
 -- the routine of its kind is the statement. Of others it is its own ones alone, else those for its
 -- area, platform and format, where those for its table type come before those for every type. Where
 -- the TRUNCATE of an area would destroy other rows, the rows are deleted by their insert instance
--- id instead, as in HSTG.
+-- id instead, as in HSTG. The planner inlines it into the query of the caller, which is planned
+-- once a session.
 
 CREATE OR REPLACE FUNCTION omd._fitting_templates(
     p_module_id integer
@@ -11,8 +12,6 @@ RETURNS SETOF omd.rollback_template
 LANGUAGE sql
 STABLE
 PARALLEL SAFE
-SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     WITH candidate AS (
         SELECT
@@ -29,7 +28,9 @@ BEGIN ATOMIC
                     AND m.table_format_code IS NOT DISTINCT FROM t.table_format_code
                     AND (m.table_type_code = t.table_type_code OR t.table_type_code IS NULL)
                 )
-        WHERE m.module_id = p_module_id AND omd._undo_routine(p_module_id) IS NULL
+        WHERE
+            m.module_id = p_module_id
+            AND NOT EXISTS (SELECT FROM omd._undo_routines(m.module_id))
     ),
 
     chosen AS (
@@ -74,8 +75,7 @@ BEGIN ATOMIC
                     )
                 )
             ).*
-        FROM omd._undo_routine(p_module_id) AS u (routine)
-        WHERE u.routine IS NOT NULL
+        FROM omd._undo_routines(p_module_id) AS u (routine)
     ) AS fitting
     ORDER BY fitting.step;
 END;

@@ -1,5 +1,4 @@
--- Most targets have no trigger at all, and so no foreign key refers to them; the catalogue says so
--- in one row. Where a template keeps rows, nothing says that a row is deleted.
+-- Where a template keeps rows, nothing says that a row is deleted.
 
 CREATE OR REPLACE FUNCTION omd._guarded_places(
     p_module_id integer
@@ -21,14 +20,6 @@ DECLARE
 BEGIN
     SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = p_module_id;
     v_relation := omd.target_relation(v_module.table_code);
-    PERFORM FROM pg_class AS c
-    WHERE c.oid = v_relation
-        AND c.relkind = 'r'
-        AND NOT c.relhastriggers
-        AND NOT c.relhassubclass;
-    IF FOUND THEN
-        RETURN;
-    END IF;
     RETURN QUERY
     SELECT
         t.relation,

@@ -1,5 +1,5 @@
 -- An evaluation looks at the instances that execute, ask for a skip, or wait for a rollback. The
--- planner inlines the function, as omd._awaits_rollback, and the same index serves it.
+-- planner inlines the function, as omd._awaits_rollback, and joins what two indexes answer.
 
 CREATE OR REPLACE FUNCTION omd._is_open(
     p_execution_status_code text,

@@ -14,22 +14,28 @@ DECLARE
     v_array bigint[];
     v_companions bigint[];
     v_batch_instance_id bigint;
+    v_is_sent boolean;
 BEGIN
     UPDATE omd.module_instance AS mi SET processing_indicator = 'P'
     WHERE mi.module_instance_id = p_module_instance_id
         AND mi.execution_status_code = 'E'
         AND mi.processing_indicator = 'R'
-    RETURNING mi.rollback_instance_array, mi.companion_instance_array, mi.batch_instance_id
-    INTO v_array, v_companions, v_batch_instance_id;
-    IF NOT FOUND THEN
+    RETURNING
+        mi.rollback_instance_array,
+        mi.companion_instance_array,
+        mi.batch_instance_id,
+        omd._tell_instance('Module Instance', p_module_instance_id, clock_timestamp())
+    INTO v_array, v_companions, v_batch_instance_id, v_is_sent;
+    IF v_is_sent IS NULL THEN
         RETURN;
     END IF;
-    PERFORM omd._tell_instance('Module Instance', p_module_instance_id, clock_timestamp());
 
-    PERFORM FROM omd.module_instance AS mi
-    WHERE mi.module_instance_id = ANY(v_array || v_companions)
-    ORDER BY mi.module_instance_id
-    FOR NO KEY UPDATE;
+    IF cardinality(v_array || v_companions) > 1 THEN
+        PERFORM FROM omd.module_instance AS mi
+        WHERE mi.module_instance_id = ANY(v_array || v_companions)
+        ORDER BY mi.module_instance_id
+        FOR NO KEY UPDATE;
+    END IF;
     UPDATE omd.module_instance AS mi SET rolled_back_by_module_instance_id = p_module_instance_id
     WHERE mi.module_instance_id = ANY(v_array || v_companions)
         AND mi.rolled_back_by_module_instance_id IS NULL;

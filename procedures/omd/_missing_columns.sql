@@ -19,6 +19,10 @@ BEGIN ATOMIC
         needed.column_name
     FROM omd.module AS m
     CROSS JOIN
+        LATERAL omd.target_relation(
+            CASE WHEN m.platform_code = 'POSTGRES' THEN m.table_code END
+        ) AS r (relation)
+    CROSS JOIN
         LATERAL (
             SELECT string_agg(t.statement_template, '') AS text
             FROM omd._fitting_templates(m.module_id) AS t
@@ -48,7 +52,14 @@ BEGIN ATOMIC
         AND CASE
             WHEN coalesce(strpos(statements.text, needed.placeholder), 0) = 0 THEN FALSE
             WHEN m.platform_code = 'POSTGRES'
-                THEN omd.target_column_type(m.table_code, needed.column_name) IS NULL
+                THEN NOT EXISTS (
+                    SELECT FROM pg_attribute AS a
+                    WHERE
+                        a.attrelid = r.relation
+                        AND a.attname::text = needed.column_name
+                        AND a.attnum > 0
+                        AND NOT a.attisdropped
+                )
             ELSE needed.column_name IS NULL
         END;
 END;

@@ -74,9 +74,8 @@ BEGIN
         p_processing_indicator := v_decision.p_processing_indicator;
         p_instance_array := v_decision.p_instance_array;
         p_reason := v_decision.p_reason;
-        IF p_reason = 'RUNNING'
-            AND v_context <> p_execution_context
-            AND EXISTS (
+        IF p_reason = 'RUNNING' AND v_context <> p_execution_context THEN
+            IF EXISTS (
                 SELECT FROM omd._executing_module_instances(v_module_id, NULL) AS e (id)
                 INNER JOIN omd.module_instance AS mi ON e.id = mi.module_instance_id
                 WHERE NOT p_execution_context -> 'seen_alive' @> to_jsonb(e.id)
@@ -86,10 +85,10 @@ BEGIN
                         v_context,
                         ARRAY['host', 'boot_id', 'pid_namespace']
                     )
-            )
-        THEN
-            p_module_instance_id := 0;
-            RETURN;
+            ) THEN
+                p_module_instance_id := 0;
+                RETURN;
+            END IF;
         END IF;
     ELSIF p_batch_instance_id <> 0 THEN
         PERFORM omd._require_batch_instance(p_batch_instance_id);

@@ -124,7 +124,7 @@ BEGIN
             is_plain := EXISTS (
                 SELECT FROM pg_class AS c
                 WHERE c.oid = relation AND c.relkind = 'r' AND NOT c.relhastriggers
-                    AND NOT c.relhasrules
+                    AND NOT c.relhasrules AND NOT c.relhassubclass
             );
             statements := ARRAY(
                 SELECT omd._fill_template(t.statement_template, v_values)

@@ -15,12 +15,6 @@ AS $require_deletable$
 DECLARE
     v_problem record;
 BEGIN
-    PERFORM FROM omd.module AS m
-    INNER JOIN pg_class AS c ON c.oid = omd.target_relation(m.table_code)
-    WHERE m.module_id = p_module_id AND c.relkind IN ('r', 'p');
-    IF FOUND THEN
-        RETURN;
-    END IF;
     SELECT p.problem, p.command, m.table_code INTO v_problem
     FROM omd._module_problems(p_module_id) AS p
     CROSS JOIN omd.module AS m

@@ -15,7 +15,9 @@ DECLARE
     v_instance record;
 BEGIN
     -- The looks of a rollback must see what others have committed until then.
-    PERFORM omd.require_read_committed();
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        PERFORM omd.require_read_committed();
+    END IF;
     SELECT mi.execution_status_code, mi.processing_indicator, m.module_code, m.platform_code
     INTO v_instance
     FROM omd.module_instance AS mi

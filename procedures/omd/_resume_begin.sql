@@ -11,17 +11,23 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $resume_begin$
+DECLARE
+    v_instance omd.module_instance;
 BEGIN
-    UPDATE omd.module_instance AS mi SET
-        lease_expires_at = clock_timestamp() + (mi.lease_expires_at - mi.start_datetime)
-    WHERE mi.module_instance_id = p_module_instance_id
-        AND mi.execution_status_code = 'E'
-        AND mi.start_datetime >= transaction_timestamp()
-        AND mi.lease_expires_at IS NOT NULL;
-
-    PERFORM omd._hold_batch_instance(mi.batch_instance_id)
+    SELECT mi.* INTO v_instance
     FROM omd.module_instance AS mi
     WHERE mi.module_instance_id = p_module_instance_id;
+    IF v_instance.execution_status_code = 'E'
+        AND v_instance.start_datetime >= transaction_timestamp()
+        AND v_instance.lease_expires_at IS NOT NULL
+    THEN
+        UPDATE omd.module_instance AS mi SET
+            lease_expires_at = clock_timestamp() + (mi.lease_expires_at - mi.start_datetime)
+        WHERE mi.module_instance_id = p_module_instance_id;
+    END IF;
+    IF v_instance.batch_instance_id <> 0 THEN
+        PERFORM omd._hold_batch_instance(v_instance.batch_instance_id);
+    END IF;
 END
 $resume_begin$;
 

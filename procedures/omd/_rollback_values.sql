@@ -10,41 +10,62 @@ STABLE
 PARALLEL SAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $rollback_values$
 DECLARE
+    v_row record;
     v_module omd.module;
+    v_keys text[];
     v_platform_code text;
     v_is_here boolean;
+    v_table text;
+    v_literal text;
     v_insert_column text;
     v_update_column text;
     v_is_boolean boolean;
-    v_keys text[];
     v_equals text;
 BEGIN
-    SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_id = p_module_id;
+    SELECT
+        m AS module,
+        (
+            SELECT jsonb_object_agg(a.attname, a.atttypid::integer)
+            FROM pg_attribute AS a
+            WHERE a.attrelid = r.relation
+                AND a.attname::text IN (m.update_instance_column, m.current_indicator_column)
+                AND a.attnum > 0
+                AND NOT a.attisdropped
+        ) AS types,
+        (
+            SELECT array_agg(omd._quote_column(k.key_column, m.platform_code) ORDER BY k.n)
+            FROM unnest(m.business_key_columns) WITH ORDINALITY AS k (key_column, n)
+        ) AS keys
+    INTO v_row
+    FROM omd.module AS m
+    CROSS JOIN LATERAL omd.target_relation(
+        CASE WHEN m.platform_code = 'POSTGRES' THEN m.table_code END
+    ) AS r (relation)
+    WHERE m.module_id = p_module_id;
+    v_module := v_row.module;
+    v_keys := v_row.keys;
     v_platform_code := v_module.platform_code;
     v_is_here := v_platform_code = 'POSTGRES';
+    v_table := omd.quote_table(v_module.table_code, v_platform_code);
+    v_literal := coalesce(
+        CASE WHEN v_is_here THEN v_table ELSE omd.spell_table(v_module.table_code) END,
+        v_module.table_code
+    );
     v_insert_column := omd._quote_column(v_module.insert_instance_column, v_platform_code);
-    IF NOT v_is_here
-        OR omd.target_column_type(v_module.table_code, v_module.update_instance_column)
-        IS NOT NULL
-    THEN
+    IF NOT v_is_here OR v_row.types ? v_module.update_instance_column THEN
         v_update_column := omd._quote_column(v_module.update_instance_column, v_platform_code);
     END IF;
-    v_is_boolean := v_is_here
-        AND omd.target_column_type(v_module.table_code, v_module.current_indicator_column)
-        = 'boolean';
-    SELECT array_agg(omd._quote_column(k.key_column, v_platform_code) ORDER BY k.n) INTO v_keys
-    FROM unnest(v_module.business_key_columns) WITH ORDINALITY AS k (key_column, n);
+    v_is_boolean := v_row.types ->> v_module.current_indicator_column = 'bool'::regtype::oid::text;
     -- Spark can join by an equality that treats two NULLs as equal; PostgreSQL has no such operator
     -- that it can join by.
     v_equals := CASE WHEN v_is_here THEN '=' ELSE '<=>' END;
 
     RETURN jsonb_build_object(
-        'table', omd.quote_table(v_module.table_code, v_platform_code),
-        'table_literal', omd._quote_value(
-            coalesce(omd.spell_table(v_module.table_code), v_module.table_code), v_platform_code
-        ),
+        'table', v_table,
+        'table_literal', omd._quote_value(v_literal, v_platform_code),
         'insert_instance_column', v_insert_column,
         'update_instance_column', coalesce(v_update_column, 'NULL::bigint'),
         'and_reset_update', coalesce(', ' || v_update_column || ' = NULL', ''),

@@ -11,19 +11,27 @@ SET search_path = pg_catalog, pg_temp
 SET row_security = off
 AS $confirm_rollback$
 DECLARE
-    v_check record;
-    v_left bigint;
+    v_checks jsonb;
 BEGIN
     PERFORM omd._require_rollback(p_module_instance_id, NULL);
-    FOR v_check IN SELECT c.* FROM omd._rollback_checks(p_module_instance_id) AS c LOOP
-        EXECUTE v_check.statement INTO v_left;
-        IF v_left > 0 THEN
-            PERFORM omd._refuse_left_rows(
-                v_check.module_code, v_check.table_code, v_check.instance_array, v_left
-            );
-        END IF;
-    END LOOP;
-    PERFORM omd._mark_rolled_back(p_module_instance_id);
+    v_checks := (
+        SELECT
+            coalesce(
+                jsonb_agg(
+                    jsonb_build_object(
+                        'module_code', p.module_code,
+                        'table_code', p.table_code,
+                        'instance_array', p.instance_array,
+                        'statement', p.check_statement
+                    )
+                    ORDER BY p.place
+                ),
+                '[]'
+            )
+        FROM omd._rollback_plan(p_module_instance_id, TRUE) AS p
+        WHERE p.check_statement IS NOT NULL
+    );
+    CALL omd._confirm_rollback(p_module_instance_id, v_checks);
 END
 $confirm_rollback$;
 

@@ -42,7 +42,7 @@ BEGIN
     IF v_is_death
         AND p_module_instance_id IS NOT NULL
         AND v_module.platform_code = 'POSTGRES'
-        AND omd._undo_routine(p_module_id) IS NULL
+        AND NOT EXISTS (SELECT FROM omd._undo_routines(p_module_id))
     THEN
         INSERT INTO omd.dead_run (module_id, module_instance_id)
         VALUES (p_module_id, p_module_instance_id)

@@ -1,6 +1,6 @@
--- What is open executes or waits. Each has its own look, as omd._decide_module has: one into
--- ix_module_instance_open would pass over each run that has ended since a transaction sleeps. The
--- planner inlines it into the query of the caller.
+-- What is open executes or waits. Each has its own look, as omd._decide_module has: one for both
+-- would pass over each run that has ended since a transaction sleeps. The planner inlines it into
+-- the query of the caller.
 
 CREATE OR REPLACE FUNCTION omd.open_module_instances(
     p_module_id integer

@@ -24,15 +24,14 @@ DECLARE
 BEGIN
     FOR v_planned IN
         SELECT
-            (row_number() OVER (ORDER BY p.place, s.step))::integer AS step,
-            s.platform_code,
-            coalesce(i.statement, s.statement) AS statement,
-            CASE WHEN i.statement IS NULL THEN s.count_statement ELSE i.count_statement END
+            (row_number() OVER (ORDER BY p.place, p.step))::integer AS step,
+            p.platform_code,
+            coalesce(i.statement, p.statement) AS statement,
+            CASE WHEN i.statement IS NULL THEN p.count_statement ELSE i.count_statement END
                 AS count_statement
-        FROM omd._rollback_parts(p_module_instance_id) AS p
-        CROSS JOIN LATERAL omd._rollback_statements(p.module_id, p.instance_array) AS s
+        FROM omd._rollback_plan(p_module_instance_id) AS p
         LEFT JOIN LATERAL omd._instead_of_truncate(p.module_id, p.instance_array) AS i
-            ON s.statement ~* '^\s*TRUNCATE\M' AND omd._has_strangers(p.module_id)
+            ON p.statement ~* '^\s*TRUNCATE\M' AND omd._has_strangers(p.module_id)
         ORDER BY 1
     LOOP
         step := v_planned.step;

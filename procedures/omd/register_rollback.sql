@@ -45,7 +45,7 @@ BEGIN
             )
         );
     END IF;
-    IF omd._undo_routine(v_module.module_id) IS NOT NULL THEN
+    IF EXISTS (SELECT FROM omd._undo_routines(v_module.module_id)) THEN
         PERFORM omd.raise_error(
             'OM209',
             jsonb_build_object(

@@ -18,8 +18,9 @@ SET jit = off
 SET row_security = off
 AS $rollback_module$
 DECLARE
-    v_part record;
-    v_statement text;
+    v_step record;
+    v_place integer;
+    v_checks jsonb;
     v_schema text;
     v_table text;
     v_constraint text;
@@ -39,29 +40,44 @@ BEGIN
                 PERFORM set_config('lock_timeout', '500ms', TRUE);
             END IF;
             SET CONSTRAINTS ALL DEFERRED;
-            FOR v_part IN
-                SELECT p.* FROM omd._rollback_parts(p_module_instance_id) AS p ORDER BY p.place
+            v_place := 0;
+            v_checks := '[]';
+            FOR v_step IN
+                SELECT p.* FROM omd._rollback_plan(p_module_instance_id) AS p
+                ORDER BY p.place, p.step
             LOOP
-                PERFORM omd._require_deletable(p_module_instance_id, v_part.module_id);
-                PERFORM omd._refuse_losses(
-                    p_module_instance_id, v_part.module_id, v_part.instance_array
-                );
-                FOR v_statement IN
-                    SELECT s.statement
-                    FROM omd._rollback_statements(v_part.module_id, v_part.instance_array) AS s
-                    ORDER BY s.step
-                LOOP
-                    IF v_statement ~* '^\s*TRUNCATE\M' THEN
-                        v_statement := coalesce(
-                            omd._look_before_truncate(v_part.module_id, v_part.instance_array),
-                            v_statement
+                IF v_step.place <> v_place THEN
+                    v_place := v_step.place;
+                    IF v_step.check_statement IS NOT NULL THEN
+                        v_checks := v_checks || jsonb_build_object(
+                            'module_code', v_step.module_code,
+                            'table_code', v_step.table_code,
+                            'instance_array', v_step.instance_array,
+                            'statement', v_step.check_statement
                         );
                     END IF;
-                    EXECUTE v_statement;
-                END LOOP;
+                    IF NOT v_step.is_table THEN
+                        PERFORM omd._require_deletable(p_module_instance_id, v_step.module_id);
+                    END IF;
+                    IF v_step.is_referenced THEN
+                        PERFORM omd._refuse_losses(
+                            p_module_instance_id, v_step.module_id, v_step.instance_array
+                        );
+                    END IF;
+                END IF;
+                EXECUTE coalesce(
+                    CASE
+                        WHEN v_step.statement ~* '^\s*TRUNCATE\M'
+                            THEN
+                                omd._look_before_truncate(v_step.module_id, v_step.instance_array)
+                    END,
+                    v_step.statement
+                );
             END LOOP;
             SET CONSTRAINTS ALL IMMEDIATE;
-            PERFORM set_config('lock_timeout', v_lock_timeout, TRUE);
+            IF v_sessions <> '{}' THEN
+                PERFORM set_config('lock_timeout', v_lock_timeout, TRUE);
+            END IF;
             EXIT;
         EXCEPTION
             WHEN lock_not_available THEN
@@ -117,7 +133,7 @@ BEGIN
         END;
     END LOOP;
     PERFORM omd._keep_deferred();
-    CALL omd.confirm_rollback(p_module_instance_id);
+    CALL omd._confirm_rollback(p_module_instance_id, v_checks);
 END
 $rollback_module$;
 

@@ -20,16 +20,14 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT
-        (row_number() OVER (ORDER BY p.place, s.step))::integer,
-        s.platform_code,
-        s.statement_kind,
-        m.table_code,
-        m.insert_instance_column,
+        (row_number() OVER (ORDER BY p.place, p.step))::integer,
+        p.platform_code,
+        p.statement_kind,
+        p.table_code,
+        p.insert_instance_column,
         p.instance_array,
-        s.statement
-    FROM omd._rollback_parts(p_module_instance_id) AS p
-    INNER JOIN omd.module AS m ON p.module_id = m.module_id
-    CROSS JOIN LATERAL omd._rollback_statements(p.module_id, p.instance_array) AS s
+        p.statement
+    FROM omd._rollback_plan(p_module_instance_id) AS p
     ORDER BY 1;
 END;
 

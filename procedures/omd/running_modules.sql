@@ -21,9 +21,6 @@ BEGIN
         min(mi.start_datetime)
     FROM omd.module_instance AS mi
     WHERE mi.execution_status_code = 'E'
-        AND omd._is_open(
-            mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
-        )
         AND omd._cause_of_death(
             mi.lease_expires_at, mi.is_session_bound, mi.backend_pid, mi.statement_start,
             mi.processing_indicator, mi.batch_instance_id

@@ -33,9 +33,6 @@ BEGIN
     FROM omd.module_instance AS mi
     INNER JOIN omd.module AS m USING (module_id)
     WHERE mi.execution_status_code = 'E'
-        AND omd._is_open(
-            mi.execution_status_code, mi.next_run_indicator, mi.rolled_back_by_module_instance_id
-        )
         AND mi.module_id = ANY(p_module_array)
     ORDER BY mi.module_instance_id;
 END

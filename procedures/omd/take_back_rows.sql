@@ -32,9 +32,11 @@ BEGIN
     LOOP
         v_counts := '{}';
         IF v_part.way <> 'PENDING' THEN
-            PERFORM omd._refuse_losses(
-                p_recall_instance_id, v_part.module_id, v_part.instance_array
-            );
+            IF NOT v_part.is_plain THEN
+                PERFORM omd._refuse_losses(
+                    p_recall_instance_id, v_part.module_id, v_part.instance_array
+                );
+            END IF;
             IF v_part.way = 'DELETE' AND v_part.is_plain THEN
                 EXECUTE format(
                     'WITH gone AS (%s RETURNING %s AS id), n AS (SELECT id, count(*) AS n FROM gone'

@@ -106,6 +106,22 @@
 \ir ../../migrations/V190__notifications_say_nothing.sql
 \endif
 
+\set checksum '0c91c8f3fd4ea266925aadeea6087ac6a10d5a24cfa04b3e1bf3f4f0b6990351'
+\set migration 'V194__one_rollback_plan'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V194__one_rollback_plan.sql
+\endif
+
+\set checksum 'b0a7292d6556af0d7f0d40b10bbb2158299f1edccb33680a237ae82694af8eb6'
+\set phase 'contract'
+\set locks 'omd.module_instance'
+\set migration 'V195__two_indexes_of_open_runs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V195__two_indexes_of_open_runs.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -191,7 +207,7 @@
 \ir ../../procedures/omd/_sharing_relations.sql
 \ir ../../procedures/omd/_sharing_modules.sql
 \ir ../../procedures/omd/_truncate_would_harm.sql
-\ir ../../procedures/omd/_undo_routine.sql
+\ir ../../procedures/omd/_undo_routines.sql
 \ir ../../procedures/omd/_fitting_templates.sql
 \ir ../../procedures/omd/has_rollback_template.sql
 \ir ../../procedures/omd/_with_later_windows.sql
@@ -288,8 +304,8 @@
 \ir ../../procedures/omd/_decide_module.sql
 \ir ../../procedures/omd/_open_module_instance.sql
 \ir ../../procedures/omd/_answer_module.sql
-\ir ../../procedures/omd/_rollback_statements.sql
 \ir ../../procedures/omd/_rollback_parts.sql
+\ir ../../procedures/omd/_rollback_plan.sql
 \ir ../../procedures/omd/_instead_of_truncate.sql
 \ir ../../procedures/omd/_is_run_of.sql
 \ir ../../procedures/omd/_stamp_column.sql
@@ -305,9 +321,9 @@
 \ir ../../procedures/omd/preview_rollback.sql
 \ir ../../procedures/omd/_claim_companions.sql
 \ir ../../procedures/omd/_require_rollback.sql
-\ir ../../procedures/omd/_rollback_checks.sql
 \ir ../../procedures/omd/_mark_rolled_back.sql
 \ir ../../procedures/omd/_refuse_left_rows.sql
+\ir ../../procedures/omd/_confirm_rollback.sql
 \ir ../../procedures/omd/confirm_rollback.sql
 \ir ../../procedures/omd/_refuse_rollback.sql
 \ir ../../procedures/omd/_unseen_reference.sql

@@ -25,6 +25,7 @@ ROUTINE omd._close_batch_instance(bigint,text,text)
 ROUTINE omd._close_module_instance(bigint,text,text)
 ROUTINE omd._column_is_indexed(text,text) |  | omd_reader | EXECUTE
 ROUTINE omd._companion_instances(integer,bigint[]) |  | omd_reader | EXECUTE
+ROUTINE omd._confirm_rollback(bigint,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd._dead_runs(integer) |  | omd_admin | EXECUTE
 ROUTINE omd._dead_runs(integer) |  | omd_runner | EXECUTE
 ROUTINE omd._decide_batch(bigint,boolean) |  | omd_runner | EXECUTE
@@ -145,9 +146,9 @@ ROUTINE omd._require_rollback(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd._require_target(omd.module,text,text,text,text)
 ROUTINE omd._restore_settings(jsonb,text) |  | omd_runner | EXECUTE
 ROUTINE omd._resume_begin(bigint) |  | omd_runner | EXECUTE
-ROUTINE omd._rollback_checks(bigint) |  | omd_runner | EXECUTE
-ROUTINE omd._rollback_parts(bigint) |  | omd_reader | EXECUTE
-ROUTINE omd._rollback_statements(integer,bigint[]) |  | omd_reader | EXECUTE
+ROUTINE omd._rollback_parts(bigint) |  | omd_admin | EXECUTE
+ROUTINE omd._rollback_parts(bigint) |  | omd_runner | EXECUTE
+ROUTINE omd._rollback_plan(bigint,boolean) |  | omd_reader | EXECUTE
 ROUTINE omd._rollback_values(integer,bigint[])
 ROUTINE omd._routines_of_kind(text) |  | omd_runner | EXECUTE
 ROUTINE omd._save_look(text,text,text[],text) |  | omd_admin | EXECUTE
@@ -177,7 +178,7 @@ ROUTINE omd._truncate_would_harm(integer)
 ROUTINE omd._try_begin(text,bigint,jsonb,text,bigint,text,text,text,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd._uncut_reads(oid,oid,text[],oid,oid,oid[],oid[])
 ROUTINE omd._undo_for_room(bigint)
-ROUTINE omd._undo_routine(integer)
+ROUTINE omd._undo_routines(integer)
 ROUTINE omd._undone_tables(oid,text)
 ROUTINE omd._unknown_placeholder(text,text)
 ROUTINE omd._unseen_reference(text,text,text,text) |  | omd_admin | EXECUTE

@@ -376,6 +376,11 @@ NEVER_RAISED: list[tuple[str, str, list[str]]] = [
     ),
     ("OM204", "the target may be anywhere", ["omd.confirm_rollback > omd._require_rollback"]),
     (
+        "OM009 OM201 OM202 OM205",
+        "it asks for no statements",
+        ["omd.confirm_rollback > omd._rollback_plan"],
+    ),
+    (
         "OM005",
         "it names itself",
         [

@@ -10,7 +10,7 @@ from house.exceptions import CREATE_WHAT_FILES_SAY, OVER_GENERATED_TABLES
 
 # These execute SQL that an administrator has registered, with the rights of the caller.
 EXECUTE_REGISTERED_SQL = {
-    "omd.confirm_rollback(bigint)",
+    "omd._confirm_rollback(bigint,jsonb)",
     "omd.execute_module(bigint,text,text,boolean,boolean)",
     "omd.preview_rollback(bigint)",
     "omd.rollback_module(bigint)",

@@ -54,6 +54,7 @@ SCENE = """
     CREATE TABLE dwh.f (id bigint, omd_insert_module_instance_id bigint);
     CREATE VIEW dwh.v AS SELECT s.id FROM dwh.src AS s WHERE omd_lineage.in_block(s.pos, s.id);
     CALL omd.register_module('m_loop', 'HSTG', 'dwh.loop');
+    CALL omd.register_module('m_beat', 'HSTG', 'dwh.loop');
     CALL omd.register_batch('b_loop', 'Adhoc');
     CALL omd.register_batch('b_sql', 'Adhoc');
     CALL omd.register_module('m_1', 'HSTG', 'dwh.loop');

@@ -56,6 +56,19 @@ def in_database() -> Iterator[None]:
             yield
 
 
+def heartbeat() -> Iterator[None]:
+    """One run that lives all the time."""
+    with psycopg.connect(DSN, autocommit=True) as conn:
+        row = conn.execute("CALL omd.begin_module('m_beat', p_lease => '1 hour')").fetchone()
+        assert row is not None
+        try:
+            while True:
+                conn.execute("CALL omd.heartbeat(%s, '1 hour')", [row[0]])
+                yield
+        finally:
+            conn.execute("CALL omd.module_success(%s)", [row[0]])
+
+
 def step() -> Iterator[None]:
     with omd.connect(DSN, patience=_NONE) as control, psycopg.connect(DSN) as conn:
         while True:
@@ -105,7 +118,8 @@ def events() -> Iterator[None]:
 
 
 LOADS: dict[str, Callable[[], Iterator[None]]] = {
-    load.__name__: load for load in (module, batch, in_database, step, tasks, facts, events)
+    load.__name__: load
+    for load in (module, batch, in_database, heartbeat, step, tasks, facts, events)
 }
 
 

@@ -24,7 +24,7 @@ OF_USERS = {
     "omd._look_before_truncate",
     "omd._refuse_losses",
     "omd._take_referring",
-    "omd.confirm_rollback",
+    "omd._confirm_rollback",
     "omd.delete_stamped",
     "omd._statement_inputs",
     "omd.execute_module",

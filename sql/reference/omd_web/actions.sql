@@ -124,7 +124,7 @@ WITH listed AS (
         'SELECT r.module_instance_id, r.module_code, m.table_code, r.rows_inserted, '
         'r.rows_updated, r.rows_deleted, '
         '''SELECT * FROM omd.preview_rollback('' || o.module_instance_id || '')'' AS counts_now '
-        'FROM omd._rollback_parts(o.module_instance_id) AS p '
+        'FROM omd._rollback_plan(o.module_instance_id, TRUE) AS p '
         'INNER JOIN omd_report.module_execution_log AS r '
         'ON r.module_instance_id = ANY(p.instance_array) '
         'INNER JOIN omd.module AS m ON m.module_id = p.module_id '

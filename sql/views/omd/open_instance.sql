@@ -1,5 +1,5 @@
--- The condition is that of the index ix_module_instance_open, so the cost grows with the open
--- instances and not with history.
+-- ix_module_instance_executing and ix_module_instance_waiting together hold what the condition asks
+-- for, so the cost grows with the open instances and not with history.
 
 CREATE OR REPLACE VIEW omd.open_instance AS
 SELECT

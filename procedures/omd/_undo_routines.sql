@@ -1,9 +1,9 @@
--- What is not in this database, the caller undoes, by the templates.
+-- What is not in this database, the caller undoes, by the templates. The planner inlines it.
 
-CREATE OR REPLACE FUNCTION omd._undo_routine(
+CREATE OR REPLACE FUNCTION omd._undo_routines(
     p_module_id integer
 )
-RETURNS text
+RETURNS SETOF text
 LANGUAGE sql
 STABLE
 PARALLEL SAFE
@@ -14,7 +14,7 @@ BEGIN ATOMIC
     WHERE m.module_id = p_module_id AND m.platform_code = 'POSTGRES';
 END;
 
-COMMENT ON FUNCTION omd._undo_routine IS
+COMMENT ON FUNCTION omd._undo_routines IS
 'Returns the routine of a room that undoes the runs of the Module p_module_id, whose target is in '
-'this database; NULL: templates do. Locks: none.';
-REVOKE ALL ON FUNCTION omd._undo_routine FROM PUBLIC;
+'this database; no row: templates do. Locks: none.';
+REVOKE ALL ON FUNCTION omd._undo_routines FROM PUBLIC;
