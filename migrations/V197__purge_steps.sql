@@ -28,4 +28,4 @@ COMMENT ON COLUMN omd.purge_step.needs_keep IS
 COMMENT ON COLUMN omd.purge_step.table_code IS
 'The table whose rows p_deleted counts; NULL: it deletes none.';
 COMMENT ON COLUMN omd.purge_step.old_rows IS
-'A query over at most 10,000 rows: those that are older than $1. Some of them may be needed yet.';
+'A query over at most 1,000 rows: those that are older than $1. Some of them may be needed yet.';

@@ -106,7 +106,7 @@
 \ir ../../migrations/V190__notifications_say_nothing.sql
 \endif
 
-\set checksum 'c659a33f77c75c2c36ac562f043148bce9f0c6177834ecc5c117d7c7ed439439'
+\set checksum '8c7451eef077f5649cfaa4b60442445adfb0f8cd09918c78a0e335625136f40e'
 \set phase 'expand'
 \set migration 'V197__purge_steps'
 \ir ../setup/claim.psql

@@ -558,7 +558,7 @@ class HistoryRow:
         keep: How long the schedule keeps history; NULL: it has no keep.
         needs_keep: FALSE: what goes is needed by nobody, so that no keep has to be given.
         old_rows: How many rows are older than keep, or else than 90 days: so many a purge would
-            delete at most, since some may be needed yet. 10,000: so many or more. Where
+            delete at most, since some may be needed yet. 1,000: so many or more. Where
             needs_keep is FALSE, those of any age; in omd_event those that its own setting keep
             says.
         next_time: When it deletes next; NULL: never, since the schedule is inactive.

@@ -11,7 +11,7 @@ VALUES
         SELECT FROM (
             SELECT t.start_datetime AS at FROM omd.module_instance AS t
             WHERE t.module_instance_id > 0
-            ORDER BY t.module_instance_id LIMIT 10000
+            ORDER BY t.module_instance_id LIMIT 1000
         ) AS t
         WHERE t.at < $1
     $old_rows$
@@ -22,7 +22,7 @@ VALUES
         SELECT FROM (
             SELECT t.start_datetime AS at FROM omd.batch_instance AS t
             WHERE t.batch_instance_id > 0
-            ORDER BY t.batch_instance_id LIMIT 10000
+            ORDER BY t.batch_instance_id LIMIT 1000
         ) AS t
         WHERE t.at < $1
     $old_rows$
@@ -32,7 +32,7 @@ VALUES
     $old_rows$
         SELECT FROM (
             SELECT t.event_datetime AS at FROM omd.event_log AS t
-            ORDER BY t.event_id LIMIT 10000
+            ORDER BY t.event_id LIMIT 1000
         ) AS t
         WHERE t.at < $1
     $old_rows$

@@ -9,7 +9,7 @@ VALUES
     $old_rows$
         SELECT FROM (
             SELECT t.module_instance_id FROM omd_decision.cycle AS t
-            ORDER BY t.module_instance_id LIMIT 10000
+            ORDER BY t.module_instance_id LIMIT 1000
         ) AS t
         INNER JOIN omd_decision.run AS r ON t.module_instance_id = r.module_instance_id
         WHERE r.begun_at < $1

@@ -11,7 +11,7 @@ VALUES
         SELECT FROM (
             SELECT t.layer_code, t.delivery_status FROM omd_delivery.delivery AS t
             WHERE t.purged_datetime IS NULL AND t.status_datetime < $1
-            ORDER BY t.status_datetime, t.delivery_id LIMIT 10000
+            ORDER BY t.status_datetime, t.delivery_id LIMIT 1000
         ) AS t
         INNER JOIN omd_delivery.delivery_status AS s USING (layer_code, delivery_status)
         WHERE s.is_end

@@ -9,7 +9,7 @@ VALUES
     $old_rows$
         SELECT FROM (
             SELECT t.published_datetime FROM omd_event.event AS t
-            ORDER BY t.event_number LIMIT 10000
+            ORDER BY t.event_number LIMIT 1000
         ) AS t
         CROSS JOIN omd_event.setting AS s
         WHERE t.published_datetime < statement_timestamp() - s.keep AND $1 IS NOT NULL

@@ -11,7 +11,7 @@ VALUES
         CROSS JOIN LATERAL omd_facts._unneeded_upto(e.interface_id, $1) AS u (change_id)
         INNER JOIN omd_facts.change_key AS k
             ON e.entity_id = k.entity_id AND k.change_id <= u.change_id
-        LIMIT 10000
+        LIMIT 1000
     $old_rows$
 )
 ON CONFLICT (schema_name, position) DO UPDATE SET

@@ -9,7 +9,7 @@ VALUES
     $old_rows$
         SELECT FROM (
             SELECT t.ts AS at FROM omd_lineage.log AS t
-            ORDER BY t.module_instance_id LIMIT 10000
+            ORDER BY t.module_instance_id LIMIT 1000
         ) AS t
         WHERE t.at < $1
     $old_rows$

@@ -1,4 +1,4 @@
--- What a purge would delete is counted up to 10,000 rows a table, so it costs little however old
+-- What a purge would delete is counted up to 1,000 rows a table, so it costs little however old
 -- the history is. Without a keep the count is that of 90 days, which is only an example.
 
 CREATE OR REPLACE VIEW omd_report.history AS
@@ -39,7 +39,7 @@ COMMENT ON COLUMN omd_report.history.needs_keep IS
 'FALSE: what goes is needed by nobody, so that no keep has to be given.';
 COMMENT ON COLUMN omd_report.history.old_rows IS
 'How many rows are older than keep, or else than 90 days: so many a purge would delete at most, '
-'since some may be needed yet. 10,000: so many or more. Where needs_keep is FALSE, those of any '
+'since some may be needed yet. 1,000: so many or more. Where needs_keep is FALSE, those of any '
 'age; in omd_event those that its own setting keep says.';
 COMMENT ON COLUMN omd_report.history.next_time IS
 'When it deletes next; NULL: never, since the schedule is inactive.';

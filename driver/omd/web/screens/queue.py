@@ -508,7 +508,7 @@ LIMIT %(limit)s""",
         {
             "table": lambda r: cells.text(r["table_code"]),
             "rows at most#": lambda r: (
-                number(r["old_rows"]) + ("+" if r["old_rows"] >= _MOST else "")
+                number(r["old_rows"]) + ("+" if r["old_rows"] >= 1000 else "")
             ),
             "older than": lambda r: (
                 (as_text(r["keep"]) or "90 days") if r["needs_keep"] else "needed by nobody"
