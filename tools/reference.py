@@ -24,7 +24,7 @@ MANY = 20  # a longer list of routines would not help
 GROUPS = {
     "Registration and parameters": r"register_|add_|set_parameter|parameter_value|.*_definition",
     "Recovery": (
-        r".*rollback|fence|heartbeat|reap_|purge_history|set_next_run_indicator|audit_column_values"
+        r".*rollback|fence|heartbeat|reap_|purge|set_next_run_indicator|audit_column_values"
     ),
     "Batches": r".*batch",
     "Modules": r".*module",

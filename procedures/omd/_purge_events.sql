@@ -15,7 +15,7 @@ SET search_path = pg_catalog, pg_temp
 AS $purge_events$
 DECLARE
     v_deleted bigint;
-    v_from bigint := p_last_id;
+    v_from bigint := coalesce(p_last_id, 0);
 BEGIN
     SELECT CASE WHEN min(span.event_datetime) < p_before THEN max(span.event_id) END
     INTO p_last_id

@@ -15,7 +15,7 @@ SET search_path = pg_catalog, pg_temp
 AS $purge_module_instances$
 DECLARE
     v_deleted bigint;
-    v_from bigint := p_last_id;
+    v_from bigint := coalesce(p_last_id, 0);
     v_doomed bigint[];
 BEGIN
     SELECT

@@ -7,7 +7,8 @@ CREATE OR REPLACE PROCEDURE omd_dispatch.register_backend(
     p_backend_id text,
     p_ttl interval DEFAULT interval '30 seconds',
     INOUT p_position integer DEFAULT NULL,
-    INOUT p_members integer DEFAULT NULL
+    INOUT p_members integer DEFAULT NULL,
+    p_slots integer DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -31,17 +32,19 @@ BEGIN
     PERFORM omd.require_known_server();
     PERFORM omd_dispatch._settle_claims(p_backend_id, NULL);
     INSERT INTO omd_dispatch.backend_registration AS b (
-        backend_type, backend_id, registration_time, ttl, first_token
+        backend_type, backend_id, registration_time, ttl, first_token, slots
     )
     SELECT
         p_backend_type, p_backend_id, clock_timestamp(), p_ttl,
-        CASE WHEN t.is_called THEN t.last_value ELSE 0 END
+        CASE WHEN t.is_called THEN t.last_value ELSE 0 END,
+        p_slots
     FROM omd_dispatch.claim_token AS t
     ON CONFLICT (backend_id) DO UPDATE SET
         backend_type = excluded.backend_type,
         registration_time = excluded.registration_time,
         ttl = excluded.ttl,
-        first_token = excluded.first_token;
+        first_token = excluded.first_token,
+        slots = excluded.slots;
     SELECT p.position, p.members INTO p_position, p_members
     FROM omd_dispatch.backend_position(p_backend_type, p_backend_id) AS p;
 END
@@ -49,10 +52,10 @@ $register_backend$;
 
 COMMENT ON PROCEDURE omd_dispatch.register_backend IS
 'Registers the worker p_backend_id in the group p_backend_type, and returns p_position, its place '
-'from 0, and p_members, how many backends the group has. p_ttl: how long it lives without a renewal'
-' (30 seconds). Errors: OM005: type or id is NULL; OM013: an argument is not allowed; OM014: the '
-'isolation level is not read committed; OM109: nobody has confirmed this server. Locks: the '
-'backend; where the server has changed, the row of omd.installation. Call again when the answer '
-'was lost.';
+'from 0, and p_members, how many backends the group has. p_ttl: how long it lives without a '
+'renewal (30 seconds). p_slots: how many tasks it runs at once. Errors: OM005: type or id is '
+'NULL; OM013: an argument is not allowed; OM014: the isolation level is not read committed; '
+'OM109: nobody has confirmed this server. Locks: the backend; where the server has changed, the '
+'row of omd.installation. Call again when the answer was lost.';
 REVOKE ALL ON PROCEDURE omd_dispatch.register_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_backend TO omd_runner;

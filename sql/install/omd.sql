@@ -122,12 +122,28 @@
 \ir ../../migrations/V195__two_indexes_of_open_runs.sql
 \endif
 
+\set checksum '8c7451eef077f5649cfaa4b60442445adfb0f8cd09918c78a0e335625136f40e'
+\set phase 'expand'
+\set migration 'V197__purge_steps'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V197__purge_steps.sql
+\endif
+
+\set checksum 'c7a986364191b0d344fa00dda3724655949b9185a70bff84bb2ede5e04b23cc0'
+\set migration 'V198__one_purge'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V198__one_purge.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
 \ir ../reference/omd/module_kinds.sql
 \ir ../reference/omd/source_kinds.sql
 \ir ../reference/omd/maintenance.sql
+\ir ../reference/omd/purge_steps.sql
 \ir ../reference/omd/rollback_templates.sql
 \ir ../reference/omd/error_catalogue.sql
 \ir ../reference/omd/error_sentences.sql
@@ -449,13 +465,15 @@
 \ir ../../procedures/omd/_oldest_needed_module_instance.sql
 \ir ../../procedures/omd/_oldest_needed_batch_instance.sql
 \ir ../../procedures/omd/purge_cutoff.sql
-\ir ../../procedures/omd/_before_purge.sql
+\ir ../../procedures/omd/_prepare_purge.sql
 \ir ../../procedures/omd/_without_needed.sql
 \ir ../../procedures/omd/_purge_module_instances.sql
 \ir ../../procedures/omd/_purge_batch_instances.sql
 \ir ../../procedures/omd/_purge_events.sql
-\ir ../../procedures/omd/_record_purge.sql
-\ir ../../procedures/omd/purge_history.sql
+\ir ../../procedures/omd/_note_purge.sql
+\ir ../../procedures/omd/_require_purge.sql
+\ir ../../procedures/omd/purge.sql
+\ir ../../procedures/omd/_old_history.sql
 
 -- In-database runs
 \ir ../../procedures/omd/_require_database_run.sql

@@ -13,6 +13,7 @@
 \ir ../reference/omd_decision/error_catalogue.sql
 \ir ../reference/omd_decision/module_kinds.sql
 \ir ../reference/omd_decision/maintenance.sql
+\ir ../reference/omd_decision/purge_steps.sql
 \ir ../reference/omd_decision/listeners.sql
 \ir ../reference/omd_decision/texts.sql
 
@@ -139,7 +140,7 @@
 \ir ../../procedures/omd_decision/explain.sql
 \ir ../../procedures/omd_decision/decided.sql
 \ir ../../procedures/omd_decision/last_run_of.sql
-\ir ../../procedures/omd_decision/purge_log.sql
+\ir ../../procedures/omd_decision/_purge_kept.sql
 
 -- Erasure
 \ir ../../procedures/omd_decision/_holds_key.sql

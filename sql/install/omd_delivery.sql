@@ -20,6 +20,7 @@
 \ir ../reference/omd_delivery/error_catalogue.sql
 \ir ../reference/omd_delivery/module_kinds.sql
 \ir ../reference/omd_delivery/maintenance.sql
+\ir ../reference/omd_delivery/purge_steps.sql
 \ir ../reference/omd_delivery/constraint_types.sql
 \ir ../reference/omd_delivery/delivery_statuses.sql
 \ir ../reference/omd_delivery/texts.sql
@@ -214,8 +215,7 @@
 \ir ../../procedures/omd_delivery/_revert_mark.sql
 \ir ../../procedures/omd_delivery/revert_delivery.sql
 \ir ../../procedures/omd_delivery/persist_deliveries.sql
-\ir ../../procedures/omd_delivery/_purge_delivery.sql
-\ir ../../procedures/omd_delivery/purge_deliveries.sql
+\ir ../../procedures/omd_delivery/_purge_deltas.sql
 
 -- Border to the facts
 \ir ../../procedures/omd_delivery/_raise_item.sql

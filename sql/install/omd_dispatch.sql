@@ -24,6 +24,15 @@
 \ir ../../migrations/V185__rights_of_families.sql
 \endif
 
+\set checksum '6d3dfb2b16647c827ea753c8fa5f288db4359a9d75312f34c603c625248499b8'
+\set phase 'expand'
+\set locks 'omd_dispatch.backend_registration'
+\set migration 'V199__slots_of_workers'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V199__slots_of_workers.sql
+\endif
+
 \set checksum 'c9165ab67db378490e52d6fa6d874579d2f8f1112788bbd47bdb2cd2c079066f'
 \set phase 'expand'
 \set migration 'V200__error_classes'
@@ -211,6 +220,7 @@
 \ir ../../procedures/omd_dispatch/purge_partition.sql
 \ir ../../procedures/omd_dispatch/_partitions_past_retention.sql
 \ir ../../procedures/omd_dispatch/purge_family.sql
+\ir ../../procedures/omd_dispatch/_purge_rooms.sql
 
 -- Old model and migration
 \ir ../../procedures/omd_dispatch/_image_difference.sql
@@ -237,9 +247,11 @@
 \ir ../views/omd_dispatch/dispatch_dead.sql
 \ir ../views/omd_dispatch/problem_list.sql
 \ir ../views/omd_dispatch/dispatch_backends.sql
+\ir ../views/omd_dispatch/dispatch_sessions.sql
 \ir ../views/omd_dispatch/dispatch_suspensions.sql
 \ir ../views/omd_dispatch/dispatch_schedules.sql
 \ir ../views/omd_dispatch/dispatch_sources.sql
+\ir ../views/omd_dispatch/history.sql
 
 -- Shipped families, of which no event tells
 \ir ../reference/omd_dispatch/codes.sql

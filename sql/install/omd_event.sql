@@ -119,10 +119,9 @@
 \ir ../../procedures/omd_event/continue_as.sql
 \ir ../../procedures/omd_event/_before_purge.sql
 \ir ../../procedures/omd_event/_needed_instances.sql
-\ir ../../procedures/omd_event/_purge_step.sql
-\ir ../../procedures/omd_event/_log_purge.sql
-\ir ../../procedures/omd_event/purge_events.sql
+\ir ../../procedures/omd_event/_purge_published.sql
 \ir ../reference/omd_event/listeners.sql
+\ir ../reference/omd_event/purge_steps.sql
 
 -- Metrics, and what is watched
 \ir ../views/omd_event/metric_list.sql

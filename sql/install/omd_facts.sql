@@ -16,6 +16,7 @@
 \ir ../reference/omd_facts/delivery_statuses.sql
 \ir ../reference/omd_facts/read_bounds.sql
 \ir ../reference/omd_facts/listeners.sql
+\ir ../reference/omd_facts/purge_steps.sql
 \ir ../reference/omd_facts/source_kinds.sql
 \ir ../reference/omd_facts/texts.sql
 
@@ -198,7 +199,8 @@
 \ir ../../procedures/omd_facts/described_loads.sql
 \ir ../../procedures/omd_facts/described_entities.sql
 \ir ../../procedures/omd_facts/may_end.sql
-\ir ../../procedures/omd_facts/purge_changes.sql
+\ir ../../procedures/omd_facts/_unneeded_upto.sql
+\ir ../../procedures/omd_facts/_purge_keys.sql
 \ir ../../procedures/omd_facts/written_entities.sql
 \ir ../../procedures/omd_facts/writers_of_entity.sql
 \ir ../../procedures/omd_facts/stands_for.sql

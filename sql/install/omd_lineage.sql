@@ -51,6 +51,7 @@
 \ir ../reference/omd_lineage/server.sql
 \ir ../reference/omd_lineage/module_kinds.sql
 \ir ../reference/omd_lineage/maintenance.sql
+\ir ../reference/omd_lineage/purge_steps.sql
 \ir ../reference/omd_lineage/listeners.sql
 \ir ../reference/omd_lineage/texts.sql
 
@@ -237,7 +238,7 @@
 \ir ../../procedures/omd_lineage/_rows_of_step.sql
 \ir ../../procedures/omd_lineage/step.sql
 \ir ../../procedures/omd_lineage/restate.sql
-\ir ../../procedures/omd_lineage/purge_log.sql
+\ir ../../procedures/omd_lineage/_purge_log.sql
 \ir ../../procedures/omd_lineage/note_rows.sql
 \ir ../../procedures/omd_lineage/_log_topic_edit.sql
 \ir ../../procedures/omd_lineage/_log_offset_edit.sql

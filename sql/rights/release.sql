@@ -9,7 +9,6 @@ ROUTINE omd._answer_module(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._ask_rollback(bigint,bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd._awaits_rollback(text,text,bigint) |  | omd_reader | EXECUTE
 ROUTINE omd._batch_rollback_is_pending(integer) |  | omd_reader | EXECUTE
-ROUTINE omd._before_purge() |  | omd_admin | EXECUTE
 ROUTINE omd._bound_routine(oid) |  | omd_admin | EXECUTE
 ROUTINE omd._bound_routine(oid) |  | omd_runner | EXECUTE
 ROUTINE omd._cause_of_death(timestamp with time zone,boolean,integer,timestamp with time zone,text,bigint)
@@ -98,11 +97,14 @@ ROUTINE omd._needs_look(text) |  | omd_runner | EXECUTE
 ROUTINE omd._note_bulk(text,jsonb,bigint,bigint,text)
 ROUTINE omd._note_left_rows(integer,bigint[],bigint[],integer[]) |  | omd_admin | EXECUTE
 ROUTINE omd._note_left_rows(integer,bigint[],bigint[],integer[]) |  | omd_runner | EXECUTE
+ROUTINE omd._note_purge(interval,timestamp with time zone,jsonb,jsonb) |  | omd_admin | EXECUTE
+ROUTINE omd._old_history(timestamp with time zone) |  | omd_reader | EXECUTE
 ROUTINE omd._oldest_needed_batch_instance(integer)
 ROUTINE omd._oldest_needed_module_instance(integer)
 ROUTINE omd._oldest_of_last_runs(integer)
 ROUTINE omd._open_module_instance(text,bigint,jsonb,interval,boolean,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd._pause_after(interval,interval,bigint)
+ROUTINE omd._prepare_purge(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd._purge_batch_instances(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd._purge_events(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd._purge_module_instances(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
@@ -115,7 +117,6 @@ ROUTINE omd._reading_run(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._recall_parts(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd._recall_runs(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd._record_look(bigint,text[],text) |  | omd_runner | EXECUTE
-ROUTINE omd._record_purge(timestamp with time zone,bigint,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd._record_sql(text,bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd._referencing_modules(integer)
 ROUTINE omd._referencing_tables(oid)
@@ -142,6 +143,7 @@ ROUTINE omd._require_job(omd.module,text,text)
 ROUTINE omd._require_lease(interval)
 ROUTINE omd._require_module(text)
 ROUTINE omd._require_nothing_to_undo(omd.module,text,text)
+ROUTINE omd._require_purge(interval,text) |  | omd_admin | EXECUTE
 ROUTINE omd._require_rollback(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd._require_target(omd.module,text,text,text,text)
 ROUTINE omd._restore_settings(jsonb,text) |  | omd_runner | EXECUTE
@@ -350,8 +352,8 @@ ROUTINE omd.previous_batch_instance(text) |  | omd_reader | EXECUTE
 ROUTINE omd.previous_module_instance(text) |  | omd_reader | EXECUTE
 ROUTINE omd.primary_server() |  | omd_reader | EXECUTE
 ROUTINE omd.product_version()
+ROUTINE omd.purge(interval,text,jsonb,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd.purge_cutoff(interval,integer) |  | omd_admin | EXECUTE
-ROUTINE omd.purge_history(interval,integer,bigint,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd.put_trigger(text,text,text)
 ROUTINE omd.put_view(text,text,text)
 ROUTINE omd.quote_table(text,text) |  | omd_reader | EXECUTE
@@ -544,6 +546,7 @@ ROUTINE omd_decision._output_sql(jsonb,jsonb,text) |  | omd_runner | EXECUTE
 ROUTINE omd_decision._pin_run(bigint,text,timestamp with time zone,bigint,timestamp with time zone) |  | omd_runner | EXECUTE
 ROUTINE omd_decision._preview(text,timestamp with time zone) |  | omd_reader | EXECUTE
 ROUTINE omd_decision._process_run(bigint) |  | omd_runner | EXECUTE
+ROUTINE omd_decision._purge_kept(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_decision._raise_arrival(text,text,jsonb,bigint[]) |  | omd_reader | EXECUTE
 ROUTINE omd_decision._raise_arrival(text,text,jsonb,bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd_decision._raise_invalid(text,text,jsonb)
@@ -610,7 +613,6 @@ ROUTINE omd_decision.last_run_of(text,jsonb,text) |  | omd_reader | EXECUTE
 ROUTINE omd_decision.link_query(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_decision.outputs_of(jsonb)
 ROUTINE omd_decision.process_stage() |  | omd_runner | EXECUTE
-ROUTINE omd_decision.purge_log(interval,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_decision.recall_effects(bigint[],boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_decision.recall_follows(bigint[],bigint[])
 ROUTINE omd_decision.recall_locks(bigint[])
@@ -706,7 +708,7 @@ ROUTINE omd_delivery._names(jsonb)
 ROUTINE omd_delivery._open_end()
 ROUTINE omd_delivery._overtaken(bigint)
 ROUTINE omd_delivery._pattern_backtracks(text)
-ROUTINE omd_delivery._purge_delivery(timestamp with time zone,timestamp with time zone,bigint,bigint) |  | omd_admin | EXECUTE
+ROUTINE omd_delivery._purge_deltas(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_delivery._raise_argument(text,text,text)
 ROUTINE omd_delivery._raise_delta(bigint,text,text)
 ROUTINE omd_delivery._raise_fenced(omd_delivery.delivery,integer)
@@ -814,7 +816,6 @@ ROUTINE omd_delivery.move_delivery(bigint,text,text)
 ROUTINE omd_delivery.next_queue_item(integer)
 ROUTINE omd_delivery.note_erasure(text,text[])
 ROUTINE omd_delivery.persist_deliveries(text,interval,bigint) |  | omd_admin | EXECUTE
-ROUTINE omd_delivery.purge_deliveries(interval,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_delivery.queue_item(bigint)
 ROUTINE omd_delivery.raise_high_water_mark(integer,timestamp with time zone)
 ROUTINE omd_delivery.recall_effects(bigint[],boolean)
@@ -957,6 +958,7 @@ ROUTINE omd_dispatch._partition_code(text,integer,timestamp with time zone)
 ROUTINE omd_dispatch._partition_sql(text)
 ROUTINE omd_dispatch._partitions_past_retention(text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._pick_tasks(jsonb,timestamp with time zone,integer,bigint,text)
+ROUTINE omd_dispatch._purge_rooms(jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch._queue() |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch._raise_cache_version()
 ROUTINE omd_dispatch._raise_invalid_criterion(text,text,jsonb,jsonb)
@@ -1027,7 +1029,7 @@ ROUTINE omd_dispatch.maintain(bigint,bigint,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch.purge_family(text,integer[],integer[]) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.purge_partition(text,integer,text,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.queue_lanes(integer) |  | omd_reader | EXECUTE
-ROUTINE omd_dispatch.register_backend(text,text,interval,integer,integer) |  | omd_runner | EXECUTE
+ROUTINE omd_dispatch.register_backend(text,text,interval,integer,integer,integer) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch.register_family(text,jsonb,text[],text,integer,interval,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.register_schedule(text,text,text,jsonb,jsonb,text,interval,text,text,integer,text,text,timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.register_source(text,text,text,interval,text[],text) |  | omd_admin | EXECUTE
@@ -1089,14 +1091,13 @@ ROUTINE omd_event._job_name(text,text)
 ROUTINE omd_event._job_namespace()
 ROUTINE omd_event._job_type(text)
 ROUTINE omd_event._log_edit(text,text)
-ROUTINE omd_event._log_purge(bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_event._needed_instances(text,bigint[])
 ROUTINE omd_event._nominal_time(timestamp with time zone,timestamp with time zone)
 ROUTINE omd_event._open_lineage(bigint[]) |  | omd_reader | EXECUTE
 ROUTINE omd_event._output_facets(boolean,boolean,text)
 ROUTINE omd_event._parent_facet(jsonb,jsonb)
-ROUTINE omd_event._purge_costs() |  | omd_admin | EXECUTE
-ROUTINE omd_event._purge_step() |  | omd_admin | EXECUTE
+ROUTINE omd_event._purge_costs()
+ROUTINE omd_event._purge_published(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_event._raise_not_held(text,text,text)
 ROUTINE omd_event._raise_unknown_sink(text)
 ROUTINE omd_event._refuse_events(text,bigint,bigint,jsonb)
@@ -1118,7 +1119,6 @@ ROUTINE omd_event.continue_as(text) |  | omd_admin | EXECUTE
 ROUTINE omd_event.events_after(bigint,integer,text[]) |  | omd_reader | EXECUTE
 ROUTINE omd_event.parent_id(text,bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_event.publish(integer,bigint,bigint) |  | omd_runner | EXECUTE
-ROUTINE omd_event.purge_events(bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_event.record_cost(text,bigint,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd_event.register_sink(text,text,text[],text[],text,text,text,interval,bigint,text,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_event.remove_sink(text) |  | omd_admin | EXECUTE
@@ -1206,6 +1206,7 @@ ROUTINE omd_facts._odd_value_sql(text,text)
 ROUTINE omd_facts._open_end()
 ROUTINE omd_facts._open_position(text) |  | omd_admin | EXECUTE
 ROUTINE omd_facts._present_views(integer)
+ROUTINE omd_facts._purge_keys(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_facts._raise_export(text,text,text)
 ROUTINE omd_facts._raise_mapping(jsonb,text,text)
 ROUTINE omd_facts._raise_mark(integer,timestamp with time zone)
@@ -1252,6 +1253,7 @@ ROUTINE omd_facts._undo(text,bigint,text,bigint[],text) |  | omd_admin | EXECUTE
 ROUTINE omd_facts._undo_change(integer,bigint,bigint[],boolean)
 ROUTINE omd_facts._undo_load(omd_facts.load_log,bigint[])
 ROUTINE omd_facts._undo_marks(omd_facts.load_log)
+ROUTINE omd_facts._unneeded_upto(integer,timestamp with time zone)
 ROUTINE omd_facts._view_items(integer)
 ROUTINE omd_facts._view_statements(integer)
 ROUTINE omd_facts._views_shrink(integer)
@@ -1311,7 +1313,6 @@ ROUTINE omd_facts.next_change(text,timestamp with time zone,bigint)
 ROUTINE omd_facts.open_delivery(text,boolean,bigint,boolean) |  | omd_data_writer | EXECUTE
 ROUTINE omd_facts.open_delivery(text,boolean,bigint,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_facts.plan_changes(text,text[],timestamp with time zone,bigint,timestamp with time zone,bigint)
-ROUTINE omd_facts.purge_changes(interval,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_facts.purged_upto(text) |  | omd_admin | EXECUTE
 ROUTINE omd_facts.read_bound(text,text)
 ROUTINE omd_facts.recall_effects(bigint[],boolean)
@@ -1511,6 +1512,7 @@ ROUTINE omd_lineage._pos_expression(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._probe_source(integer,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._probe_source(integer,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._process_block(text,bigint,bigint) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._purge_log(timestamp with time zone,integer,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._queue_restatement(text,timestamp with time zone,timestamp with time zone,boolean,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._raise_fenced(bigint,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._raise_referenced(regclass,text,text,text) |  | omd_runner | EXECUTE
@@ -1617,7 +1619,6 @@ ROUTINE omd_lineage.note_rows()
 ROUTINE omd_lineage.plan(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.plan(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.probe_sources(integer) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage.purge_log(interval,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.put_back_rows(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.put_back_rows(bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.readers_of(bigint) |  | omd_reader | EXECUTE
@@ -1946,6 +1947,7 @@ TABLE omd.pending_recall |  | omd_reader | SELECT
 TABLE omd.platform |  | omd_reader | SELECT
 TABLE omd.problem_list |  | omd_reader | SELECT
 TABLE omd.processing_indicator |  | omd_reader | SELECT
+TABLE omd.purge_step |  | omd_reader | SELECT
 TABLE omd.read_bound |  | omd_reader | SELECT
 TABLE omd.reason |  | omd_reader | SELECT
 TABLE omd.return_work |  | omd_reader | SELECT
@@ -2287,6 +2289,7 @@ TABLE omd_report.dispatch_dead |  | omd_reader | SELECT
 TABLE omd_report.dispatch_queue |  | omd_reader | SELECT
 TABLE omd_report.dispatch_running |  | omd_reader | SELECT
 TABLE omd_report.dispatch_schedules |  | omd_reader | SELECT
+TABLE omd_report.dispatch_sessions |  | omd_reader | SELECT
 TABLE omd_report.dispatch_sources |  | omd_reader | SELECT
 TABLE omd_report.dispatch_suspensions |  | omd_reader | SELECT
 TABLE omd_report.erasure_items |  | omd_reader | SELECT
@@ -2305,6 +2308,7 @@ TABLE omd_report.failures |  | omd_reader | SELECT
 TABLE omd_report.flow |  | omd_reader | SELECT
 TABLE omd_report.flow_nodes |  | omd_reader | SELECT
 TABLE omd_report.footprint |  | omd_reader | SELECT
+TABLE omd_report.history |  | omd_reader | SELECT
 TABLE omd_report.lake_commits |  | omd_reader | SELECT
 TABLE omd_report.lake_folders |  | omd_reader | SELECT
 TABLE omd_report.lake_tables |  | omd_reader | SELECT

@@ -342,8 +342,8 @@ PACE: dict[str, tuple[int, Callable[[Connection], Run], int]] = {
     "count of dead tasks": (60, count_tasks, 1),
     "suspend and resume": (60, suspend, 1),
     "restart of a run": (120, restart, 1),
-    "purge of runs": (4, call("CALL omd.purge_history(make_interval(days => 5 * 365 - 1))"), 1),
-    "purge of events": (4, call("CALL omd_event.purge_events()"), 1),
+    "purge of runs": (4, call("CALL omd.purge(make_interval(days => 5 * 365 - 1), 'omd')"), 1),
+    "purge of events": (4, call("CALL omd.purge('0', 'omd_event')"), 1),
     "purge of tasks": (4, call("CALL omd_dispatch.purge_family(%s)", FAMILY), 1),
 }
 SCREENS = ("/", "/todo", "/grid", "/queue", "/graph", "/log", "/module/live.m9", "/batch/b_live")

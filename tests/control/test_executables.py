@@ -170,7 +170,7 @@ def test_rows_are_counted_when_the_statement_itself_writes(
 @pytest.mark.parametrize("where", ["block", "function"])
 @pytest.mark.parametrize(
     ("routine", "arguments"),
-    [("run_module", "'m'"), ("run_batch", "'b'"), ("purge_history", "interval '1 year'")],
+    [("run_module", "'m'"), ("run_batch", "'b'"), ("purge", "interval '1 year'")],
 )
 def test_what_commits_says_that_it_can_not_here(
     flow: Flow, where: str, routine: str, arguments: str

@@ -190,7 +190,7 @@ def test_a_purge_takes_the_ledger_of_what_it_deletes(flow: Flow, run: int) -> No
     kept = flow.begin_module().id
     attempt(flow, kept)
     flow.end_module(kept, "S")
-    flow.conn.execute("CALL omd.purge_history(interval '0')")
+    flow.conn.execute("CALL omd.purge(interval '0')")
     assert flow.rows("SELECT module_instance_id AS id FROM omd.write_ledger") == [{"id": kept}]
 
 

@@ -222,7 +222,7 @@ def test_a_purge_keeps_the_run_whose_rows_are_there(flow: Flow) -> None:
     flow.run_module()
     flow.run_module()
     flow.owner("UPDATE omd.module_instance SET start_datetime = now() - interval '400 days'")
-    flow.call("purge_history", keep="1 day")
+    flow.call("purge", keep="1 day")
     runs = "SELECT module_instance_id AS id FROM omd.{} WHERE module_id IS NOT NULL ORDER BY 1"
     ids = [row["id"] for row in flow.rows(runs.format("module_instance"))]
     assert kept in ids

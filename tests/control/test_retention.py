@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Another = Callable[..., Flow]
 
-PURGE = "CALL omd.purge_history(interval '1 year', %s)"
+PURGE = "CALL omd.purge(interval '1 year', 'omd')"
 
 
 def age(flow: Flow) -> None:
@@ -32,9 +32,31 @@ def age(flow: Flow) -> None:
     )
 
 
-def purge(flow: Flow, batch_size: int = 3) -> tuple[int, int, int]:
-    (row,) = flow.rows(PURGE, batch_size)
-    return row["p_module_instances"], row["p_batch_instances"], row["p_events"]
+@pytest.fixture(autouse=True)
+def small(flow: Flow) -> Iterator[None]:
+    before = flow.rows("SELECT schema_name, position, rows_per_step FROM omd.purge_step")
+    steps(flow, 3)
+    yield
+    for row in before:
+        flow.owner(
+            "UPDATE omd.purge_step SET rows_per_step = %s WHERE schema_name = %s AND position = %s",
+            row["rows_per_step"],
+            row["schema_name"],
+            row["position"],
+        )
+
+
+def steps(flow: Flow, rows: int) -> None:
+    """Let a step of a purge look at so many rows."""
+    flow.owner("UPDATE omd.purge_step SET rows_per_step = %s", rows)
+
+
+def purge(flow: Flow) -> tuple[int, int, int]:
+    (row,) = flow.rows(PURGE)
+    assert row["p_failed"] is None
+    tables = ("omd.module_instance", "omd.batch_instance", "omd.event_log")
+    modules, batches, events = (row["p_deleted"][table] for table in tables)
+    return modules, batches, events
 
 
 def left(flow: Flow, kind: str = "module") -> list[int]:
@@ -185,7 +207,8 @@ def test_a_purge_is_done_in_steps_and_called_again_finds_nothing(flow: Flow) -> 
     for _ in range(20):
         flow.run_module()
     age(flow)
-    assert purge(flow, batch_size=1)[0] == 19
+    steps(flow, 1)
+    assert purge(flow)[0] == 19
     assert purge(flow) == (0, 0, 0)
 
 
@@ -237,16 +260,15 @@ def test_two_purges_at_once_share_the_work(flow: Flow, another: Another) -> None
 @pytest.mark.parametrize(
     ("sqlstate", "arguments"),
     [
-        ("OM005", {"keep": None}),
-        ("OM005", {"keep": "1 year", "batch_size": None}),
+        ("OM005", {"keep": None, "room": "omd"}),
         ("OM013", {"keep": "-1 day"}),
-        ("OM013", {"keep": "1 year", "batch_size": 0}),
+        ("OM013", {"keep": "1 year", "room": "omd_web"}),
     ],
 )
 def test_a_senseless_retention_is_refused(
     flow: Flow, sqlstate: str, arguments: dict[str, Any]
 ) -> None:
-    flow.refused(sqlstate, "purge_history", **arguments)
+    flow.refused(sqlstate, "purge", **arguments)
 
 
 def test_a_purge_inside_a_transaction_deletes_nothing(flow: Flow) -> None:
@@ -282,7 +304,7 @@ def test_a_purge_of_everything_leaves_the_trace_of_who_did_what(
     admin = another(role="omd_admin")
     flow.conn.execute("SELECT pg_sleep(0.001)")  # they are older than the purge
     for _ in range(2):
-        admin.call("purge_history", keep="0")
+        admin.call("purge", keep="0", room="omd")
     events = [
         (row["code"], row["detail"].split(": ")[-1])
         for row in flow.rows(
@@ -292,7 +314,7 @@ def test_a_purge_of_everything_leaves_the_trace_of_who_did_what(
     ]
     assert ("PURGE", "begins") in events
     assert [code for code, _ in events].count("PURGE") == 4
-    assert ("PURGE", "deleted 1 Module Instances, 0 Batch Instances, 1 events") in events
+    assert ("PURGE", "deleted 1 of omd.event_log, 1 of omd.module_instance") in events
     assert "P -> R" in {code for code, _ in events}
     assert flow.rows("SELECT FROM omd.event_log WHERE event_detail = 'a note of nobody'") == []
     who = flow.rows("SELECT event_detail AS d FROM omd.event_log WHERE event_type_code = 4")
@@ -301,5 +323,5 @@ def test_a_purge_of_everything_leaves_the_trace_of_who_did_what(
     flow.conn.execute(
         "UPDATE omd.event_log SET event_datetime = event_datetime - interval '91 days'"
     )
-    admin.call("purge_history", keep="1 day")
+    admin.call("purge", keep="1 day", room="omd")
     assert flow.one("SELECT count(*) FROM omd.event_log WHERE event_type_code = 4") <= 3

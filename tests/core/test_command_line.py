@@ -82,10 +82,10 @@ SILENT = {
     "metrics", "metrics rules", "metrics sql-exporter", "metrics grafana",
     "delivery reject", "delivery cancel", "delivery revert", "delivery create", "delivery loaded",
     "delivery register-tenant", "delivery remove-tenant", "delivery register-agreement",
-    "delivery persist", "delivery purge", "decision", "decision activate", "decision deactivate",
-    "decision purge", "demo decision", "facts", "facts open", "facts close",
+    "delivery persist", "decision", "decision activate", "decision deactivate",
+    "demo decision", "facts", "facts open", "facts close",
     "facts deploy", "facts sql", "facts run", "facts undo", "facts cancel-export", "lake",
-    "recall", "recall drop", "event", "event publish", "event configure", "event purge",
+    "recall", "recall drop", "event", "event publish", "event configure",
     "event register", "event remove", "event again", "event continue-as",
 }  # fmt: skip
 

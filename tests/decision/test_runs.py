@@ -111,9 +111,16 @@ def test_a_run_writes_stamped_records_and_routes_rejects(room: Room) -> None:
     (row,) = explained(key=Jsonb({"k": 9}))
     assert (row["code"], row["params"]["v"]) == ("LEFTOVER", "c")
     assert len(explained(wave="7")) == 3
+
+    def purge(keep: timedelta) -> int:
+        count: int = room.call("omd.purge", keep=keep, room="omd_decision")["deleted"][
+            "omd_decision.cycle"
+        ]
+        return count
+
     room.conn.execute("SET ROLE omd_admin")
-    assert room.call("purge_log", keep=timedelta(hours=1))["rows"] == 0
-    assert room.call("purge_log", keep=timedelta(0))["rows"] == 4
+    assert purge(timedelta(hours=1)) == 0
+    assert purge(timedelta(0)) == 4
     room.conn.execute("RESET ROLE")
     assert explained(wave="7") == []
 

@@ -387,9 +387,10 @@ def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Comman
         "apply_delta",
     ]
     assert re.search(r"verdict +ACCEPTED\n", told(omd_("delivery", "show", id_)))
-    assert omd_("delivery", "purge", "--keep", "0 s").stderr == "Deliveries purged: 0.\n"
+    purge = ("purge", "--keep-days", "0", "--room", "omd_delivery")
+    assert omd_(*purge).stdout == "Deleted nothing.\n"
     assert omd_("delivery", "persist", "shop").stderr == "Deliveries persisted: 1.\n"
-    assert omd_("delivery", "purge", "--keep", "0 s").stderr == "Deliveries purged: 1.\n"
+    assert omd_(*purge).stdout == "Deleted 1 of omd_delivery.delivery.\n"
     done = omd_("delivery", "quarantine", id_, "--output", "json")
     assert (found(done), done.stderr) == (
         [],

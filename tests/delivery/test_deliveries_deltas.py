@@ -321,12 +321,18 @@ def test_the_facts_take_items_in_order_and_may_put_them_back(shop: Shop) -> None
     for queue_id in (1, 2):
         shop.persist(queue_id)
     for keep in ("1 hour", "290000 years"):  # the year of the latter is none of PostgreSQL
-        assert shop.call("purge_deliveries", keep=keep)["purged"] == 0
-    assert shop.call("purge_deliveries", keep="0")["purged"] == 2
+        assert shop.call("omd.purge", keep=keep, room="omd_delivery")["deleted"] == {
+            "omd_delivery.delivery": 0
+        }
+    assert shop.call("omd.purge", keep="0", room="omd_delivery")["deleted"] == {
+        "omd_delivery.delivery": 2
+    }
     assert shop.one(f"SELECT count(*) FROM {shop.delta('customer')}") == 0
     assert item_error(shop, "requeue_alone", 2) == "OM135"
     assert shop.receipt(two.id)["entities"][0]["rows_changed"] == 1
-    assert shop.call("purge_deliveries", keep="0")["purged"] == 0
+    assert shop.call("omd.purge", keep="0", room="omd_delivery")["deleted"] == {
+        "omd_delivery.delivery": 0
+    }
 
 
 def test_an_administrator_ends_deliveries_that_no_facts_take(
@@ -344,7 +350,9 @@ def test_an_administrator_ends_deliveries_that_no_facts_take(
     assert shop.status(one.id) == "ACCEPTED"
     assert admin.call("persist_deliveries", **persist)["persisted"] == 2
     assert (shop.status(one.id), shop.status(two.id)) == ("PERSISTED", "PERSISTED")
-    assert admin.call("purge_deliveries", keep="0")["purged"] == 2
+    assert admin.call("omd.purge", keep="0", room="omd_delivery")["deleted"] == {
+        "omd_delivery.delivery": 2
+    }
     run = shop.begin(forget)
     run.validate()
     run.write("customer", ("R", 1, None))

@@ -719,7 +719,7 @@ def test_the_runner_runs_and_the_administrator_decides(
     runner.call("fail_delivery", delivery_id=second.id, attempt=1)
     runner.begin(second.id)
     admin.call("reject_delivery", delivery_id=second.id, reason="why")
-    admin.call("purge_deliveries", keep="0")
+    admin.call("omd.purge", keep="0", room="omd_delivery")
     views = ("state", "log", "findings", "metrics", "queue", "marks", "thresholds")
     for view in views:
         reader.rows(f"SELECT * FROM omd_report.delivery_{view}")

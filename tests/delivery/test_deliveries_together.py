@@ -178,10 +178,14 @@ def test_a_purge_leaves_a_locked_interface_for_the_next_call(
         holder.conn.execute(
             "SELECT FROM omd_delivery.interface WHERE interface_code = 'shop' FOR NO KEY UPDATE"
         )
-        assert shop.call("purge_deliveries", keep="0")["purged"] == 1
-    assert shop.call("purge_deliveries", keep="0")["purged"] == 1
+        assert shop.call("omd.purge", keep="0", room="omd_delivery")["deleted"] == {
+            "omd_delivery.delivery": 1
+        }
+    assert shop.call("omd.purge", keep="0", room="omd_delivery")["deleted"] == {
+        "omd_delivery.delivery": 1
+    }
     with shop.conn.transaction():
-        shop.refused("OM018", "purge_deliveries", keep="0")
+        shop.refused("OM018", "omd.purge", keep="0")
 
 
 def test_nobody_waits_for_a_tenant_who_stages_rows(shop: Shop, shops: Callable[..., Shop]) -> None:

@@ -277,7 +277,7 @@ class Taker(Program):
             self.point()
             shop.one("SELECT omd_delivery.finish_queue_item(%s)", item["queue_id"])
         if self.rng.random() < 0.2:
-            self.call(shop, "purge_deliveries", keep="0")
+            self.call(shop, "omd.purge", keep="0", room="omd_delivery")
         time.sleep(0.02)
         return at_end and not items
 
@@ -352,7 +352,7 @@ def wrong(shop: Shop, sequences: dict[str, Sequence]) -> list[str]:
             sequences[code].may_count(n, counts) for n, counts in enumerate(told, 1)
         ):
             found.append(f"the queue of {entity} is {items} with {told}")
-        shop.call("purge_deliveries", keep="0")
+        shop.call("omd.purge", keep="0", room="omd_delivery")
         if left := shop.rows(f"SELECT * FROM {shop.delta(entity)}"):
             found.append(f"the delta of {entity} still has {left}")
     if running := shop.rows(

@@ -117,7 +117,8 @@ class TestPlayed:
         self, connection: psycopg.Connection[Any]
     ) -> None:
         left = connection.execute(
-            "SELECT (SELECT count(*) FROM omd_report.dispatch_schedules),"
+            "SELECT (SELECT count(*) FROM omd_report.dispatch_schedules"
+            "  WHERE inactive_indicator = 'N'),"
             " (SELECT count(*) FROM omd_report.dispatch_backends),"
             " (SELECT count(*) FROM omd_report.dispatch_suspensions),"
             " (SELECT count(*) FROM omd_report.dispatch_queue)"

@@ -72,7 +72,7 @@ def test_the_night_ends_well_and_needs_no_glue(played: Any, accepted: Any) -> No
         )
         == []
     )
-    assert names("SELECT schedule_code AS name FROM omd_report.dispatch_schedules") == []
+    assert names("SELECT schedule_code AS name FROM omd_report.dispatch_schedules") == ["omd.purge"]
     assert (
         names(
             "SELECT code AS name FROM omd_report.work WHERE state NOT IN ('IDLE', 'WAITING')"

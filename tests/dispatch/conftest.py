@@ -107,6 +107,7 @@ class Room(Flow):
 
 @pytest.fixture
 def room(conn: Connection) -> Room:
+    conn.execute("DELETE FROM omd_dispatch.task_schedule")  # the one that is shipped
     return Room(conn)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from omd._core.link import Link
+from omd._core.loop import Shared
 from omd.dispatch import maintenance
 from omd.dispatch.maintenance import Maintenance
 from support.lots import SEED, draws
@@ -198,13 +199,13 @@ def test_a_worker_goes_on_whatever_a_source_does_to_its_session(
     sources.register("kill", "public.v_kill", missed="ALL", every="1 minute",
                      next_time=room.one("SELECT now() - interval '1 hour'"))  # fmt: skip
     told: list[str] = []
-    rounds, main = Maintenance(link, told.append), link()
-    assert rounds.round(main).reclaimed == 1
+    rounds = Maintenance(Shared(link), told.append)
+    assert rounds.round().reclaimed == 1
     deadline = time.monotonic() + 90
     waits = "SELECT count(*) FROM omd_dispatch.task_schedule WHERE last_fired_at IS NULL"
     while room.one(waits) > 0 or not (sources.report("kill")["problem"] or "").startswith("57"):
         assert time.monotonic() < deadline
-        rounds.round(main)
+        rounds.round()
     sources.check()
     assert sources.report("first")["created_count"] == 1
     assert any("schedule kill could not be fired" in text for text in told)
@@ -219,10 +220,9 @@ def test_a_worker_goes_on_whatever_a_source_does_to_its_session(
     room.owner(
         "UPDATE omd_dispatch.task_schedule SET retry_time = NULL WHERE schedule_code = 'kill'"
     )
-    assert rounds.round(main).fired >= 60 + 1
+    assert rounds.round().fired >= 60 + 1
     row = sources.report("kill")
     assert (row["problem"], row["attempt"], row["lost_count"]) == (None, 0, 0)
-    rounds.close()
 
 
 def test_a_source_may_remove_its_schedule_or_another_one(sources: Sources) -> None:

@@ -119,7 +119,7 @@ def test_costs_go_with_their_instances(flow: Flow, conn: Connection) -> None:
         flow.owner(
             "INSERT INTO omd_event.run_cost VALUES (%s, %s, 0, 0, 0, 0, 0)", subject_type, id
         )
-    conn.execute("CALL omd_event.purge_events()")
+    conn.execute("CALL omd.purge('1 day', 'omd_event')")
     assert [(row["subject_type"], row["instance_id"]) for row in costs(flow)] == [
         ("MODULE", instance)
     ]

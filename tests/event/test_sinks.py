@@ -404,7 +404,7 @@ def test_acts_leave_events_and_roles_are_kept(sink: Flow, another: Callable[...,
         (runner, "CALL omd_event.continue_as('SAME')"),
         (runner, "CALL omd_event.configure()"),
         (runner, "CALL omd.confirm_server('moved')"),
-        (runner, "CALL omd_event.purge_events()"),
+        (runner, "CALL omd.purge('0', 'omd_event')"),
     ):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             session.conn.execute(call.encode())

@@ -234,7 +234,9 @@ def test_keys_that_each_reader_has_passed_are_purged(store: Store) -> None:
     windows(store, "mart.orders", (0, b))
 
     def purge(keep: str) -> Any:
-        return store.call("omd_facts.purge_changes", keep=keep)["purged"]
+        return store.call("omd.purge", keep=keep, room="omd_facts")["deleted"][
+            "omd_facts.change_key"
+        ]
 
     assert purge("1 day") == 0
     assert purge("0") == 2
@@ -245,8 +247,7 @@ def test_keys_that_each_reader_has_passed_are_purged(store: Store) -> None:
         block(store, a, c)
     assert caught.value.sqlstate == "OM158"
     assert block_end(store, 0, 1) == b
-    for keep, code in [(None, "OM005"), ("-1 s", "OM013")]:
-        store.refused(code, "omd_facts.purge_changes", keep=keep)
+    store.refused("OM013", "omd.purge", keep="-1 s", room="omd_facts")
 
 
 def test_changes_begin_and_end_to_be_kept(store: Store) -> None:

@@ -11,7 +11,7 @@ CONTROLS_TRANSACTIONS = {
     "omd.run_batch",
     "omd.execute_module",
     "omd._execute_batch",
-    "omd.purge_history",
+    "omd.purge",
     "omd.ask_whether_to_commit",
     "omd.maintain_rooms",
     "omd.require_no_transaction_block",
@@ -19,7 +19,6 @@ CONTROLS_TRANSACTIONS = {
     "omd._session_settings",
     "omd._listed_settings",
     "omd._named_settings",
-    "omd_delivery.purge_deliveries",
     "omd.finish_run",
     "omd._execute_runs",
     "omd_decision.run_stage",
@@ -29,7 +28,7 @@ CONTROLS_TRANSACTIONS = {
     "omd_dispatch.maintain",
     "omd_dispatch.purge_family",
     "omd_dispatch.purge_partition",
-    "omd_event.purge_events",
+    "omd_dispatch._purge_rooms",
     "omd_facts.load",
     "omd_facts.load_all",
     "omd_facts.undo",
@@ -182,7 +181,8 @@ OVER_GENERATED_TABLES = {
     # The text is the name of a routine, which a room has entered when it was installed.
     "omd.tell_undo",
     "omd.readable_until",
-    "omd._before_purge",
+    "omd._prepare_purge",
+    "omd._old_history",
     "omd._without_needed",
     "omd.confirm_server",
     "omd._skip_counters",
@@ -239,7 +239,7 @@ NULL_IS_AN_ANSWER = {
     "omd_lineage.probe_sources": "its only argument is an answer",
     "omd_event.configure": "NULL keeps what is set",
     "omd_event.transform_views": "NULL: the views of all topics",
-    "omd_event.purge_events": "its only argument is an answer",
+    "omd.purge": "without a keep it deletes what nobody needs",
 }
 
 # A reader may execute it although it is volatile.

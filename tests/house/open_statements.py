@@ -11,7 +11,7 @@ OURS: list[tuple[str, str, dict[str, int]]] = [
         "routines of a room",
         "a table says which, and only an installation writes it",
         {
-            "omd._before_purge": 1,
+            "omd._prepare_purge": 1,
             "omd._skip_counters": 1,
             "omd._undo_for_room": 1,
             "omd._without_needed": 1,
@@ -34,6 +34,7 @@ OURS: list[tuple[str, str, dict[str, int]]] = [
         "its OID or name is read where OMD keeps its own tables",
         {
             "omd._clear_server_bound": 1,
+            "omd._old_history": 1,
             "omd._skip_numbers": 1,
             "omd.hide_columns": 1,
             "omd.hold_off_vacuum": 1,

@@ -270,6 +270,16 @@ def checked_by_edits(conn: Connection, role: str) -> set[str]:
     )
 
 
+def named_in_rows(conn: Connection) -> set[str]:
+    """The steps of a purge, and the procedure that the shipped task of a purge calls."""
+    rows = conn.execute(
+        "SELECT schema_name || '.' || step_routine AS name FROM omd.purge_step"
+        " UNION SELECT target FROM omd_dispatch.task_conf_type_desc"
+        " WHERE handler = 'SQL' AND deliver_id = 'ADMIN'"
+    )
+    return {row["name"] for row in rows}
+
+
 @pytest.mark.parametrize("role", ROLES)
 def test_what_is_internal_is_granted_where_a_call_reaches_it_and_nowhere_else(
     installed: Connection, catalog: Catalog, role: str
@@ -285,6 +295,9 @@ def test_what_is_internal_is_granted_where_a_call_reaches_it_and_nowhere_else(
     if role in ("omd_runner", "omd_admin"):  # and so is what workers do between tasks
         open_ += [r.name for r in catalog if r.routine in MAINTENANCE]
         reached |= {r.name for r in catalog if r.routine in MAINTENANCE}
+    if role == "omd_admin":  # and what a purge calls, and tasks of its group
+        open_ += named_in_rows(installed)
+        reached |= named_in_rows(installed)
     seen = set()
     while open_:
         name = open_.pop()

@@ -287,7 +287,7 @@ def test_all_rooms_run_as_an_administrator(place, kind, with_admin):
         # Events, lakes, purges
         assert ("RUN_FAILED", 1) in published(flow)
         conn.execute("CALL omd_lake.register_namespace('lake', 'file:///tmp/nowhere')")
-        conn.execute("CALL omd.purge_history(interval '1 day')")
+        conn.execute("CALL omd.purge(interval '1 day')")
         for view in conn.execute(
             "SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'v'"
             " AND relnamespace = 'omd_report'::regnamespace"

@@ -256,5 +256,4 @@ def test_a_night_runs_nobody_s_code_as_the_owner(
     for topic in TOPICS:
         loader.step(topic)
     # What is old goes.
-    admin.call("omd.purge_history", keep=timedelta(days=1))
-    admin.call("omd_delivery.purge_deliveries", keep=timedelta(days=1))
+    admin.call("omd.purge", keep=timedelta(days=1))

@@ -496,7 +496,7 @@ def test_an_undo_that_can_not_put_all_back_is_refused(orders: Orders) -> None:
     assert orders.not_undone(second) == "OM218"
     orders.run("ALTER TABLE dwh.f RENAME dd TO d; ALTER TABLE dwh.f ADD COLUMN new int DEFAULT 7")
     # A purge keeps what the pending undo needs.
-    purge = b"CALL omd_lineage.purge_log('0'::interval, NULL)"
+    purge = b"CALL omd.purge('0', 'omd_lineage')"
     orders.scene.conn.execute(purge)
     orders.undo(second)
     assert orders.content("k, amount, new") == [(1, 10, 7)]

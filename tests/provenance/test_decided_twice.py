@@ -205,7 +205,7 @@ def test_a_recall_takes_back_what_was_decided_again(room: Room) -> None:
         (row["recall_id"], row["old_instance_id"], row["new_instance_id"], row["is_changed"])
         for row in superseded(room)
     ] == [(1, first, third, False), (2, second, third, False)]
-    room.call("omd_decision.purge_log", keep="0")
+    room.call("omd.purge", keep="0", room="omd_decision")
     assert superseded(room) == []
 
 

@@ -131,7 +131,7 @@ def test_what_can_t_be_taken_back_says_why(middle: Middle, problem: str) -> None
                 )
             ]
     elif problem == "PURGED":
-        middle.call("purge_deliveries", keep="0")
+        middle.call("omd.purge", keep="0", room="omd_delivery")
     effects = middle.effects(runs)
     blocked = [r for r in effects if r["action"] == "BLOCKED"]
     assert {r["problem"].partition(":")[0] for r in blocked} == expected

@@ -309,7 +309,7 @@ def test_what_is_in_the_way_stops_the_whole_recall(middle: Middle, problem: str)
         middle.conn.execute(b"INSERT INTO gdal_shop.stock (nbr, amount) VALUES (9, 'desk')")
         middle.call("omd_facts.close_delivery", delivery_id=desk)
     elif problem == "PURGED":
-        middle.call("purge_deliveries", keep="0")
+        middle.call("omd.purge", keep="0", room="omd_delivery")
     was = middle.shown()
     plan = middle.call("omd_provenance.plan_recall", reason="r", delivery_id=first)
     blocked = middle.rows(

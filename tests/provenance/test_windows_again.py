@@ -176,7 +176,7 @@ def test_a_window_without_an_undo_comes_again_as_it_was(shop: Store) -> None:
     take_back(shop, *second)
     assert out(shop) == [(1, 1), (3, 3)]
     # What is to be read again is not purged.
-    shop.call("omd_facts.purge_changes", keep="0")
+    shop.call("omd.purge", keep="0", room="omd_facts")
     load(shop, 4, orders=[("N", 4, 4)])
     run(shop)
     step(shop)
@@ -201,7 +201,7 @@ def test_a_block_whose_keys_are_purged_is_in_the_way_of_its_recall(shop: Store) 
             " WHERE c.source_code = 'facts.shop' ORDER BY c.start_id, 1"
         )
     ]
-    shop.call("omd_facts.purge_changes", keep="0")
+    shop.call("omd.purge", keep="0", room="omd_facts")
     recalls = Recalls(shop.conn)
     for number, recalled in enumerate(runs):
         recall = recalls.plan(recalled)

@@ -60,6 +60,7 @@ LOOKS_FIRST = {
 OF_OMD = {
     "omd._clear_server_bound",
     "omd._has_strangers",
+    "omd._old_history",
     "omd._restore_settings",
     "omd._skip_counters",
     "omd._skip_numbers",

@@ -51,13 +51,14 @@ class Heartbeat:
         self._wake = threading.Event()
         self._stopped = threading.Event()
         interval = self._lease / 5
+        link = connect()  # the first beat opens it
         self._beats = Periodic(
             f"heartbeat-{name}",
             interval,
             interval - (time.monotonic() - granted),
-            connect=connect,
-            call=self._beat,
+            call=lambda: self._beat(link),
             refused=self._refuse,
+            link=link,
         )
         self._watcher = threading.Thread(target=self._watch, name=f"omd-lease-{name}", daemon=True)
         self._watcher.start()

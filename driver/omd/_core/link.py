@@ -172,6 +172,12 @@ class Link:
         if self._connection is not None:
             self._connection.close()
 
+    def rest(self) -> None:
+        """Close the connection until there is something to do, so that the server has one less."""
+        with self._lock:
+            if self._connection is not None and not self._in_transaction:
+                self._connection.close()
+
     def cancel(self) -> None:
         """Ask the server to cancel the statement that it still executes, if nobody waits for it.
 

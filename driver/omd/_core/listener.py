@@ -31,8 +31,11 @@ class Listener:
     def __init__(self, link: Link, channel: str) -> None:
         self._link = link
         self._listens_on: psycopg.Connection[Any] | None = None
+        # What has arrived while a statement was executed: psycopg has taken it already.
+        self._caught: list[psycopg.Notify] = []
         link.open()
         self._clock = _Clock() if link.is_pooled else None
+        self._first = link._connection
         self.listen(channel)
 
     def __enter__(self) -> Listener:
@@ -42,6 +45,16 @@ class Listener:
         if self._clock is not None:
             self._clock.close()
         self._link.close()
+
+    def require(self) -> None:
+        """Raise when another connection has taken the place of that which listens to all."""
+        if self._link._connection is not self._first:
+            raise ConnectionFailed("the connection that listens was lost")
+
+    @property
+    def has_heard(self) -> bool:
+        """Whether something has arrived of which `fileno` does not tell."""
+        return bool(self._caught)
 
     @property
     def polls(self) -> bool:
@@ -59,13 +72,15 @@ class Listener:
         if self._clock is None:
             listen = sql.SQL("LISTEN {}").format(sql.Identifier(channel)).as_bytes(None)
             self._link.execute(listen, (), tuple, repeatable=True)
+            if self._listens_on is not self._link._connection:
+                self._connection().add_notify_handler(self._caught.append)
         self._listens_on = self._link._connection
 
-    def unlisten(self) -> None:
-        """Listen to no channel until `listen` is called."""
+    def unlisten(self, channel: str) -> None:
+        """Listen to one channel less."""
         if self._clock is None:
-            self._link.execute(b"UNLISTEN *", (), tuple, repeatable=True)
-        self._listens_on = None
+            unlisten = sql.SQL("UNLISTEN {}").format(sql.Identifier(channel)).as_bytes(None)
+            self._link.execute(unlisten, (), tuple, repeatable=True)
 
     @property
     def listens(self) -> bool:
@@ -84,7 +99,8 @@ class Listener:
                 raise ConnectionFailed("the connection that polls was lost")
             return set()
         pgconn = self._connection().pgconn
-        heard = set()
+        heard = {(notice.channel, notice.payload) for notice in self._caught}
+        self._caught.clear()
         try:
             pgconn.consume_input()
             while (notice := pgconn.notifies()) is not None:

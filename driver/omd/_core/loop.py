@@ -354,28 +354,90 @@ class Links:
 
     def __init__(self, connect: Callable[[], Link]) -> None:
         self._connect = connect
-        self._idle: list[Link] = []
+        self._idle: list[tuple[float, Link]] = []  # since when, the longest first
         self._is_closed = False
 
     def take(self) -> Link:
         """Return a connection that nobody uses; it may not be open yet."""
         try:
-            return self._idle.pop()
+            return self._idle.pop()[1]
         except IndexError:  # several threads may take one
             return self._connect()
 
     def give_back(self, link: Link) -> None:
         """Keep a connection for the next call, without what its statements have set."""
         if link.reset() and not self._is_closed:
-            self._idle.append(link)
+            self._idle.append((time.monotonic(), link))
         else:
             link.close()
+
+    def end_idle(self, since: float) -> None:
+        """Close those that nobody uses since before an instant of `time.monotonic`."""
+        for idle in list(self._idle):
+            if idle[0] < since:
+                with suppress(ValueError):  # a thread has taken it meanwhile
+                    self._idle.remove(idle)
+                    idle[1].close()
 
     def close(self) -> None:
         """Close all connections that nobody uses."""
         self._is_closed = True
         while self._idle:
-            self._idle.pop().close()
+            self._idle.pop()[1].close()
+
+
+class Shared:
+    """Connections of threads that look again and again; one of them at most is kept idle.
+
+    Who finds it in use waits a moment for it. Then he gets another one: a look may execute code of
+    anybody, which must not keep the others from looking.
+
+    Args:
+        connect: makes a connection.
+    """
+
+    def __init__(self, connect: Callable[[], Link]) -> None:
+        self._connect = connect
+        self._changed = threading.Condition()
+        self._idle: Link | None = None
+        self._used = 0  # so many are taken
+        self._is_closed = False
+
+    @contextmanager
+    def take(self, patience: float = 0.5) -> Iterator[Link]:
+        """Have a connection for as long as a look takes; an exception closes it.
+
+        Args:
+            patience: seconds to wait for the one that is in use.
+        """
+        with self._changed:
+            if self._used:
+                self._changed.wait_for(lambda: self._idle is not None or not self._used, patience)
+            link, self._idle = self._idle, None
+            self._used += 1
+        is_clean = False
+        try:
+            if link is None:
+                link = self._connect()
+            yield link
+            is_clean = not link.settings or link.reset()
+        finally:
+            with self._changed:
+                self._used -= 1
+                keeps = is_clean and self._idle is None and not self._is_closed
+                if keeps:
+                    self._idle = link
+                self._changed.notify()
+            if link is not None and not keeps:
+                link.close()
+
+    def close(self) -> None:
+        """Close it; what is in use is closed when it is given back."""
+        with self._changed:
+            self._is_closed = True
+            link, self._idle = self._idle, None
+        if link is not None:
+            link.close()
 
 
 def signal_name(number: int) -> str:

@@ -17,18 +17,17 @@ _log = logging.getLogger("omd.periodic")
 
 
 class Periodic:
-    """Calls the database after each interval, on a thread and a connection of its own.
+    """Calls the database after each interval, on a thread of its own.
 
-    The connection is opened at the first call. After an error the next call follows in a fifth of
-    the interval; a `StateError` ends the calls.
+    After an error the next call follows in a fifth of the interval; a `StateError` ends the calls.
 
     Args:
         name: of the thread, and of what is called, in messages.
         interval: seconds between the beginnings of two calls.
         first: seconds until the first call.
-        connect: makes the connection.
         call: makes one call; it returns whether the next one follows at once.
         refused: is called with the message of the `StateError` that has ended the calls.
+        link: the connection of the calls, if it is theirs alone; the thread closes it.
     """
 
     def __init__(
@@ -37,13 +36,13 @@ class Periodic:
         interval: float,
         first: float,
         *,
-        connect: Callable[[], Link],
-        call: Callable[[Link], bool],
+        call: Callable[[], bool],
         refused: Callable[[str], None],
+        link: Link | None = None,
     ) -> None:
         self._name = name
         self._interval = interval
-        self._connect = connect
+        self._link = link
         self._call = call
         self._refused = refused
         self._stopped = threading.Event()
@@ -59,13 +58,12 @@ class Periodic:
             self._thread.join(timeout=1.0)
 
     def _run(self, pause: float) -> None:
-        link = self._connect()
         works = True
         try:
             while not self._stopped.wait(max(pause, 0)):
                 asked = time.monotonic()
                 try:
-                    is_urgent = self._call(link)
+                    is_urgent = self._call()
                 except StateError as refusal:
                     self._refused(refusal.message)
                     return
@@ -78,4 +76,5 @@ class Periodic:
                     works = True
                     pause = 0.0 if is_urgent else asked + self._interval - time.monotonic()
         finally:
-            link.close()
+            if self._link is not None:
+                self._link.close()

@@ -126,6 +126,10 @@ def _database(dsn: str) -> Iterator[Finding]:
                     yield from _openlineage(conn)
                 with pinned(conn):
                     yield from _sinks(conn)
+                with pinned(conn):
+                    yield _history(conn)
+                with pinned(conn):
+                    yield from _sessions(conn)
             # Who may not run Modules reads no rows of theirs.
             with suppress(psycopg.errors.InsufficientPrivilege), pinned(conn):
                 yield from list(_left_rows(conn))
@@ -366,6 +370,51 @@ def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     for sink, problem, purged, count in rows:
         text = problem or f"{purged:,} events were purged before it got them"
         yield Finding("sink", Verdict.WARNING, f"{sink}: {text}{more(count)}", "omd event sinks")
+
+
+def _history(conn: psycopg.Connection[Any]) -> Finding:
+    """What a purge would delete, and how it is switched on."""
+    rows = conn.execute(
+        "SELECT table_code, old_rows, coalesce(keep, interval '90 days')::text, is_purged,"
+        " needs_keep, next_time::text, command"
+        " FROM omd_report.history ORDER BY needs_keep DESC, table_code"
+    ).fetchall()
+    keep, command = rows[0][2], rows[0][-1]
+    old = [
+        f"{count:,}{' or more' if count == _MOST_COUNTED else ''} of {table}"
+        f"{'' if needs_keep else ' that nobody needs'}"
+        for table, count, _, _, needs_keep, *_ in rows
+        if count
+    ]
+    would = f"a purge would delete at most {', '.join(old)}" if old else "nothing is older"
+    if all(is_purged for _, _, _, is_purged, *_ in rows):
+        text = f"kept for {keep}, purged next at {rows[0][5]}: {would}"
+        return Finding("history", Verdict.OK, text)
+    return Finding(
+        "history",
+        Verdict.OK,
+        f"kept for ever. With a keep of {keep}, {would}",
+        f"{command};  then, as a role with omd_admin: omd dispatch run --group ADMIN",
+    )
+
+
+def _sessions(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
+    """Whether the server has as many sessions as all workers need."""
+    for workers, slots, needed, available, is_too_many in conn.execute(
+        "SELECT workers, slots, sessions, available, is_too_many FROM omd_report.dispatch_sessions"
+    ):
+        text = (
+            f"{workers:,} workers with {slots:,} slots need {needed:,} of {available:,}: four a"
+            " worker, and one a slot"
+        )
+        if is_too_many:
+            mend = "Raise max_connections, or run fewer workers or slots (--workers)."
+            yield Finding("sessions", Verdict.WARNING, text, mend)
+        else:
+            yield Finding("sessions", Verdict.OK, text)
+
+
+_MOST_COUNTED = 1000  # rows a table
 
 
 def _package() -> Finding:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         PreviewRollbackRow,
         PreviousBatchInstanceRow,
         PreviousModuleInstanceRow,
-        PurgeHistoryAnswer,
+        PurgeAnswer,
         ReapExpiredInstancesAnswer,
         RecordWriteAnswer,
         RollbackStepsRow,
@@ -991,27 +991,37 @@ class ControlCalls(Calls):
         answer: str = self._value(_PRIMARY_SERVER)
         return answer
 
-    def purge_history(
-        self, keep: timedelta | str, *, batch_size: int | None = None
-    ) -> PurgeHistoryAnswer:
-        """Deletes Module Instances with their load windows, Batch Instances and events older than
-        ``keep`` (an interval), ``batch_size`` rows per transaction.
+    def purge(self, keep: timedelta | str | None, *, room: str | None = None) -> PurgeAnswer:
+        """Deletes the history that nothing needs, some thousand rows per transaction.
 
-        It keeps, however old it is: what executes, waits for a rollback or carries a directive, and
-        everything since then of the same Module or Batch; the last real run; the newest load
-        window; failed Batches that wait for a restart; events of what is kept; what a room that
-        follows the instances has not met; for 90 days, changes by administrators. Events say who
-        purged what. It returns the numbers of deleted rows. A deleted instance in a target can no
-        longer be traced. It commits, so call it outside a transaction block.
+        What goes. omd: Module Instances with their load windows, Batch Instances, and the log of
+        both. It keeps, however old it is: what executes, waits for a rollback or carries a
+        directive, and everything since then of the same Module or Batch; the last real run; the
+        newest load window; failed Batches that wait for a restart; events of what is kept; what a
+        room that follows the instances has not met; for 90 days, changes by administrators.
+        omd_lineage: the log of steps with the rows that they have replaced by key, unless their
+        undo is pending. omd_decision: cycles and rejects. omd_delivery: deltas and samples of
+        deliveries that have ended; their counts stay. omd_event: published events, as the setting
+        keep of that room says, and costs of purged runs. omd_facts: keys of changes that every
+        reader has passed; a block that begins before them is refused, but for one from the
+        beginning. Tasks go by omd_dispatch.purge_family. What has gone can't be traced or undone
+        any more. It returns ``deleted``, the numbers of deleted rows by table, and ``failed``, the
+        errors by room: a room that fails stops no other. Events say who purged what. It commits, so
+        call it outside a transaction block.
+
+        Args:
+            keep: what is newer stays; NULL: only keys of changes of facts that every reader has
+                passed are deleted, of any age.
+            room: the schema of one room, as omd_facts; NULL: all rooms.
 
         Raises:
             MissingArgument: OM005.
             InvalidArgument: OM013.
             TransactionBlock: OM018.
         """
-        from omd.control.rows import PurgeHistoryAnswer
+        from omd.control.rows import PurgeAnswer
 
-        return self._answer(_PURGE_HISTORY, PurgeHistoryAnswer, keep, batch_size)
+        return self._answer(_PURGE, PurgeAnswer, keep, room)
 
     def reap_expired_instances(self) -> ReapExpiredInstancesAnswer:
         """Declares dead every Module and Batch Instance whose lease has expired or whose session is
@@ -2266,9 +2276,9 @@ _PREVIOUS_MODULE_INSTANCE = Routine(
     is_function=True,
 )
 _PRIMARY_SERVER = Routine("omd.primary_server", repeat=Repeat(), is_function=True)
-_PURGE_HISTORY = Routine(
-    "omd.purge_history",
-    {"p_keep": "interval", "p_batch_size": "integer"},
+_PURGE = Routine(
+    "omd.purge",
+    {"p_keep": "interval", "p_room": "text"},
     required=1,
     repeat=Repeat(),
     is_alone=True,

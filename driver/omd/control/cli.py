@@ -689,33 +689,29 @@ def _listed(ids: list[int]) -> str:
 @click.option(
     "--keep-days",
     type=click.IntRange(min=0),
-    required=True,
-    help="How many days of history are kept.",
+    help="How many days of history are kept; without it only what needs no keep goes.",
 )
-@click.option(
-    "--batch-size",
-    type=click.IntRange(min=1),
-    default=5000,
-    show_default=True,
-    help="Rows per transaction.",
-)
-def purge(dsn: str, keep_days: int, batch_size: int) -> None:
-    """Delete instances and log rows that are old and that nothing needs any more.
+@click.option("--room", metavar="SCHEMA", help="Only this room, as omd_facts; all by default.")
+def purge(dsn: str, keep_days: int | None, room: str | None) -> int:
+    """Delete history that is old and that nothing needs any more, in all rooms.
 
     However old they are, these are kept: instances that execute, wait for a rollback or carry a
     directive; the last real run of each Module and Batch; failed Batches that wait for a restart;
-    the newest load windows. Published events are kept as long as `omd event configure` says.
+    the newest load windows. Published events are kept as long as `omd event configure` says. Keys
+    of changes of facts that every reader has passed are needed by nobody: without --keep-days they
+    alone go. omd_report.history shows what is old.
+
+    \b
+    Exit codes: 0 done, 1 a room has failed; the others are done.
     """
     with open_control(dsn) as control:
-        keep = timedelta(days=keep_days)
-        gone = control.purge_history(keep, batch_size=batch_size)
-        steps = control.lineage.purge_log(keep)
-        published = control.event.purge_events()
-    click.echo(
-        f"Deleted {gone.module_instances:,} Module Instances, {gone.batch_instances:,} Batch"
-        f" Instances, {gone.events:,} events, {steps:,} steps in the log of topics,"
-        f" {published:,} published events."
-    )
+        keep = None if keep_days is None else timedelta(days=keep_days)
+        done = control.purge(keep, room=room)
+    counts = [f"{count:,} of {table}" for table, count in sorted(done.deleted.items()) if count]
+    click.echo(f"Deleted {', '.join(counts) or 'nothing'}.")
+    for name, error in sorted((done.failed or {}).items()):
+        click.echo(f"{name} has failed: {error}", err=True)
+    return ExitCode.FAILURE if done.failed else ExitCode.OK
 
 
 _CONFIRM = "omd server confirm moved --reason '…'; or, if the other one goes on: copy"

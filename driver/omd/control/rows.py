@@ -70,7 +70,7 @@ __all__ = [
     "PreviousBatchInstanceRow",
     "PreviousModuleInstanceRow",
     "ProblemListRow",
-    "PurgeHistoryAnswer",
+    "PurgeAnswer",
     "ReadinessRow",
     "ReapExpiredInstancesAnswer",
     "RecordWriteAnswer",
@@ -267,12 +267,11 @@ class PreviousModuleInstanceRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PurgeHistoryAnswer:
-    """Answer of omd.purge_history."""
+class PurgeAnswer:
+    """Answer of omd.purge."""
 
-    module_instances: int
-    batch_instances: int
-    events: int
+    deleted: dict[str, Any]
+    failed: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -359,18 +359,6 @@ class DecisionCalls(Calls):
         """
         self._do(_PROCESS_STAGE)
 
-    def purge_log(self, keep: timedelta | str) -> int:
-        """Deletes the cycles and rejects that runs have kept which began longer than ``keep`` ago.
-
-        Returns ``rows``, how many.
-
-        Raises:
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-        """
-        answer: int = self._value(_PURGE_LOG, keep)
-        return answer
-
     def record_test_result(
         self,
         ruleset_code: str,
@@ -586,9 +574,6 @@ _LINK_QUERY = Routine(
     is_function=True,
 )
 _PROCESS_STAGE = Routine("omd_decision.process_stage")
-_PURGE_LOG = Routine(
-    "omd_decision.purge_log", {"p_keep": "interval"}, required=1, repeat=Repeat(), answer="rows"
-)
 _RECORD_TEST_RESULT = Routine(
     "omd_decision.record_test_result",
     {

@@ -466,13 +466,5 @@ _add_view(
     view="test_list",
     filters={"ruleset_code": "ruleset"},
 )
-add_call(
-    decision,
-    "purge",
-    DecisionCalls.purge_log,
-    about="Delete what runs have kept that began longer than KEEP ago, such as '90 days'.\n\n"
-    "The runs and their counts stay.",
-    done="Cycles and rejected records deleted: {answer:,}.",
-)
 
 commands: list[click.Command] = [decision]

@@ -369,20 +369,6 @@ class DeliveryCalls(Calls):
         answer: int = self._value(_PERSIST_DELIVERIES, interface_code, keep)
         return answer
 
-    def purge_deliveries(self, keep: timedelta | str) -> int:
-        """Deletes the deltas and the samples of deliveries that ended longer than ``keep`` ago, and
-        returns in ``purged`` of how many deliveries.
-
-        Their counts stay. It commits, so call it outside a transaction block.
-
-        Raises:
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-            TransactionBlock: OM018.
-        """
-        answer: int = self._value(_PURGE_DELIVERIES, keep)
-        return answer
-
     def register_agreement(
         self,
         agreement_code: str,
@@ -818,14 +804,6 @@ _PERSIST_DELIVERIES = Routine(
     required=1,
     repeat=Repeat(),
     answer="persisted",
-)
-_PURGE_DELIVERIES = Routine(
-    "omd_delivery.purge_deliveries",
-    {"p_keep": "interval"},
-    required=1,
-    repeat=Repeat(),
-    answer="purged",
-    is_alone=True,
 )
 _REGISTER_AGREEMENT = Routine(
     "omd_delivery.register_agreement",

@@ -1012,20 +1012,4 @@ def persist(interface: str, dsn: str, keep: str) -> None:
     click.echo(f"Deliveries persisted: {count:,}.", err=True)
 
 
-@delivery.command()
-@dsn_option
-@click.option(
-    "--keep",
-    default="90 days",
-    show_default=True,
-    metavar="INTERVAL",
-    help="Keep those of deliveries that ended within this time.",
-)
-def purge(dsn: str, keep: str) -> None:
-    """Delete the deltas and the samples of deliveries that ended long ago; their counts stay."""
-    with _open(dsn) as room:
-        count = room.purge_deliveries(keep)
-    click.echo(f"Deliveries purged: {count:,}.", err=True)
-
-
 commands: list[click.Command] = [model, delivery]

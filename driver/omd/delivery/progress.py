@@ -35,13 +35,14 @@ class Progress:
         self._lock = threading.Lock()
 
     def __enter__(self) -> Progress:
+        link = self._connection.new_link(name="-progress")
         self._looks = Periodic(
             "progress",
             1.0,
             0.0,
-            connect=lambda: self._connection.new_link(name="-progress"),
-            call=self._look,
+            call=lambda: self._look(link),
             refused=self._tell,
+            link=link,
         )
         return self
 

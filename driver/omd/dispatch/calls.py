@@ -462,13 +462,19 @@ class DispatchCalls(Calls):
         return self._rows(_QUEUE_LANES, QueueLanesRow, most)
 
     def register_backend(
-        self, backend_type: str, backend_id: str, *, ttl: timedelta | str | None = None
+        self,
+        backend_type: str,
+        backend_id: str,
+        *,
+        ttl: timedelta | str | None = None,
+        slots: int | None = None,
     ) -> RegisterBackendAnswer:
         """Registers the worker ``backend_id`` in the group ``backend_type``, and returns
         ``position``, its place from 0, and ``members``, how many backends the group has.
 
         Args:
             ttl: how long it lives without a renewal (30 seconds).
+            slots: how many tasks it runs at once.
 
         Raises:
             MissingArgument: OM005.
@@ -478,7 +484,9 @@ class DispatchCalls(Calls):
         """
         from omd.dispatch.rows import RegisterBackendAnswer
 
-        return self._answer(_REGISTER_BACKEND, RegisterBackendAnswer, backend_type, backend_id, ttl)
+        return self._answer(
+            _REGISTER_BACKEND, RegisterBackendAnswer, backend_type, backend_id, ttl, slots
+        )
 
     def register_family(
         self,
@@ -1132,7 +1140,7 @@ _QUEUE_LANES = Routine(
 )
 _REGISTER_BACKEND = Routine(
     "omd_dispatch.register_backend",
-    {"p_backend_type": "text", "p_backend_id": "text", "p_ttl": "interval"},
+    {"p_backend_type": "text", "p_backend_id": "text", "p_ttl": "interval", "p_slots": "integer"},
     required=2,
     repeat=Repeat(),
 )

@@ -18,6 +18,7 @@ __all__ = [
     "CriterionUnknown",
     "DuplicateTask",
     "MigrationNotClean",
+    "PurgeIncomplete",
     "SearchNotAllowed",
     "TwinDiffers",
     "UnknownFamily",
@@ -88,6 +89,10 @@ class WrongMigrationStep(StateError, code="OM173"):
 
 class MigrationNotClean(StateError, code="OM174"):
     """The two models differ."""
+
+
+class PurgeIncomplete(StateError, code="OM175"):
+    """A purge has failed in some rooms; it has gone on in the others."""
 
 
 class TwinDiffers(ConfigurationError, code="OM270"):

@@ -17,7 +17,7 @@ from omd.dispatch.calls import DispatchCalls
 from omd.dispatch.errors import UnknownSchedule
 
 if TYPE_CHECKING:
-    from omd._core.link import Link
+    from omd._core.loop import Shared
 
 _MOST = 1000  # so many claims, and so many tasks of schedules, in a round at most
 _LONGEST = "30s"  # so long a source may take
@@ -46,35 +46,36 @@ class Round(NamedTuple):
 class Maintenance:
     """Makes rounds, as ``omd_dispatch.maintain`` does, with a call of its own for each schedule.
 
-    A source of tasks is code of anybody. It is read over a connection of its own, which is as new
-    after each of them: a timeout is set before the call, since one that is set inside does nothing;
-    and a source that has ended its session, or has left settings in it, stops nothing else.
+    A source of tasks is code of anybody. It is read over a connection that is as new after each of
+    them: a timeout is set before the call, since one that is set inside does nothing; and a source
+    that has ended its session, or has left settings in it, stops nothing else.
 
     Args:
-        new_link: makes that connection.
+        links: connections to do it over.
         tell: is called with what went wrong.
         reclaimed: is called when claims of dead workers were settled: their work may be ready.
     """
 
     def __init__(
         self,
-        new_link: Callable[[], Link],
+        links: Shared,
         tell: Callable[[str], None],
         reclaimed: Callable[[], None] = lambda: None,
     ) -> None:
-        self._new_link = new_link
+        self._links = links
         self._tell = tell
         self._reclaimed = reclaimed
-        self._sources: Link | None = None
 
-    def round(self, link: Link) -> Round:
-        """Do one round; the settlement and the suspensions go over `link`."""
-        calls = Calls(link)
-        reclaimed: int = calls._value(_SETTLE, _MOST)
+    def round(self) -> Round:
+        """Do one round."""
+        with self._links.take() as link:
+            calls = Calls(link)
+            reclaimed: int = calls._value(_SETTLE, _MOST)
+            due = calls._value(_DUE, 100)
         if reclaimed:
             self._reclaimed()
         fired, left, has_ended = 0, _MOST, True
-        for code in calls._value(_DUE, 100):
+        for code in due:
             begun = time.monotonic()
             created, skipped, has_ended = self._fire(code, left)
             fired += created
@@ -82,33 +83,21 @@ class Maintenance:
             has_ended = has_ended and left > 0 and time.monotonic() - begun < _SLOW
             if not has_ended:
                 break
-        more = calls._value(_CLEAN, 10000)
-        return Round(
-            reclaimed,
-            fired,
-            more or reclaimed >= _MOST or not has_ended or bool(calls._value(_DUE, 1)),
-        )
-
-    def close(self) -> None:
-        """Close the connection for sources."""
-        if self._sources is not None:
-            self._sources.close()
-            self._sources = None
+        with self._links.take() as link:
+            calls = Calls(link)
+            more = calls._value(_CLEAN, 10000)
+            more = more or reclaimed >= _MOST or not has_ended or bool(calls._value(_DUE, 1))
+        return Round(reclaimed, fired, more)
 
     def _fire(self, code: str, limit: int) -> tuple[int, int, bool]:
         """Return how many tasks were created and skipped, and whether the round goes on."""
-        if self._sources is None:
-            self._sources = self._new_link()
-        link = self._sources
         try:
-            link.set(statement_timeout=_LONGEST)
-            answer = DispatchCalls(link).fire_schedule(code, limit=limit)
-            if not link.reset():
-                self.close()
+            with self._links.take() as link:
+                link.set(statement_timeout=_LONGEST)
+                answer = DispatchCalls(link).fire_schedule(code, limit=limit)
         except UnknownSchedule:  # it was removed meanwhile
             return 0, 0, True
         except (psycopg.Error, OmdError) as error:
-            self.close()
             if isinstance(error, ConnectionFailed) and not isinstance(error, AnswerLost):
                 raise
             self._tell(f"schedule {code} could not be fired: {one_line(error)}")

@@ -21,11 +21,13 @@ __all__ = [
     "DispatchQueueRow",
     "DispatchRunningRow",
     "DispatchSchedulesRow",
+    "DispatchSessionsRow",
     "DispatchSourcesRow",
     "DispatchSuspensionsRow",
     "ExplainTaskRow",
     "FireScheduleAnswer",
     "FireSourcesAnswer",
+    "HistoryRow",
     "MaintainAnswer",
     "ProblemListRow",
     "PurgeFamilyAnswer",
@@ -300,6 +302,8 @@ class DispatchBackendsRow:
         position: Its place among the living backends of its group, from 0; NULL when it is
             dead.
         claimed: How many tasks it has claimed.
+        slots: How many tasks it runs at once; NULL: it has not said so.
+        sessions: How many sessions of the server it needs: four, and one for each task.
     """
 
     view: ClassVar[str] = "omd_report.dispatch_backends"
@@ -311,6 +315,8 @@ class DispatchBackendsRow:
     is_alive: bool
     position: int | None
     claimed: int
+    slots: int | None
+    sessions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,6 +458,31 @@ class DispatchSchedulesRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DispatchSessionsRow:
+    """One row: how many sessions of the server all living workers need, and how many there are.
+
+    Attributes:
+        workers: How many workers live.
+        slots: How many tasks they run at once.
+        sessions: How many sessions they need when all are at work. A source of tasks that takes
+            longer than half a second takes one more meanwhile.
+        available: How many sessions the server has for roles without privileges.
+        max_connections: Its setting max_connections.
+        is_too_many: They need more than there are: raise max_connections, or run fewer workers
+            or tasks at once.
+    """
+
+    view: ClassVar[str] = "omd_report.dispatch_sessions"
+
+    workers: int
+    slots: int
+    sessions: int
+    available: int
+    max_connections: int
+    is_too_many: bool
+
+
+@dataclass(frozen=True, slots=True)
 class DispatchSourcesRow:
     """The views whose rows become tasks, and what became of them.
 
@@ -513,6 +544,38 @@ class DispatchSuspensionsRow:
     suspended_by: str
     is_marked: bool
     resumed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """The tables of which omd.purge deletes history, and what its schedule would delete now.
+
+    Attributes:
+        schema_name: The room.
+        table_code: The table.
+        is_purged: TRUE: the schedule omd.purge is active and deletes from it. FALSE: its rows
+            are kept for ever.
+        keep: How long the schedule keeps history; NULL: it has no keep.
+        needs_keep: FALSE: what goes is needed by nobody, so that no keep has to be given.
+        old_rows: How many rows are older than keep, or else than 90 days: so many a purge would
+            delete at most, since some may be needed yet. 1,000: so many or more. Where
+            needs_keep is FALSE, those of any age; in omd_event those that its own setting keep
+            says.
+        next_time: When it deletes next; NULL: never, since the schedule is inactive.
+        command: How the purge is switched on; a worker of the group ADMIN performs it, as a
+            role with omd_admin.
+    """
+
+    view: ClassVar[str] = "omd_report.history"
+
+    schema_name: str
+    table_code: str
+    is_purged: bool
+    keep: timedelta | None
+    needs_keep: bool
+    old_rows: int
+    next_time: datetime | None
+    command: str
 
 
 @dataclass(frozen=True, slots=True)

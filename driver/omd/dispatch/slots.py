@@ -22,7 +22,7 @@ from omd.dispatch.child import TaskProcess
 from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python, session_of
 from omd.dispatch.task import Claim, Task
 
-_IDLE = 60.0  # seconds after which a process that waits for a task is ended
+_IDLE = 60.0  # seconds after which a process or a connection that waits for a task is ended
 REST = 0.05  # seconds after which a worker is woken for endings, although there is more to do
 
 
@@ -148,7 +148,11 @@ class Slots:
                     process.beat()
             for process in list(self._waiting):
                 process.beat()
-            self._end_waiting(time.monotonic() - _IDLE)
+            since = time.monotonic() - _IDLE
+            self._end_waiting(since)
+            self.links.end_idle(since)
+            for slot in self.slots:
+                slot.rest(since)
 
     def take_waiting(self) -> TaskProcess | None:
         """Return the process that has waited for the shortest time, if there is one."""
@@ -192,6 +196,7 @@ class Slot:
         self._slots = slots
         self._link: Link | None = None
         self._control: Connection | None = None
+        self._idle_since = math.inf  # in seconds of `time.monotonic`; infinite: it is not idle
         self._thread = threading.Thread(target=self._work, name=f"omd-slot-{number}", daemon=True)
         self._thread.start()
 
@@ -236,13 +241,14 @@ class Slot:
         slots = self._slots
         while (claimed := slots.next_task()) is not None:
             began = time.monotonic()
+            self._idle_since = math.inf
             self.claimed = claimed
             # The backend is read after the task is shown: who ends the tasks of a backend sets
             # first the backend, and then looks for them.
             is_gone = claimed.backend_id != slots.backend_id
             ending = None if is_gone else self._run(claimed, began)
             self.claimed = None
-            now = time.monotonic()
+            now = self._idle_since = time.monotonic()
             slots.end(Ended(claimed, ending, now - began), now)
         if self._control is not None:
             self._control.close()
@@ -303,6 +309,11 @@ class Slot:
             self._control = self._slots.connect()
         self._control.set(**session_of(task))
         return self._control
+
+    def rest(self, since: float) -> None:
+        """Close its connection if it is idle since before an instant of `time.monotonic`."""
+        if self._idle_since < since and self._control is not None:
+            self._control._link.rest()
 
     def _reset(self) -> None:
         """Undo what a handler has left in the session."""

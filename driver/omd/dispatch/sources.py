@@ -18,30 +18,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from omd._core.link import Link
+    from omd._core.loop import Shared
 
 _LONGEST = "30s"  # so long a source may take
 _SOONEST = 0.005  # seconds between two calls
 _NONE = 5.0  # seconds until the next look when there is no source
+_HASTE = 0.02  # seconds that news waits for the connection of another look
 _FIRE = Routine("omd_dispatch.fire_sources", {"p_wait": "interval"})
 
 
 class _Reader:
-    """A thread with a connection of its own, which others may tell to rest or to stop.
+    """A thread that reads, which others may tell to rest or to stop.
 
     The thread starts here: a subclass sets what its `_run` uses before.
 
     Args:
         name: of the thread.
-        new_link: makes the connection.
+        links: connections to read over.
         tell: is called with what went wrong.
     """
 
-    def __init__(
-        self, name: str, new_link: Callable[[], Link], tell: Callable[[str], None]
-    ) -> None:
-        self._new_link = new_link
+    def __init__(self, name: str, links: Shared, tell: Callable[[str], None]) -> None:
+        self._links = links
         self._tell = tell
-        self._link: Link | None = None  # the thread alone uses it
         self._changed = threading.Condition()
         self._stopped = threading.Event()
         self._is_paused = False
@@ -72,29 +71,24 @@ class _Reader:
         self._thread.join(timeout=1.0)
 
     def _failed(self, what: str, error: Exception) -> None:
-        self._close()
         if not isinstance(error, ConnectionFailed):  # the main thread tells that
             self._tell(f"{what} could not be read: {one_line(error)}")
-
-    def _close(self) -> None:
-        if self._link is not None:
-            self._link.close()
-            self._link = None
 
 
 class Sources(_Reader):
     """Reads the sources of tasks: at news, and when their time has come.
 
-    A source is code of anybody. So it is read over a connection of its own, under a timeout.
+    A source is code of anybody. So it is read under a timeout, over a connection that nobody uses
+    meanwhile, and that is as new afterwards.
 
     Args:
-        new_link: makes that connection.
+        links: connections to read over.
         tell: is called with what went wrong.
     """
 
-    def __init__(self, new_link: Callable[[], Link], tell: Callable[[str], None]) -> None:
+    def __init__(self, links: Shared, tell: Callable[[str], None]) -> None:
         self._asked_at: float | None = None  # since when there is news that no call has seen
-        super().__init__("omd-sources", new_link, tell)
+        super().__init__("omd-sources", links, tell)
 
     def ask(self) -> None:
         """Say that there may be news; any thread may call it."""
@@ -121,17 +115,13 @@ class Sources(_Reader):
                 began = time.monotonic()
                 wait = self._fire(began - since)
             last, pause = began, _NONE if wait is None else wait.total_seconds()
-        self._close()
 
     def _fire(self, waited: float) -> timedelta | None:
         """Return when to call again; None: there is no source."""
         try:
-            if self._link is None:
-                self._link = self._new_link()
-            self._link.set(statement_timeout=_LONGEST)
-            answer = _fire(self._link, waited)
-            if not self._link.reset():
-                self._close()
+            with self._links.take() as link:
+                link.set(statement_timeout=_LONGEST)
+                answer = _fire(link, waited)
         except (psycopg.Error, OmdError) as error:
             self._failed("the sources of tasks", error)
             return timedelta(seconds=1)
@@ -155,20 +145,20 @@ class Near(_Reader):
     fails here, is found when the sources are read.
 
     Args:
-        new_link: makes its connection.
+        links: connections to read over.
         read_all: is called when the sources are to be read instead.
         tell: is called with what went wrong.
     """
 
     def __init__(
         self,
-        new_link: Callable[[], Link],
+        links: Shared,
         read_all: Callable[[], None],
         tell: Callable[[str], None],
     ) -> None:
         self._read_all = read_all
         self._news: dict[Callable[[Link, News], None], News] = {}
-        super().__init__("omd-near", new_link, tell)
+        super().__init__("omd-near", links, tell)
 
     def tell(
         self,
@@ -204,14 +194,12 @@ class Near(_Reader):
                 took = time.monotonic() - began
             # Those who run tasks have half of the time at least; meanwhile more news comes.
             time.sleep(min(took, 1.0))
-        self._close()
 
     def _look(self, look: Callable[[Link, News], None], news: News) -> None:
         try:
-            if self._link is None:
-                self._link = self._new_link()
-                self._link.set(statement_timeout=_LONGEST)
-            look(self._link, news)
+            with self._links.take(_HASTE) as link:
+                link.set(statement_timeout=_LONGEST)
+                look(link, news)
         except (psycopg.Error, OmdError) as error:
             self._failed("what depends on news", error)
             self._read_all()

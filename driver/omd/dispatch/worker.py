@@ -26,9 +26,9 @@ from omd._core.errors import ConnectionFailed, one_line
 from omd._core.functions import Permitted
 from omd._core.link import Link
 from omd._core.listener import Listener
-from omd._core.loop import Links, Loop
+from omd._core.loop import Links, Loop, Shared
 from omd._core.periodic import Periodic
-from omd._core.publisher import Publisher
+from omd._core.publisher import SharedPublisher
 from omd._terminal.text import short
 from omd.control.connection import Connection
 from omd.dispatch.calls import DispatchCalls
@@ -120,6 +120,9 @@ class Worker:
     _looks: dict[str, Callable[[Link, News], None]] = field(default_factory=dict, init=False)
     # The channels at whose news sources are to be read.
     _channels: set[str] = field(default_factory=set, init=False)
+    # The channels of all sources of tasks.
+    _listens_to: set[str] = field(default_factory=set, init=False)
+    _listens_for_events: bool = field(default=False, init=False)  # for the publisher
     # The last look for what would come has made tasks, and none of them had anything to do.
     _is_vain: bool = field(default=False, init=False)
 
@@ -140,9 +143,12 @@ class Worker:
             ExitStack() as ending,
         ):
             self._control = control
-            self._dispatch = DispatchCalls(control._link)
-            exchanger = self._exchanger = Exchanger(self._new_link("-exchange"), loop)
+            # What the main thread asks goes the way of the exchanges: one session less.
+            link = self._new_link("-exchange")
+            self._dispatch = DispatchCalls(link)
+            exchanger = self._exchanger = Exchanger(link, loop)
             ending.callback(exchanger.close)
+            control._link.rest()
             links = Links(lambda: control.new_link(name="-task", patience=_PATIENCE))
             ending.callback(links.close)
             slots = self._slots = Slots(
@@ -157,34 +163,24 @@ class Worker:
             ending.callback(slots.close)
             self._register()
             ending.callback(self._leave)
-            sources = self._sources = Sources(lambda: self._new_link("-sources"), _tell)
+            looks = self._links = Shared(lambda: self._new_link("-look"))
+            ending.callback(looks.close)
+            sources = self._sources = Sources(looks, _tell)
             ending.callback(sources.stop)
-            near_news = self._near = Near(lambda: self._new_link("-near"), sources.ask, _tell)
+            near_news = self._near = Near(looks, sources.ask, _tell)
             ending.callback(near_news.stop)
-            maintenance = Maintenance(lambda: self._new_link("-fire"), _tell, sources.ask)
-            news = Periodic(
-                "refresh",
-                _REFRESH,
-                0.0,
-                connect=lambda: self._new_link("-refresh"),
-                call=self._refresh,
-                refused=_tell,
-            )
+            maintenance = Maintenance(looks, _tell, sources.ask)
+            news = Periodic("refresh", _REFRESH, 0.0, call=self._refresh, refused=_tell)
             ending.callback(news.stop)
             rounds = Periodic(
-                "maintain",
-                1.0,
-                0.0,
-                connect=lambda: self._new_link("-maintain"),
-                call=lambda link: _maintain(maintenance, link),
-                refused=_tell,
+                "maintain", 1.0, 0.0, call=lambda: _maintain(maintenance), refused=_tell
             )
             ending.callback(rounds.stop)
             if not self.until_quiet:
                 served = "1 slot" if self.workers == 1 else f"{self.workers} slots"
                 line = f"{self.backend_id} serves {self.group} with {served}"
                 _tell(f"{line}; SIGTERM or Ctrl-C stops it")
-            with Publisher(lambda: self._new_link("-publish"), _tell):
+            with SharedPublisher(looks, loop.wake, _tell) as self._publisher:
                 loop.stay_connected(self._connect, self._serve, self._end_overdue)
 
     @property
@@ -206,19 +202,19 @@ class Worker:
         self.backend_id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         asked = time.monotonic()
         self._position = self._dispatch.register_backend(
-            self.group, self.backend_id, ttl=timedelta(seconds=self.ttl)
+            self.group, self.backend_id, ttl=timedelta(seconds=self.ttl), slots=self.workers
         ).position
         self._is_gone = False
         self._slots.backend_id = self.backend_id
         self._slots.start_until = asked + self.ttl * 2 / 3
-        backend_id = self.backend_id
+        backend_id, link = self.backend_id, self._new_link("-renew")
         self._renewal = Periodic(
             "renewal",
             self.ttl / 3,
             self.ttl / 3,
-            connect=lambda: self._new_link("-renew"),
-            call=lambda link: self._renew(link, backend_id),
+            call=lambda: self._renew(link, backend_id),
             refused=self._refuse,
+            link=link,
         )
 
     def _renew(self, link: Link, backend_id: str) -> bool:
@@ -236,16 +232,18 @@ class Worker:
         self._is_gone = True
         self._loop.wake()
 
-    def _refresh(self, link: Link) -> bool:
+    def _refresh(self) -> bool:
         """Let the modules of scheduled handlers look for news; one worker of a group does it."""
         if self._position == 0:
-            self._look_for_news(DispatchCalls(link))
+            self._look_for_news()
         return False
 
-    def _look_for_news(self, calls: DispatchCalls) -> None:
-        kinds = task_types(calls)
-        schedules = calls.report(DispatchSchedulesRow, inactive_indicator="N")
-        sources = calls.report(DispatchSourcesRow, inactive_indicator="N")
+    def _look_for_news(self) -> None:
+        with self._links.take() as link:
+            calls = DispatchCalls(link)
+            kinds = task_types(calls)
+            schedules = calls.report(DispatchSchedulesRow, inactive_indicator="N")
+            sources = calls.report(DispatchSourcesRow, inactive_indicator="N")
         types = {(row.family_code, row.task_type) for row in schedules}
         types |= {(row.family_code, row.task_type) for row in sources}
         own = [
@@ -314,6 +312,7 @@ class Worker:
     def _connect(self) -> Iterator[Listener]:
         link = self._new_link("-listen")
         with Listener(link, "omd_dispatch") as news:
+            self._listens_for_events = False
             self._hear_of_sources(news)
             self._loop.service.ready(f"{self.backend_id} serves {self.group}")
             yield news
@@ -321,8 +320,10 @@ class Worker:
     def _hear_of_sources(self, news: Listener) -> None:
         """Listen to the channels of the sources of tasks, and have them read."""
         rows = self._dispatch.report(DispatchSourcesRow, inactive_indicator="N")
-        for channel in {channel for row in rows for channel in row.listen}:
+        self._listens_to = {channel for row in rows for channel in row.listen}
+        for channel in self._listens_to:
             news.listen(channel)
+        news.require()
         self._families = {row.family_code for row in rows}
         kinds = task_types(self._dispatch) if rows else {}
         self._looks, self._channels = {}, set()
@@ -382,6 +383,7 @@ class Worker:
                         self._start(self._await_exchange())
                         self._find_lost_claims()
                 self._give_back_late(now)
+                self._listen_for_events(news)
                 self._go_on()
                 if self.until_quiet and self._is_idle and self._is_quiet():
                     return
@@ -396,7 +398,8 @@ class Worker:
                 _tell(f"tasks can't be claimed, trying again: {one_line(error)}")
                 self._look = False
             until = min([next_poll, *self._deadlines()])
-            if self._loop.wait(until - time.monotonic(), news):
+            pause = 0.0 if news.has_heard else until - time.monotonic()
+            if self._loop.wait(pause, news) or news.has_heard:
                 self._hear(news)
 
     def _hear(self, news: Listener) -> None:
@@ -407,8 +410,11 @@ class Worker:
             self._look = self._anew = True
             self._hear_of_sources(news)
         for channel, payload in heard:
+            if channel == SharedPublisher.channel:
+                self._publisher.hear()
             if channel != "omd_dispatch":
-                self._tell_news(channel, payload)
+                if channel in self._listens_to:
+                    self._tell_news(channel, payload)
                 continue
             if payload == _SOURCES:
                 self._hear_of_sources(news)
@@ -421,6 +427,21 @@ class Worker:
                     self._look = True
                 else:
                     self._new = NewTask(match[1], int(match[2]), int(match[3]))
+
+    def _listen_for_events(self, news: Listener) -> None:
+        """Listen for who publishes, only while nothing happens: each run would pay a little."""
+        wants = self._publisher.wants_news
+        if wants and not self._listens_for_events:
+            news.listen(SharedPublisher.channel)
+            self._publisher.hear()  # what came before is seen by one more round
+        elif (
+            self._listens_for_events
+            and not wants
+            and SharedPublisher.channel not in self._listens_to
+        ):
+            news.unlisten(SharedPublisher.channel)
+        self._listens_for_events = wants
+        news.require()
 
     def _deadlines(self) -> list[float]:
         """Return when something is to be done for a task that runs."""
@@ -464,21 +485,15 @@ class Worker:
 
     def _can_create_tasks(self) -> bool:
         """Do at once what other threads do in turn; return whether something came of it."""
-        maintenance = Maintenance(lambda: self._new_link("-fire"), _tell, self._ask_sources)
-        try:
-            done = maintenance.round(self._control._link)  # a schedule may be due
-        finally:
-            maintenance.close()
+        # A schedule may be due.
+        done = Maintenance(self._links, _tell, self._ask_sources).round()
         if done.fired or done.reclaimed or done.more:
             return True
         if not self._families:
             return False
-        self._look_for_news(self._dispatch)
-        link = self._new_link("-sources")
-        try:
+        self._look_for_news()
+        with self._links.take() as link:
             created = fire_all(link)
-        finally:
-            link.close()
         self._is_vain = bool(created)
         return created != 0
 
@@ -687,10 +702,10 @@ class Worker:
         return control
 
 
-def _maintain(maintenance: Maintenance, link: Link) -> bool:
+def _maintain(maintenance: Maintenance) -> bool:
     """Do a round of what no worker does for itself; in a thread of its own."""
     try:
-        return maintenance.round(link).more
+        return maintenance.round().more
     except ConnectionFailed:  # the main thread tells it
         return False
 

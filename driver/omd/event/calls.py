@@ -156,21 +156,6 @@ class EventCalls(Calls):
 
         return self._answer(_PUBLISH, PublishAnswer, limit)
 
-    def purge_events(self) -> int:
-        """Deletes the events that are older than the setting keep (30 days at first) and that no
-        active sink waits for, and all that are twice as old; ``deleted`` says how many.
-
-        A sink that had not got them goes on with the oldest that is kept, and omd_report.problems
-        says so. The costs of purged runs go too. It commits, so call it outside a transaction
-        block.
-
-        Raises:
-            MissingArgument: OM005.
-            TransactionBlock: OM018.
-        """
-        answer: int = self._value(_PURGE_EVENTS)
-        return answer
-
     def record_cost(self, subject_type: str, instance_id: int, before: Mapping[str, Any]) -> None:
         """Records what this session has cost the server since ``before`` as the cost of a run,
         instead of what was recorded for it.
@@ -416,7 +401,6 @@ _PARENT_ID = Routine(
     is_function=True,
 )
 _PUBLISH = Routine("omd_event.publish", {"p_limit": "integer"}, repeat=Repeat())
-_PURGE_EVENTS = Routine("omd_event.purge_events", repeat=Repeat(), answer="deleted", is_alone=True)
 _RECORD_COST = Routine(
     "omd_event.record_cost",
     {"p_subject_type": "text", "p_instance_id": "bigint", "p_before": "jsonb"},

@@ -99,15 +99,6 @@ add_call(
 )
 
 
-@event.command()
-@dsn_option
-def purge(dsn: str) -> None:
-    """Delete the events that are older than they are kept, and that nothing waits for."""
-    with _open(dsn) as room:
-        deleted = room.purge_events()
-    click.echo(f"Events purged: {deleted:,}.", err=True)
-
-
 event.section("Sinks")
 _add_view = partial(add_view, event, room="event")
 _add_view(

@@ -354,19 +354,6 @@ class FactsCalls(Calls):
         answer: int = self._value(_OPEN_DELIVERY, agreement_code, physical_delete_allowed, is_local)
         return answer
 
-    def purge_changes(self, keep: timedelta | str) -> int:
-        """Removes the keys of changes that are older than ``keep`` and that every reader has
-        passed, and returns how many (``purged``).
-
-        A block that begins before them is refused, but for one from the beginning.
-
-        Raises:
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-        """
-        answer: int = self._value(_PURGE_CHANGES, keep)
-        return answer
-
     def register_control(
         self,
         interface_code: str,
@@ -616,9 +603,6 @@ _OPEN_DELIVERY = Routine(
     {"p_agreement_code": "text", "p_physical_delete_allowed": "boolean", "p_is_local": "boolean"},
     required=1,
     answer="delivery_id",
-)
-_PURGE_CHANGES = Routine(
-    "omd_facts.purge_changes", {"p_keep": "interval"}, required=1, repeat=Repeat(), answer="purged"
 )
 _REGISTER_CONTROL = Routine(
     "omd_facts.register_control",

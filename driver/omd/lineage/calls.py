@@ -209,21 +209,6 @@ class LineageCalls(Calls):
         answer: int = self._value(_PROBE_SOURCES)
         return answer
 
-    def purge_log(self, keep: timedelta | str) -> int:
-        """Deletes the entries of the log of steps that are older than ``keep``, with the rows that
-        these steps have replaced by key, unless their undo is pending; such a step can't be undone
-        any more.
-
-        Returns ``steps``, the number of deleted entries. omd.purge_history deletes the runs
-        themselves.
-
-        Raises:
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-        """
-        answer: int = self._value(_PURGE_LOG, keep)
-        return answer
-
     def put_back_rows(self, instance_array: Sequence[int]) -> None:
         """Undoes the Module Instances ``instance_array`` of one Module in its destination: deletes
         their rows and puts back those that they had replaced by key, as they were.
@@ -637,9 +622,6 @@ _PLAN = Routine(
     "omd_lineage.plan", {"p_topic": "text"}, required=1, repeat=Repeat(), is_function=True
 )
 _PROBE_SOURCES = Routine("omd_lineage.probe_sources", repeat=Repeat(), answer="moved")
-_PURGE_LOG = Routine(
-    "omd_lineage.purge_log", {"p_keep": "interval"}, required=1, repeat=Repeat(), answer="steps"
-)
 _PUT_BACK_ROWS = Routine(
     "omd_lineage.put_back_rows", {"p_instance_array": "bigint[]"}, required=1, is_function=True
 )

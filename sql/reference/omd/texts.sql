@@ -341,6 +341,12 @@ FROM (
         'a name or a text of who registered the object, or of OMD'
     ),
     (
+        'omd.purge_step',
+        '{old_rows,schema_name,step_routine,table_code}',
+        'NEVER_PERSONAL',
+        'a definition: names of objects, or the code of who registered it'
+    ),
+    (
         'omd.read_bound',
         '{base_routine,routine,schema_pattern}',
         'NEVER_PERSONAL',

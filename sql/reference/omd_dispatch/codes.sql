@@ -15,6 +15,7 @@ ON CONFLICT (scheme_code) DO UPDATE SET
 DO $do$
 DECLARE
     v_family_code text;
+    v_next_time timestamptz;
 BEGIN
     IF NOT EXISTS (SELECT FROM omd_dispatch.task_conf_family_desc WHERE family_code = 'RUN') THEN
         CALL omd_dispatch.register_family(
@@ -50,6 +51,21 @@ BEGIN
         CALL omd_dispatch.register_source(
             'WORK', 'SPARK', 'omd_report.work_tasks_spark',
             p_listen => ARRAY['omd_delivery', 'omd_lineage'], p_inactive_indicator => 'Y'
+        );
+    END IF;
+    -- An upgrade deletes nothing by itself: who switches it on says what is kept. A family that has
+    -- got criteria of its own can't have it.
+    IF NOT EXISTS (
+        SELECT FROM omd_dispatch.task_schedule AS s WHERE s.schedule_code = 'omd.purge'
+    ) AND NOT EXISTS (
+        SELECT FROM omd_dispatch.task_conf_family_model AS m WHERE m.family_code = 'CALL'
+    ) THEN
+        CALL omd_dispatch.register_task_type(
+            'CALL', 'OMD_PURGE', 'SQL', 'omd_dispatch._purge_rooms', p_deliver_id => 'ADMIN'
+        );
+        CALL omd_dispatch.register_schedule(
+            'omd.purge', 'CALL', 'OMD_PURGE', p_cron => '17 2 * * *',
+            p_inactive_indicator => 'Y', p_next_time => v_next_time
         );
     END IF;
     FOR v_family_code IN

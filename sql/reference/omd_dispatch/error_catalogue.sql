@@ -88,6 +88,11 @@ VALUES
     'SELECT * FROM omd_dispatch.compare_models({family_code_literal});'
 ),
 (
+    -- A purge has failed in some rooms; it has gone on in the others.
+    'OM175', 'PurgeIncomplete', 'the purge has failed in some rooms: {failed}',
+    'Remove what is in the way, and call omd.purge again; it goes on with what is left.'
+),
+(
     -- The spare partition is not like the partition that it replaces.
     'OM270', 'TwinDiffers', 'the spare partition of {table_name} differs: {problem}',
     'Make {twin_name} as the partitions are: columns, types, constraints and indexes.'

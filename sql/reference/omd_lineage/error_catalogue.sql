@@ -39,7 +39,7 @@ VALUES
     'OM217', 'ReplacedRowsPurged',
     'rows that Module Instances {module_instance_ids} of {module_code} replaced in {table_code} '
     'are not kept any more, so these runs can''t be undone',
-    'omd_lineage.purge_log has deleted them. Take the R back: CALL '
+    'omd.purge has deleted them. Take the R back: CALL '
     'omd.set_next_run_indicator(''P'', p_module_instance_id => …); or empty the table and load it '
     'again: CALL omd_lineage.set_offset(…);'
 ),

@@ -8,7 +8,9 @@ SELECT
     b.ttl,
     omd_dispatch._lives(b.registration_time, b.ttl, statement_timestamp()) AS is_alive,
     p.position,
-    coalesce(c.claimed, 0) AS claimed
+    coalesce(c.claimed, 0) AS claimed,
+    b.slots,
+    4 + coalesce(b.slots, 1) AS sessions
 FROM omd_dispatch.backend_registration AS b
 LEFT JOIN (
     SELECT
@@ -34,3 +36,7 @@ COMMENT ON COLUMN omd_report.dispatch_backends.position IS
 'Its place among the living backends of its group, from 0; NULL when it is dead.';
 COMMENT ON COLUMN omd_report.dispatch_backends.claimed IS
 'How many tasks it has claimed.';
+COMMENT ON COLUMN omd_report.dispatch_backends.slots IS
+'How many tasks it runs at once; NULL: it has not said so.';
+COMMENT ON COLUMN omd_report.dispatch_backends.sessions IS
+'How many sessions of the server it needs: four, and one for each task.';

@@ -1,6 +1,6 @@
 -- What the published events that are not counted yet add to the counters: one pass over them, one
 -- over their runs by their ids, and one row per series that moves. Kind and row counts are those of
--- the run, which is still there: all is counted before purge_history deletes a run.
+-- the run, which is still there: all is counted before omd.purge deletes a run.
 
 CREATE OR REPLACE VIEW omd_event.uncounted AS
 WITH

@@ -25,7 +25,7 @@ def screen(asked: Asked) -> Screen:
         first.append(_search(asked))
     rest = [
         _lanes(), _dead_groups(asked), _dead(asked), _running(), _suspensions(asked), _workers(),
-        _limits(asked), _schedules(asked), _sources(),
+        _sessions(), _limits(asked), _schedules(asked), _sources(), _history(),
     ]  # fmt: skip
     chosen = {section.id for section in first}
     sections = (*first, *(section for section in rest if section.id not in chosen))
@@ -337,7 +337,8 @@ LIMIT %(limit)s""",
 def _workers() -> Section:
     select = Select(
         """\
-SELECT backend_type, backend_id, is_alive, position, claimed, registration_time, ttl
+SELECT backend_type, backend_id, is_alive, position, claimed, slots, sessions, registration_time,
+    ttl
 FROM omd_report.dispatch_backends
 ORDER BY backend_type, position, backend_id
 LIMIT %(limit)s""",
@@ -353,10 +354,36 @@ LIMIT %(limit)s""",
             ),
             "place#": lambda r: r["position"],
             "tasks#": lambda r: number(r["claimed"]),
+            "at once#": lambda r: r["slots"],
+            "sessions#": lambda r: r["sessions"],
             "renewed": lambda r: moment(r["registration_time"]),
             "lives for": lambda r: as_text(r["ttl"]),
         },
         key=("backend_type", "backend_id"),
+    )  # fmt: skip
+
+
+def _sessions() -> Section:
+    select = Select(
+        """\
+SELECT workers, slots, sessions, available, max_connections, is_too_many
+FROM omd_report.dispatch_sessions
+LIMIT %(limit)s""",
+        {"limit": lists.MOST},
+    )
+    return lists.listing(
+        "sessions", "Sessions that all workers need", "omd_report.dispatch_sessions", select,
+        {
+            "workers#": lambda r: number(r["workers"]),
+            "tasks at once#": lambda r: number(r["slots"]),
+            "sessions#": lambda r: number(r["sessions"]),
+            "there are#": lambda r: number(r["available"]),
+            "max_connections#": lambda r: number(r["max_connections"]),
+            "state": lambda r: (
+                cells.state("F", "too many") if r["is_too_many"] else cells.state("S", "enough")
+            ),
+        },
+        key="workers",
     )  # fmt: skip
 
 
@@ -464,6 +491,37 @@ LIMIT %(limit)s""",
             "problem": lambda r: cells.words(r["problem"]),
         },
         key=("family_code", "task_type", "source"),
+    )  # fmt: skip
+
+
+def _history() -> Section:
+    select = Select(
+        """\
+SELECT schema_name, table_code, is_purged, keep, needs_keep, old_rows, next_time, command
+FROM omd_report.history
+ORDER BY schema_name, table_code
+LIMIT %(limit)s""",
+        {"limit": lists.MOST},
+    )
+    return lists.listing(
+        "history", "History that a purge would delete", "omd_report.history", select,
+        {
+            "table": lambda r: cells.text(r["table_code"]),
+            "rows at most#": lambda r: (
+                number(r["old_rows"]) + ("+" if r["old_rows"] >= 1000 else "")
+            ),
+            "older than": lambda r: (
+                (as_text(r["keep"]) or "90 days") if r["needs_keep"] else "needed by nobody"
+            ),
+            "state": lambda r: (
+                cells.state("S", "purged")
+                if r["is_purged"]
+                else cells.state("C", "kept for ever")
+            ),
+            "next": lambda r: moment(r["next_time"]),
+            "is switched on by": lambda r: None if r["is_purged"] else cells.codes([r["command"]]),
+        },
+        key=("schema_name", "table_code"),
     )  # fmt: skip
 
 
