@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from omd.control.rows import BatchMembersRow
+    from omd.control.rows import BatchMembersRow, ModuleDefinitionRow
     from omd.control.run import Batch
     from omd.delivery.run import Receipt
 
@@ -128,8 +128,8 @@ class Performing(Blocks, Doors):
             return Performed(code, ran.module_instance_id, ran.execution_status_code, detail)
         except NeedsWorker:
             module = self.module_definition(code)
-            work = _WORK.get(module.module_kind_code)
-            if work is None or (work is _call_job and module.job is None):
+            work = _work_of(module)
+            if work is None:
                 raise
         return work(_Run(self, code, module.job, spark, session, batch, context))
 
@@ -143,7 +143,7 @@ class Performing(Blocks, Doors):
     ) -> Performed:
         """Run a Module that the database does not perform; refuse any other."""
         module = self.module_definition(code)
-        work = _WORK.get(module.module_kind_code)
+        work = _work_of(module)
         if work is None or module.engine_code != SPARK:
             self.permitted.require_sql(f"Module {code}")
         assert work is not None  # noqa: S101 - it is refused above
@@ -280,7 +280,7 @@ class _Run:
 
 
 def _call_job(run: _Run) -> Performed:
-    """Call the function of a Module of kind SPARK inside the Module."""
+    """Call the function of a Module inside the Module."""
     job = function_named(run.job or "", run.control.permitted)
     options = {"spark": run.ready_session(), "context": run.context}
     if run.batch is None or isinstance(run.batch, int):
@@ -432,12 +432,19 @@ def _deliver_by_hand(run: _Run) -> Performed:
 
 
 _WORK: dict[str, Callable[[_Run], Performed]] = {
-    SPARK: _call_job,
     "TOPIC": _step,
     "STAGE": _run_stage,
     "EXPORT": _export,
     "DELIVERY": _deliver,
 }
+
+
+def _work_of(module: ModuleDefinitionRow) -> Callable[[_Run], Performed] | None:
+    """Return what a worker does for a Module; None: no worker performs it.
+
+    A program has another kind in the database of a former version, so its job says that it is one.
+    """
+    return _WORK.get(module.module_kind_code) if module.job is None else _call_job
 
 
 def _require_none(failed: list[str]) -> None:

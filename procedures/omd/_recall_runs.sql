@@ -28,7 +28,7 @@ BEGIN ATOMIC
                 WHERE
                 mi.execution_status_code = 'E'
                 AND NOT mi.is_session_bound
-                AND m.engine_code = 'SPARK'
+                AND m.engine_code IS DISTINCT FROM 'POSTGRES'
             ),
             '{}'
         ) AS p_executing
@@ -36,11 +36,14 @@ BEGIN ATOMIC
     INNER JOIN omd.module AS m ON mi.module_id = m.module_id
     WHERE
         mi.module_instance_id = any(p_instance_array)
-        AND m.module_kind_code IN ('SQL', 'SPARK', 'EXPORT');
+        AND (
+            m.module_kind_code = 'EXPORT'
+            OR m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
+        );
 END;
 
 COMMENT ON FUNCTION omd._recall_runs IS
-'Returns those of the runs p_instance_array that are of kind SQL or SPARK and stand, and those of '
-'these kinds and EXPORT that execute on Spark. Locks: none.';
+'Returns those of the runs p_instance_array that are of kind SQL or JOB and stand, and those of '
+'these kinds and EXPORT that execute outside of the database. Locks: none.';
 REVOKE ALL ON FUNCTION omd._recall_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._recall_runs TO omd_admin;

@@ -18,7 +18,9 @@ DECLARE
     v_module record;
     v_has_sql CONSTANT boolean := coalesce(p_executable ~ '\S', FALSE);
 BEGIN
-    SELECT m.module_id, m.engine_code, m.job, m.inactive_indicator, k.*
+    SELECT
+        m.module_id, m.engine_code, m.job, m.inactive_indicator, k.*,
+        k.module_kind_code IN (SELECT o.module_kind_code FROM omd.own_kind AS o) AS is_own
     INTO v_module
     FROM omd.module AS m
     INNER JOIN omd.module_kind AS k USING (module_kind_code)
@@ -28,7 +30,7 @@ BEGIN
     END IF;
     p_module_kind_code := v_module.module_kind_code;
     p_begin_routine := v_module.begin_routine;
-    IF v_has_sql AND p_module_kind_code IN ('SQL', 'SPARK') THEN
+    IF v_has_sql AND v_module.is_own THEN
         RETURN;
     ELSIF v_has_sql OR p_module_kind_code = 'PART' THEN
         PERFORM omd.raise_error(
@@ -68,12 +70,12 @@ BEGIN
                 'module_code', p_module_code,
                 'members', jsonb_build_array(p_module_code),
                 'problem', CASE
-                    WHEN p_module_kind_code = 'SPARK' AND v_module.job IS NULL
+                    WHEN v_module.is_own AND v_module.job IS NULL
                         THEN 'it has neither SQL nor a job'
                     ELSE 'a worker process performs it'
                 END,
                 'next_command', CASE
-                    WHEN p_module_kind_code = 'SPARK' AND v_module.job IS NULL
+                    WHEN v_module.is_own AND v_module.job IS NULL
                         THEN format(
                             'CALL omd.register_module(%1$L, p_job => ''module:function''); or, in '
                             'the database, CALL omd.register_module(%1$L, p_executable => '

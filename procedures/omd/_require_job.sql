@@ -15,7 +15,7 @@ SET search_path = pg_catalog, pg_temp
 AS $require_job$
 BEGIN
     IF num_nonnulls(p_executable, p_job) > 0
-        AND p_present.module_kind_code NOT IN ('SQL', 'SPARK')
+        AND p_present.module_kind_code NOT IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
     THEN
         PERFORM omd.raise_error(
             'OM219',

@@ -22,8 +22,10 @@ AS $await_return$
 DECLARE
     v_module omd.module;
     v_window record;
+    v_has_no_worker boolean;
 BEGIN
     SELECT m.* INTO v_module FROM omd.module AS m WHERE m.module_code = p_module_code;
+    v_has_no_worker := omd.start_hint(v_module.module_id) IS NOT NULL;
     SELECT sc.start_value, sc.start_id INTO v_window
     FROM omd.source_control AS sc
     WHERE sc.module_instance_id = ANY(p_former_instances) AND p_former_delivery_id IS NULL
@@ -37,7 +39,7 @@ BEGIN
         p_recall_id,
         p_position,
         v_module.module_id,
-        p_is_by_hand OR v_module.module_kind_code = 'SPARK' AND v_module.job IS NULL,
+        p_is_by_hand OR v_has_no_worker,
         p_former_instances,
         p_former_delivery_id,
         p_snapshot_datetime,
@@ -46,7 +48,7 @@ BEGIN
         coalesce(
             p_problem,
             CASE
-                WHEN v_module.module_kind_code = 'SPARK' AND v_module.job IS NULL
+                WHEN v_has_no_worker
                     THEN 'its Module has no job that a worker could run'
             END
         ),
@@ -58,7 +60,7 @@ BEGIN
     );
     UPDATE omd.module AS m SET awaits_return = TRUE
     WHERE m.module_id = v_module.module_id
-        AND m.module_kind_code IN ('SQL', 'SPARK')
+        AND m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
         AND NOT m.awaits_return;
 END
 $await_return$;

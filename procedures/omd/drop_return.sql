@@ -1,4 +1,4 @@
--- What a run of kind SQL or SPARK is to fill is known to process control itself.
+-- What a run of kind SQL or JOB is to fill is known to process control itself.
 
 CREATE OR REPLACE FUNCTION omd.drop_return(
     p_recall_id bigint,

@@ -52,7 +52,7 @@ $recall_effects$;
 
 COMMENT ON FUNCTION omd.recall_effects IS
 'For rooms: Returns what it would do to take back the runs p_instance_array, those of kind SQL and '
-'SPARK, and exports that execute: a row per run and table, with action UNDO, GIVE_UP, PENDING or '
+'JOB, and exports that execute: a row per run and table, with action UNDO, GIVE_UP, PENDING or '
 'BLOCKED, the rows that go and come back, how it comes again and what is in the way. p_is_counted '
 'FALSE: no rows are counted. It reads with the rights of the caller. Locks: none. May be NULL: '
 'delivery_id, rows_go, rows_back, problem.';

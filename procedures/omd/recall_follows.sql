@@ -25,7 +25,7 @@ BEGIN
         FROM omd.module_instance AS mi
         INNER JOIN omd.module AS m USING (module_id)
         WHERE mi.module_instance_id = ANY(p_instance_array)
-            AND m.module_kind_code IN ('SQL', 'SPARK')
+            AND m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
             AND mi.execution_status_code = 'S'
             AND mi.rolled_back_by_module_instance_id IS NULL
         GROUP BY mi.module_id
@@ -56,6 +56,6 @@ $recall_follows$;
 
 COMMENT ON FUNCTION omd.recall_follows IS
 'For rooms: Returns the runs that stand and must go with those of p_instance_array that are of '
-'kind SQL or SPARK, and because of which: the later ones of a Module with load windows, and those '
+'kind SQL or JOB, and because of which: the later ones of a Module with load windows, and those '
 'of companions. p_again_array: those that come again; it changes nothing here. Locks: none.';
 REVOKE ALL ON FUNCTION omd.recall_follows FROM PUBLIC;

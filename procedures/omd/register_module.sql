@@ -75,14 +75,15 @@ COMMENT ON PROCEDURE omd.register_module IS
 'p_module_id. p_table_format_code: PARQUET for plain Parquet on Spark; ICEBERG or DELTA for a '
 'lake table on Spark that OMD commits. p_open_expiry_date: what the expiry date of a current '
 'record says (9999-12-31), as year-month-day. p_job: without SQL, the Python function that is a '
-'run, module:function; '''': none. p_backoff: how long its work waits after a failure (10 '
-'seconds), twice as long after each further one in a row. p_backoff_limit: the longest such wait '
-'(1 hour). p_max_failures: after so many failures in a row its work waits for omd.retry (10); 0: '
-'never. p_start_hint: how a person starts it again, where a program outside begins it, such as '
-'"airflow: dag nightly"; '''': nobody says so. Warns of each problem of omd_report.readiness but '
-'INPUTS_UNKNOWN. Errors: OM002, OM005, OM006, OM009, OM013, OM111: another target or way to undo '
-'its runs while a rollback is pending or a run executes, OM204, OM210: a target in a schema of '
-'OMD or PostgreSQL, OM219: SQL or a job for the Module of a room. Locks: the Module row. DIRECT, '
-'"Module Processing". Call again when the answer was lost.';
+'run, module:function, which a worker calls; '''': none, a program outside begins it. p_backoff: '
+'how long its work waits after a failure (10 seconds), twice as long after each further one in a '
+'row. p_backoff_limit: the longest such wait (1 hour). p_max_failures: after so many failures in a '
+'row its work waits for omd.retry (10); 0: never. p_start_hint: how a person starts it again, '
+'where a program outside begins it, such as "airflow: dag nightly"; '''': nobody says so. Warns of '
+'each problem of omd_report.readiness but INPUTS_UNKNOWN. Errors: OM002, OM005, OM006, OM009, '
+'OM013, OM111: another target or way to undo its runs while a rollback is pending or a run '
+'executes, OM204, OM210: a target in a schema of OMD or PostgreSQL, OM219: SQL or a job for the '
+'Module of a room. Locks: the Module row. DIRECT, "Module Processing". Call again when the answer '
+'was lost.';
 REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

@@ -45,7 +45,7 @@ $run_module$;
 COMMENT ON PROCEDURE omd.run_module IS
 'Runs the Module p_module_code in the database, whatever its kind: begins it, executes it and '
 'ends it. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for none. p_executable: '
-'SQL for a Module of kind SQL or SPARK, instead of the registered one. p_execution_context: JSON '
+'SQL for a Module of kind SQL or JOB, instead of the registered one. p_execution_context: JSON '
 'about where it runs. p_until_done: again while runs end with S and more is left of what was '
 'there at the first begin (of an interface the items that were queued, of a topic while blocks '
 'are full); NULL: true in a Batch, else false. Returns p_execution_status_code: S, F (the error '

@@ -28,7 +28,7 @@ BEGIN
             mi.lease_expires_at, mi.is_session_bound, mi.backend_pid, mi.statement_start,
             mi.processing_indicator, mi.batch_instance_id
         ) IS NOT NULL,
-        mi.is_session_bound OR m.engine_code = 'POSTGRES',
+        mi.is_session_bound OR m.engine_code IS NOT DISTINCT FROM 'POSTGRES',
         CASE WHEN mi.is_session_bound THEN mi.backend_pid END
     FROM omd.module_instance AS mi
     INNER JOIN omd.module AS m USING (module_id)

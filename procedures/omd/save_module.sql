@@ -53,15 +53,14 @@ BEGIN
         v_new.executable := NULL;
     END IF;
     v_new.job := nullif(coalesce(p_job, v_old.job), '');
-    v_new.module_kind_code := coalesce(
-        CASE WHEN v_old.module_kind_code NOT IN ('SQL', 'SPARK') THEN v_old.module_kind_code END,
-        CASE WHEN v_new.executable IS NULL THEN 'SPARK' ELSE 'SQL' END
-    );
-    v_new.engine_code := CASE v_new.module_kind_code
-        WHEN 'SQL' THEN 'POSTGRES'
-        WHEN 'SPARK' THEN 'SPARK'
-        ELSE v_old.engine_code
-    END;
+    IF v_old.module_kind_code NOT IN (SELECT k.module_kind_code FROM omd.own_kind AS k) THEN
+        v_new.module_kind_code := v_old.module_kind_code;
+        v_new.engine_code := v_old.engine_code;
+    ELSE
+        SELECT k.p_module_kind_code, k.p_engine_code
+        INTO v_new.module_kind_code, v_new.engine_code
+        FROM omd._kind_without_room(v_new.executable, v_new.job) AS k;
+    END IF;
 
     v_way := omd._way_of_undoing(v_old.module_id);
     v_companions := ARRAY(

@@ -1,4 +1,4 @@
--- A room calls it after register_module, which knows SQL and SPARK only. What a room performs has
+-- A room calls it after register_module, which knows SQL and JOB only. What a room performs has
 -- no SQL and no function of its own; the former ones stay in the event log.
 
 CREATE OR REPLACE FUNCTION omd.set_module_kind(
@@ -32,9 +32,10 @@ BEGIN
         );
     END IF;
     IF p_module_kind_code IS NULL THEN
-        UPDATE omd.module AS m SET
-            module_kind_code = CASE WHEN m.executable IS NOT NULL THEN 'SQL' ELSE 'SPARK' END,
-            engine_code = CASE WHEN m.executable IS NOT NULL THEN 'POSTGRES' ELSE 'SPARK' END
+        UPDATE omd.module AS m SET (module_kind_code, engine_code) = (
+            SELECT k.p_module_kind_code, k.p_engine_code
+            FROM omd._kind_without_room(m.executable, m.job) AS k
+        )
         WHERE m.module_id = p_module_id;
         RETURN;
     END IF;
@@ -55,6 +56,6 @@ $set_module_kind$;
 COMMENT ON FUNCTION omd.set_module_kind IS
 'For rooms: Makes the Module p_module_id one of the kind p_module_kind_code, whose runs '
 'p_engine_code performs (POSTGRES or SPARK; NULL for PART). A kind of NULL gives it back to '
-'process control, as SQL or SPARK. Errors: OM013: its room alone undoes its runs. Locks: the '
+'process control, as SQL or JOB. Errors: OM013: its room alone undoes its runs. Locks: the '
 'Module row.';
 REVOKE ALL ON FUNCTION omd.set_module_kind FROM PUBLIC;

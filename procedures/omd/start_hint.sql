@@ -1,6 +1,5 @@
 -- What a person wrote comes first; else what the last run said about where it ran. No command line
--- and no environment is in it, since none is recorded. BETWEEN keeps the planner to the index of a
--- Module's runs: of one that has none it would walk all runs back by the key.
+-- and no environment is in it, since none is recorded.
 
 CREATE OR REPLACE FUNCTION omd.start_hint(
     p_module_id integer
@@ -20,16 +19,13 @@ BEGIN ATOMIC
                         nullif(
                             concat_ws(
                                 ', ',
-                                'platform ' || (r.execution_context ->> 'platform'),
-                                'host ' || (r.execution_context ->> 'host'),
-                                'job ' || (r.execution_context ->> 'job')
+                                'platform ' || (r.context ->> 'platform'),
+                                'host ' || (r.context ->> 'host'),
+                                'job ' || (r.context ->> 'job')
                             ),
                             ''
                         )
-                    FROM omd.module_instance AS r
-                    WHERE r.module_id BETWEEN m.module_id AND m.module_id
-                    ORDER BY r.module_id DESC, r.module_instance_id DESC
-                    LIMIT 1
+                    FROM omd.last_context(m.module_id) AS r (context)
                 )
             ),
             'Start its job again.'
@@ -37,10 +33,7 @@ BEGIN ATOMIC
     FROM omd.module AS m
     WHERE
         m.module_id = p_module_id
-        AND m.module_kind_code IN (
-            SELECT k.module_kind_code FROM omd.module_kind AS k
-            WHERE k.begin_routine = 'omd.begin_run'
-        )
+        AND m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
         AND m.executable IS NULL
         AND m.job IS NULL;
 END;

@@ -27,7 +27,7 @@ END
 $take_back$;
 
 COMMENT ON FUNCTION omd.take_back IS
-'For rooms: Takes those of the runs p_instance_array that are of kind SQL or SPARK back, for the '
+'For rooms: Takes those of the runs p_instance_array that are of kind SQL or JOB back, for the '
 'recall p_recall_id and its run p_recall_instance_id, because of p_reason, with the rights of the '
 'caller: their rows go by the rollback of their own Modules, their load windows are withdrawn, and '
 'they are marked as undone. Returns the rows that went and came back, per run. Errors: OM101, '

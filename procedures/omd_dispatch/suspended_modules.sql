@@ -26,7 +26,7 @@ BEGIN
         SELECT FROM omd_dispatch.task_suspension AS s
         CROSS JOIN LATERAL omd_dispatch._suspension_holds(
             s.suspension_id,
-            CASE m.engine_code WHEN 'POSTGRES' THEN 'DATABASE' ELSE 'SPARK' END,
+            CASE m.engine_code WHEN 'POSTGRES' THEN 'DATABASE' ELSE m.engine_code END,
             jsonb_build_object('CODE', m.module_code, 'KIND', m.module_kind_code)
         )
         WHERE s.family_code = 'WORK' AND s.resumed_at IS NULL

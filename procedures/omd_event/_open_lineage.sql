@@ -154,7 +154,11 @@ BEGIN
                             THEN omd_event._error_facet(
                                 e.detail ->> 'return_code',
                                 'omd trace ' || mi.module_instance_id,
-                                m.engine_code
+                                -- Also what a program outside begins is called from Python.
+                                CASE m.module_kind_code
+                                    WHEN 'JOB' THEN 'SPARK'
+                                    ELSE m.engine_code
+                                END
                             )
                         ELSE '{}'
                     END

@@ -58,7 +58,7 @@ BEGIN
                 max(i.position)
             FROM jsonb_populate_recordset(NULL::omd_provenance.recall_item, p_items) AS i
             WHERE i.action IN ('UNDO', 'PENDING', 'GIVE_UP')
-                AND i.module_kind_code IN ('SQL', 'SPARK')
+                AND i.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
             GROUP BY i.module_code
         ) AS e
     ) AS n

@@ -106,6 +106,32 @@
 \ir ../../migrations/V190__notifications_say_nothing.sql
 \endif
 
+\set checksum '54bcd214adce4da11253be2942b64c23aa784db7684c2e9d3df2c5f684555ce0'
+\set phase 'expand'
+\set locks 'omd.module'
+\set migration 'V191__programs'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V191__programs.sql
+\endif
+
+\set checksum '8ccbb27d758598d902e15016e3a42eb1763c6cd7268789734d5db554ad42fe02'
+\set phase 'concurrent'
+\set migration 'V192__programs_checked'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V192__programs_checked.sql
+\endif
+
+\set checksum '2c59756a7a902aa945e5dcb36d7aeddf47e05c78466e7d8f0a214082c93962c9'
+\set phase 'contract'
+\set locks 'omd.module'
+\set migration 'V193__no_kind_spark'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V193__no_kind_spark.sql
+\endif
+
 \set checksum '0c91c8f3fd4ea266925aadeea6087ac6a10d5a24cfa04b3e1bf3f4f0b6990351'
 \set migration 'V194__one_rollback_plan'
 \ir ../setup/claim.psql
@@ -252,7 +278,9 @@
 \ir ../../procedures/omd/_require_nothing_to_undo.sql
 \ir ../../procedures/omd/_require_expiry_date.sql
 \ir ../../procedures/omd/_require_target.sql
+\ir ../views/omd/own_kind.sql
 \ir ../../procedures/omd/_require_job.sql
+\ir ../../procedures/omd/_kind_without_room.sql
 \ir ../../procedures/omd/_require_backoff.sql
 \ir ../../procedures/omd/save_module.sql
 \ir ../../procedures/omd/_save_start_hint.sql
@@ -305,6 +333,7 @@
 \ir ../../procedures/omd/note_news.sql
 \ir ../../procedures/omd/is_of_the_call.sql
 \ir ../../procedures/omd/note_failure.sql
+\ir ../../procedures/omd/last_context.sql
 \ir ../../procedures/omd/start_hint.sql
 \ir ../../procedures/omd/role_hint.sql
 \ir ../../procedures/omd/retry.sql

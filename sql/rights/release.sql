@@ -66,6 +66,7 @@ ROUTINE omd._is_run_of(integer,numeric) |  | omd_reader | EXECUTE
 ROUTINE omd._is_undone_in(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd._keep_deferred() |  | omd_admin | EXECUTE
 ROUTINE omd._keep_deferred() |  | omd_runner | EXECUTE
+ROUTINE omd._kind_without_room(text,text)
 ROUTINE omd._last_real_batch_run(integer) |  | omd_reader | EXECUTE
 ROUTINE omd._last_real_module_run(integer) |  | omd_reader | EXECUTE
 ROUTINE omd._lease_of_statement()
@@ -298,6 +299,7 @@ ROUTINE omd.json_items(jsonb) |  | omd_reader | EXECUTE
 ROUTINE omd.json_items(jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd.keep_window(bigint,bigint,bigint[])
 ROUTINE omd.key_match(jsonb,jsonb)
+ROUTINE omd.last_context(integer) |  | omd_reader | EXECUTE
 ROUTINE omd.last_window(integer) |  | omd_reader | EXECUTE
 ROUTINE omd.load_window_start(integer)
 ROUTINE omd.lock_modules(integer[])
@@ -1939,6 +1941,7 @@ TABLE omd.open_instance |  | omd_reader | SELECT
 TABLE omd.open_server_change |  | omd_reader | SELECT
 TABLE omd.open_window |  | omd_reader | SELECT
 TABLE omd.overdue_batch |  | omd_reader | SELECT
+TABLE omd.own_kind |  | omd_reader | SELECT
 TABLE omd.parameter |  | omd_admin | DELETE
 TABLE omd.parameter |  | omd_admin | INSERT
 TABLE omd.parameter |  | omd_admin | UPDATE

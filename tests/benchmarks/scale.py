@@ -117,7 +117,7 @@ def any_module(conn: Connection) -> Run:
     codes = [
         code
         for (code,) in conn.execute(
-            "SELECT module_code FROM public.scale_module WHERE kind = 'SPARK' AND NOT is_busy"
+            "SELECT module_code FROM public.scale_module WHERE kind = 'JOB' AND NOT is_busy"
         )
     ]
     return lambda: module(conn, random.choice(codes))

@@ -237,7 +237,7 @@ def test_the_placeholders_appear_in_no_report(flow: Flow) -> None:
     definitions = (
         "batch_list", "module_list", "batch_module_list", "audit_columns", "dispatch_sources",
         "work", "work_states", "work_summary", "batch_work", "flow", "flow_nodes",
-        "metric_list", "metrics", "prometheus", "server", "footprint",
+        "metric_list", "metrics", "prometheus", "server", "footprint", "upgrade",
     )  # fmt: skip
     for report in reports:
         if report["viewname"] not in definitions:

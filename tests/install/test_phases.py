@@ -57,9 +57,10 @@ def conn(dsn) -> Iterator[psycopg.Connection[Any]]:
 
 
 def steps(conn: psycopg.Connection[Any]) -> dict[str, tuple[Any, ...]]:
+    """Return the steps of the release of the tests, as far as they have come."""
     rows = conn.execute(
         "SELECT step_code, phase, ended_at IS NOT NULL, rows_done, error FROM omd_report.upgrade"
-        " WHERE step_code = ANY (%s)",
+        " WHERE step_code = ANY(%s)",
         [list(next_release.STEPS)],
     )
     return {row[0]: row[1:] for row in rows.fetchall()}

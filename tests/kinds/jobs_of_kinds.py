@@ -1,4 +1,4 @@
-"""Jobs that Modules of kind SPARK name in these tests; they need no session."""
+"""Jobs that Modules of kind JOB name in these tests; they need no session."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,7 @@ def test_every_module_has_the_kind_of_its_room(platform: Platform) -> None:
     platform.agree("desk", layer_code="GDAL")
     job(platform)
     added = {
-        "job": ("SPARK", "SPARK"),
+        "job": ("JOB", "SPARK"),
         "export.out": ("EXPORT", "SPARK"),
         "gdal.desk": ("PART", None),
     }
@@ -113,10 +114,53 @@ def test_a_module_that_is_no_topic_any_more_is_of_process_control_again(
     platform: Platform,
 ) -> None:
     platform.call("omd_lineage.remove_topic", topic="app.dst")
-    assert kinds(platform)["app.dst"] == ("SPARK", "SPARK")
+    assert kinds(platform)["app.dst"] == ("JOB", None)
     platform.call("omd.register_module", module_code="app.dst", executable="SELECT 1")
     assert kinds(platform)["app.dst"] == ("SQL", "POSTGRES")
     assert platform.go("app.dst")["execution_status_code"] == "S"
+
+
+def test_a_module_without_sql_is_a_program_and_has_an_engine_with_a_job_only(
+    platform: Platform,
+) -> None:
+    register = "omd.register_module"
+    platform.call(register, module_code="outside", area_code="STG", table_code="app.made")
+    assert kinds(platform)["outside"] == ("JOB", None)
+    for job, engine in (("jobs:load", "SPARK"), ("", None)):
+        platform.call(register, module_code="outside", job=job)
+        assert kinds(platform)["outside"] == ("JOB", engine)
+    named = platform.rows("SELECT module_kind_code AS kind FROM omd.module_kind")
+    assert {row["kind"] for row in named} >= {"SQL", "JOB", "PART"}
+    assert "SPARK" not in {row["kind"] for row in named}
+    for wrong in ("engine_code = 'SPARK'", "job = 'a:b'", "module_kind_code = 'SQL'"):
+        with pytest.raises(psycopg.errors.CheckViolation):
+            platform.owner(f"UPDATE omd.module SET {wrong} WHERE module_code = 'outside'")
+
+
+def test_work_shows_where_the_newest_run_of_a_program_outside_was(platform: Platform) -> None:
+    work = "SELECT engine_code, state, failures, last_platform FROM omd_report.work WHERE code = %s"
+
+    def run(platform_name: str, ending: str) -> None:
+        begun = platform.call(
+            "omd.begin_module",
+            module_code="outside",
+            execution_context=Jsonb({"platform": platform_name}),
+        )
+        platform.call(ending, module_instance_id=begun["module_instance_id"])
+
+    platform.call("omd.register_module", module_code="outside", area_code="STG", table_code="app.m")
+    idle = {"engine_code": None, "state": "IDLE", "failures": 0, "last_platform": None}
+    assert platform.rows(work, "outside") == [idle]
+    run("airflow", "omd.module_success")
+    assert platform.rows(work, "outside") == [{**idle, "last_platform": "airflow"}]
+    run("cron", "omd.module_failure")
+    failed = {**idle, "state": "FAILED", "failures": 1, "last_platform": "cron"}
+    assert platform.rows(work, "outside") == [failed]
+    ready = "SELECT count(*) FROM omd_report.ready_work WHERE code = 'outside'"
+    assert platform.one(ready) == 0
+    # Who has an engine is begun by it.
+    job(platform)
+    assert platform.rows(work, "job") == [{**idle, "engine_code": "SPARK"}]
 
 
 def test_a_module_has_sql_or_a_job_and_that_of_a_room_neither(platform: Platform) -> None:
@@ -131,7 +175,7 @@ def test_a_module_has_sql_or_a_job_and_that_of_a_room_neither(platform: Platform
         platform.refused("OM013", register, module_code="made", job=wrong)
     assert platform.refused("OM013", register, module_code="made", job="a:b")["argument"] == "p_job"
     platform.call(register, module_code="made", executable="", job="a:b")
-    assert kinds(platform)["made"] == ("SPARK", "SPARK")
+    assert kinds(platform)["made"] == ("JOB", "SPARK")
     detail = platform.refused("OM013", register, module_code="made", executable="SELECT 1")
     assert detail["argument"] == "p_executable"
     before = platform.one(event)

@@ -57,6 +57,24 @@ def test_perform_runs_a_job_inside_its_module(platform: Platform, control: omd.C
     assert (skipped.status, skipped.instance_id, skipped.detail) == ("C", None, "INACTIVE")
 
 
+def test_programs_of_a_former_version_run(platform: Platform, control: omd.Control) -> None:
+    """Their kind was SPARK: with a newer client, and until an upgrade has changed the rows."""
+    platform.owner(
+        "INSERT INTO omd.module_kind (module_kind_code, begin_routine, end_routine)"
+        " VALUES ('SPARK', 'omd.begin_run', 'omd.end_run');"
+        "UPDATE omd.module SET module_kind_code = 'SPARK', engine_code = 'SPARK'"
+        " WHERE module_code = 'job'"
+    )
+    assert control.perform("job").succeeded
+    given = platform.go("job", executable="INSERT INTO app.job VALUES (2)")
+    assert given["execution_status_code"] == "S"
+    assert platform.values_of("job") == [1, 2]
+    runs = "SELECT cardinality(p_standing) FROM omd._recall_runs(ARRAY(SELECT module_instance_id"
+    assert platform.one(f"{runs} FROM omd.module_instance))") == 2
+    control.register_module("job", module_description="as it is now")
+    assert control.module_definition("job").module_kind_code == "JOB"
+
+
 def test_perform_runs_what_the_database_performs_there(
     platform: Platform, control: omd.Control
 ) -> None:

@@ -184,7 +184,7 @@ def test_each_state_is_that_of_the_model(scene: Scene, seed: int) -> None:
 def test_the_columns_are_those_of_the_contract(scene: Scene) -> None:
     for view, columns in {
         "work": "module_kind_code code engine_code state reason waits_for since not_before"
-        " failures last_problem module_instance_id task_id",
+        " failures last_problem module_instance_id task_id last_platform",
         "ready_work": "module_kind_code code engine_code reason since not_before detail",
     }.items():
         with scene.conn.cursor() as cursor:

@@ -248,5 +248,5 @@ def test_each_action_is_done_and_leaves_an_event(
         " omd_dispatch.task_state(t.task_id) AS s"
     )
     assert [tuple(row.values()) for row in found] == [
-        ("PENDING", {"CODE": "m_active", "KIND": "SPARK"})
+        ("PENDING", {"CODE": "m_active", "KIND": "JOB"})
     ]

@@ -183,6 +183,17 @@ def test_the_states_and_the_links_of_a_run(page: Page, dsn: str) -> None:
     assert "/run/module/" in str([a.get("href") for a in now.of("a", "aria-label")])
 
 
+def test_work_says_where_a_program_outside_was(page: Page, dsn: str) -> None:
+    with omd.connect(dsn, lease=None) as control:
+        control.register_module("m_out", area_code="HSTG", table_code="dwh.t")
+        assert "outside" in read(page, "/work").texts
+        for platform in ("airflow", HOSTILE["markup"]):
+            run = control.begin_module("m_out", execution_context={"platform": platform})
+            control.module_success(run.module_instance_id)
+            texts = read(page, "/work").texts
+            assert texts[texts.index("outside, on ") + 1] == platform
+
+
 def test_the_same_rows_give_the_same_markup(page: Page, dsn: str) -> None:
     """A watch is sent only when its HTML has changed, so no time that passes is in it."""
     ids = fill(dsn, "m_x")

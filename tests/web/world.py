@@ -45,7 +45,7 @@ def build(conn: Connection) -> Keys:
 
 def _runs(flow: Flow, keys: Keys) -> None:
     for code in ("active", "inactive", "paused", "e", "e2", "s", "f", "gone", "undo", *"arcp"):
-        flow.module(f"m_{code}")
+        flow.module(f"m_{code}", job="jobs:load" if code == "active" else None)
     flow.module("m_spark", platform_code="SPARK", table_code="m_spark")
     flow.deactivate("module", "module_code = 'm_inactive'")
     flow.owner(

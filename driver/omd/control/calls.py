@@ -1377,7 +1377,8 @@ class ControlCalls(Calls):
                 table on Spark that OMD commits.
             open_expiry_date: what the expiry date of a current record says (9999-12-31), as
                 year-month-day.
-            job: without SQL, the Python function that is a run, module:function; '': none.
+            job: without SQL, the Python function that is a run, module:function, which a worker
+                calls; '': none, a program outside begins it.
             backoff: how long its work waits after a failure (10 seconds), twice as long after
                 each further one in a row.
             backoff_limit: the longest such wait (1 hour).
@@ -1723,7 +1724,7 @@ class ControlCalls(Calls):
 
         Args:
             batch_instance_id: the Batch Instance that calls, NULL or 0 for none.
-            executable: SQL for a Module of kind SQL or SPARK, instead of the registered one.
+            executable: SQL for a Module of kind SQL or JOB, instead of the registered one.
             execution_context: JSON about where it runs.
             until_done: again while runs end with S and more is left of what was there at the
                 first begin (of an interface the items that were queued, of a topic while blocks

@@ -64,6 +64,7 @@ __all__ = [
     "OpenServerChangeRow",
     "OpenWindowRow",
     "OverdueBatchRow",
+    "OwnKindRow",
     "ParameterListRow",
     "PendingRollbacksRow",
     "PreviewRollbackRow",
@@ -401,7 +402,7 @@ class AwaitedReturnRow:
         position: The place in it.
         module_id: The Module that is to run again.
         module_code: Its code.
-        module_kind_code: Its kind: DELIVERY, SQL or SPARK.
+        module_kind_code: Its kind: DELIVERY, SQL or JOB.
         is_by_hand: A person must bring it.
         former_instances: The runs that were taken back.
         former_delivery_id: The delivery that was taken back; NULL: it is none.
@@ -667,7 +668,8 @@ class DescribedModuleRow:
         module_code: Its code.
         module_description: What it loads; NULL when no description was given.
         module_kind_code: What one run of it is.
-        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART.
+        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART, and for a JOB that a
+            program outside begins.
         area_code: The area of its target.
         platform_code: The platform of its target.
         table_format_code: The format of its target on Spark; NULL when none was given.
@@ -1359,8 +1361,8 @@ class ModuleListRow:
         pending_rollback: The instances that a begin would roll back now.
         module_kind_code: What one run of the Module is.
         engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART, which never runs on
-            its own.
-        job: The function that is a run of a Module of kind SPARK; NULL when there is none.
+            its own, and for a JOB that a program outside begins.
+        job: The function that is a run of a Module of kind JOB; NULL when there is none.
     """
 
     view: ClassVar[str] = "omd_report.module_list"
@@ -1438,7 +1440,8 @@ class ModuleTargetRow:
             inserted the row.
         inactive_indicator: Y: each run of the Module is skipped.
         module_kind_code: What one run of the Module is.
-        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART.
+        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART, and for a JOB that a
+            program outside begins.
     """
 
     view: ClassVar[str] = "omd.module_target"
@@ -1561,6 +1564,20 @@ class OverdueBatchRow:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnKindRow:
+    """For rooms: the kinds of process control itself, SQL and JOB: what a run of such a Module is,
+    no other room knows.
+
+    Attributes:
+        module_kind_code: The kind.
+    """
+
+    view: ClassVar[str] = "omd.own_kind"
+
+    module_kind_code: str
+
+
+@dataclass(frozen=True, slots=True)
 class ParameterListRow:
     """Values of parameters: one row per Batch or Module that has one.
 
@@ -1651,7 +1668,7 @@ class ReadinessRow:
         problem_code: TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING,
             STAMP_COLUMN_MISSING, TARGET_TAKES_NO_DELETE (a view without a rule or trigger for
             it), STAMP_COLUMN_NOT_INDEXED (only for a table of 100,000 rows or more), or
-            INPUTS_UNKNOWN (of kind SQL or SPARK).
+            INPUTS_UNKNOWN (of kind SQL or JOB).
         problem: The problem in words.
         command: The command that solves it; … stands for what only you know.
     """
@@ -1667,8 +1684,8 @@ class ReadinessRow:
 
 @dataclass(frozen=True, slots=True)
 class ReturnWorkRow:
-    """For rooms: the Modules of kind SQL and SPARK of which a recall took runs back that a worker
-    is to make again.
+    """For rooms: the Modules of kind SQL and JOB of which a recall took runs back that a worker is
+    to make again.
 
     Attributes:
         module_id: The Module.
@@ -1959,7 +1976,7 @@ class UnknownInputsRow:
     Attributes:
         module_id: The Module.
         module_code: Its code.
-        module_kind_code: SQL or SPARK.
+        module_kind_code: SQL or JOB.
         table_code: Its target.
         problem: Why the catalogue does not know; NULL: it was not asked, as there is no SQL.
         proposed: The tables that it does know; NULL: none.

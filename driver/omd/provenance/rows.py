@@ -279,12 +279,12 @@ class RecallItemsRow:
 @dataclass(frozen=True, slots=True)
 class RecallReturnsRow:
     """What recalls took back and what must come again from outside: deliveries, and runs of kind
-    SQL and SPARK.
+    SQL and JOB.
 
     Attributes:
         recall_id: The recall.
         position: The place in it, in the order of coming.
-        module_kind_code: DELIVERY, SQL or SPARK.
+        module_kind_code: DELIVERY, SQL or JOB.
         code: The agreement of a delivery, else the Module.
         former_delivery_id: The delivery that was taken back or withdrawn; NULL: it is none.
         snapshot_datetime: The snapshot of that delivery; NULL: it is none.
@@ -470,7 +470,7 @@ class UndoneReadsRow:
 
 @dataclass(frozen=True, slots=True)
 class UnknownRunsRow:
-    """The runs of kind SQL or SPARK that stand or execute and of which nobody knows what they read:
+    """The runs of kind SQL or JOB that stand or execute and of which nobody knows what they read:
     they recorded nothing, and nothing was declared for them.
 
     Attributes:

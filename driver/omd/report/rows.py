@@ -61,8 +61,7 @@ class FlowRow:
 
     Attributes:
         from_kind: AGREEMENT, INTERFACE, VIEW (an offered view of facts), TOPIC, STAGE, MODULE
-            (of the kinds SQL and SPARK, of which only the target is known), TABLE or
-            LAKE_TABLE.
+            (of the kinds SQL and JOB, of which only the target is known), TABLE or LAKE_TABLE.
         from_code: Its code, or the name of the table or view.
         to_kind: INTERFACE, VIEW, TOPIC, STAGE, TABLE, LAKE_TABLE or EXPORT.
         to_code: Its code, or the name of the table or view.
@@ -252,7 +251,8 @@ class WorkRow:
     Attributes:
         module_kind_code: The kind: what one run of it is.
         code: The Module.
-        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process).
+        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process);
+            NULL: a program outside, of a JOB without a job.
         state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
         reason: Why: RUNNING, or HELD of a topic; of FAILED WAITS_FOR_A_PERSON (no worker runs
             it by itself), BACK_OFF (workers try again when its pause is over) or GIVEN_UP (it
@@ -267,13 +267,16 @@ class WorkRow:
         module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
             one that failed last; NULL: there is none.
         task_id: Its live task; NULL: there is none.
+        last_platform: Where a program outside began the newest run of a Module that has no
+            engine, as the run says; NULL: it has an engine, has never run, or its run does not
+            say so.
     """
 
     view: ClassVar[str] = "omd_report.work"
 
     module_kind_code: str
     code: str
-    engine_code: str
+    engine_code: str | None
     state: str
     reason: str | None
     waits_for: str | None
@@ -283,6 +286,7 @@ class WorkRow:
     last_problem: str | None
     module_instance_id: int | None
     task_id: int | None
+    last_platform: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +323,8 @@ class WorkStatesRow:
     Attributes:
         module_kind_code: The kind: what one run of it is.
         code: The Module.
-        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process).
+        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process);
+            NULL: a program outside, of a JOB without a job.
         state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
         reason: Why: RUNNING, or HELD of a topic; of FAILED WAITS_FOR_A_PERSON (no worker runs
             it by itself), BACK_OFF (workers try again when its pause is over) or GIVEN_UP (it
@@ -345,7 +350,7 @@ class WorkStatesRow:
 
     module_kind_code: str
     code: str
-    engine_code: str
+    engine_code: str | None
     state: str
     reason: str | None
     waits_for: str | None

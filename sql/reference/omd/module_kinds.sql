@@ -1,10 +1,10 @@
--- The kinds of process control itself. A Module of kind SPARK is begun in the database only to
--- execute SQL that the caller gives.
+-- The kinds of process control itself. A Module of kind JOB, a program, is begun in the
+-- database only to execute SQL that the caller gives.
 
 INSERT INTO omd.module_kind (module_kind_code, begin_routine, end_routine)
 VALUES
 ('SQL', 'omd.begin_run', 'omd.end_run'),
-('SPARK', 'omd.begin_run', 'omd.end_run'),
+('JOB', 'omd.begin_run', 'omd.end_run'),
 ('PART', NULL, NULL)
 ON CONFLICT (module_kind_code) DO UPDATE SET
     begin_routine = excluded.begin_routine,

@@ -22,7 +22,7 @@ WITH listed AS (
         'o.module_kind_code)"}, '
         '"p_execution_time": {"ask": "When it is due", "required": false}, '
         '"p_priority": {"ask": "Priority, 0 (first) to 9", "required": false}}',
-        'TRUE',
+        'o.engine_code IS NOT NULL',
         'ROLLBACK',
         NULL,
         NULL, FALSE, FALSE, TRUE

@@ -25,7 +25,7 @@ COMMENT ON COLUMN omd.awaited_return.recall_id IS 'The recall.';
 COMMENT ON COLUMN omd.awaited_return.position IS 'The place in it.';
 COMMENT ON COLUMN omd.awaited_return.module_id IS 'The Module that is to run again.';
 COMMENT ON COLUMN omd.awaited_return.module_code IS 'Its code.';
-COMMENT ON COLUMN omd.awaited_return.module_kind_code IS 'Its kind: DELIVERY, SQL or SPARK.';
+COMMENT ON COLUMN omd.awaited_return.module_kind_code IS 'Its kind: DELIVERY, SQL or JOB.';
 COMMENT ON COLUMN omd.awaited_return.is_by_hand IS 'A person must bring it.';
 COMMENT ON COLUMN omd.awaited_return.former_instances IS 'The runs that were taken back.';
 COMMENT ON COLUMN omd.awaited_return.former_delivery_id IS

@@ -23,7 +23,8 @@ COMMENT ON COLUMN omd.described_module.module_description IS
 'What it loads; NULL when no description was given.';
 COMMENT ON COLUMN omd.described_module.module_kind_code IS 'What one run of it is.';
 COMMENT ON COLUMN omd.described_module.engine_code IS
-'Who performs a run: POSTGRES or SPARK; NULL for PART.';
+'Who performs a run: POSTGRES or SPARK; NULL for PART, and for a JOB that a program outside '
+'begins.';
 COMMENT ON COLUMN omd.described_module.area_code IS 'The area of its target.';
 COMMENT ON COLUMN omd.described_module.platform_code IS 'The platform of its target.';
 COMMENT ON COLUMN omd.described_module.table_format_code IS

@@ -66,6 +66,7 @@ COMMENT ON COLUMN omd_report.module_list.pending_rollback IS
 'The instances that a begin would roll back now.';
 COMMENT ON COLUMN omd_report.module_list.module_kind_code IS 'What one run of the Module is.';
 COMMENT ON COLUMN omd_report.module_list.engine_code IS
-'Who performs a run: POSTGRES or SPARK; NULL for PART, which never runs on its own.';
+'Who performs a run: POSTGRES or SPARK; NULL for PART, which never runs on its own, and for a JOB '
+'that a program outside begins.';
 COMMENT ON COLUMN omd_report.module_list.job IS
-'The function that is a run of a Module of kind SPARK; NULL when there is none.';
+'The function that is a run of a Module of kind JOB; NULL when there is none.';

@@ -26,8 +26,8 @@ SELECT
         )
     END AS last_problem,
     s.last_module_instance_id,
-    coalesce(k.begin_routine = 'omd.begin_run', FALSE) AS is_by_hand,
-    coalesce(k.begin_routine = 'omd.begin_run', FALSE) AND EXISTS (
+    k.module_kind_code IS NOT NULL AS is_by_hand,
+    k.module_kind_code IS NOT NULL AND EXISTS (
         SELECT FROM omd.module_instance AS f
         INNER JOIN omd.module_instance AS r
             ON f.rolled_back_by_module_instance_id = r.module_instance_id
@@ -38,7 +38,7 @@ SELECT
     ) AS is_settled
 FROM omd.module_state AS s
 INNER JOIN omd.module AS m ON s.module_id = m.module_id
-INNER JOIN omd.module_kind AS k ON m.module_kind_code = k.module_kind_code;
+LEFT JOIN omd.own_kind AS k ON m.module_kind_code = k.module_kind_code;
 
 COMMENT ON VIEW omd.module_pause IS
 'For rooms: the Modules that have failed since their last success, or had nothing to do when they '

@@ -33,4 +33,5 @@ COMMENT ON COLUMN omd.module_target.insert_instance_column IS
 COMMENT ON COLUMN omd.module_target.inactive_indicator IS 'Y: each run of the Module is skipped.';
 COMMENT ON COLUMN omd.module_target.module_kind_code IS 'What one run of the Module is.';
 COMMENT ON COLUMN omd.module_target.engine_code IS
-'Who performs a run: POSTGRES or SPARK; NULL for PART.';
+'Who performs a run: POSTGRES or SPARK; NULL for PART, and for a JOB that a program outside '
+'begins.';

@@ -42,7 +42,7 @@ COMMENT ON COLUMN omd_report.readiness.severity IS
 COMMENT ON COLUMN omd_report.readiness.problem_code IS
 'TARGET_MISSING, TEMPLATE_MISSING, KEY_MISSING, HISTORY_COLUMN_MISSING, STAMP_COLUMN_MISSING, '
 'TARGET_TAKES_NO_DELETE (a view without a rule or trigger for it), STAMP_COLUMN_NOT_INDEXED '
-'(only for a table of 100,000 rows or more), or INPUTS_UNKNOWN (of kind SQL or SPARK).';
+'(only for a table of 100,000 rows or more), or INPUTS_UNKNOWN (of kind SQL or JOB).';
 COMMENT ON COLUMN omd_report.readiness.problem IS 'The problem in words.';
 COMMENT ON COLUMN omd_report.readiness.command IS
 'The command that solves it; … stands for what only you know.';

@@ -9,12 +9,15 @@ SELECT
 FROM omd.module_return AS r
 INNER JOIN omd.module AS m ON r.module_id = m.module_id
 LEFT JOIN LATERAL unnest(r.upstream) AS u (module_id) ON TRUE
-WHERE r.ended_datetime IS NULL AND m.module_kind_code IN ('SQL', 'SPARK')
+WHERE
+    r.ended_datetime IS NULL
+    AND m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
+    AND m.engine_code IS NOT NULL
 GROUP BY r.module_id
 HAVING NOT bool_or(r.is_by_hand);
 
 COMMENT ON VIEW omd.return_work IS
-'For rooms: the Modules of kind SQL and SPARK of which a recall took runs back that a worker is to '
+'For rooms: the Modules of kind SQL and JOB of which a recall took runs back that a worker is to '
 'make again.';
 COMMENT ON COLUMN omd.return_work.module_id IS 'The Module.';
 COMMENT ON COLUMN omd.return_work.recall_id IS 'The recall, the oldest of several.';

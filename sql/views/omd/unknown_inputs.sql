@@ -13,7 +13,7 @@ FROM omd.module AS m
 LEFT JOIN omd.module_declaration AS c
     ON m.module_id = c.module_id AND c.origin = 'CATALOGUE' AND c.upto_id IS NULL
 WHERE
-    m.module_kind_code IN ('SQL', 'SPARK')
+    m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
     AND m.inactive_indicator = 'N'
     AND NOT EXISTS (
         SELECT FROM omd.module_declaration AS d
@@ -50,7 +50,7 @@ COMMENT ON VIEW omd.unknown_inputs IS
 'know it, or the newest run has recorded nothing.';
 COMMENT ON COLUMN omd.unknown_inputs.module_id IS 'The Module.';
 COMMENT ON COLUMN omd.unknown_inputs.module_code IS 'Its code.';
-COMMENT ON COLUMN omd.unknown_inputs.module_kind_code IS 'SQL or SPARK.';
+COMMENT ON COLUMN omd.unknown_inputs.module_kind_code IS 'SQL or JOB.';
 COMMENT ON COLUMN omd.unknown_inputs.table_code IS 'Its target.';
 COMMENT ON COLUMN omd.unknown_inputs.problem IS
 'Why the catalogue does not know; NULL: it was not asked, as there is no SQL.';

@@ -63,10 +63,10 @@ LEFT JOIN LATERAL (
 
 COMMENT ON VIEW omd_report.recall_returns IS
 'What recalls took back and what must come again from outside: deliveries, and runs of kind SQL '
-'and SPARK.';
+'and JOB.';
 COMMENT ON COLUMN omd_report.recall_returns.recall_id IS 'The recall.';
 COMMENT ON COLUMN omd_report.recall_returns.position IS 'The place in it, in the order of coming.';
-COMMENT ON COLUMN omd_report.recall_returns.module_kind_code IS 'DELIVERY, SQL or SPARK.';
+COMMENT ON COLUMN omd_report.recall_returns.module_kind_code IS 'DELIVERY, SQL or JOB.';
 COMMENT ON COLUMN omd_report.recall_returns.code IS 'The agreement of a delivery, else the Module.';
 COMMENT ON COLUMN omd_report.recall_returns.former_delivery_id IS
 'The delivery that was taken back or withdrawn; NULL: it is none.';

@@ -7,7 +7,7 @@ SELECT
 FROM omd.module_instance AS mi
 INNER JOIN omd.module AS m ON mi.module_id = m.module_id
 WHERE
-    m.module_kind_code IN ('SQL', 'SPARK')
+    m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
     AND mi.execution_status_code IN ('S', 'E')
     AND mi.processing_indicator IN ('P', 'R')
     AND mi.rolled_back_by_module_instance_id IS NULL
@@ -38,7 +38,7 @@ WHERE
     );
 
 COMMENT ON VIEW omd_report.unknown_runs IS
-'The runs of kind SQL or SPARK that stand or execute and of which nobody knows what they read: '
+'The runs of kind SQL or JOB that stand or execute and of which nobody knows what they read: '
 'they recorded nothing, and nothing was declared for them.';
 COMMENT ON COLUMN omd_report.unknown_runs.module_instance_id IS 'The run.';
 COMMENT ON COLUMN omd_report.unknown_runs.module_code IS 'Its Module.';

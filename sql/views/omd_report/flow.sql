@@ -70,7 +70,9 @@ writes AS (
         m.module_code AS from_code,
         m.table_code
     FROM omd.module AS m
-    WHERE m.module_kind_code IN ('SQL', 'SPARK') AND m.table_code IS NOT NULL
+    WHERE
+        m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
+        AND m.table_code IS NOT NULL
 )
 
 SELECT
@@ -125,7 +127,7 @@ COMMENT ON VIEW omd_report.flow IS
 'topic or stage, table, lake table and export.';
 COMMENT ON COLUMN omd_report.flow.from_kind IS
 'AGREEMENT, INTERFACE, VIEW (an offered view of facts), TOPIC, STAGE, MODULE (of the kinds SQL and '
-'SPARK, of which only the target is known), TABLE or LAKE_TABLE.';
+'JOB, of which only the target is known), TABLE or LAKE_TABLE.';
 COMMENT ON COLUMN omd_report.flow.from_code IS 'Its code, or the name of the table or view.';
 COMMENT ON COLUMN omd_report.flow.to_kind IS
 'INTERFACE, VIEW, TOPIC, STAGE, TABLE, LAKE_TABLE or EXPORT.';

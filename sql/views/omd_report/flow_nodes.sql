@@ -34,7 +34,11 @@ modules AS (
     CROSS JOIN
         LATERAL (
             VALUES
-            ('MODULE', m.module_code, m.module_kind_code IN ('SQL', 'SPARK')),
+            (
+                'MODULE',
+                m.module_code,
+                m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
+            ),
             ('INTERFACE', substr(m.module_code, 7), m.module_code LIKE 'facts.%'),
             ('AGREEMENT', substr(m.module_code, 10), m.module_code LIKE 'delivery.%'),
             ('EXPORT', substr(m.module_code, 8), m.module_code LIKE 'export.%')

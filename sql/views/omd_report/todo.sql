@@ -101,11 +101,15 @@ CROSS JOIN
             -- What a program outside begins can only be undone here; a directive has its own row.
             (
                 2,
-                p.problem_code IN ('LAST_RUN_FAILED', 'ROLLBACK_PENDING', 'ROWS_OF_DEAD_RUN')
+                p.problem_code IN (
+                    'LAST_RUN_FAILED', 'ROLLBACK_PENDING', 'ROWS_OF_DEAD_RUN', 'NOT_RUN'
+                )
                 AND omd.start_hint(m.module_id) IS NOT NULL,
                 NULL,
                 NULL,
-                CASE WHEN p.problem_code <> 'ROLLBACK_PENDING' THEN 'UNDO' END
+                CASE
+                    WHEN p.problem_code IN ('LAST_RUN_FAILED', 'ROWS_OF_DEAD_RUN') THEN 'UNDO'
+                END
             ),
             (
                 3,

@@ -13,7 +13,10 @@ SELECT
     w.failures,
     w.last_problem,
     w.module_instance_id,
-    w.task_id
+    w.task_id,
+    CASE
+        WHEN w.engine_code IS NULL THEN omd.last_context(w.module_id) ->> 'platform'
+    END AS last_platform
 FROM omd_report.work_states AS w;
 
 COMMENT ON VIEW omd_report.work IS
@@ -21,7 +24,8 @@ COMMENT ON VIEW omd_report.work IS
 COMMENT ON COLUMN omd_report.work.module_kind_code IS 'The kind: what one run of it is.';
 COMMENT ON COLUMN omd_report.work.code IS 'The Module.';
 COMMENT ON COLUMN omd_report.work.engine_code IS
-'Who performs a run: POSTGRES (the database) or SPARK (a worker process).';
+'Who performs a run: POSTGRES (the database) or SPARK (a worker process); NULL: a program outside, '
+'of a JOB without a job.';
 COMMENT ON COLUMN omd_report.work.state IS
 'RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.';
 COMMENT ON COLUMN omd_report.work.reason IS
@@ -41,3 +45,6 @@ COMMENT ON COLUMN omd_report.work.module_instance_id IS
 'The run that executes (of a DELIVERY its Batch Instance), else the one that failed last; NULL: '
 'there is none.';
 COMMENT ON COLUMN omd_report.work.task_id IS 'Its live task; NULL: there is none.';
+COMMENT ON COLUMN omd_report.work.last_platform IS
+'Where a program outside began the newest run of a Module that has no engine, as the run says; '
+'NULL: it has an engine, has never run, or its run does not say so.';

@@ -213,7 +213,8 @@ COMMENT ON VIEW omd_report.work_states IS
 COMMENT ON COLUMN omd_report.work_states.module_kind_code IS 'The kind: what one run of it is.';
 COMMENT ON COLUMN omd_report.work_states.code IS 'The Module.';
 COMMENT ON COLUMN omd_report.work_states.engine_code IS
-'Who performs a run: POSTGRES (the database) or SPARK (a worker process).';
+'Who performs a run: POSTGRES (the database) or SPARK (a worker process); NULL: a program outside, '
+'of a JOB without a job.';
 COMMENT ON COLUMN omd_report.work_states.state IS
 'RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.';
 COMMENT ON COLUMN omd_report.work_states.reason IS

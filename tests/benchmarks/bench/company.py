@@ -127,12 +127,12 @@ INSERT INTO omd.module (
     module_code, area_code, table_code, platform_code, module_kind_code, engine_code
 )
 SELECT
-    k.prefix || n, CASE k.kind WHEN 'SPARK' THEN 'HSTG' ELSE 'PRES' END,
-    CASE k.kind WHEN 'SPARK' THEN 'public.target' || (n - 1) / 10 ELSE k.prefix || n END,
-    'POSTGRES', k.kind, 'POSTGRES'
+    k.prefix || n, CASE k.kind WHEN 'JOB' THEN 'HSTG' ELSE 'PRES' END,
+    CASE k.kind WHEN 'JOB' THEN 'public.target' || (n - 1) / 10 ELSE k.prefix || n END,
+    'POSTGRES', k.kind, CASE WHEN k.kind <> 'JOB' THEN 'POSTGRES' END
 FROM (
     VALUES
-    (1, 'run.m', 'SPARK', {batches} * 10), (2, 'f.t', 'TOPIC', {topics} - {sources}),
+    (1, 'run.m', 'JOB', {batches} * 10), (2, 'f.t', 'TOPIC', {topics} - {sources}),
     (3, 'facts.i', 'FACTS', {interfaces}), (4, 'stage.s', 'STAGE', {stages})
 ) AS k (position, prefix, kind, number)
 CROSS JOIN LATERAL generate_series(1, k.number) AS n
@@ -148,7 +148,7 @@ FROM omd.module AS m
 CROSS JOIN LATERAL (
     SELECT m.module_code !~ '^(run[.]m|f[.]t|facts[.]i|stage[.]s)[0-9]+$' AS is_busy
 ) AS b
-WHERE m.module_kind_code IN ('SPARK', 'TOPIC', 'FACTS', 'STAGE');
+WHERE m.module_kind_code IN ('JOB', 'TOPIC', 'FACTS', 'STAGE');
 ALTER TABLE public.scale_module ADD PRIMARY KEY (is_busy, idx);
 ANALYZE public.scale_module
 """
@@ -166,8 +166,8 @@ RUNS = """
         CASE WHEN d.k > 0 THEN s.before_n % 97 = 0 ELSE FALSE END AS rolls_back,
         -- A Batch Instance has the number of the run of its first Module.
         CASE
-            WHEN m.kind = 'SPARK' AND m.is_busy THEN n - 10 * m.idx
-            WHEN m.kind = 'SPARK'
+            WHEN m.kind = 'JOB' AND m.is_busy THEN n - 10 * m.idx
+            WHEN m.kind = 'JOB'
                 THEN (r.rank - m.idx % 10) + (r.rank - m.idx % 10 - 1) / 9
             ELSE 0
         END AS batch_n
@@ -206,7 +206,7 @@ INSERT INTO omd.batch_module (batch_id, module_id, sequence)
 SELECT b.batch_id, m.module_id, m.idx % 10
 FROM public.scale_module AS m
 INNER JOIN omd.batch AS b ON b.batch_code = 'batch' || 1 + m.idx / 10
-WHERE m.kind = 'SPARK' AND NOT m.is_busy
+WHERE m.kind = 'JOB' AND NOT m.is_busy
 """,
     "omd_lineage.topic (sources)": """
 INSERT INTO omd_lineage.topic (
@@ -350,7 +350,7 @@ SELECT r.n, b.batch_id, r.at, r.ended, 'S', 'P', 'P', 'benchmark', TRUE
 FROM {runs}
 INNER JOIN omd.batch AS b
     ON b.batch_code = CASE WHEN r.is_busy THEN 'b_live' ELSE 'batch' || 1 + r.idx / 10 END
-WHERE r.kind = 'SPARK' AND r.batch_n = r.n
+WHERE r.kind = 'JOB' AND r.batch_n = r.n
 ORDER BY r.n
 """,
     "omd.module_instance": """
@@ -392,7 +392,7 @@ SELECT
     CASE WHEN i = 0 AND r.n > 1000 THEN ARRAY[r.n - 1000, r.n - 999] END
 FROM {runs}
 CROSS JOIN generate_series(0, {inputs}) AS i
-WHERE r.kind = 'SPARK'
+WHERE r.kind = 'JOB'
 ORDER BY r.n, i
 ON CONFLICT DO NOTHING
 """,
@@ -402,7 +402,7 @@ INSERT INTO omd.write_ledger (
 )
 SELECT r.n, 1, 100, r.ended, 0, r.table_code
 FROM {runs}
-WHERE r.kind = 'SPARK'
+WHERE r.kind = 'JOB'
 ORDER BY r.n
 """,
     "omd_lineage.log": """
@@ -756,7 +756,7 @@ def fill(conn: Connection, size: Size, say: Callable[[str], None], years: int = 
 
 
 def ledger_inputs(conn: Connection, size: Size) -> int:
-    """Return how many inputs a run of SPARK records, so that the ledger has its rows.
+    """Return how many inputs a run of a JOB records, so that the ledger has its rows.
 
     The ledger is the windows (of topics and of stages), the writes and the inputs of runs.
     """
@@ -767,8 +767,8 @@ def ledger_inputs(conn: Connection, size: Size) -> int:
     )
     whole = sum(kinds.values())
     windows = size.instances * (kinds["TOPIC"] + kinds["STAGE"]) / whole
-    spark = size.instances * kinds["SPARK"] / whole
-    return max(1, round((size.ledger - windows - spark) / spark))
+    jobs = size.instances * kinds["JOB"] / whole
+    return max(1, round((size.ledger - windows - jobs) / jobs))
 
 
 def small(conn: Connection, size: float = 1) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omd._terminal import charts
-from omd._terminal.markup import Html, badge, light, message, moment, name, number
+from omd._terminal.markup import Html, badge, el, light, message, moment, name, number
 from omd._terminal.markup import state as looks
 from omd.web import linked, parts
 from omd.web.linked import to
@@ -24,8 +24,8 @@ GROUP BY state"""
 
 _WORK = """\
 SELECT w.module_kind_code, w.code, w.engine_code, w.state, w.reason, w.waits_for, w.since,
-    w.not_before, w.failures, w.last_problem, w.module_instance_id, w.task_id, r.claimed_by,
-    p.user_name
+    w.not_before, w.failures, w.last_problem, w.module_instance_id, w.task_id, w.last_platform,
+    r.claimed_by, p.user_name
 FROM omd_report.work AS w
 LEFT JOIN omd_report.dispatch_running AS r ON w.task_id = r.task_id
 LEFT JOIN omd_report.current_processing AS p
@@ -125,6 +125,9 @@ def _run(row: Row) -> Html | None:
 
 def _by(row: Row) -> Html | str:
     who = row["claimed_by"] or row["user_name"]
+    if who is None and row["engine_code"] is not None:
+        return str(row["engine_code"]).lower()
     if who is None:
-        return (row["engine_code"] or "").lower()
+        where = row["last_platform"]
+        return el("span", "outside, on ", name(where)) if where else "outside"
     return name(who)
