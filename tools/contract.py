@@ -130,8 +130,8 @@ ORDER BY m.metric_name COLLATE "C"
 
 def document(connection: psycopg.Connection[Row]) -> dict[str, Any]:
     """Return the contract of this checkout, whose SQL the database has."""
+    from omd._core.version import __version__
     from omd._terminal.commands import ExitCode
-    from omd._version import __version__
 
     routines = connection.execute(ROUTINES).fetchall()
     parameters: dict[int, list[Row]] = {row["oid"]: [] for row in routines}
@@ -559,7 +559,7 @@ def since(present: Document, former: Sequence[Document]) -> tuple[str, dict[str,
 
 
 def since_module(header: str, present: Document, former: Sequence[Document]) -> str:
-    """Return the text of ``driver/omd/_since.py``."""
+    """Return the text of ``driver/omd/_core/since.py``."""
     first, late = since(present, former)
     return (
         header + '"""Since which version OMD has a routine or a parameter."""\n\n'

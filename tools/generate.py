@@ -97,7 +97,7 @@ def _contract(connection: psycopg.Connection[Row]) -> dict[str, str]:
     since = contract.since_module(rooms.HEADER, present, contract.released())
     return {
         "docs/reference/api.json": contract.text(present),
-        "driver/omd/_since.py": _formatted(since),
+        "driver/omd/_core/since.py": _formatted(since),
     }
 
 

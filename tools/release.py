@@ -37,7 +37,7 @@ STEPS = """
 {version} may be released. What is left is for a person:
 
 1. Commit what was kept:
-       git add tests/install/released docs/reference driver/omd/_since.py
+       git add tests/install/released docs/reference driver/omd/_core/since.py
        git commit -m 'What {version} has promised is kept'
 2. Tag what was built, and push the tag:
        git tag -s v{version} {commit} -m 'pgomd {version}'

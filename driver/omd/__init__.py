@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from omd._core.errors import NotInstalled as NotInstalled
     from omd._core.errors import OmdError as OmdError
     from omd._core.signals import Terminated as Terminated
-    from omd._version import __version__ as __version__
+    from omd._core.version import __version__ as __version__
     from omd.control.codes import ExecutionStatus as ExecutionStatus
     from omd.control.codes import NextRunIndicator as NextRunIndicator
     from omd.control.codes import ProcessingIndicator as ProcessingIndicator
@@ -60,7 +60,7 @@ __all__, __getattr__, __dir__ = lazily(
         "omd.errors": ["errors"],
         "omd._core.errors": ["ConnectionFailed", "NotInstalled", "OmdError"],
         "omd._core.signals": ["Terminated"],
-        "omd._version": ["__version__"],
+        "omd._core.version": ["__version__"],
         "omd.control.codes": ["ExecutionStatus", "NextRunIndicator", "ProcessingIndicator"],
         "omd.control.errors": [
             "BatchAborted",

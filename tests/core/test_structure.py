@@ -52,7 +52,7 @@ def test_every_import_of_our_own_leads_somewhere():
 def is_for_the_core(target: str) -> bool:
     top = target.split(".")[0]
     if top == "omd":
-        return target.startswith("omd._core") or target == "omd._version"
+        return target.startswith("omd._core") or target == "omd._core.version"
     return top not in (*SPARK, "click")
 
 

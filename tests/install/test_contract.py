@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import contract
-import omd._since
+import omd._core.since
 from omd import install
 from omd._terminal.commands import ExitCode
 
@@ -307,12 +307,12 @@ def test_a_routine_is_since_the_version_that_had_it_first():
 
 
 def test_the_package_knows_since_when(monkeypatch):
-    assert omd._since.since("omd.begin_module") == omd._since.FIRST
-    monkeypatch.setitem(omd._since.LATER, "omd.begin_module", "1.1.0")
-    monkeypatch.setitem(omd._since.LATER, "omd.begin_module.p_new", "1.2.0")
-    assert omd._since.since("omd.begin_module") == "1.1.0"
-    assert omd._since.since("omd.begin_module.p_code") == "1.1.0"
-    assert omd._since.since("omd.begin_module.p_new") == "1.2.0"
+    assert omd._core.since.since("omd.begin_module") == omd._core.since.FIRST
+    monkeypatch.setitem(omd._core.since.LATER, "omd.begin_module", "1.1.0")
+    monkeypatch.setitem(omd._core.since.LATER, "omd.begin_module.p_new", "1.2.0")
+    assert omd._core.since.since("omd.begin_module") == "1.1.0"
+    assert omd._core.since.since("omd.begin_module.p_code") == "1.1.0"
+    assert omd._core.since.since("omd.begin_module.p_new") == "1.2.0"
 
 
 # What is deprecated -----------------------------------------------------------------------------

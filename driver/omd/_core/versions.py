@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from omd._core import packages
-from omd._version import __version__
+from omd._core.version import __version__
 
 if TYPE_CHECKING:
     import psycopg

@@ -421,7 +421,7 @@ def _package() -> Finding:
     """Whether the files of this package can be those of a stranger: the name omd is taken."""
     from importlib.metadata import packages_distributions
 
-    from omd._version import __version__
+    from omd._core.version import __version__
 
     others = sorted(set(packages_distributions().get("omd", ())) - {packages.DISTRIBUTION})
     if not others:

@@ -120,7 +120,7 @@ def _exists(conn: psycopg.Connection[Any], kind: str, name: str) -> bool:
 def _version(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     """Whether this package and the database work together."""
     from omd import install
-    from omd._version import __version__
+    from omd._core.version import __version__
 
     theirs = install.installed_version(conn)
     if theirs is None:

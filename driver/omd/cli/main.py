@@ -98,7 +98,7 @@ def _write_lines(formatter: click.HelpFormatter, entries: Sequence[tuple[str, st
 
 def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from omd._version import __version__
+        from omd._core.version import __version__
 
         click.echo(f"omd {__version__}")
         ctx.exit()

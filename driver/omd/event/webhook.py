@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
-from omd._version import __version__
+from omd._core.version import __version__
 from omd.event.dialing import Connection, NotPublic, TLSConnection
 from omd.event.rows import TakeEventsRow
 from omd.event.sender import Outcome, Wait, http_outcome

@@ -94,7 +94,7 @@ def sql_root() -> Path:
 
 def product_version() -> str:
     """Return the version of this package."""
-    from omd._version import __version__
+    from omd._core.version import __version__
 
     return __version__
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from omd._version import __version__
+from omd._core.version import __version__
 
 _PACKAGE = "omd.integrations.airflow"
 
