@@ -49,7 +49,7 @@ MODULES = {
     "omd.integrations.airflow": "",
     "omd.integrations.dagster": "omd_definitions omd_pipes",
     "omd.lake": "catalog",
-    "omd.lake.maintenance": "maintain",
+    "omd.tables.maintenance": "maintain",
     "omd.spark": (
         "HeldSnapshot OmdDataSource SnapshotGone UnsupportedType WriteResult execute_rollback read"
         " register session snapshot stamp write"

@@ -22,7 +22,7 @@ class PostgresEngine(Engine):
     needs_process = False
 
     snapshot = forwarded("omd.spark.snapshots.HeldSnapshot")  # a connection to PostgreSQL
-    window = forwarded("omd.lake.window.window")
+    window = forwarded("omd.tables.window.window")
 
     def step(
         self, connection: Connection, definition: TopicDefinitionRow, **_options: Any

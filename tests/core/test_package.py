@@ -36,7 +36,7 @@ PUBLIC = {
     "omd.dispatch": "Task Worker",
     "omd.facts": "Export FactsDelivery",
     "omd.lake": "catalog",
-    "omd.lake.maintenance": "maintain",
+    "omd.tables.maintenance": "maintain",
     "omd.spark": (
         "HeldSnapshot OmdDataSource SnapshotGone UnsupportedType WriteResult execute_rollback read"
         " register session snapshot stamp write"

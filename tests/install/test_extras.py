@@ -83,9 +83,9 @@ with omd.connect() as control:
 def test_delta_alone_has_what_commits_and_maintains_such_tables(alone: Alone, dsn: str) -> None:
     text = """
 import omd
-import omd.lake.delta, omd.lake.delta_run, omd.lake.delta_undo, omd.lake.maintenance
+import omd.tables.delta, omd.tables.delta_run, omd.tables.delta_undo, omd.tables.maintenance
 with omd.connect() as control:
-    print(omd.lake.maintenance.maintain(control))
+    print(omd.tables.maintenance.maintain(control))
 """
     assert program(alone("delta"), text, dsn)
 

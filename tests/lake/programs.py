@@ -15,8 +15,8 @@ from pyiceberg.io.pyarrow import schema_to_pyarrow
 
 import omd
 from omd.lake.calls import LakeCalls
-from omd.lake.footers import data_files
-from omd.lake.run import LakeRun
+from omd.tables.footers import data_files
+from omd.tables.run import LakeRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,8 +56,8 @@ def write(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> No
 
 def write_delta(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> None:
     """The same for a Delta table."""
-    from omd.lake.delta import Delta, delta_files
-    from omd.lake.delta_run import DeltaPending
+    from omd.tables.delta import Delta, delta_files
+    from omd.tables.delta_run import DeltaPending
 
     lake = lake_of(run)
     location = run.control.lake.find_table(code, table_format_code="DELTA").location
@@ -81,8 +81,8 @@ def die(*_: Any) -> None:
 def main(dsn: str, module: str, point: str, kind: str = "ICEBERG", *tables: str) -> None:
     """Run a Module that writes its instance id into two tables, and die at a point."""
     if point == "expired":
-        from omd.lake import delta_maintenance, expiry
-        from omd.lake.maintenance import maintain
+        from omd.tables import delta_maintenance, expiry
+        from omd.tables.maintenance import maintain
 
         expiry.delete_files = delta_maintenance.delete_files = die
         with omd.connect(dsn, lease=None) as control:

@@ -15,9 +15,9 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException
 
 import omd
-from omd.lake import elsewhere
-from omd.lake.maintenance import maintain
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
+from omd.tables import elsewhere
+from omd.tables.maintenance import maintain
 
 from .programs import COLUMN, lake_of, write
 

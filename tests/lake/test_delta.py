@@ -11,9 +11,9 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 import omd
 from omd.control.rows import EventLogRow, ModuleExecutionLogRow
-from omd.lake.delta import Delta
-from omd.lake.maintenance import maintain
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
+from omd.tables.delta import Delta
+from omd.tables.maintenance import maintain
 
 from .programs import COLUMN, forty_commits, lake_of, write_delta
 from .test_crashes import kill_at
@@ -235,7 +235,7 @@ def test_old_versions_expire_with_their_files_and_a_crash_leaves_nothing_for_eve
 def test_a_rollback_does_not_give_back_what_expires_while_it_is_planned(
     control: omd.Control, seen: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from omd.lake import delta_run
+    from omd.tables import delta_run
 
     put(control, [1])
     put(control, [2], "overwrite", fails=True)

@@ -19,12 +19,12 @@ from pyiceberg.types import DoubleType, LongType, NestedField, StringType, Times
 
 from omd.errors import CallerError
 from omd.lake.errors import LakeFilesUnfit, LakeTableUnreadable
-from omd.lake.footers import data_files, require_rows
-from omd.lake.metadata import Metadata
-from omd.lake.plan import plan_read
-from omd.lake.schema import iceberg_schema, partition_spec, spark_schema
-from omd.lake.staging import EVERYTHING, Change, live_entries, stage
-from omd.lake.undo import INSTANCE, plan_undo
+from omd.tables.footers import data_files, require_rows
+from omd.tables.metadata import Metadata
+from omd.tables.plan import plan_read
+from omd.tables.schema import iceberg_schema, partition_spec, spark_schema
+from omd.tables.staging import EVERYTHING, Change, live_entries, stage
+from omd.tables.undo import INSTANCE, plan_undo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

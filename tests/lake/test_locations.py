@@ -15,11 +15,11 @@ from deltalake import DeltaTable
 import omd
 import omd.lake
 from omd.control.rows import EventLogRow
-from omd.lake.delta import Delta
-from omd.lake.files import lies_within
-from omd.lake.footers import data_files
-from omd.lake.maintenance import maintain
 from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
+from omd.tables.delta import Delta
+from omd.tables.files import lies_within
+from omd.tables.footers import data_files
+from omd.tables.maintenance import maintain
 
 from .programs import SCHEMA, lake_of, write, write_delta
 from .test_crashes import control, kill_at, seen

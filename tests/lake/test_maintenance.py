@@ -14,7 +14,7 @@ from pyiceberg.types import StringType
 import omd
 import omd.lake
 from omd.control.rows import ModuleExecutionLogRow
-from omd.lake.maintenance import maintain
+from omd.tables.maintenance import maintain
 
 from .programs import COLUMN, lake_of, write
 from .test_crashes import control, kill_at, seen

@@ -14,8 +14,8 @@ from pyiceberg.table import CommitTableResponse
 import omd
 import omd.lake
 from omd.control.rows import EventLogRow
-from omd.lake.iceberg_catalog import OmdCatalog
 from omd.lake.rows import LakeTablesRow
+from omd.tables.iceberg_catalog import OmdCatalog
 
 from .programs import COLUMN, write, write_delta
 from .test_crashes import control, seen

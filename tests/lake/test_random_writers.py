@@ -20,7 +20,7 @@ from pyiceberg.table import StaticTable
 
 import omd
 import omd.lake
-from omd.lake.maintenance import maintain
+from omd.tables.maintenance import maintain
 from support.lots import seeds
 
 from .programs import lake_of, write, write_delta

@@ -14,7 +14,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 import omd
-from omd.lake.run import LakeRun
+from omd.tables.run import LakeRun
 from provenance.recalls import Recalls
 
 from .programs import write, write_delta
@@ -135,7 +135,7 @@ def test_what_an_overwrite_removed_comes_back(chain: Chain) -> None:
 def test_a_table_that_has_moved_on_is_staged_again_and_at_last_left(
     chain: Chain, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
-    from omd.lake.iceberg_run import IcebergUndo, Moved
+    from omd.tables.iceberg_run import IcebergUndo, Moved
 
     chain.go("a")
     bad = chain.wrote("one", 1)

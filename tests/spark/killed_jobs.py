@@ -20,10 +20,10 @@ from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyspark.sql import SparkSession
 
 import omd
-from omd.lake.delta import Delta, delta_files
-from omd.lake.delta_run import DeltaPending
-from omd.lake.footers import data_files
-from omd.lake.run import lake_run
+from omd.tables.delta import Delta, delta_files
+from omd.tables.delta_run import DeltaPending
+from omd.tables.footers import data_files
+from omd.tables.run import lake_run
 
 TABLES = ("lake.one", "lake.two")
 ROWS = 3

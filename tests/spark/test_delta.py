@@ -14,8 +14,8 @@ from deltalake import DeltaTable, write_deltalake
 
 import omd
 from omd.errors import CallerError
-from omd.lake.delta import Delta, DeltaChange
-from omd.lake.maintenance import maintain
+from omd.tables.delta import Delta, DeltaChange
+from omd.tables.maintenance import maintain
 
 from .histories import HISTORY, chain, versions
 

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F  # noqa: N812
 import omd
 from omd._core.link import Link
 from omd.errors import CallerError
-from omd.lake.maintenance import maintain
 from omd.lake.rows import LakeFoldersRow
 from omd.spark import UnsupportedType
+from omd.tables.maintenance import maintain
 
 from .histories import HISTORY, chain, versions
 
@@ -189,13 +189,13 @@ def test_files_that_hold_rows_of_other_runs_are_rewritten_without_those_of_the_f
 def _compact(lake: Lake) -> None:
     """Commit one file with all rows in place of those that are live, without a run."""
     from omd.lake.calls import LakeCalls
-    from omd.lake.footers import data_files
-    from omd.lake.iceberg_run import record_of
-    from omd.lake.names import below
-    from omd.lake.run import LakeRun
-    from omd.lake.schema import spark_schema
-    from omd.lake.staging import EVERYTHING, Change, stage
     from omd.spark.parquet import fitting, read_files, write_files
+    from omd.tables.footers import data_files
+    from omd.tables.iceberg_run import record_of
+    from omd.tables.names import below
+    from omd.tables.run import LakeRun
+    from omd.tables.schema import spark_schema
+    from omd.tables.staging import EVERYTHING, Change, stage
 
     with lake.run(lake.module("reader")) as run:
         table = LakeRun(run).table("lake.t")

@@ -8,6 +8,6 @@ from typing import TYPE_CHECKING
 from omd._core.lazy import lazily
 
 if TYPE_CHECKING:
-    from omd.lake.iceberg_catalog import catalog as catalog
+    from omd.tables.iceberg_catalog import catalog as catalog
 
-__all__, __getattr__, __dir__ = lazily(__name__, {"omd.lake.iceberg_catalog": ["catalog"]})
+__all__, __getattr__, __dir__ = lazily(__name__, {"omd.tables.iceberg_catalog": ["catalog"]})

@@ -15,7 +15,7 @@ from omd.cli.common import add_view, dsn_option, open_control
 
 if TYPE_CHECKING:
     from omd.lake.rows import LakeTablesRow
-    from omd.lake.run import LakeTable
+    from omd.tables.run import LakeTable
 
 _UNITS = {"day": "days", "days": "days", "hour": "hours", "hours": "hours"}
 
@@ -54,7 +54,7 @@ add_view(
 def show_table(dsn: str, output: str, table: str) -> None:
     """Show a table: its columns, its partitions, its folder, its newest commit."""
     from omd.lake.rows import LakeTablesRow
-    from omd.lake.run import LakeRun
+    from omd.tables.run import LakeRun
 
     with open_control(dsn) as control:
         entry = control.lake.find_table(table, table_format_code="DELTA")
@@ -72,7 +72,7 @@ def _is_delta(row: LakeTablesRow) -> bool:
 
 
 def _described_delta(location: str | None) -> dict[str, Any] | None:
-    from omd.lake.delta import Delta
+    from omd.tables.delta import Delta
 
     table = None if location is None else Delta.find(location)
     if table is None:
@@ -167,7 +167,7 @@ def maintain_tables(
     Small files are joined. Without a TABLE it does so for all lake tables. A table or a folder that
     can't be read is passed over: the others are maintained, and the exit code is 1 at the end.
     """
-    from omd.lake.maintenance import maintain
+    from omd.tables.maintenance import maintain
 
     with open_control(dsn) as control:
         done = maintain(control, tables, keep=keep, dry_run=dry_run)

@@ -23,8 +23,8 @@ class Lake(Door, LakeCalls):
         Raises:
             InvalidArgument: there is no such file, or it is no metadata of a table.
         """
-        from omd.lake.files import file_io  # the extra lake is needed
-        from omd.lake.metadata import Metadata
+        from omd.tables.files import file_io  # the extra lake is needed
+        from omd.tables.metadata import Metadata
 
         if table_code is not None and metadata_location is not None:
             try:

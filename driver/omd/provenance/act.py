@@ -118,7 +118,7 @@ class Act:
     def _with_lake(self, runs: Sequence[int]) -> bool:
         """Recall in the transaction that takes these runs back in the lake; False: it can't."""
         try:
-            from omd.lake.recall import take_back  # the extra lake is needed
+            from omd.tables.recall import take_back  # the extra lake is needed
 
             return take_back(cast("Blocks", self._control), runs, self._act)
         except (ImportError, psycopg.errors.InsufficientPrivilege) as error:

@@ -211,7 +211,7 @@ class Provenance(Door, ProvenanceCalls):
         """
         pending = self.pending_erasures(erasure_id)
         if pending:
-            from omd.lake.erasure import Wanted, erase  # the extra lake is needed
+            from omd.tables.erasure import Wanted, erase  # the extra lake is needed
 
             for row in pending:
                 wanted = Wanted(

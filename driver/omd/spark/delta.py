@@ -11,19 +11,19 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError, ConfigurationError
 from omd.control.errors import NoRollbackExecutor
-from omd.lake.compaction import Group
-from omd.lake.delta import Delta, DeltaFile, delta_files
-from omd.lake.delta_run import DeltaPending
-from omd.lake.delta_undo import DeltaUndo
 from omd.lake.errors import NothingKept, UnknownLakeTable
-from omd.lake.footers import require_rows
-from omd.lake.names import below
 from omd.lake.rows import BeginWriteRow
-from omd.lake.run import LakeRun, lake_run
 from omd.spark import history
 from omd.spark.names import quote
 from omd.spark.parquet import fitting, joined, read_files, write_files
 from omd.spark.writer import MAY_LACK
+from omd.tables.compaction import Group
+from omd.tables.delta import Delta, DeltaFile, delta_files
+from omd.tables.delta_run import DeltaPending
+from omd.tables.delta_undo import DeltaUndo
+from omd.tables.footers import require_rows
+from omd.tables.names import below
+from omd.tables.run import LakeRun, lake_run
 
 if TYPE_CHECKING:
     from omd.control.engine_block import EngineBlock

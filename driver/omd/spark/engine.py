@@ -112,7 +112,7 @@ class SparkEngine(Engine):
     read = forwarded("omd.spark.job.read")
     stamp = forwarded("omd.spark.job.stamp")
     write = forwarded("omd.spark.job.write")
-    window = forwarded("omd.lake.window.window")
+    window = forwarded("omd.tables.window.window")
     roll_back = forwarded("omd.spark.lake.execute_rollback")
     roll_back_tables = forwarded("omd.spark.tables.roll_back")
     rewrite_files = forwarded("omd.spark.tables.rewrite")

@@ -12,19 +12,19 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import DataType, DecimalType, IntegralType
 
-from omd.lake.compaction import Group
-from omd.lake.erasure import Forgotten, Wanted
 from omd.lake.own_errors import LakeTableUnreadable
-from omd.lake.run import lake_run
-from omd.lake.schema import spark_schema
-from omd.lake.staging import live_entries
 from omd.spark.names import quote
 from omd.spark.parquet import read_files
 from omd.spark.tables import written_again
+from omd.tables.compaction import Group
+from omd.tables.erasure import Forgotten, Wanted
+from omd.tables.run import lake_run
+from omd.tables.schema import spark_schema
+from omd.tables.staging import live_entries
 
 if TYPE_CHECKING:
     from omd.control.run import ModuleRun
-    from omd.lake.run import LakeTable
+    from omd.tables.run import LakeTable
 
 
 def forget(run: ModuleRun, spark: SparkSession, table: LakeTable, wanted: Wanted) -> Forgotten:

@@ -15,13 +15,13 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType, TimestampType
 
 from omd._core.errors import CallerError
-from omd.lake.schema import require_distinct
 from omd.spark.micros import micros
 from omd.spark.names import quote
 from omd.spark.types import UnsupportedType
+from omd.tables.schema import require_distinct
 
 if TYPE_CHECKING:
-    from omd.lake.compaction import Group
+    from omd.tables.compaction import Group
 
 _READ_IDS = "spark.sql.parquet.fieldId.read.enabled"
 _MARKER = "mapreduce.fileoutputcommitter.marksuccessfuljobs"

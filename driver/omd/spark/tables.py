@@ -13,17 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from omd._core.errors import CallerError
 from omd._core.names import parts
 from omd.control.errors import NoRollbackExecutor
-from omd.lake.compaction import Group
-from omd.lake.elsewhere import catalog_name
 from omd.lake.errors import LakeTableUnreadable
-from omd.lake.files import CATALOG
-from omd.lake.footers import data_files, require_rows
-from omd.lake.names import below
-from omd.lake.plan import Plan, plan_read
 from omd.lake.rows import BeginWriteRow
-from omd.lake.run import LakeRun, LakeTable, Rewritten, lake_run
-from omd.lake.schema import FIELD_ID, UnknownType, spark_schema
-from omd.lake.undo import Undo
 from omd.spark import history
 from omd.spark.names import quote
 from omd.spark.parquet import (
@@ -35,12 +26,21 @@ from omd.spark.parquet import (
 )
 from omd.spark.types import UnsupportedType
 from omd.spark.writer import MAY_LACK
+from omd.tables.compaction import Group
+from omd.tables.elsewhere import catalog_name
+from omd.tables.files import CATALOG
+from omd.tables.footers import data_files, require_rows
+from omd.tables.names import below
+from omd.tables.plan import Plan, plan_read
+from omd.tables.run import LakeRun, LakeTable, Rewritten, lake_run
+from omd.tables.schema import FIELD_ID, UnknownType, spark_schema
+from omd.tables.undo import Undo
 
 if TYPE_CHECKING:
     from omd.control.engine_block import EngineBlock, LoadWindow
     from omd.control.run import ModuleRun
-    from omd.lake.delta import DeltaFile
-    from omd.lake.delta_undo import DeltaUndo
+    from omd.tables.delta import DeltaFile
+    from omd.tables.delta_undo import DeltaUndo
 
 
 def write(

@@ -20,8 +20,8 @@ from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.manifest import DataFile
 
 import omd
-from omd.lake.footers import data_files
-from omd.lake.run import LakeRun
+from omd.tables.footers import data_files
+from omd.tables.run import LakeRun
 
 COLUMNS = ["id", STAMP, *(f"c{n}" for n in range(8))]
 SCHEMA: dict[str, Any] = {

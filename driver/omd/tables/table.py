@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pyiceberg.io import FileIO
 
-from omd.lake.elsewhere import Elsewhere, catalog_name
 from omd.lake.errors import NothingKept, UnknownLakeTable
-from omd.lake.files import file_io
-from omd.lake.metadata import Metadata
+from omd.tables.elsewhere import Elsewhere, catalog_name
+from omd.tables.files import file_io
+from omd.tables.metadata import Metadata
 
 if TYPE_CHECKING:
     from omd.lake.rows import BeginWriteRow, FindTableRow

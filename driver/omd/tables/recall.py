@@ -19,8 +19,8 @@ from omd._core.errors import OmdError
 from omd.control.errors import ModuleAborted, ModuleSkipped
 from omd.lake.calls import LakeCalls
 from omd.lake.errors import LakeConflict
-from omd.lake.formats import Rewritten
-from omd.lake.run import LakeRun, Unstaged
+from omd.tables.formats import Rewritten
+from omd.tables.run import LakeRun, Unstaged
 
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from omd._core.link import Link
     from omd.control.blocks import Blocks
     from omd.control.run import ModuleRun
-    from omd.lake.iceberg_run import Rewrite
-    from omd.lake.table import LakeTable
-    from omd.lake.undo import Undo
+    from omd.tables.iceberg_run import Rewrite
+    from omd.tables.table import LakeTable
+    from omd.tables.undo import Undo
 
 _log = logging.getLogger("omd.lake")
 

@@ -1,4 +1,4 @@
-"""Which files of a Delta table go, are rewritten or come back: see `omd.lake.undo`.
+"""Which files of a Delta table go, are rewritten or come back: see `omd.tables.undo`.
 
 What runs did is found in the log: the bounds of its files, and what each version says of its run.
 """
@@ -12,11 +12,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from omd.lake.delta import Delta, DeltaFile
-from omd.lake.delta_log import DeltaLog, Version
 from omd.lake.errors import NothingKept
-from omd.lake.files import sizes_of
-from omd.lake.undo import Away
+from omd.tables.delta import Delta, DeltaFile
+from omd.tables.delta_log import DeltaLog, Version
+from omd.tables.files import sizes_of
+from omd.tables.undo import Away
 
 if TYPE_CHECKING:
     from omd.lake.rows import LakeCommitsRow
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class DeltaUndo:
-    """What has to happen to a table: see `omd.lake.undo.Undo`."""
+    """What has to happen to a table: see `omd.tables.undo.Undo`."""
 
     table: Delta
     removed: list[DeltaFile] = field(default_factory=list)

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from omd._core.engines import SPARK
-from omd.lake.compaction import SMALL, Group, Small, groups
-from omd.lake.delta import Delta, DeltaFile
-from omd.lake.delta_log import DeltaLog, Version
-from omd.lake.delta_run import DeltaPending
-from omd.lake.delta_versions import oldest
 from omd.lake.errors import LakeConflict
-from omd.lake.expiry import within
-from omd.lake.files import delete_files, lies_within, sizes_of
-from omd.lake.run import LakeRun, lake_run
+from omd.tables.compaction import SMALL, Group, Small, groups
+from omd.tables.delta import Delta, DeltaFile
+from omd.tables.delta_log import DeltaLog, Version
+from omd.tables.delta_run import DeltaPending
+from omd.tables.delta_versions import oldest
+from omd.tables.expiry import within
+from omd.tables.files import delete_files, lies_within, sizes_of
+from omd.tables.run import LakeRun, lake_run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -21,10 +21,10 @@ from pyiceberg.manifest import (
     write_manifest_list,
 )
 
-from omd.lake.names import metadata_file
+from omd.tables.names import metadata_file
 
 if TYPE_CHECKING:
-    from omd.lake.metadata import Metadata
+    from omd.tables.metadata import Metadata
 
 EVERYTHING: Literal["everything"] = "everything"
 

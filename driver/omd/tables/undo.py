@@ -23,12 +23,12 @@ from pyiceberg.manifest import (
     ManifestFile,
 )
 
-from omd.lake.bounds import Share, bounds_of, share
 from omd.lake.errors import LakeTableUnreadable
-from omd.lake.staging import live_entries, live_files
+from omd.tables.bounds import Share, bounds_of, share
+from omd.tables.staging import live_entries, live_files
 
 if TYPE_CHECKING:
-    from omd.lake.metadata import Metadata
+    from omd.tables.metadata import Metadata
 
 INSTANCE = "omd.module-instance-id"
 OPERATION = "omd.operation"

@@ -27,10 +27,10 @@ from omd._core.names import parts
 from omd.control.connection import Connection
 from omd.lake.calls import LakeCalls
 from omd.lake.errors import LakeConflict, UnknownLakeTable, UnknownNamespace
-from omd.lake.files import CATALOG, properties
 from omd.lake.room import Lake
 from omd.lake.rows import LakeTablesRow
-from omd.lake.staging import counts_of
+from omd.tables.files import CATALOG, properties
+from omd.tables.staging import counts_of
 
 
 def catalog(control: Connection) -> OmdCatalog:

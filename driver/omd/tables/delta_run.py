@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from omd.lake.catalogue import RunCatalogue, recorded
-from omd.lake.delta import NUMBER, Delta, DeltaChange, DeltaFile
-from omd.lake.delta_log import DeltaLog
-from omd.lake.delta_undo import DeltaUndo, plan_delta_undo
 from omd.lake.errors import LakeConflict
-from omd.lake.formats import Record, Rewritten, TableChange, writes_of
-from omd.lake.undo import INSTANCE
+from omd.tables.catalogue import RunCatalogue, recorded
+from omd.tables.delta import NUMBER, Delta, DeltaChange, DeltaFile
+from omd.tables.delta_log import DeltaLog
+from omd.tables.delta_undo import DeltaUndo, plan_delta_undo
+from omd.tables.formats import Record, Rewritten, TableChange, writes_of
+from omd.tables.undo import INSTANCE
 
 if TYPE_CHECKING:
     from omd.control.run import ModuleRun

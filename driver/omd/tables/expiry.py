@@ -17,12 +17,12 @@ from pyiceberg.manifest import ManifestFile, read_manifest_list
 
 from omd.lake.calls import LakeCalls
 from omd.lake.errors import LakeTableUnreadable
-from omd.lake.files import delete_files, file_io, lies_within, sizes_in
-from omd.lake.metadata import Metadata
-from omd.lake.names import version_of
 from omd.lake.rows import LakeCommitsRow
-from omd.lake.run import LakeRun, LakeTable
-from omd.lake.staging import live_entries
+from omd.tables.files import delete_files, file_io, lies_within, sizes_in
+from omd.tables.metadata import Metadata
+from omd.tables.names import version_of
+from omd.tables.run import LakeRun, LakeTable
+from omd.tables.staging import live_entries
 
 if TYPE_CHECKING:
     from omd.control.connection import Connection

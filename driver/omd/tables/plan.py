@@ -13,13 +13,13 @@ from pyiceberg.manifest import DataFile, FileFormat, ManifestContent
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 
-from omd.lake.bounds import Share, share
 from omd.lake.errors import LakeTableUnreadable
-from omd.lake.schema import leaves
-from omd.lake.staging import live_entries
+from omd.tables.bounds import Share, share
+from omd.tables.schema import leaves
+from omd.tables.staging import live_entries
 
 if TYPE_CHECKING:
-    from omd.lake.metadata import Metadata
+    from omd.tables.metadata import Metadata
 
 _NAME_MAPPING = "schema.name-mapping.default"
 _THREADS = 8

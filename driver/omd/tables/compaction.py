@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from pyiceberg.io import FileIO
 from pyiceberg.manifest import DataFile, ManifestContent, ManifestEntry, ManifestEntryStatus
 
-from omd.lake.bounds import bounds_of
-from omd.lake.staging import Change, live_entries
+from omd.tables.bounds import bounds_of
+from omd.tables.staging import Change, live_entries
 
 if TYPE_CHECKING:
-    from omd.lake.metadata import Metadata
+    from omd.tables.metadata import Metadata
 
 SMALL = 32 * 1024 * 1024
 FEWEST = 5

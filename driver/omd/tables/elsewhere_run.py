@@ -1,21 +1,21 @@
-"""Iceberg tables of one run in another catalogue, which `omd.lake.elsewhere` talks to."""
+"""Iceberg tables of one run in another catalogue, which `omd.tables.elsewhere` talks to."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from omd.lake.elsewhere import Elsewhere, commit_elsewhere
-from omd.lake.formats import Record
-from omd.lake.iceberg_run import IcebergChange, IcebergUndo, Pending
-from omd.lake.staging import Change
-from omd.lake.table import LakeTable
+from omd.tables.elsewhere import Elsewhere, commit_elsewhere
+from omd.tables.formats import Record
+from omd.tables.iceberg_run import IcebergChange, IcebergUndo, Pending
+from omd.tables.staging import Change
+from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
     from omd.control.run import ModuleRun
-    from omd.lake.catalogue import RunCatalogue
-    from omd.lake.iceberg_run import Rewrite
     from omd.lake.rows import LakeCommitsRow
+    from omd.tables.catalogue import RunCatalogue
+    from omd.tables.iceberg_run import Rewrite
 
 
 class _Elsewhere(IcebergChange):
@@ -38,7 +38,7 @@ class ElsewherePending(_Elsewhere, Pending):
 
 
 class ElsewhereUndo(_Elsewhere, IcebergUndo):
-    """What takes runs back; see `omd.lake.iceberg_run.IcebergUndo`."""
+    """What takes runs back; see `omd.tables.iceberg_run.IcebergUndo`."""
 
     def __init__(
         self,

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 from omd._core.errors import ConnectionFailed, OmdError
 from omd.control.errors import InstanceNotExecuting, LeaseExpired
-from omd.lake.delta_log import DeltaLog
-from omd.lake.elsewhere import catalog_name, folders_elsewhere, locations_elsewhere, settings_of
-from omd.lake.files import lies_within, remove_folder
-from omd.lake.names import location_of
+from omd.tables.delta_log import DeltaLog
+from omd.tables.elsewhere import (
+    catalog_name,
+    folders_elsewhere,
+    locations_elsewhere,
+    settings_of,
+)
+from omd.tables.files import lies_within, remove_folder
+from omd.tables.names import location_of
 
 if TYPE_CHECKING:
     from omd.lake.calls import LakeCalls
@@ -51,7 +56,7 @@ def _named(code: str, folders: Sequence[str]) -> set[str]:
     named: set[str] = set()
     for location in {location_of(folder) for folder in folders}:
         if DeltaLog(location).numbers:
-            from omd.lake.delta_versions import named_folders  # the extra delta is needed
+            from omd.tables.delta_versions import named_folders  # the extra delta is needed
 
             named |= named_folders(location)
     return named

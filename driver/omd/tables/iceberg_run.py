@@ -12,18 +12,18 @@ from pyiceberg.io import FileIO
 from pyiceberg.manifest import DataFile
 
 from omd._core.errors import StateError
-from omd.lake.elsewhere import Mark, left_by
 from omd.lake.errors import LakeConflict
-from omd.lake.formats import Record, Rewritten, TableChange, writes_of
-from omd.lake.metadata import Metadata
-from omd.lake.staging import EVERYTHING, Change, Staged, stage
-from omd.lake.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
+from omd.tables.elsewhere import Mark, left_by
+from omd.tables.formats import Record, Rewritten, TableChange, writes_of
+from omd.tables.metadata import Metadata
+from omd.tables.staging import EVERYTHING, Change, Staged, stage
+from omd.tables.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
 
 if TYPE_CHECKING:
     from omd.control.run import ModuleRun
-    from omd.lake.catalogue import RunCatalogue
     from omd.lake.rows import LakeCommitsRow
-    from omd.lake.table import LakeTable
+    from omd.tables.catalogue import RunCatalogue
+    from omd.tables.table import LakeTable
 
     Rewrite = Callable[[LakeTable, Undo, Sequence[int]], Rewritten[DataFile]]
 

@@ -15,19 +15,19 @@ from pyiceberg.manifest import DataFile
 
 from omd._core.engines import SPARK
 from omd.lake.calls import LakeCalls
-from omd.lake.compaction import Group
 from omd.lake.errors import LakeConflict
-from omd.lake.expiry import expire
-from omd.lake.formats import Rewritten
-from omd.lake.maintenance import MODULE, removed_folders, session_of
 from omd.lake.own_errors import KeysLeft
-from omd.lake.run import LakeRun
+from omd.tables.compaction import Group
+from omd.tables.expiry import expire
+from omd.tables.formats import Rewritten
+from omd.tables.maintenance import MODULE, removed_folders, session_of
+from omd.tables.run import LakeRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from omd.control.blocks import Blocks
-    from omd.lake.table import LakeTable
+    from omd.tables.table import LakeTable
 
 _ATTEMPTS = 3
 

@@ -42,11 +42,11 @@ from pyiceberg.utils.config import Config
 from omd._core.errors import CallerError
 from omd._core.names import parts
 from omd.lake.errors import LakeConflict, UnknownCatalog, UnknownLakeTable, UnknownNamespace
-from omd.lake.files import CATALOG
-from omd.lake.metadata import MAIN, Metadata
-from omd.lake.names import WRITE, folder_of, location_of
-from omd.lake.staging import Change, counts_of, live_entries, stage_snapshot
-from omd.lake.undo import INSTANCE, OPERATION
+from omd.tables.files import CATALOG
+from omd.tables.metadata import MAIN, Metadata
+from omd.tables.names import WRITE, folder_of, location_of
+from omd.tables.staging import Change, counts_of, live_entries, stage_snapshot
+from omd.tables.undo import INSTANCE, OPERATION
 
 _log = logging.getLogger("omd.lake")
 

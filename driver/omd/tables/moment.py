@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from omd._core.snapshots import taking_over
 from omd.lake.calls import LakeCalls
-from omd.lake.catalogue import RunCatalogue, recorded
-from omd.lake.elsewhere import Elsewhere, catalog_name
 from omd.lake.errors import NothingKept, UnknownLakeTable
 from omd.lake.rows import FindTableRow, LakeCommitsRow, LakeTablesRow
-from omd.lake.table import LakeTable
+from omd.tables.catalogue import RunCatalogue, recorded
+from omd.tables.elsewhere import Elsewhere, catalog_name
+from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
     from omd.control.engine_block import LoadWindow
@@ -139,8 +139,8 @@ class MomentReads(RunCatalogue):
 
 
 def _version_to_read(calls: LakeCalls, code: str, location: str) -> int | None:
-    from omd.lake.delta import Delta  # the extra delta is needed
-    from omd.lake.delta_versions import version_to_read
+    from omd.tables.delta import Delta  # the extra delta is needed
+    from omd.tables.delta_versions import version_to_read
 
     table = Delta.find(location)
     rows = calls.report(LakeTablesRow, table_code=code)

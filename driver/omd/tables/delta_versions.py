@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 
-from omd.lake.delta import Delta
-from omd.lake.delta_log import DeltaLog
 from omd.lake.errors import NothingKept
-from omd.lake.names import WRITE
+from omd.tables.delta import Delta
+from omd.tables.delta_log import DeltaLog
+from omd.tables.names import WRITE
 
 
 def version_to_read(

@@ -2,12 +2,12 @@
 
 Each format has its module, with one class for what a run writes and one for what it takes back:
 
-* `omd.lake.own_run`: Iceberg, in the catalogue that lies in the database. Its commit exchanges a
+* `omd.tables.own_run`: Iceberg, in the catalogue that lies in the database. Its commit exchanges a
   row there, so it is visible exactly when the transaction of the run is.
-* `omd.lake.elsewhere_run`: Iceberg, in another catalogue.
-* `omd.lake.delta_run`: Delta, whose commit is a file in a log.
+* `omd.tables.elsewhere_run`: Iceberg, in another catalogue.
+* `omd.tables.delta_run`: Delta, whose commit is a file in a log.
 
-`omd.lake.iceberg_run` has what the first two share. The last two are outside: a commit is visible
+`omd.tables.iceberg_run` has what the first two share. The last two are outside: a commit is visible
 before the database has recorded it. So each carries an idempotency key, by which a commit whose
 answer was lost is found and not made twice, and by which the next begin finds the commit of a run
 that has died.
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from omd.control.run import ModuleRun
-    from omd.lake.undo import Away
+    from omd.tables.undo import Away
 
 File = TypeVar("File")
 
@@ -40,7 +40,7 @@ class Rewritten(Generic[File]):
 
 
 class Withheld(Protocol):
-    """What the rollback of a table does not bring back; see `omd.lake.undo.Undo`."""
+    """What the rollback of a table does not bring back; see `omd.tables.undo.Undo`."""
 
     expired: int
     away: list[Away]

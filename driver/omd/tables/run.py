@@ -1,7 +1,7 @@
 """The lake tables of one run: what it has written, what it commits, what it takes back.
 
 The database decides whether a run may commit; here is only the order in which that happens, which
-is one for all table formats (`omd.lake.formats`).
+is one for all table formats (`omd.tables.formats`).
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from omd._core.errors import AnswerLost, CallerError, StateError
 from omd.control.calls import ControlCalls
 from omd.control.errors import InstanceNotExecuting, NoRollbackPending
 from omd.lake.calls import LakeCalls
-from omd.lake.catalogue import module_of
-from omd.lake.compaction import Group, exchange
-from omd.lake.delta_log import DeltaLog
-from omd.lake.elsewhere import Elsewhere, catalog_name
-from omd.lake.elsewhere_run import ElsewherePending, ElsewhereUndo
 from omd.lake.errors import LakeConflict, LakeTableGone, UnknownLakeTable
-from omd.lake.files import file_io
-from omd.lake.folders import line_of, removals, remove, reraise_of_run
-from omd.lake.formats import Record, Rewritten, TableChange
-from omd.lake.iceberg_run import Moved, Pending, properties, staged
-from omd.lake.metadata import Metadata
-from omd.lake.moment import MomentReads
-from omd.lake.names import folder_of, location_of
-from omd.lake.own_run import OwnPending, OwnUndo
-from omd.lake.plan import plan_read
 from omd.lake.rows import BeginWriteRow, FindTableRow, LakeCommitsRow, LakeFoldersRow
-from omd.lake.schema import iceberg_schema, partition_spec
-from omd.lake.table import LakeTable
+from omd.tables.catalogue import module_of
+from omd.tables.compaction import Group, exchange
+from omd.tables.delta_log import DeltaLog
+from omd.tables.elsewhere import Elsewhere, catalog_name
+from omd.tables.elsewhere_run import ElsewherePending, ElsewhereUndo
+from omd.tables.files import file_io
+from omd.tables.folders import line_of, removals, remove, reraise_of_run
+from omd.tables.formats import Record, Rewritten, TableChange
+from omd.tables.iceberg_run import Moved, Pending, properties, staged
+from omd.tables.metadata import Metadata
+from omd.tables.moment import MomentReads
+from omd.tables.names import folder_of, location_of
+from omd.tables.own_run import OwnPending, OwnUndo
+from omd.tables.plan import plan_read
+from omd.tables.schema import iceberg_schema, partition_spec
+from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
     from omd._core.link import Link
     from omd.control.run import ModuleRun
-    from omd.lake.delta_run import DeltaPending, DeltaRollback, RewriteDelta
-    from omd.lake.iceberg_run import Rewrite
+    from omd.tables.delta_run import DeltaPending, DeltaRollback, RewriteDelta
+    from omd.tables.iceberg_run import Rewrite
 
 __all__ = ["LakeRun", "LakeTable", "Rewritten", "lake_run", "module_of"]
 
@@ -110,7 +110,7 @@ class LakeRun(MomentReads):
         Args:
             code: the table code.
             spark_schema: the columns of a new table, as Spark's JSON.
-            partition_by: see `omd.lake.schema.partition_spec`.
+            partition_by: see `omd.tables.schema.partition_spec`.
         """
         row = self.calls.find_table(code, table_format_code="ICEBERG")
         return self.made(row, spark_schema, partition_by)
@@ -538,8 +538,8 @@ class LakeRun(MomentReads):
         for code, location in sorted(tables):
             if not DeltaLog(location).numbers:
                 continue
-            from omd.lake.delta import Delta  # the extra delta is needed
-            from omd.lake.delta_run import DeltaRollback
+            from omd.tables.delta import Delta  # the extra delta is needed
+            from omd.tables.delta_run import DeltaRollback
 
             if code in landed:
                 yield landed[code]

@@ -10,8 +10,8 @@ from typing import Any
 
 from pyarrow.fs import FileSelector
 
-from omd.lake.files import filesystem
-from omd.lake.undo import INSTANCE, OPERATION, UNDONE
+from omd.tables.files import filesystem
+from omd.tables.undo import INSTANCE, OPERATION, UNDONE
 
 _THREADS = 8
 _DIGITS = 20  # of the number with which the name of each file begins

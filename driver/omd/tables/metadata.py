@@ -20,7 +20,7 @@ from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 
 from omd.lake.errors import LakeTableUnreadable
-from omd.lake.names import metadata_file, version_of
+from omd.tables.names import metadata_file, version_of
 
 NONE = -1  # the snapshot of a table that has none
 MAIN = "main"

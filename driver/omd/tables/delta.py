@@ -32,10 +32,10 @@ from pyiceberg.types import PrimitiveType
 
 from omd._core.errors import CallerError
 from omd.lake.errors import LakeConflict, LakeFilesUnfit, LakeTableUnreadable, NothingKept
-from omd.lake.files import file_io, storage_options
-from omd.lake.footers import Column, read_footers, require_plain
-from omd.lake.schema import UnknownType, iceberg_type, require_distinct
-from omd.lake.undo import INSTANCE, OPERATION, UNDONE
+from omd.tables.files import file_io, storage_options
+from omd.tables.footers import Column, read_footers, require_plain
+from omd.tables.schema import UnknownType, iceberg_type, require_distinct
+from omd.tables.undo import INSTANCE, OPERATION, UNDONE
 
 NUMBER = "omd.write-number"
 

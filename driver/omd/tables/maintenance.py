@@ -16,13 +16,13 @@ from pyiceberg.manifest import DataFile
 from omd._core.engines import SPARK
 from omd.control.rows import ModuleExecutionLogRow
 from omd.lake.calls import LakeCalls
-from omd.lake.compaction import Group, groups, small_files
-from omd.lake.elsewhere import catalog_name, settings_of
-from omd.lake.expiry import expire
-from omd.lake.files import sizes_in
-from omd.lake.folders import line_of, removals, remove, reraise_of_run
 from omd.lake.rows import LakeFoldersRow, LakeTablesRow
-from omd.lake.run import LakeRun, lake_run, module_of
+from omd.tables.compaction import Group, groups, small_files
+from omd.tables.elsewhere import catalog_name, settings_of
+from omd.tables.expiry import expire
+from omd.tables.files import sizes_in
+from omd.tables.folders import line_of, removals, remove, reraise_of_run
+from omd.tables.run import LakeRun, lake_run, module_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -158,7 +158,7 @@ def _expire(
     if row.metadata_location is not None:
         files = expire(control, None if run is None else run.module_instance_id, code, keep)
     else:
-        from omd.lake import delta_maintenance  # the extra delta is needed
+        from omd.tables import delta_maintenance  # the extra delta is needed
 
         files = delta_maintenance.expire(run, code, _folder(control, code), keep)
     return None if files is None else Done(code, "EXPIRE", len(files), sum(files.values()))
@@ -175,7 +175,7 @@ def _compact(
     if row.metadata_location is not None:
         chosen = _compact_iceberg(control, run, code, column)
     else:
-        from omd.lake import delta_maintenance  # the extra delta is needed
+        from omd.tables import delta_maintenance  # the extra delta is needed
 
         chosen = delta_maintenance.compact(
             run,

@@ -34,7 +34,7 @@ from pyiceberg.utils.truncate import (
 )
 
 from omd.lake.errors import LakeFilesUnfit
-from omd.lake.schema import leaves
+from omd.tables.schema import leaves
 
 _THREADS = 8
 _SHORT = 16  # of a text, a bound has no more characters

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from omd.lake.formats import Record
-from omd.lake.iceberg_run import IcebergChange, IcebergUndo, Pending, staged
-from omd.lake.table import LakeTable
+from omd.tables.formats import Record
+from omd.tables.iceberg_run import IcebergChange, IcebergUndo, Pending, staged
+from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
     from omd.control.run import ModuleRun
