@@ -14,7 +14,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from omd._rooms import ROOMS, schema_of
+from omd.doors.registry import ROOMS, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@
 
 It writes the calls, rows and errors of each room in Python (``driver/omd/<room>/calls.py``,
 ``rows.py`` and ``errors.py``), the doors to the rooms and all their errors
-(``driver/omd/_doors.py`` and ``errors.py``), the reference (``docs/reference``), and the files for
+(``driver/omd/doors/rooms.py`` and ``errors.py``), the reference (``docs/reference``), and the files for
 other tools that are made from the list of metrics (``share``), the rights of the release
 (``sql/rights/release.sql``, tools/rights.py), and the contract (``docs/reference/api.json``,
 tools/contract.py), and in the documents how OMD is installed (tools/spelling.py). The texts are the

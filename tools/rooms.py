@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import error_classes
-from omd._rooms import ROOMS, SHORTCUTS, schema_of
+from omd.doors.registry import ROOMS, SHORTCUTS, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -249,7 +249,7 @@ def files(connection: Connection) -> dict[str, str]:
             found[f"driver/omd/{room}/calls.py"] = _calls(room, routines, errors)
         if routines or views:
             found[f"driver/omd/{room}/rows.py"] = _rows(schema, routines, views, codes)
-    found["driver/omd/_doors.py"] = _doors(connection)
+    found["driver/omd/doors/rooms.py"] = _doors(connection)
     return found | error_classes.files(HEADER, errors)
 
 
@@ -583,7 +583,7 @@ def _doors(connection: Connection) -> str:
         imports[:0] = ["    from collections.abc import Callable", ""]
     return "\n".join(
         [
-            HEADER + '"""The doors to the rooms, which `omd.doors.Control` has."""',
+            HEADER + '"""The doors to the rooms, which `omd.doors.control.Control` has."""',
             "",
             "from __future__ import annotations",
             "",

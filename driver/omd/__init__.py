@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from omd.control.run import Batch as _Batch
     from omd.control.run import ModuleRun as _ModuleRun
     from omd.control.run import Outcome as Outcome
-    from omd.decision.room import Decision as Decision
     from omd.decision.run import DecisionOutcome as DecisionOutcome
-    from omd.delivery.room import Delivery as Delivery
     from omd.delivery.run import Receipt as Receipt
-    from omd.dispatch.room import Dispatch as Dispatch
-    from omd.doors import Control as Control
-    from omd.doors import connect as connect
-    from omd.facts.room import Facts as Facts
-    from omd.lake.room import Lake as Lake
+    from omd.doors.control import Control as Control
+    from omd.doors.control import connect as connect
+    from omd.doors.decision import Decision as Decision
+    from omd.doors.delivery import Delivery as Delivery
+    from omd.doors.dispatch import Dispatch as Dispatch
+    from omd.doors.facts import Facts as Facts
+    from omd.doors.lake import Lake as Lake
+    from omd.doors.lineage import Lineage as Lineage
     from omd.lineage.codes import StepResult as StepResult
-    from omd.lineage.room import Lineage as Lineage
     from omd.lineage.step import StepOutcome as StepOutcome
     from omd.lineage.step import StepRun as _StepRun
 
@@ -71,16 +71,16 @@ __all__, __getattr__, __dir__ = lazily(
             "NotStarted",
         ],
         "omd.control.run": ["Batch", "ModuleRun", "Outcome"],
-        "omd.decision.room": ["Decision"],
+        "omd.doors.decision": ["Decision"],
         "omd.decision.run": ["DecisionOutcome"],
-        "omd.delivery.room": ["Delivery"],
+        "omd.doors.delivery": ["Delivery"],
         "omd.delivery.run": ["Receipt"],
-        "omd.dispatch.room": ["Dispatch"],
-        "omd.doors": ["Control", "connect"],
-        "omd.facts.room": ["Facts"],
-        "omd.lake.room": ["Lake"],
+        "omd.doors.dispatch": ["Dispatch"],
+        "omd.doors.control": ["Control", "connect"],
+        "omd.doors.facts": ["Facts"],
+        "omd.doors.lake": ["Lake"],
         "omd.lineage.codes": ["StepResult"],
-        "omd.lineage.room": ["Lineage"],
+        "omd.doors.lineage": ["Lineage"],
         "omd.lineage.step": ["StepOutcome", "StepRun"],
     },
 )

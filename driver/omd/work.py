@@ -13,15 +13,15 @@ from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus
-from omd.delivery import arrivals
 from omd.dispatch.calls import DispatchCalls
+from omd.doors import arrivals
 from omd.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
     from omd._core.link import Link
     from omd.dispatch.sources import News
-    from omd.dispatch.task import Task
-    from omd.doors import Control
+    from omd.doors.control import Control
+    from omd.doors.task import Task
 
 SOURCES = frozenset(("omd_report.work_tasks_database", "omd_report.work_tasks_spark"))
 """The views for which `near` stands."""

@@ -12,7 +12,7 @@ import pytest
 import omd
 from omd._core.engines import POSTGRES, SPARK, Engine, Engines
 from omd._core.snapshots import taking_over
-from omd._rooms import ENGINES
+from omd.doors.registry import ENGINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

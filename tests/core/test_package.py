@@ -60,7 +60,7 @@ def test_an_unknown_name_is_an_attribute_error():
 def test_import_is_cheap_until_a_name_is_used():
     program = (
         "import sys, omd; assert 'psycopg' not in sys.modules;"
-        "from omd import *; assert connect is omd.doors.connect"
+        "from omd import *; assert connect is omd.doors.control.connect"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -9,7 +9,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from omd._rooms import ENGINES, ROOMS
+from omd.doors.registry import ENGINES, ROOMS
 from support.imports import MODULES, nodes_of, targets, tree_of
 from support.offenders import assert_none
 

@@ -9,7 +9,7 @@ import pytest
 import omd
 from decision.test_runs import WAITS, until_waiting
 from omd import errors
-from omd.decision import room as decision
+from omd.doors import decision as decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,9 @@ import pytest
 
 import omd
 from delivery.test_arrivals import Drop
-from omd.delivery import arrivals, beneath, folders
+from omd.delivery import beneath, folders
 from omd.delivery.folders import LocalFolders, local_path, printable, with_manifest
+from omd.doors import arrivals
 from omd.errors import CallerError
 
 if TYPE_CHECKING:

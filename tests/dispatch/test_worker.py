@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omd.dispatch.task import Task
+from omd.doors.task import Task
 from support.workers import Process, until
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import graphlib
 from collections import defaultdict
 
 from omd._core.engines import POSTGRES, SPARK
-from omd._rooms import ENGINES, ROOMS
+from omd.doors.registry import ENGINES, ROOMS
 from support.imports import MODULES, arrows, nodes_of
 
 CORE = ["_version", "_core", "_terminal"]
@@ -22,9 +22,18 @@ KNOWS = {"facts": ["delivery"], "provenance": ["lake"]}
 
 # The arrows that point back up, at most a dozen, each with its reason.
 BACK_UP = {
-    ("omd.dispatch.task", "omd.doors"): "the type of Task.control, which a handler of users gets",
-    ("omd.dispatch.worker", "omd.doors"): "users make a Worker, which opens its connections",
-    ("omd.dispatch.child", "omd.doors"): "the process of a task begins here, and opens its own",
+    (
+        "omd.doors.task",
+        "omd.doors.control",
+    ): "the type of Task.control, which a handler of users gets",
+    (
+        "omd.dispatch.worker",
+        "omd.doors.control",
+    ): "users make a Worker, which opens its connections",
+    (
+        "omd.dispatch.child",
+        "omd.doors.control",
+    ): "the process of a task begins here, and opens its own",
 }
 
 

@@ -140,7 +140,7 @@ FILES = {
     "driver/omd/empty/cli.py": CLI,
 }
 LINES = {
-    "driver/omd/_rooms.py": ('    "lineage": "Lineage",\n', '    "empty": "Empty",\n'),
+    "driver/omd/doors/registry.py": ('    "lineage": "Lineage",\n', '    "empty": "Empty",\n'),
     "sql/install.sql": ("\\ir install/omd_lineage.sql\n", "\\ir install/omd_empty.sql\n"),
 }
 

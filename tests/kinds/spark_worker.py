@@ -17,7 +17,7 @@ from psycopg.conninfo import make_conninfo
 
 import omd
 import omd.spark
-from omd.delivery import arrivals
+from omd.doors import arrivals
 from omd.report.rows import ReadyWorkRow
 
 SETTINGS = {

@@ -11,7 +11,7 @@ import pytest
 
 import omd
 from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python
-from omd.dispatch.task import Task
+from omd.doors.task import Task
 
 if TYPE_CHECKING:
     import subprocess

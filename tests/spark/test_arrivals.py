@@ -11,8 +11,8 @@ import pytest
 from delivery.runs import SHOP
 from delivery.test_arrivals import Drop
 from delivery.test_folders import write
-from omd.delivery import arrivals
 from omd.delivery.folders import LocalFolders
+from omd.doors import arrivals
 from omd.errors import ArrivalChanged
 from omd.spark.delivery.arrivals import RemoteFolders
 from support.flow import PASSED

@@ -167,7 +167,7 @@ class Engine(Protocol):
         self._refuse("reads no files")
 
     def folders(self, session: Any, location: str, terms: Any) -> Any:
-        """Return the folders of a location of another file system; see `omd.delivery.arrivals`."""
+        """Return the folders of a location of another file system; see `omd.doors.arrivals`."""
         self._refuse("reads no files")
 
     def export(self, run: Any) -> dict[str, Any]:

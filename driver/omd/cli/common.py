@@ -28,7 +28,7 @@ from omd._terminal.text import as_text, short
 if TYPE_CHECKING:
     import psycopg
 
-    from omd.doors import Control
+    from omd.doors.control import Control
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

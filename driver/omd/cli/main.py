@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
-from omd._rooms import ROOMS
 from omd._terminal.commands import ExitCode, Helpful, entry
 from omd.cli.common import report_error
 from omd.cli.topics import TOPICS, help_
+from omd.doors.registry import ROOMS
 
 # The groups of `omd --help`. Each module has a list `commands`, or of the name that follows it, and
 # imports little besides click.

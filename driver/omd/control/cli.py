@@ -18,7 +18,7 @@ from omd.control.calls import ControlCalls
 from omd.control.logs import BATCH_RUN, MODULE_RUN, batch_runs, events, module_runs
 
 if TYPE_CHECKING:
-    from omd.doors import Control
+    from omd.doors.control import Control
 
 _EXIT_CODES = {
     "S": ExitCode.OK,

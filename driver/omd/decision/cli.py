@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd._rooms import ENGINES
 from omd._terminal.commands import ExitCode, Sections
 from omd._terminal.options import (
     document_option,
@@ -28,6 +27,7 @@ from omd._terminal.tables import show, show_document, show_pairs, tell_more, tit
 from omd._terminal.text import row_dict, short
 from omd.cli.common import add_call, add_view, dsn_option, opener
 from omd.decision.calls import DecisionCalls
+from omd.doors.registry import ENGINES
 
 if TYPE_CHECKING:
     from omd.decision.document import Change

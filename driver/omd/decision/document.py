@@ -22,7 +22,7 @@ from omd.decision.rows import (
 )
 
 if TYPE_CHECKING:
-    from omd.decision.room import Decision
+    from omd.doors.decision import Decision
 
 # What the items of these lists are called in a path.
 _NAMES = {"links": "name", "outputs": "name", "tests": "name", "keys": "column"}

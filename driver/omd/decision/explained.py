@@ -37,7 +37,7 @@ from omd.decision.errors import UnknownStage
 from omd.decision.rows import DecisionRunLogRow, DecisionStageListRow, ExplainRow
 
 if TYPE_CHECKING:
-    from omd.decision.room import Decision
+    from omd.doors.decision import Decision
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from omd.delivery.statuses import GOOD
 if TYPE_CHECKING:
     from omd.delivery.document import Change, ModelFile
     from omd.delivery.receipt import Receipt
-    from omd.delivery.room import Delivery
+    from omd.doors.delivery import Delivery
 
 
 _open = opener(lambda control: control.delivery)
@@ -727,8 +727,8 @@ def arrivals(
       omd delivery arrivals nyc --look        looks, and says what each folder is
       omd delivery arrivals nyc --deliver     delivers what is complete, the oldest first
     """
-    from omd.delivery import arrivals as a
     from omd.delivery.rows import ArrivalLocationsRow, ArrivalsRow
+    from omd.doors import arrivals as a
 
     is_good = True
     with open_control(dsn) as control:

@@ -18,7 +18,7 @@ from omd.delivery.calls import DeliveryCalls
 from omd.delivery.rows import DeliveryAgreementsRow, DeliveryTenantsRow
 
 if TYPE_CHECKING:
-    from omd.delivery.room import Delivery
+    from omd.doors.delivery import Delivery
 
 
 @dataclass(frozen=True, slots=True)

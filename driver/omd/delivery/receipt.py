@@ -32,7 +32,7 @@ from omd._terminal.text import as_text, printable, short
 from omd.delivery.rows import DeliveryEventsRow, DeliveryLogRow, DeliveryStateRow
 
 if TYPE_CHECKING:
-    from omd.delivery.room import Delivery
+    from omd.doors.delivery import Delivery
 
 
 @dataclass(frozen=True, slots=True)

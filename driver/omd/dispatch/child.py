@@ -30,7 +30,7 @@ from omd._core.loop import Child
 from omd._core.program import python
 from omd.control.connection import Connection
 from omd.dispatch.handlers import Ending, TaskType, run_in_python, session_of
-from omd.dispatch.task import Claim, Task
+from omd.doors.task import Claim, Task
 
 _COMMAND = python("from omd.dispatch.child import main; main()")
 _PR_SET_PDEATHSIG = 1
@@ -228,7 +228,7 @@ def _first_line(descriptor: int) -> Any:
 
 
 def _connected(permitted: Permitted, task: Task) -> Connection:
-    from omd.doors import connect
+    from omd.doors.control import connect
 
     control = connect(application_name="omd-task")
     control.set(**session_of(task))

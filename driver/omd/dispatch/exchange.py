@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from omd._core.calls import AS_TEXT, Calls, Routine
 from omd._core.link import Link
 from omd.dispatch.handlers import SUCCEEDED, Ending
-from omd.dispatch.task import Claim
+from omd.doors.task import Claim
 
 if TYPE_CHECKING:
     from omd._core.loop import Loop

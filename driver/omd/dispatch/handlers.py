@@ -30,7 +30,7 @@ from omd.control.errors import NeedsWorker
 
 if TYPE_CHECKING:
     from omd.dispatch.sources import News
-    from omd.dispatch.task import Task
+    from omd.doors.task import Task
 
 _LONGEST_ERROR = 8000
 

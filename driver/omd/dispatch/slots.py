@@ -20,7 +20,7 @@ from omd._core.loop import Links, Loop
 from omd.control.connection import Connection
 from omd.dispatch.child import TaskProcess
 from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python, session_of
-from omd.dispatch.task import Claim, Task
+from omd.doors.task import Claim, Task
 
 _IDLE = 60.0  # seconds after which a process or a connection that waits for a task is ended
 REST = 0.05  # seconds after which a worker is woken for endings, although there is more to do

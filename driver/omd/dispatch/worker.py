@@ -44,8 +44,8 @@ from omd.dispatch.rows import (
 )
 from omd.dispatch.slots import REST, Claimed, Ended, Slots
 from omd.dispatch.sources import Near, News, Sources, fire_all
-from omd.dispatch.task import Claim, Task
-from omd.doors import connect
+from omd.doors.control import connect
+from omd.doors.task import Claim, Task
 
 _SHORT = 0.05  # seconds; tasks of types that take less are claimed ahead
 _AHEAD = 500  # so many at most,

@@ -26,8 +26,8 @@ from omd._core.loop import Loop
 from omd._core.publisher import Publisher
 from omd._terminal.commands import ExitCode
 from omd.control.connection import Connection
+from omd.doors.event import Event
 from omd.event.errors import SinkNotHeld, UnknownSink
-from omd.event.room import Event
 from omd.event.rows import EventSinksRow, TakeEventsRow
 
 _TRIES = 3  # so often an event is sent that its receiver refuses

@@ -12,7 +12,7 @@ from omd._terminal.layout import TIP, layered
 
 if TYPE_CHECKING:
     from omd._terminal.layout import Edge
-    from omd.facts.room import Facts
+    from omd.doors.facts import Facts
 
 Attribute = tuple[str, str]  # name and type
 

@@ -24,8 +24,8 @@ from omd._terminal.options import is_chosen
 from omd._terminal.text import short
 from omd.control.connection import Connection
 from omd.delivery.rows import DeliveryQueueRow
+from omd.doors.facts import Facts
 from omd.facts.calls import FactsCalls
-from omd.facts.room import Facts
 from omd.facts.rows import FactsStateRow, LoadAnswer
 
 _PATIENCE = timedelta(minutes=1)  # so long a load waits for a database that restarts

@@ -18,7 +18,7 @@ from omd.control.codes import ExecutionStatus
 from omd.control.rows import ModuleExecutionLogRow, ModuleInputsRow, ModuleListRow
 from omd.decision.rows import DecisionStageListRow
 from omd.delivery.rows import DeliveryConstraintsRow, DeliveryFindingsRow, DeliveryLogRow
-from omd.doors import Control, connect
+from omd.doors.control import Control, connect
 from omd.facts.rows import FactsMapRow
 from omd.lineage.rows import LineageTopicsRow
 

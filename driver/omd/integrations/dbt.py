@@ -14,7 +14,7 @@ from omd.control.rows import ModuleListRow, ReadinessRow
 from omd.lineage.manifest import Manifest, Node
 
 if TYPE_CHECKING:
-    from omd.doors import Control
+    from omd.doors.control import Control
 
 BEGIN = "macro.omd.begin"
 STAMP = "macro.omd.module_instance_id"

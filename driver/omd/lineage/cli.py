@@ -29,8 +29,8 @@ from omd.report.metrics import listen_option, listening
 
 if TYPE_CHECKING:
     from omd._terminal.graph import Node
+    from omd.doors.lineage import Lineage
     from omd.lineage.document import Change
-    from omd.lineage.room import Lineage
     from omd.lineage.rows import ReadyListRow, SourcesRow
 
 _STATUS = titled(

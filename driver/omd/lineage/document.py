@@ -24,7 +24,7 @@ from omd.lineage.calls import LineageCalls
 from omd.lineage.rows import LineageTopicsRow
 
 if TYPE_CHECKING:
-    from omd.lineage.room import Lineage
+    from omd.doors.lineage import Lineage
 
 _TYPES = {
     name: str(parameter.annotation)

@@ -30,8 +30,8 @@ from omd._terminal.commands import ExitCode
 from omd._terminal.options import is_chosen
 from omd._terminal.text import short
 from omd.control.connection import Connection
+from omd.doors.lineage import Lineage
 from omd.lineage.codes import StepResult
-from omd.lineage.room import Lineage
 from omd.lineage.step import StepOutcome, step_in_database
 
 # After a read of the whole ready list the next one waits this many times as long as it took; after

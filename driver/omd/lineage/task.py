@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from omd._core.engines import SPARK
 from omd.control.connection import Connection
+from omd.doors.lineage import Lineage
 from omd.lineage.calls import LineageCalls
 from omd.lineage.codes import StepResult
-from omd.lineage.room import Lineage
 
 _OUTCOMES = {
     StepResult.DONE: "S",

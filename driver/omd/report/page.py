@@ -30,7 +30,7 @@ from omd.lineage.rows import SourcesRow
 from omd.report import sections as c
 
 if TYPE_CHECKING:
-    from omd.doors import Control
+    from omd.doors.control import Control
 
 MOST_RUNS = 3000  # with more, a browser would not open the page at once
 MOST_ROWS = 200

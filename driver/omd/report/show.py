@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from omd.control.rows import EventLogRow, TraceRow
-    from omd.doors import Control
+    from omd.doors.control import Control
 
 _FAILURES = (1, 2, 6)
 _COUNTS = ("input", "inserted", "updated", "deleted", "discarded", "rejected")

@@ -33,8 +33,8 @@ from omd.demo.stage import (
 )
 
 if TYPE_CHECKING:
-    from omd.decision.room import Decision
     from omd.decision.run import DecisionOutcome
+    from omd.doors.decision import Decision
 
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 FUNCTION, TABLE = "care_function", "care_table"

@@ -7,7 +7,7 @@ import time
 
 import omd
 from omd.dispatch import Task, Worker
-from omd.dispatch.room import Dispatch
+from omd.doors.dispatch import Dispatch
 
 verb, numbers = sys.argv[1], [float(n) for n in sys.argv[2:]]
 starts: list[int] = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from omd._core.calls import Repeat, Routine
 from omd.control.connection import Door
-from omd.provenance.act import Act, Recalled
+from omd.doors.recall import Act, Recalled
 from omd.provenance.calls import ProvenanceCalls
 from omd.provenance.errors import UnknownRecall
 from omd.provenance.rows import (

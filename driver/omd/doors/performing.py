@@ -14,7 +14,6 @@ from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd._core.errors import CallerError, ConnectionFailed, one_line
 from omd._core.functions import function_named
-from omd._doors import Doors
 from omd.control.blocks import Blocks
 from omd.control.calls import ControlCalls
 from omd.control.codes import ExecutionStatus
@@ -29,9 +28,10 @@ from omd.control.errors import (
 )
 from omd.control.rows import BatchListRow
 from omd.decision.rows import DecisionStageListRow
-from omd.delivery import arrivals
 from omd.delivery.own_errors import DeliverySkipped, DeliveryWaits
 from omd.delivery.rows import ArrivalLocationsRow, DeliveryStateRow
+from omd.doors import arrivals
+from omd.doors.rooms import Doors
 from omd.facts.rows import FactsExportsRow
 from omd.lineage.codes import StepResult
 from omd.lineage.rows import LineageTopicsRow

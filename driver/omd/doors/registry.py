@@ -28,7 +28,7 @@ SHORTCUTS = {
 
 # Each engine, its module, and the library that a process has imported when it has a session of it.
 ENGINES: dict[str, tuple[str, str | None]] = {
-    POSTGRES: ("omd.postgres", None),
+    POSTGRES: ("omd.doors.postgres", None),
     SPARK: ("omd.spark.engine", "pyspark.sql"),
 }
 

@@ -12,9 +12,9 @@ from omd._core.engines import SPARK
 from omd._core.errors import CallerError
 from omd.delivery.folders import LocalFolders, local_path, printable
 from omd.delivery.own_errors import ArrivalChanged
-from omd.delivery.room import Delivery
 from omd.delivery.rows import ArrivalLocationsRow, ArrivalsRow
 from omd.delivery.statuses import ENDED
+from omd.doors.delivery import Delivery
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from omd._core.texts import loads
 
 if TYPE_CHECKING:
     from omd.control.run import Batch, ModuleRun
-    from omd.doors import Control
+    from omd.doors.control import Control
 
 _UNREAD = object()
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import omd.errors  # noqa: F401 - psycopg raises them by their SQLSTATE
 from omd._core.conninfo import resolve_conninfo
 from omd._core.engines import Engines
-from omd._rooms import ENGINES
-from omd.performing import Performing
+from omd.doors.performing import Performing
+from omd.doors.registry import ENGINES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
