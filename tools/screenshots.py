@@ -30,8 +30,8 @@ from playwright.sync_api import Page, sync_playwright
 from psycopg import sql
 
 import omd
+from omd.programs.web.serving import Server, bound, configured
 from omd.web import app
-from omd.web.serving import Server, bound, configured
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images" / "web"
 NIGHTS = 30

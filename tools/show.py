@@ -27,7 +27,7 @@ from xml.sax.saxutils import escape
 
 import psycopg
 
-from omd.install import install
+from omd.programs.install import install
 
 PICTURE = Path(__file__).parents[1] / "docs" / "show.svg"
 ROWS = 100_000

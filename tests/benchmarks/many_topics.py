@@ -29,7 +29,7 @@ import psycopg
 from bench.lineage import register
 from bench.server import a_server, new_database
 
-from omd.cli.common import PROGRAM
+from omd.programs.cli.common import PROGRAM
 
 TOPICS = 10
 PROGRAMS = {

@@ -42,7 +42,7 @@ from bench.server import new_database
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
-from omd import embedded
+from omd.programs import embedded
 
 Connection = psycopg.Connection[Any]
 Run = Callable[[], None]

@@ -27,7 +27,7 @@ from psycopg.rows import tuple_row
 
 import omd
 import omd.spark
-from omd import embedded
+from omd.programs import embedded
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -34,7 +34,7 @@ from typing import Any
 import psycopg
 from bench.server import a_server, new_database
 
-from omd import embedded, install
+from omd.programs import embedded, install
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from omd import install
+from omd.programs import install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -390,18 +390,18 @@ def test_the_commands_show_and_confirm(
 def test_an_installation_knows_its_server_from_the_start(
     empty_dsn: str, another: Callable[..., Flow]
 ) -> None:
-    import omd.install
+    import omd.programs.install
 
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        omd.install.install(conn)
+        omd.programs.install.install(conn)
         flow = another(dsn=empty_dsn)
         (row,) = flow.rows("SELECT * FROM omd_report.server")
         for name in ("system_identifier", "database_oid", "timeline_id", "server_start"):
             assert row[name] is not None
             assert row[name] == row[f"present_{name}"]
-        assert row["product_version"] == omd.install.product_version()
+        assert row["product_version"] == omd.programs.install.product_version()
         assert row["is_known"]
         # The next one compares.
         flow.owner("UPDATE omd.installation SET timeline_id = timeline_id - 1")
-        omd.install.install(conn)
+        omd.programs.install.install(conn)
         assert changes(flow) == [("FAILOVER", MILLION, None, None)]

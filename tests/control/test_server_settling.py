@@ -447,6 +447,6 @@ def test_a_begin_of_a_runner_settles(flow: Flow, another: Callable[..., Flow]) -
 
 
 def test_the_version_is_that_of_the_package(flow: Flow) -> None:
-    import omd.install
+    import omd.programs.install
 
-    assert flow.one("SELECT omd.version()") == omd.install.product_version()
+    assert flow.one("SELECT omd.version()") == omd.programs.install.product_version()

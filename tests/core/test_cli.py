@@ -11,8 +11,8 @@ import sys
 import psycopg
 import pytest
 
-from omd import install
-from omd._terminal.commands import ExitCode
+from omd.programs import install
+from omd.programs.terminal.commands import ExitCode
 
 NOWHERE = "host=/nowhere"
 
@@ -29,7 +29,7 @@ def test_help_reads_like_a_manual(omd_command):
         "status", "show", "log", "run", "retry", "explain", "work", "register", "delivery",
         "dispatch",
     ]  # fmt: skip
-    from omd.cli.main import cli
+    from omd.programs.cli.main import cli
 
     others = " ".join(lines[end:]).replace(",", " ").split()
     known = set(cli.list_commands(None)) - set(every_day) - {"help"}
@@ -65,7 +65,7 @@ def test_help_without_a_topic_is_the_page_and_names_what_may_be_meant(omd_here):
 
 
 def test_every_command_has_help(omd_command):
-    from omd.cli.main import cli
+    from omd.programs.cli.main import cli
 
     for name in cli.list_commands(None):
         done = omd_command(name, "--help")
@@ -74,9 +74,7 @@ def test_every_command_has_help(omd_command):
 
 
 def test_help_and_version_import_nothing_heavy():
-    program = (
-        "import sys; from omd.cli.main import cli; cli.main(['--help'], standalone_mode=False)"
-    )
+    program = "import sys; from omd.programs.cli.main import cli; cli.main(['--help'], standalone_mode=False)"
     program += "; print(*sys.modules, sep='\\n', file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from click.testing import CliRunner
 
-from omd.cli.main import cli
+from omd.programs.cli.main import cli
 from support.offenders import assert_none
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from omd import embedded, install
 from omd._core import packages
-from omd.cli import doctor_server
+from omd.programs import embedded, install
+from omd.programs.cli import doctor_server
 from support.server import QUICK, VERSION
 from support.servers import Servers
 

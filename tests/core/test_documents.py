@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from omd._core.documents import MAX_BYTES, MAX_DEPTH, problem_of
-from omd._terminal.yaml_file import read_document, read_json
 from omd.errors import InvalidModel
-from omd.lineage.document import read_topics
+from omd.programs.cli.documents.lineage import read_topics
+from omd.programs.terminal.yaml_file import read_document, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable

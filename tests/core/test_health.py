@@ -14,8 +14,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from core.test_service import OMD, PROGRAMS, environment, opened, started
-from omd import install
 from omd._core.versions import refusal
+from omd.programs import install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from omd._core.loop import Loop
+from omd.programs.service.loop import Loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

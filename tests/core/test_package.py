@@ -13,7 +13,7 @@ import pytest
 
 import omd
 from omd._core import packages
-from omd.cli.doctor import Verdict, _command, _package
+from omd.programs.cli.doctor import Verdict, _command, _package
 
 
 def test_every_public_name_is_there():
@@ -94,7 +94,7 @@ def test_every_place_names_our_distribution_and_not_the_stranger_s():
 def test_both_commands_are_one():
     entries = distribution("pgomd").entry_points
     ours = {entry.name: entry.value for entry in entries.select(group="console_scripts")}
-    assert ours == {"omd": "omd.cli.main:main", "pgomd": "omd.cli.main:main"}
+    assert ours == {"omd": "omd.programs.cli.main:main", "pgomd": "omd.programs.cli.main:main"}
     assert distribution("pgomd").version == omd.__version__
 
 

@@ -19,7 +19,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from omd._core.service import Service
+from omd.programs.service.service import Service
 from support.workers import until
 
 if TYPE_CHECKING:

@@ -73,7 +73,7 @@ def is_for_room(room: str, target: str) -> bool:
     other, top = room_of(target), target.split(".")[0]
     if other is not None and order.index(other) > order.index(room):
         return False
-    if target.startswith(("omd.report", *engines)):
+    if target.startswith(("omd.programs.report", *engines)):
         return False
     return top not in SPARK or (room, top) in OWN
 
@@ -87,7 +87,7 @@ def test_a_room_knows_only_the_rooms_below_it_and_no_engine():
         for target in sorted(imports(module))
         if not is_for_room(room, target)
         # The commands of a room are a program, and serve metrics beside their work.
-        and (module.rpartition(".")[2], target) != ("cli", "omd.report.metrics")
+        and (module.rpartition(".")[2], target) != ("cli", "omd.programs.report.metrics")
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from omd._terminal import tables
+from omd.programs.terminal import tables
 from support.terminal import shown
 
 LONG = " ".join(f"word{n}" for n in range(60))
@@ -26,7 +26,9 @@ def printed(capsys: pytest.CaptureFixture[str]) -> str:
 
 def in_terminal(columns: int) -> str:
     """Return what a terminal of so many columns shows."""
-    program = f"from omd._terminal import tables; tables.show_table({ROWS!r}, {list(ROWS[0])!r})"
+    program = (
+        f"from omd.programs.terminal import tables; tables.show_table({ROWS!r}, {list(ROWS[0])!r})"
+    )
     return shown([sys.executable, "-c", program], columns, os.environ)
 
 

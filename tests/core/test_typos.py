@@ -44,7 +44,7 @@ def test_an_import_without_its_extra_says_what_to_install(tmp_path: Path) -> Non
     assert done.returncode == 1
     assert "pyspark is not installed. Hint: pip install '.[spark]'" in done.stderr
     assert core.run(
-        "python", "-c", "import omd, omd.cli.main; omd.cli.main.main(['--help'])"
+        "python", "-c", "import omd, omd.programs.cli.main; omd.programs.cli.main.main(['--help'])"
     ).stdout
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omd.decision import explained, rows
+from omd.decision import rows
+from omd.programs.report import decision as explained
 
 if TYPE_CHECKING:
     import subprocess

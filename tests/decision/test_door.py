@@ -124,7 +124,13 @@ def test_a_function_of_python_is_of_an_allowed_module(
         return result.passed is True
 
     monkeypatch.delenv("OMD_RULESET_MODULES", raising=False)
-    for content in ("os:system", "subprocess:run", "builtins:eval", "os.path:join", "omd.cli:main"):
+    for content in (
+        "os:system",
+        "subprocess:run",
+        "builtins:eval",
+        "os.path:join",
+        "omd.programs.cli:main",
+    ):
         assert not answers(content)
     assert answers("copy:deepcopy")
     assert answers("omd_rules:f")

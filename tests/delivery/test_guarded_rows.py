@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from omd.install import sql_root
+from omd.programs.install import sql_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

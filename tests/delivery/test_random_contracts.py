@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from delivery.random_models import RandomModel
-from omd._terminal.yaml_file import read_document
-from omd.delivery.document import model_as_yaml
 from omd.integrations.contracts.odcs_export import contract_as_yaml, odcs_contract
 from omd.integrations.contracts.reading import read_contract
+from omd.programs.cli.documents.delivery import model_as_yaml
+from omd.programs.terminal.yaml_file import read_document
 from support.lots import seeds
 
 if TYPE_CHECKING:

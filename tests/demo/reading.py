@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from omd._terminal.commands import ExitCode
-from omd.cli.main import cli
+from omd.programs.cli.main import cli
+from omd.programs.terminal.commands import ExitCode
 
 if TYPE_CHECKING:
     import subprocess

@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from demo.reading import check_what_reads
-from omd.demo import files
-from omd.demo.decision import proof, story
+from omd.programs.demo import files
+from omd.programs.demo.decision import proof, story
 
 if TYPE_CHECKING:
     import subprocess

@@ -18,8 +18,8 @@ import pytest
 
 from demo.reading import check_what_reads
 from docs.examples import DEMO_TUTORIAL, blocks, pattern, play
-from omd.demo import files
-from omd.demo.control import proof
+from omd.programs.demo import files
+from omd.programs.demo.control import proof
 
 if TYPE_CHECKING:
     from collections.abc import Callable

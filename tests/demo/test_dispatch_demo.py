@@ -14,8 +14,8 @@ import psycopg
 import pytest
 
 from demo.reading import check_what_reads
-from omd.demo import files
-from omd.demo.dispatch import proof
+from omd.programs.demo import files
+from omd.programs.demo.dispatch import proof
 from support.workers import until
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd.cli.demo import _Terminal
-from omd.demo.doors import proof, story
-from omd.demo.doors.receiver import Receipt, Receiver, verifies
-from omd.event.webhook import signed
+from omd.programs.cli.demo import _Terminal
+from omd.programs.demo.doors import proof, story
+from omd.programs.demo.doors.receiver import Receipt, Receiver, verifies
+from omd.programs.sender.webhook import signed
 
 if TYPE_CHECKING:
     import subprocess

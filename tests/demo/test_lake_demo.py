@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from demo.reading import check_what_reads
-from omd.demo import files
-from omd.demo.lake import proof, reader, story
+from omd.programs.demo import files
+from omd.programs.demo.lake import proof, reader, story
 
 if TYPE_CHECKING:
     import subprocess
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import psycopg
 
-    from omd.demo.control.proof import Contents
+    from omd.programs.demo.control.proof import Contents
 
 pytestmark = pytest.mark.spark
 

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from demo.reading import check_what_reads
-from omd.demo import files
-from omd.demo.lineage import proof as lineage_proof
-from omd.demo.lineage.chart import LagSampler, chart
+from omd.programs.demo import files
+from omd.programs.demo.lineage import proof as lineage_proof
+from omd.programs.demo.lineage.chart import LagSampler, chart
 
 if TYPE_CHECKING:
     import subprocess

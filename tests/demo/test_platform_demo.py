@@ -8,9 +8,9 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from omd.demo import files
-from omd.demo.platform import night, proof
-from omd.demo.platform.supplier import Supplier
+from omd.programs.demo import files
+from omd.programs.demo.platform import night, proof
+from omd.programs.demo.platform.supplier import Supplier
 
 if TYPE_CHECKING:
     import subprocess

@@ -8,10 +8,10 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from omd.demo import files
-from omd.demo.platform import night
-from omd.demo.platform.supplier import Supplier
-from omd.demo.recall import proof, story
+from omd.programs.demo import files
+from omd.programs.demo.platform import night
+from omd.programs.demo.platform.supplier import Supplier
+from omd.programs.demo.recall import proof, story
 
 if TYPE_CHECKING:
     import subprocess

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from omd._core.link import Link
-from omd._core.loop import Shared
-from omd.dispatch import maintenance
-from omd.dispatch.maintenance import Maintenance
+from omd.programs.service.loop import Shared
+from omd.programs.worker import maintenance
+from omd.programs.worker.maintenance import Maintenance
 from support.lots import SEED, draws
 
 if TYPE_CHECKING:

@@ -68,8 +68,8 @@ def test_a_worker_executes_no_function_of_python_or_of_omd(
             "POSIX": "posix:system",
             "EVAL": "builtins:eval",
             "BELOW": "os.path:exists",
-            "OMD": "omd.embedded:stop",
-            "ITSELF": "omd.dispatch.child:main",
+            "OMD": "omd.programs.embedded:stop",
+            "ITSELF": "omd.programs.worker.child:main",
             "BORROWED": "mine:system",
             "THROUGH": "mine:subprocess.run",
             "MINE": "mine:run",
@@ -197,7 +197,7 @@ def test_what_patterns_let(jobs: str | None, target: str, is_let: bool) -> None:
 
 
 def test_nothing_is_imported_for_a_refused_function() -> None:
-    for target in ("antigravity:fly_free", "omd.embedded:stop"):
+    for target in ("antigravity:fly_free", "omd.programs.embedded:stop"):
         present = target.partition(":")[0] in sys.modules
         with pytest.raises(CallerError):
             Permitted().imported(target)

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from omd.install import install
+from omd.programs.install import install
 
 Command = Callable[..., CompletedProcess[str]]
 Connection = psycopg.Connection[dict[str, Any]]

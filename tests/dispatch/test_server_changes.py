@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omd.dispatch.worker import Worker
 from omd.errors import ServerNotConfirmed
+from omd.programs.worker.worker import Worker
 from support.workers import until
 
 if TYPE_CHECKING:

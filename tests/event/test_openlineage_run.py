@@ -21,8 +21,15 @@ from psycopg.rows import dict_row
 import omd
 from event.receiver import Answer, Receiver, listening
 from omd.event.errors import DatabaseCopied, TransportUnfit, UnknownSink
-from omd.event.sender import Refused, Sender, Settled, Wait, http_outcome, serve
 from omd.integrations.openlineage import OpenLineage
+from omd.programs.sender.sender import (
+    Refused,
+    Sender,
+    Settled,
+    Wait,
+    http_outcome,
+    serve,
+)
 from support.flow import Flow
 
 if TYPE_CHECKING:

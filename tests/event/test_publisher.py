@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 import omd
-from omd._core.publisher import Publisher
-from omd.dispatch.worker import Worker
-from omd.lineage.scheduler import Scheduler
+from omd.programs.service.publisher import Publisher
+from omd.programs.service.scheduler import Scheduler
+from omd.programs.worker.worker import Worker
 from support.events import after
 from support.flow import Flow
 

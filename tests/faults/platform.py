@@ -2,7 +2,7 @@
 
     python tests/faults/platform.py --seconds 600 --seed 7
 
-The flow of the platform's demo (driver/omd/demo/platform) runs on a server of its own: folders of
+The flow of the platform's demo (driver/omd/programs/demo/platform) runs on a server of its own: folders of
 CSV arrive all the time, some half-written, some refused and corrected, some wrong, taken back and
 corrected. Workers, real processes of `omd dispatch run`, make of them the validated layer, facts, a
 topic, a stage with rules, an Iceberg table and exports of Parquet. Meanwhile these happen, also at
@@ -68,12 +68,12 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 
 import omd
-import omd.install
-from omd import embedded
-from omd.cli.common import PROGRAM
-from omd.demo.control.proof import Check, compare, contents_of
-from omd.demo.platform import night, proof
-from omd.demo.stage import Process, as_role
+import omd.programs.install
+from omd.programs import embedded
+from omd.programs.cli.common import PROGRAM
+from omd.programs.demo.control.proof import Check, compare, contents_of
+from omd.programs.demo.platform import night, proof
+from omd.programs.demo.stage import Process, as_role
 from support import orphans, spark_classes
 
 if TYPE_CHECKING:
@@ -484,7 +484,7 @@ class Chaos:
                     )
             (declared / file.name).write_text(text, encoding="utf-8")
         with psycopg.connect(self.dsn, autocommit=True, row_factory=dict_row) as conn:
-            omd.install.install(conn)
+            omd.programs.install.install(conn)
             conn.execute("SET TIME ZONE 'UTC'")
             admin = as_role("omd_admin", self.dsn)
             night._declare(conn, admin, declared, NAME, Silent(), None)

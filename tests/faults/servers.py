@@ -53,7 +53,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from omd import embedded
+from omd.programs import embedded
 from support.servers import Server, Servers, wait
 
 if TYPE_CHECKING:

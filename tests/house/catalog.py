@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import omd.install
+import omd.programs.install
 from house.exceptions import NEVER_RAISED
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROLES = ("omd_reader", "omd_runner", "omd_admin")
 SCHEMAS = "SELECT oid FROM pg_namespace WHERE nspname ~ '^omd(_|$)'"
-FOLDER = omd.install.sql_root() / "procedures"
+FOLDER = omd.programs.install.sql_root() / "procedures"
 FILES: list[Path] = sorted(FOLDER.glob("*/*.sql"))
 
 NEVER: dict[str, set[str]] = {}

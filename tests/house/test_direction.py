@@ -27,11 +27,11 @@ BACK_UP = {
         "omd.doors.control",
     ): "the type of Task.control, which a handler of users gets",
     (
-        "omd.dispatch.worker",
+        "omd.programs.worker.worker",
         "omd.doors.control",
     ): "users make a Worker, which opens its connections",
     (
-        "omd.dispatch.child",
+        "omd.programs.worker.child",
         "omd.doors.control",
     ): "the process of a task begins here, and opens its own",
 }
@@ -88,4 +88,4 @@ def test_an_engine_is_named_in_one_place() -> None:
                 places[node.value].add(module)
     assert places[SPARK] == {"omd._core.engines"}
     # That task handlers quote a name as PostgreSQL does is no choice of an engine.
-    assert places[POSTGRES] == {"omd._core.engines", "omd.dispatch.handlers"}
+    assert places[POSTGRES] == {"omd._core.engines", "omd.programs.worker.handlers"}

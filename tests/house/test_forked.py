@@ -44,7 +44,7 @@ def test_its_server_has_imported_what_omd_imports() -> None:
     real = imported(told(OMD, "--version"))
     required = imported(told(sys.executable, "-c", "import msgspec, psycopg, yaml"))
     own = {"marshal", "_signal", "_socket", "select"}  # of the server, all in C
-    assert "omd.cli.main" in server
+    assert "omd.programs.cli.main" in server
     assert server | called | own == real | required | own
     assert len(called) < 5
 
@@ -86,7 +86,7 @@ def test_what_python_reads_at_its_start_calls_the_real_one(forked_omd: Program) 
     done = subprocess.run(
         [program, "--version"], env={**os.environ, TIMES: "1"}, capture_output=True, text=True
     )
-    assert "omd.cli.main" in imported(done.stderr)
+    assert "omd.programs.cli.main" in imported(done.stderr)
 
 
 @pytest.mark.kill

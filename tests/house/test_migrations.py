@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from omd import install
-from omd.install.manifest import Phase
+from omd.programs import install
+from omd.programs.install.manifest import Phase
 from support import next_release
 from support.offenders import assert_none
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from house.catalog import SCHEMAS
-from omd import install
+from omd.programs import install
 from support.flow import Flow
 from web.world import build
 

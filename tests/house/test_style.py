@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from omd import install
+from omd.programs import install
 from support.offenders import assert_none
 
 ROUTINES = "FROM pg_proc p WHERE p.pronamespace::regnamespace::text ~ '^omd(_|$)'"

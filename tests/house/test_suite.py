@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from omd import embedded
+from omd.programs import embedded
 from support import kept
 
 TESTS = Path(__file__).parents[1]
@@ -151,7 +151,7 @@ def test_each_file_of_an_installation_is_in_the_key(tmp_path: Path) -> None:
     assert len(set(keys)) == len(keys)
 
     program = (
-        "import sys, omd.install, omd._core.version, omd.embedded\n"
+        "import sys, omd.programs.install, omd._core.version, omd.programs.embedded\n"
         "print(*(m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'omd'))"
     )
     told = subprocess.run(

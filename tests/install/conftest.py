@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from omd import embedded, install
+from omd.programs import embedded, install
 from support.released import ON_THIS_SERVER
 from support.server import QUICK, VERSION
 

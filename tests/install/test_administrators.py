@@ -15,7 +15,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from facts.store import Store
-from omd import embedded, install
+from omd.programs import embedded, install
 from provenance.persons import erase, find, set_up
 from support.events import published
 from support.flow import Flow

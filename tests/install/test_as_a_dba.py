@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from omd import install
+from omd.programs import install
 from support.programs import BIN
 from support.released import RELEASED
 

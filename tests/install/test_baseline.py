@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd import install
-from omd.install import Action
-from omd.install.manifest import Phase
+from omd.programs import install
+from omd.programs.install import Action
+from omd.programs.install.manifest import Phase
 from support.released import released, unnamed
 
 if TYPE_CHECKING:

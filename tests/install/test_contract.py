@@ -12,8 +12,8 @@ import pytest
 
 import contract
 import omd._core.since
-from omd import install
-from omd._terminal.commands import ExitCode
+from omd.programs import install
+from omd.programs.terminal.commands import ExitCode
 
 ROOT = Path(__file__).parents[2]
 PRESENT = json.loads(contract.API.read_text())

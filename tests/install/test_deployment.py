@@ -25,8 +25,8 @@ import yaml
 from psycopg.conninfo import make_conninfo
 
 from omd import __version__
-from omd.cli.main import cli
-from omd.dispatch.worker import Worker
+from omd.programs.cli.main import cli
+from omd.programs.worker.worker import Worker
 from support.programs import BIN
 
 if TYPE_CHECKING:

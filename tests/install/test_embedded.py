@@ -16,8 +16,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from omd import embedded
-from omd.cli.embedded import _chosen
+from omd.programs import embedded
+from omd.programs.cli.embedded import _chosen
 
 FAST = {"fsync": "off"}
 

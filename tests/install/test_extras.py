@@ -14,7 +14,7 @@ from facts.store import Store, entity
 from support.alone import environment
 from support.environments import Environment
 
-OMD = "import sys; from omd.cli.main import main; sys.argv[0] = 'omd'; main()"
+OMD = "import sys; from omd.programs.cli.main import main; sys.argv[0] = 'omd'; main()"
 Alone = Callable[[str], Environment]
 
 

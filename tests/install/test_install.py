@@ -9,8 +9,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from omd import embedded, errors, install
-from omd.install import Action, Kind, upgrading
+from omd import errors
+from omd.programs import embedded, install
+from omd.programs.install import Action, Kind, upgrading
 from support.server import QUICK, VERSION
 
 FUNCTION = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql AS 'SELECT {}';\n"

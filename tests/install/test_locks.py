@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd import install
-from omd.install import upgrading
+from omd.programs import install
+from omd.programs.install import upgrading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -176,11 +176,11 @@ def test_a_new_room_needs_its_folders_and_two_lines(house: Path, empty_dsn: str)
         return done.stdout
 
     def omd(*arguments: str) -> str:
-        return python("-c", "from omd.cli.main import main; main()", *arguments)
+        return python("-c", "from omd.programs.cli.main import main; main()", *arguments)
 
     install = (
-        "import os, psycopg, omd.install;"
-        "omd.install.install(psycopg.connect(os.environ['OMD_DSN'], autocommit=True))"
+        "import os, psycopg, omd.programs.install;"
+        "omd.programs.install.install(psycopg.connect(os.environ['OMD_DSN'], autocommit=True))"
     )
     python("-c", install)
     python("tools/generate.py")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd import install
+from omd.programs import install
 from support import next_release
 from support.autovacuum import autovacuum
 from support.programs import BIN
@@ -37,8 +37,8 @@ MANY = f"""
 """
 DEAD = "UPDATE omd.module_instance SET rows_input = 1"
 INSTALL = (
-    "import sys, pathlib, psycopg, omd.install;"
-    "omd.install.install(psycopg.connect(sys.argv[1], autocommit=True), pathlib.Path(sys.argv[2]))"
+    "import sys, pathlib, psycopg, omd.programs.install;"
+    "omd.programs.install.install(psycopg.connect(sys.argv[1], autocommit=True), pathlib.Path(sys.argv[2]))"
 )
 
 

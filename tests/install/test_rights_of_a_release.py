@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from omd import install
+from omd.programs import install
 from support.released import released
 
 ACL = """

@@ -16,10 +16,10 @@ import psycopg
 import pytest
 
 import omd
-from omd import install
-from omd.demo.trust import place as demo
-from omd.demo.trust import story
-from omd.install import catalogue
+from omd.programs import install
+from omd.programs.demo.trust import place as demo
+from omd.programs.demo.trust import story
+from omd.programs.install import catalogue
 from support.released import ON_THIS_SERVER, RELEASED
 from support.strangers import assert_nothing_happened, plant
 

@@ -17,10 +17,10 @@ import psycopg
 import pytest
 
 from install.test_administrators import dumped, make, place, server  # noqa: F401 - fixtures
-from omd import install
-from omd.demo.trust import loader, story
-from omd.demo.trust import place as places
 from omd.errors import OmdError
+from omd.programs import install
+from omd.programs.demo.trust import loader, story
+from omd.programs.demo.trust import place as places
 from support.lots import IS_WHOLE, SEED
 from support.programs import BIN
 from support.wheel import run

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import psycopg
 
-from omd import install
+from omd.programs import install
 from support.released import RELEASED, released, unnamed
 
 

@@ -18,8 +18,8 @@ from psycopg.rows import dict_row
 
 from delivery.runs import SHOP
 from facts.store import Store
-from omd import install
-from omd.install import upgrading
+from omd.programs import install
+from omd.programs.install import upgrading
 from support.released import oldest
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from omd import install
+from omd.programs import install
 from support.released import oldest
 
 KINDS = "SELECT module_code, module_kind_code, engine_code FROM omd.module ORDER BY module_code"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd import install
+from omd.programs import install
 from support.released import oldest, released
 
 if TYPE_CHECKING:

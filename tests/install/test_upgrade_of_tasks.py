@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 
-from omd import install
+from omd.programs import install
 from support.released import released
 
 # What belongs to a family, with its rights and its comment.

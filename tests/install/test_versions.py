@@ -13,7 +13,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 import omd
-from omd import errors, install
+from omd import errors
+from omd.programs import install
 
 ROOT = install.sql_root()
 MINE = install.product_version()

@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from omd import install
+from omd.programs import install
 from support.wheel import CHECKOUT, run
 
 if sys.version_info >= (3, 11):
@@ -84,7 +84,7 @@ def _dist_info(wheel):
 
 
 def test_the_installed_command_installs_the_database(wheel_environment, empty_dsn):
-    where = "import omd.install; print(omd.install.sql_root())"
+    where = "import omd.programs.install; print(omd.programs.install.sql_root())"
     root = run(wheel_environment / "bin/python", "-c", where, cwd=wheel_environment).strip()
     assert Path(root).is_relative_to(wheel_environment)
     run(wheel_environment / "bin/omd", "install", cwd=wheel_environment, OMD_DSN=empty_dsn)

@@ -13,12 +13,12 @@ import click
 import pytest
 
 from integrations.contract_cases import AVRO, GX, JSON_SCHEMA, MODEL, STRANGER, suite
-from omd._terminal.yaml_file import read_document
-from omd.delivery.document import model_as_yaml
 from omd.errors import ContractUnfit, InvalidModel
 from omd.integrations.contracts import checks, codes, types
 from omd.integrations.contracts.odcs_export import contract_as_yaml, odcs_contract
 from omd.integrations.contracts.reading import FORMATS, read_contract, require_whole
+from omd.programs.cli.documents.delivery import model_as_yaml
+from omd.programs.terminal.yaml_file import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 IMPORTED = """\
 import {tools}
-import omd, omd.doors.control, omd.cli.main
+import omd, omd.doors.control, omd.programs.cli.main
 print(omd.__file__)
 """
 

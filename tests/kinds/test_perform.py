@@ -10,8 +10,13 @@ import psycopg
 import pytest
 
 import omd
-from omd.dispatch.handlers import Ending, TaskType, run_in_database, run_in_python
 from omd.doors.task import Task
+from omd.programs.worker.handlers import (
+    Ending,
+    TaskType,
+    run_in_database,
+    run_in_python,
+)
 
 if TYPE_CHECKING:
     import subprocess

@@ -15,8 +15,8 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-import omd.install
-from omd import embedded
+import omd.programs.install
+from omd.programs import embedded
 from support.flow import checked
 from support.scene import Scene, at
 from support.workers import until
@@ -334,7 +334,7 @@ def two_phase_dsn(new_home: Callable[[], Path]) -> Iterator[str]:
     embedded.start(home, settings=SETTINGS_OF_OWN_SERVER)
     dsn = embedded.dsn(home, "postgres")
     with psycopg.connect(dsn, autocommit=True) as conn:
-        omd.install.install(conn)
+        omd.programs.install.install(conn)
         conn.execute("CREATE SCHEMA dwh")
     yield dsn
     embedded.stop(home)

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 import omd
-from omd.lineage.document import read_topics
+from omd.programs.cli.documents.lineage import read_topics
 
 if TYPE_CHECKING:
     import subprocess

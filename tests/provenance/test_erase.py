@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import omd
 from facts.store import PERSON, PHONE, entity
-from omd.cli.main import cli
+from omd.programs.cli.main import cli
 from omd.provenance.rows import ErasuresRow
 from provenance.persons import ANNA, LINE, ORDERS, erase, find, rows_without, search
 

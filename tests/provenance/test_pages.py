@@ -13,9 +13,9 @@ import pytest
 
 from facts.conftest import store
 from facts.store import PERSON
+from omd.programs.report import explained, traced
+from omd.programs.report.way import MOST_RUNS
 from omd.provenance.rows import ExplainRow, TraceRow
-from omd.report import explained, traced
-from omd.report.way import MOST_RUNS
 
 if TYPE_CHECKING:
     import subprocess

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from docs.examples import ROOT, Block, commands, compare
-from omd import embedded
+from omd.programs import embedded
 from support.flow import Flow
 from support.server import VERSION
 from support.servers import _for_replication

@@ -13,8 +13,9 @@ import pytest
 
 import omd
 from demo.reading import OPTIONS, READING
-from omd._terminal.commands import ExitCode
-from omd.web import app, routes
+from omd.programs.terminal.commands import ExitCode
+from omd.programs.web import routes
+from omd.web import app
 from support.offenders import assert_none
 from support.server import VERSION
 from support.servers import wait

@@ -13,7 +13,7 @@ sys.path[:] = [path for path in sys.path if not path.endswith("omd.zip")]
 
 import omd  # noqa: E402
 import omd.spark  # noqa: E402
-from omd.demo.control import story  # noqa: E402
+from omd.programs.demo.control import story  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

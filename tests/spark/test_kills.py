@@ -27,7 +27,7 @@ from psycopg.rows import dict_row
 
 import omd
 from omd.control.rows import ModuleExecutionLogRow
-from omd.demo.lake.reader import Reader
+from omd.programs.demo.lake.reader import Reader
 from support.lots import SEED, draws
 
 from .killed_jobs import COLUMN, ROWS, TABLES

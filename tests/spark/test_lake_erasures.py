@@ -10,7 +10,7 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import StaticTable
 
 from facts.store import Store
-from omd._terminal.commands import ExitCode
+from omd.programs.terminal.commands import ExitCode
 from provenance.persons import search, set_up
 
 from .test_iceberg import Lake, lake

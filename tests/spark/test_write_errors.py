@@ -12,8 +12,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 import omd
-import omd.install
-from omd import embedded
+import omd.programs.install
+from omd.programs import embedded
 from support.server import SETTINGS, VERSION
 
 from .conftest import AUDIT
@@ -240,7 +240,7 @@ def test_a_server_that_crashes_while_rows_move(
         embedded.start(home)
 
     with psycopg.connect(dsn, autocommit=True) as conn:
-        omd.install.install(conn)
+        omd.programs.install.install(conn)
         conn.execute(f"CREATE SCHEMA t; CREATE TABLE t.target (note text, {AUDIT})")
     with omd.connect(dsn) as control:
         control.register_module(

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-import omd.install
-from omd import embedded
+import omd.programs.install
+from omd.programs import embedded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ class Server:
             conn.execute(f"CREATE DATABASE {name}")
         dsn = make_conninfo(self.dsn, dbname=name)
         with psycopg.connect(dsn, autocommit=True) as conn:
-            omd.install.install(conn)
+            omd.programs.install.install(conn)
         return dsn
 
 

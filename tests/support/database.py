@@ -2,7 +2,7 @@
 
 One with OMD is a copy: of a database that comes with the server (support.kept), or that
 pytest-postgresql makes in the server of OMD_TEST_DSN. pytest-postgresql can't start a server as
-root, so `omd.embedded` starts it (support.server), and the plugin gets its address.
+root, so `omd.programs.embedded` starts it (support.server), and the plugin gets its address.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from psycopg.rows import dict_row
 from pytest_postgresql import factories
 from pytest_postgresql.executors import NoopExecutor
 
-import omd.install
+import omd.programs.install
 from support import user_code
 from support.kept import TEMPLATE
 from support.server import GIVEN_DSN
@@ -48,7 +48,7 @@ class Server(NoopExecutor):
 def install(**where: Any) -> None:
     """Install OMD, in the database that pytest-postgresql makes the template."""
     with psycopg.connect(**where) as conn:
-        omd.install.install(conn)
+        omd.programs.install.install(conn)
         user_code.lay(conn)
 
 

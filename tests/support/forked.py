@@ -164,7 +164,7 @@ if __name__ == "__main__":
     import psycopg
     import yaml
 
-    from omd.cli.main import main
+    from omd.programs.cli.main import main
 
     serve(folder)
     del folder, program, msgspec, psycopg, yaml

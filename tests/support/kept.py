@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-import omd.install
-from omd import embedded
+import omd.programs.install
+from omd.programs import embedded
 from support import orphans, user_code
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ KEPT = 4  # servers; each takes about 110 MB
 DRIVER = Path(embedded.__file__).parent
 # What an installation in a new server consists of, and what makes it.
 PARTS = (
-    *(omd.install.sql_root() / name for name in ("migrations", "procedures", "sql")),
+    *(omd.programs.install.sql_root() / name for name in ("migrations", "procedures", "sql")),
     *(DRIVER / name for name in ("_core", "install", "__init__.py", "_version.py", "embedded.py")),
     *(Path(__file__).with_name(name) for name in ("kept.py", "user_code.py")),
 )
@@ -98,7 +98,7 @@ def _make(home: Path, version: int, settings: Mapping[str, str]) -> None:
     with psycopg.connect(server, autocommit=True) as conn:
         conn.execute(f"CREATE DATABASE {TEMPLATE} IS_TEMPLATE true")
     with psycopg.connect(make_conninfo(server, dbname=TEMPLATE), autocommit=True) as conn:
-        omd.install.install(conn)
+        omd.programs.install.install(conn)
         user_code.lay(conn)
 
 

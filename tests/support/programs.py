@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from omd import embedded
-from omd.cli.main import main
+from omd.programs import embedded
+from omd.programs.cli.main import main
 from support import forked, orphans
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from omd import embedded
+from omd.programs import embedded
 from support import kept, orphans, spark_classes
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 
-import omd.install
-from omd import embedded
+import omd.programs.install
+from omd.programs import embedded
 from support import orphans
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ class Servers:
         """A server of its own with OMD in its database `omd`."""
         server = self.new(version, **settings)
         with psycopg.connect(server.dsn(), autocommit=True) as conn:
-            omd.install.install(conn)
+            omd.programs.install.install(conn)
         return server
 
     def backup(self, primary: Server) -> Server:

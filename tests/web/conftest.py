@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from omd.programs.web.serving import Server, bound, configured
 from omd.web import app
-from omd.web.serving import Server, bound, configured
 from support.browser import PATIENCE
 from support.emptied import conn, dsn
 

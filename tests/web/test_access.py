@@ -13,7 +13,8 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from omd.web import app, routes
+from omd.programs.web import routes
+from omd.web import app
 from support.browser import violations
 from support.flow import Flow
 from web.conftest import Page, Tabs

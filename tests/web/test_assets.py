@@ -6,10 +6,10 @@ import gzip
 import hashlib
 from pathlib import Path
 
-import omd.web.assets
-from omd.web.assets import assets, by_path
+import omd.programs.web.assets
+from omd.programs.web.assets import assets, by_path
 
-FOLDER = Path(omd.web.assets.__file__).with_name("assets")
+FOLDER = Path(omd.programs.web.assets.__file__).with_name("assets")
 
 # Of the npm package htmx.org 4.0.1: dist/htmx.min.js, dist/ext/hx-sse.min.js, LICENSE.
 TAKEN = {

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd.web.opening import opened
-from omd.web.reading import Reader, rows_of
-from omd.web.selects import Select
+from omd.programs.web.opening import opened
+from omd.programs.web.reading import Reader, rows_of
+from omd.programs.web.selects import Select
 from support.pooler import bouncing
 from support.workers import until
 from web.acting import do, done, send, shown
@@ -118,7 +118,7 @@ def test_a_row_is_seen_though_nothing_is_heard(
         def be_live(self, is_live: bool) -> None:
             assert is_live or watches.is_closed
 
-    from omd._terminal.markup import Html
+    from omd.programs.terminal.markup import Html
 
     def compute(connection: Any) -> Html:
         [row] = connection.execute("SELECT count(*) AS n FROM omd_report.batch_list").fetchall()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omd.cli.web import _leading_to
-from omd.web.section import Screen
+from omd.programs.cli.web import _leading_to
+from omd.programs.web.section import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 @pytest.fixture
 def calm(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let / and /work have no sections, so that nothing is read."""
-    monkeypatch.setattr("omd.web.screens.now.screen", lambda asked: Screen("now", "Now", ()))
-    monkeypatch.setattr("omd.web.screens.work.screen", lambda asked: Screen("work", "Work", ()))
+    monkeypatch.setattr(
+        "omd.programs.web.screens.now.screen", lambda asked: Screen("now", "Now", ())
+    )
+    monkeypatch.setattr(
+        "omd.programs.web.screens.work.screen", lambda asked: Screen("work", "Work", ())
+    )
 
 
 @pytest.fixture

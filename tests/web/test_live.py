@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd import embedded
+from omd.programs import embedded
 from support.browser import violations
 from support.crashes import VERSION
 from web.tried import show_tried, tried

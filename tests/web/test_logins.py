@@ -17,10 +17,10 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from starlette.requests import Request
 
-from omd._terminal.markup import el
-from omd.web.guard import Guard, networks
-from omd.web.login import within
-from omd.web.section import Screen, Section, Select
+from omd.programs.terminal.markup import el
+from omd.programs.web.guard import Guard, networks
+from omd.programs.web.login import within
+from omd.programs.web.section import Screen, Section, Select
 from support.workers import until
 from web.roles import roles
 from web.test_requests import token_of
@@ -193,7 +193,7 @@ def test_who_fails_too_often_waits(database_page: Page, monkeypatch: pytest.Monk
     assert sorted(found) == [403] * 15 + [429] * 5
     assert log_in(page, "omd_t_bob", "omd_t_bob-pw").status == 429
     now = time.monotonic
-    monkeypatch.setattr("omd.web.attempts.monotonic", lambda: now() + 61)
+    monkeypatch.setattr("omd.programs.web.attempts.monotonic", lambda: now() + 61)
     assert log_in(page, "omd_t_bob", "omd_t_bob-pw").status == 303
 
 
@@ -267,7 +267,7 @@ def test_business_rows_are_read_by_the_person(
         "s", "S", (select,), lambda rows: el("p", rows[0]["value"], rows[0]["who"]), is_data=True
     )
     monkeypatch.setattr(
-        "omd.web.screens.work.screen", lambda asked: Screen("work", "W", (section,))
+        "omd.programs.web.screens.work.screen", lambda asked: Screen("work", "W", (section,))
     )
     page = database_page
     page.cookie = signed_in(page, "omd_t_ada")
@@ -403,7 +403,7 @@ def test_an_account_of_the_host_that_is_not_the_proxy_s_may_not_ask(
     proxied: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = os.geteuid()
-    monkeypatch.setattr("omd.web.guard.os.geteuid", lambda: mine + 1)
+    monkeypatch.setattr("omd.programs.web.guard.os.geteuid", lambda: mine + 1)
     assert as_(proxied, "web_bob").status == 403
 
 
@@ -438,5 +438,5 @@ def test_only_the_proxy_s_account_says_over_loopback_who_asks(
         request = asked_by(client.getsockname(), "203.0.113.9", server=listening.getsockname())
         assert guard.address(request) == "203.0.113.9"
         mine = os.geteuid()
-        monkeypatch.setattr("omd.web.guard.os.geteuid", lambda: mine + 1)
+        monkeypatch.setattr("omd.programs.web.guard.os.geteuid", lambda: mine + 1)
         assert guard.address(request) == "127.0.0.1"

@@ -14,9 +14,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from omd.web import routes, sending
-from omd.web.dialog import Wish
-from omd.web.dialog_page import Shown
+from omd.programs.web import routes, sending
+from omd.programs.web.dialog import Wish
+from omd.programs.web.dialog_page import Shown
 from provenance.recalls import Recalls
 from provenance.test_positions import chain
 from web.roles import roles
@@ -24,7 +24,7 @@ from web.roles import roles
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from omd.web.person import Person
+    from omd.programs.web.person import Person
     from web.conftest import Page
 
     Connection = psycopg.Connection[dict[str, Any]]

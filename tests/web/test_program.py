@@ -257,7 +257,7 @@ def test_a_port_in_use_a_missing_database_and_an_empty_one_are_told(
 
 
 def test_the_address_is_opened_by_a_file_that_others_cannot_read() -> None:
-    from omd.cli.web import _leading_to
+    from omd.programs.cli.web import _leading_to
 
     with _leading_to("http://127.0.0.1:1/?token=a&b") as file:
         assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omd.web import answers, login, peers, routes
-from omd.web.assets import assets
+from omd.programs.web import answers, login, peers, routes
+from omd.programs.web.assets import assets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.responses import Response
 
-    from omd.web.site import Call
+    from omd.programs.web.site import Call
     from web.conftest import Page
 
 POLICY = (
@@ -331,7 +331,7 @@ def test_another_account_of_the_host_may_not_ask(
     link = page.site.login.link()
     mine = os.geteuid()
     monkeypatch.setattr(
-        "omd.web.guard.os.geteuid", lambda: mine + 1
+        "omd.programs.web.guard.os.geteuid", lambda: mine + 1
     )  # the page's, not the client's
     for path in ("/work", link, "/login", assets()["page.css"].path):
         answer = page.ask("GET", path)

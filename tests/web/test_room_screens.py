@@ -11,7 +11,7 @@ import pytest
 
 from decision.conftest import Room as Decision
 from facts.store import Store, entity
-from omd.web.screens import deliveries, log
+from omd.programs.web.screens import deliveries, log
 from provenance.recalls import Recalls
 from support.flow import Flow
 from web.looking import SHOWN, TEXT, keys, look, looked_at, rows, sql_of, states

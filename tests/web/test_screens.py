@@ -14,9 +14,9 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from omd._terminal.markup import Html, el
-from omd.web import parts, reading, routes
-from omd.web.section import Asked, Screen, Section, Select
+from omd.programs.terminal.markup import Html, el
+from omd.programs.web import parts, reading, routes
+from omd.programs.web.section import Asked, Screen, Section, Select
 from support.workers import until
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def show(*sections: Section) -> None:
         monkeypatch.setattr(
-            "omd.web.screens.work.screen", lambda asked: Screen("work", "Work", sections)
+            "omd.programs.web.screens.work.screen", lambda asked: Screen("work", "Work", sections)
         )
 
     return show
@@ -81,7 +81,7 @@ def test_a_key_may_hold_any_character(page: Page, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setitem(routes.SCREENS, "/module/{code}", "work")
     monkeypatch.setitem(routes.SCREENS, "/facts/{interface}/{entity}", "work")
-    monkeypatch.setattr("omd.web.screens.work.screen", shown)
+    monkeypatch.setattr("omd.programs.web.screens.work.screen", shown)
     keys = ["a/b", "/", "//x", "a/../b", ".", "..", "a?b#c", "100%", "%2F", "é", "\N{CAT}", " ",
             "a\\b", "a;b", "+", "\n", "'\"<>&", "a//", HOSTILE]  # fmt: skip
     for key in keys:
@@ -166,7 +166,7 @@ def test_a_csv_that_fails_or_is_too_long_is_no_whole_one(
     with pytest.raises(http.client.IncompleteRead):
         page.get("/work?csv=late")
     screen(section("long", "SELECT i AS value FROM generate_series(1, 9000) AS i"))
-    monkeypatch.setattr("omd.web.download.LONGEST", 0.0)
+    monkeypatch.setattr("omd.programs.web.download.LONGEST", 0.0)
     with pytest.raises(http.client.IncompleteRead):
         page.get("/work?csv=long")
 

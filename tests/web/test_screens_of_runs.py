@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 import omd
-from omd.web import linked, parts
+from omd.programs.web import linked, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from omd.web.sessions import COOKIE, Session
+from omd.programs.web.sessions import COOKIE, Session
 from web.roles import roles
 from web.tried import tried
 
@@ -185,8 +185,8 @@ def test_who_may_no_longer_look_gets_no_more(
     stream: Callable[..., Stream],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from omd.web import site
-    from omd.web.person import Rights
+    from omd.programs.web import site
+    from omd.programs.web.person import Rights
 
     first = stream()
     monkeypatch.setattr(site, "rights_of", lambda *_: Rights())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import psycopg
 
 import omd
-from omd.web import routes
+from omd.programs.web import routes
 from support.strangers import assert_nothing_happened, plant
 from web import world
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd._terminal.markup import Html
-from omd.web import watches
-from omd.web.bell import Bell
-from omd.web.watches import Watch, Watches
+from omd.programs.terminal.markup import Html
+from omd.programs.web import watches
+from omd.programs.web.bell import Bell
+from omd.programs.web.watches import Watch, Watches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

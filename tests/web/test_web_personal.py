@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd.web import sending
-from omd.web.doing import AtWork, State
-from omd.web.opening import opened
-from omd.web.person import Person
-from omd.web.personal import AllAtWorkError, Personal
-from omd.web.sessions import Session
+from omd.programs.web import sending
+from omd.programs.web.doing import AtWork, State
+from omd.programs.web.opening import opened
+from omd.programs.web.person import Person
+from omd.programs.web.personal import AllAtWorkError, Personal
+from omd.programs.web.sessions import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

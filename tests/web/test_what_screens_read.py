@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd.web.person import Rights
-from omd.web.routes import screen_of
-from omd.web.section import Asked, Select
+from omd.programs.web.person import Rights
+from omd.programs.web.routes import screen_of
+from omd.programs.web.section import Asked, Select
 from report.test_screen_plans import history, write_history
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def test_no_query_of_a_screen_reads_a_history_as_a_whole(whole: Flow, address: s
         )
         return rows
 
-    screen = importlib.import_module(f"omd.web.screens.{name}").screen
+    screen = importlib.import_module(f"omd.programs.web.screens.{name}").screen
     sections = screen(Asked(keys, query, Reader(), look)).sections  # type: ignore[arg-type]
     assert sections
     for section in sections:

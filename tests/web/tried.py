@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from omd._terminal.markup import Html, el, moment
-from omd.web import linked, parts, routes
-from omd.web.section import Asked, Screen, Section, Select
+from omd.programs.terminal.markup import Html, el, moment
+from omd.programs.web import linked, parts, routes
+from omd.programs.web.section import Asked, Screen, Section, Select
 
 if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]
@@ -56,9 +56,9 @@ def tried(conn: Connection, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 def show_tried(conn: Connection, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., float]]:
-    module = types.ModuleType("omd.web.screens.tried")
+    module = types.ModuleType("omd.programs.web.screens.tried")
     module.screen = screen  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "omd.web.screens.tried", module)
+    monkeypatch.setitem(sys.modules, "omd.programs.web.screens.tried", module)
     monkeypatch.setitem(routes.SCREENS, "/tried", "tried")
     conn.execute("DROP TABLE IF EXISTS public.tried")
     conn.execute("CREATE TABLE public.tried (n integer PRIMARY KEY, word text, at timestamptz)")

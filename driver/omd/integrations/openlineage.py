@@ -27,7 +27,7 @@ from openlineage.client.transport.http import HttpCompression, HttpTransport
 from openlineage.client.transport.kafka import KafkaTransport
 
 from omd.event.errors import TransportUnfit
-from omd.event.sender import Outcome, Refused, Settled, Wait, http_outcome
+from omd.programs.sender.sender import Outcome, Refused, Settled, Wait, http_outcome
 
 if TYPE_CHECKING:
     from omd.event.rows import TakeEventsRow

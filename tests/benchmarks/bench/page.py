@@ -61,7 +61,7 @@ class Page:
     """``omd web`` as a process of its own, and a client that is logged in."""
 
     def __init__(self, dsn: str) -> None:
-        command = [sys.executable, "-c", "from omd.cli.main import main; main()", "web"]
+        command = [sys.executable, "-c", "from omd.programs.cli.main import main; main()", "web"]
         self._process = subprocess.Popen(
             [*command, "--dsn", dsn, "--port", "0", "--no-open"],
             stdin=subprocess.DEVNULL,

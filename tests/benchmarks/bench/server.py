@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from omd.install import install
+from omd.programs.install import install
 
 MEMORY = Path("/dev/shm")
 HASTY = ("fsync = off", "full_page_writes = off")

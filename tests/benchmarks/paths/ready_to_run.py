@@ -11,7 +11,7 @@ from bench.lineage import copies
 from bench.server import dsn_of
 from bench.turns import Connection, Take
 
-from omd.cli.common import PROGRAM
+from omd.programs.cli.common import PROGRAM
 
 ROUNDS = 15
 TOPICS = [f"b{n}" for n in range(10)]

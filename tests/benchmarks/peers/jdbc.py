@@ -36,7 +36,7 @@ import psutil
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from omd import embedded
+from omd.programs import embedded
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

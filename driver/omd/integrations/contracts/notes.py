@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from omd._terminal.text import short
+from omd.programs.terminal.text import short
 
 _LONGEST = 300
 _LONGEST_NAME = 60

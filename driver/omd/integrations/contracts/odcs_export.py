@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from omd._terminal.yaml_file import as_yaml
 from omd.integrations.contracts.notes import Notes
 from omd.integrations.contracts.odcs import ENGINE, INTEGERS, VERSION, custom, limits
 from omd.integrations.contracts.odcs_import import read_odcs
 from omd.integrations.contracts.types import kind
+from omd.programs.terminal.yaml_file import as_yaml
 
 # The constraints of an entity that nothing in the standard stands for.
 _FIXED = ("row_count", "row_format", "primary_key", "context", "deletes")

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from omd._terminal.yaml_file import read_document, read_json
 from omd.event.errors import ContractUnfit
 from omd.integrations.contracts import codes
 from omd.integrations.contracts.avro import read_avro
@@ -17,6 +16,7 @@ from omd.integrations.contracts.great_expectations import read_gx
 from omd.integrations.contracts.json_schema import read_json_schema
 from omd.integrations.contracts.notes import Notes
 from omd.integrations.contracts.odcs_import import read_odcs
+from omd.programs.terminal.yaml_file import read_document, read_json
 
 FORMATS = ("odcs", "avro", "json-schema", "gx")
 

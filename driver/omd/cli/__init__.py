@@ -1,1 +1,0 @@
-"""The command ``omd``; ``omd.cli.main`` finds the commands of the rooms."""

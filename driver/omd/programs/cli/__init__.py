@@ -1,0 +1,1 @@
+"""The command ``omd``; ``omd.programs.cli.main`` finds the commands of the rooms."""

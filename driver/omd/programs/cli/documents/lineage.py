@@ -1,0 +1,233 @@
+"""Topics in YAML files, whose keys are the arguments of ``register_topic``.
+
+A file is compared by registering it: the database alone knows what a text means and what becomes of
+a value that is not given. To compare only, the registration is rolled back.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import psycopg
+import yaml
+
+from omd.lineage.calls import LineageCalls
+from omd.lineage.rows import LineageTopicsRow
+from omd.programs.terminal.yaml_file import (
+    AnyLoader,
+    bounded_text,
+    broken,
+    unknown,
+    within_bounds,
+)
+
+if TYPE_CHECKING:
+    from omd.doors.lineage import Lineage
+
+_TYPES = {
+    name: str(parameter.annotation)
+    for name, parameter in inspect.signature(LineageCalls.register_topic).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY
+}
+# The offset of a topic moves on, so a file says only where a new topic begins.
+_FOR_NEW_TOPICS = ("start_pos", "start_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between a file and what is registered."""
+
+    topic: str
+    key: str  # the argument of register_topic; NEW for a topic that is not registered
+    registered: Any  # its value in the database; None when there is none
+    file: Any  # its value when the file is applied; None when there is none
+
+
+def read_topics(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """Return the arguments of each topic in these files, a dependency before what reads it.
+
+    Raises:
+        click.UsageError: a file is no YAML, or has something that register_topic does not take.
+    """
+    topics: dict[str, dict[str, Any]] = {}
+    places: dict[str, str] = {}
+    for path in paths:
+        try:
+            with within_bounds(path):
+                documents = list(yaml.compose_all(bounded_text(path), AnyLoader))
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise broken(path, error) from None
+        for document in documents:
+            for name, place, arguments in _topics(document, path):
+                if name in topics:
+                    raise click.UsageError(f"{place}: {name} stands in {places[name]} already")
+                topics[name], places[name] = arguments, place
+    return {name: topics[name] for name in _in_order(topics)}
+
+
+def apply_topics(
+    lineage: Lineage, topics: Mapping[str, Mapping[str, Any]], *, dry_run: bool
+) -> list[Change]:
+    """Register all topics in one transaction, or nothing; returns what has changed.
+
+    Args:
+        topics: the arguments of each topic, as `read_topics` returns them.
+        dry_run: roll back what was registered.
+    """
+    names = list(topics)
+    with lineage.control.transaction():
+        before = _registered(lineage, names)
+        for name, arguments in topics.items():
+            given = dict(arguments)
+            if name in before:
+                for key in _FOR_NEW_TOPICS:
+                    given.pop(key, None)
+            lineage.register_topic(name, **given)
+        after = _registered(lineage, names)
+        changes = list(_changes(topics, before, after))
+        if dry_run:
+            raise psycopg.Rollback
+    return changes
+
+
+def _registered(lineage: Lineage, names: list[str]) -> dict[str, LineageTopicsRow]:
+    return {row.topic: row for row in lineage.report(LineageTopicsRow, topic=names)}
+
+
+def _changes(
+    topics: Mapping[str, Mapping[str, Any]],
+    before: Mapping[str, LineageTopicsRow],
+    after: Mapping[str, LineageTopicsRow],
+) -> Iterator[Change]:
+    for name, arguments in topics.items():
+        former, new = before.get(name), after[name]
+        if former is None:
+            yield Change(name, "NEW", None, None)
+        for key in _TYPES:
+            if key in _FOR_NEW_TOPICS:
+                if former is None and key in arguments:
+                    yield Change(name, key, None, arguments[key])
+                continue
+            then, now = getattr(former, key, None), getattr(new, key)
+            if then != now and (former is not None or key in arguments):
+                yield Change(name, key, then, now)
+
+
+# Files ------------------------------------------------------------------------------------------
+
+
+def _topics(document: yaml.Node | None, path: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the topics of one document: topics: {name: {…}}, or topic: name and its arguments."""
+    if document is None or _is_null(document):
+        return
+    keys = _mapping(document, path)
+    if "topics" in keys:
+        for key, (place, _) in keys.items():
+            if key != "topics":
+                raise click.UsageError(f"{place}: {key} is not known beside topics")
+        for name, (place, node) in _mapping(keys["topics"][1], path).items():
+            given = {} if _is_null(node) else _mapping(node, path)
+            yield name, place, _arguments(given)
+    elif "topic" in keys:
+        place, node = keys.pop("topic")
+        yield _text(node, place, "topic"), place, _arguments(keys)
+    else:
+        raise click.UsageError(f"{_place(document, path)}: topic or topics is expected")
+
+
+def _arguments(given: Mapping[str, tuple[str, yaml.Node]]) -> dict[str, Any]:
+    arguments = {}
+    for key, (place, node) in given.items():
+        if key not in _TYPES:
+            raise unknown(place, key, _TYPES)
+        if not _is_null(node):
+            arguments[key] = _value(node, place, key)
+    return arguments
+
+
+def _value(node: yaml.Node, place: str, key: str) -> Any:
+    type_ = _TYPES[key]
+    if type_.startswith("Sequence"):
+        if not isinstance(node, yaml.SequenceNode):
+            raise click.UsageError(f"{place}: {key} must be a list")
+        return [_text(item, place, f"each item of {key}") for item in node.value]
+    text = _text(node, place, key)
+    kind = node.tag.rpartition(":")[2]
+    if type_.startswith("bool"):
+        if kind != "bool":
+            raise click.UsageError(f"{place}: {key} must be true or false, not {text}")
+        return yaml.SafeLoader.bool_values[text.lower()]
+    if type_.startswith("int"):
+        try:
+            return int(text.replace("_", ""))
+        except ValueError:
+            raise click.UsageError(f"{place}: {key} must be a whole number, not {text}") from None
+    if type_.startswith("datetime"):
+        try:
+            return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone()
+        except ValueError:
+            raise click.UsageError(
+                f"{place}: {key} must be like 2013-07-01T00:00:00+02:00, not {text}"
+            ) from None
+    if key == "inactive_indicator" and kind == "bool":
+        return "Y" if yaml.SafeLoader.bool_values[text.lower()] else "N"
+    # The text as it stands: YAML would read an interval such as 1:30:00 as a number.
+    return text
+
+
+def _text(node: yaml.Node, place: str, what: str) -> str:
+    if not isinstance(node, yaml.ScalarNode) or _is_null(node):
+        raise click.UsageError(f"{place}: {what} must be a single value")
+    text: str = node.value
+    return text
+
+
+def _mapping(node: yaml.Node, path: Path) -> dict[str, tuple[str, yaml.Node]]:
+    """Return the keys of a mapping, each with its place in the file and its value."""
+    if not isinstance(node, yaml.MappingNode):
+        raise click.UsageError(f"{_place(node, path)}: a mapping is expected")
+    keys: dict[str, tuple[str, yaml.Node]] = {}
+    for key, value in node.value:
+        place = _place(key, path)
+        name = _text(key, place, "a key")
+        if name in keys:
+            raise click.UsageError(f"{place}: {name} stands here twice, first at {keys[name][0]}")
+        keys[name] = (place, value)
+    return keys
+
+
+def _place(node: yaml.Node, path: Path) -> str:
+    return f"{path}:{node.start_mark.line + 1}"
+
+
+def _is_null(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+
+
+def _in_order(topics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the topics, each after those of its dependencies that are among them."""
+    makers: dict[str, list[str]] = {}
+    for name in topics:
+        for made in dict.fromkeys((name, re.split("[#:]", name)[0])):
+            makers.setdefault(made, []).append(name)
+    graph = {
+        name: [
+            maker
+            for source in arguments.get("depends_on", ())
+            for maker in makers.get(source, ())
+            if maker != name
+        ]
+        for name, arguments in topics.items()
+    }
+    try:
+        return list(TopologicalSorter(graph).static_order())
+    except CycleError:  # the database refuses it, and says which
+        return list(topics)

@@ -1,0 +1,178 @@
+"""``omd show`` prints one run: what it was, why it failed, what it left, and what is to be done."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from omd.programs.cli.common import dsn_option, open_control
+from omd.programs.cli.logs import MODULE_RUN, batch_runs, events, module_runs
+from omd.programs.terminal.options import document_option
+from omd.programs.terminal.tables import show as show_rows
+from omd.programs.terminal.tables import show_document, show_pairs
+from omd.programs.terminal.text import as_text, row_dict, short
+from omd.report.rows import ProblemsRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from omd.control.rows import EventLogRow, TraceRow
+    from omd.doors.control import Control
+
+_FAILURES = (1, 2, 6)
+_COUNTS = ("input", "inserted", "updated", "deleted", "discarded", "rejected")
+
+
+class _Run(click.ParamType[Any]):
+    """A run: its id, ``run:ID``, or of a Batch ``batchrun:ID``."""
+
+    name = "run"
+
+    def convert(self, value: Any, param: click.Parameter | None, _: click.Context | None) -> Any:
+        given = re.fullmatch(r"(?:(run|batchrun):)?([1-9]\d{0,18})", value)
+        if given is None:
+            self.fail(f"{value} is no run: name its id, run:ID, or of a Batch batchrun:ID", param)
+        return given[1] == "batchrun", int(given[2])
+
+
+@click.command()
+@click.argument("run", metavar="RUN", type=_Run())
+@dsn_option
+@document_option
+def show(run: tuple[bool, int], dsn: str, output: str) -> None:
+    """Show one run: what, when, where, its error, what it wrote, what was undone, what to do.
+
+    RUN is the ID of a Module Instance, as 7 or run:7, or of a Batch Instance, as batchrun:7.
+
+    \b
+    Examples:
+      omd show 4711
+      omd show batchrun:12
+    """
+    is_batch, instance = run
+    with open_control(dsn) as control:
+        kind = "BATCH" if is_batch else "MODULE"
+        if is_batch:
+            rows = batch_runs(control, 1, batch_instance_id=instance)
+        else:
+            from omd.control.rows import TraceRow
+
+            rows = control.report(TraceRow, module_instance_id=instance)
+        if not rows or instance == 0:
+            raise click.ClickException(
+                f"{kind.title()} Instance {instance} is not there, or was purged. omd log"
+                f" {'batches' if is_batch else 'modules'} shows those that are."
+            )
+        (row,) = rows
+        code = row.batch_code if is_batch else row.module_code
+        problems = [
+            problem
+            for of, key in ((kind, code), (f"{kind}_INSTANCE", str(instance)))
+            for problem in control.report(ProblemsRow, object_kind=of, object_key=key)
+        ]
+        members: list[Any] = []
+        if is_batch:
+            members = module_runs(control, 1000, batch_instance_id=instance)
+            its = events(control, 100, batch_instance_id=instance, module_instance_id=0)
+            parts = list(_batch(row, its, problems))
+        else:
+            parts = list(_module(control, row, problems))
+    if output == "json":
+        members_ = {"modules": members} if is_batch else {}
+        show_document({**row_dict(row), **members_, "problems": problems})
+        return
+    show_pairs({name: text for name, text in parts if text}, 10)
+    if members:
+        click.secho("\nModules", bold=True)
+        show_rows(members, MODULE_RUN, "table")
+
+
+def _module(
+    control: Control, row: TraceRow, problems: list[ProblemsRow]
+) -> Iterator[tuple[str, str]]:
+    from omd.control.rows import PendingRollbacksRow, WriteLogRow
+
+    instance = row.module_instance_id
+    of = f", in {row.batch_code}, Batch Instance {row.batch_instance_id}" if row.batch_code else ""
+    yield "what", f"run {instance} of Module {row.module_code}{of}: {_status(row)}"
+    yield "when", _when(row)
+    yield "where", _where(row)
+    yield (
+        "error",
+        _error(
+            (e["event_type_code"], e["event_return_code_details"], e["event_detail"])
+            for e in row.events
+        ),
+    )
+    wrote = [f"{row.table_code} on {row.platform_code}"]
+    wrote += [f"{getattr(row, f'rows_{n}'):,} {n}" for n in _COUNTS if getattr(row, f"rows_{n}")]
+    for write in control.report(
+        WriteLogRow, module_instance_id=instance, order_by=["write_number"]
+    ):
+        wrote.append(f"{write.row_count:,} rows into {write.table_code}")
+    yield "wrote", ", ".join(wrote) if len(wrote) > 1 else f"{wrote[0]}; no row was counted"
+    waits = any(
+        instance in pending.module_instance_ids
+        for pending in control.report(PendingRollbacksRow, module_code=row.module_code)
+    )
+    by = row.rolled_back_by_module_instance_id
+    undone = f"by run {by}" if by not in (None, instance) else ""
+    if waits:
+        undone = "not yet: the next begin of its Module undoes what it left"
+    if row.undid_module_instance_ids:
+        runs = as_text(short(row.undid_module_instance_ids))
+        undone = "; ".join(filter(None, [undone, f"it undid what was left by run {runs}"]))
+    yield "undone", undone or "nothing"
+    yield "to do", _to_do(row, problems, f"omd end module {instance}")
+
+
+def _batch(
+    row: Any, its: Iterable[EventLogRow], problems: list[ProblemsRow]
+) -> Iterator[tuple[str, str]]:
+    yield "what", f"run {row.batch_instance_id} of Batch {row.batch_code}: {_status(row)}"
+    yield "when", _when(row)
+    yield "where", _where(row)
+    yield (
+        "error",
+        _error((e.event_type_code, e.event_return_code_details, e.event_detail) for e in its),
+    )
+    yield "to do", _to_do(row, problems, f"omd end batch {row.batch_instance_id}")
+
+
+def _status(row: Any) -> str:
+    reason = f" ({row.reason_code})" if row.reason_code else ""
+    return f"{as_text(short(row.execution_status_code))}{reason}"
+
+
+def _when(row: Any) -> str:
+    if row.end_datetime is None:
+        return f"since {short(row.start_datetime)}, for {as_text(row.duration)}"
+    took = f", it took {as_text(row.duration)}"
+    return f"{short(row.start_datetime)} to {short(row.end_datetime)}{took}"
+
+
+def _where(row: Any) -> str:
+    context: Mapping[str, Any] = row.execution_context or {}
+    given = [f"{name} {as_text(value)}" for name, value in context.items() if value is not None]
+    by = [f"begun by {row.started_by}"] if row.started_by else []
+    return str(short(", ".join(by + given)))
+
+
+def _error(its: Iterable[tuple[int, str | None, str | None]]) -> str:
+    """Return the texts of the failures; a code stands before its text unless that has it."""
+    texts = []
+    for type_, code, detail in its:
+        if type_ in _FAILURES:
+            text = detail or ""
+            texts.append(text if not code or code in text else f"{code}: {text}".strip())
+    return "\n".join(texts)
+
+
+def _to_do(row: Any, problems: list[ProblemsRow], end: str) -> str:
+    if row.end_datetime is None:
+        return f"It executes. Who must end it: {end}"
+    if not problems:
+        return "nothing"
+    return "\n".join(dict.fromkeys(f"{p.subject}, {p.problem_code}: {p.way_out}" for p in problems))

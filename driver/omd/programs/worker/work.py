@@ -1,0 +1,112 @@
+"""A task of the family WORK: a run of a Module of any kind (docs/explanation/dispatch.md).
+
+The database says which Modules are ready, and what a failure means; here a run is performed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from omd._core.calls import Calls, Repeat, Routine
+from omd._core.cost import measured
+from omd._core.engines import SPARK
+from omd.control.calls import ControlCalls
+from omd.control.codes import ExecutionStatus
+from omd.dispatch.calls import DispatchCalls
+from omd.doors import arrivals
+from omd.lineage.calls import LineageCalls
+
+if TYPE_CHECKING:
+    from omd._core.link import Link
+    from omd.doors.control import Control
+    from omd.doors.task import Task
+    from omd.programs.worker.sources import News
+
+SOURCES = frozenset(("omd_report.work_tasks_database", "omd_report.work_tasks_spark"))
+"""The views for which `near` stands."""
+
+_AT_ONCE = 1000
+_NEAR = Routine(
+    "omd_report.ready_tasks_near",
+    {"p_codes": "text[]", "p_topics": "text[]", "p_deliveries": "jsonb"},
+    required=3,
+    repeat=Repeat(),
+    is_function=True,
+)
+
+_OUTCOMES = {
+    ExecutionStatus.SUCCEEDED: "S",
+    ExecutionStatus.CANCELLED: "C",
+    ExecutionStatus.ABORTED: "A",
+}
+
+
+def perform(task: Task) -> str:
+    """Run the Module that the criterion CODE names, as its KIND says.
+
+    Returns:
+        S when it succeeded, C when there was nothing to do or the run is skipped, A when another
+        one works at it.
+
+    Raises:
+        RuntimeError: the run failed.
+    """
+    code = str(task.criteria["CODE"])
+    if task.task_type == "DATABASE":
+        task.control.permitted.require_sql(f"Module {code}")
+        link = task.control._link
+        with task.interrupted_by(link.cancel):
+            if task.cancelled:
+                raise RuntimeError("it was not begun")
+            with measured(link) as performed:
+                ran = ControlCalls(link).run_module(code, until_done=True)
+                performed("MODULE", ran.module_instance_id)
+        return _outcome(code, ran.execution_status_code, ran.detail)
+    control = task.control
+
+    def session() -> Any:
+        return control.engines[SPARK].session(task.master)
+
+    done = control.perform(code, session=session)
+    return _outcome(code, done.status, done.detail, done.error)
+
+
+def refresh(control: Control) -> None:
+    """Look for what no session announces: rows in sources of topics, and folders that arrive."""
+    LineageCalls(control._link).probe_sources()
+    for agreement in arrivals.due(control):
+        arrivals.look(control, agreement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """Ready work that depends on news."""
+
+    task_type: str
+    code: str
+    kind: str
+
+
+def near(link: Link, news: News) -> None:
+    """Create the tasks of the ready work that depends on news, without a look at all the others."""
+    rows = Calls(link)._rows(_NEAR, _Near, sorted(news.codes), sorted(news.topics), news.deliveries)
+    for task_type in sorted({row.task_type for row in rows}):
+        tasks = [
+            {"criteria": {"CODE": row.code, "KIND": row.kind}}
+            for row in rows
+            if row.task_type == task_type
+        ]
+        for first in range(0, len(tasks), _AT_ONCE):
+            DispatchCalls(link).create_tasks(
+                "WORK", task_type, tasks[first : first + _AT_ONCE], on_duplicate="EXISTING"
+            )
+
+
+def _outcome(
+    code: str, status: ExecutionStatus, detail: str | None, error: BaseException | None = None
+) -> str:
+    answer = _OUTCOMES.get(status)
+    if answer is None:
+        raise RuntimeError(detail or f"the run of {code} failed") from error
+    return answer

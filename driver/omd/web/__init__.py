@@ -1,5 +1,0 @@
-"""The page: everything in the rooms, alive, and what can be done with it (docs: web.md)."""
-
-from omd.web.application import app
-
-__all__ = ["app"]
