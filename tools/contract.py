@@ -41,7 +41,7 @@ RELEASED = ROOT / "tests/install/released"
 # The documented modules, and their names. Those of `omd` and `omd.errors` are all that they offer.
 MODULES = {
     "omd": "",
-    "omd.control.rows": "BeginModuleAnswer",
+    "omd.rooms.control.rows": "BeginModuleAnswer",
     "omd.delivery": "DeliveryBlock",
     "omd.dispatch": "Task Worker",
     "omd.errors": "",

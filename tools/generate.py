@@ -80,8 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _shared(connection: psycopg.Connection[Row]) -> dict[str, str]:
     """Return the files for other tools, as `omd metrics` prints them."""
-    from omd.event.rows import MetricListRow
     from omd.programs.report.metric_files import FILES
+    from omd.rooms.event.rows import MetricListRow
 
     rows = connection.execute("SELECT * FROM omd_report.metric_list").fetchall()
     metrics = sorted((MetricListRow(**row) for row in rows), key=lambda row: row.metric_name)

@@ -22,20 +22,6 @@ if TYPE_CHECKING:
     from omd._core.errors import OmdError as OmdError
     from omd._core.signals import Terminated as Terminated
     from omd._core.version import __version__ as __version__
-    from omd.control.codes import ExecutionStatus as ExecutionStatus
-    from omd.control.codes import NextRunIndicator as NextRunIndicator
-    from omd.control.codes import ProcessingIndicator as ProcessingIndicator
-    from omd.control.errors import BatchAborted as BatchAborted
-    from omd.control.errors import BatchSkipped as BatchSkipped
-    from omd.control.errors import LeaseLost as LeaseLost
-    from omd.control.errors import ModuleAborted as ModuleAborted
-    from omd.control.errors import ModuleSkipped as ModuleSkipped
-    from omd.control.errors import NotStarted as NotStarted
-    from omd.control.run import Batch as _Batch
-    from omd.control.run import ModuleRun as _ModuleRun
-    from omd.control.run import Outcome as Outcome
-    from omd.decision.run import DecisionOutcome as DecisionOutcome
-    from omd.delivery.run import Receipt as Receipt
     from omd.doors.control import Control as Control
     from omd.doors.control import connect as connect
     from omd.doors.decision import Decision as Decision
@@ -44,9 +30,23 @@ if TYPE_CHECKING:
     from omd.doors.facts import Facts as Facts
     from omd.doors.lake import Lake as Lake
     from omd.doors.lineage import Lineage as Lineage
-    from omd.lineage.codes import StepResult as StepResult
-    from omd.lineage.step import StepOutcome as StepOutcome
-    from omd.lineage.step import StepRun as _StepRun
+    from omd.rooms.control.codes import ExecutionStatus as ExecutionStatus
+    from omd.rooms.control.codes import NextRunIndicator as NextRunIndicator
+    from omd.rooms.control.codes import ProcessingIndicator as ProcessingIndicator
+    from omd.rooms.control.errors import BatchAborted as BatchAborted
+    from omd.rooms.control.errors import BatchSkipped as BatchSkipped
+    from omd.rooms.control.errors import LeaseLost as LeaseLost
+    from omd.rooms.control.errors import ModuleAborted as ModuleAborted
+    from omd.rooms.control.errors import ModuleSkipped as ModuleSkipped
+    from omd.rooms.control.errors import NotStarted as NotStarted
+    from omd.rooms.control.run import Batch as _Batch
+    from omd.rooms.control.run import ModuleRun as _ModuleRun
+    from omd.rooms.control.run import Outcome as Outcome
+    from omd.rooms.decision.run import DecisionOutcome as DecisionOutcome
+    from omd.rooms.delivery.run import Receipt as Receipt
+    from omd.rooms.lineage.codes import StepResult as StepResult
+    from omd.rooms.lineage.step import StepOutcome as StepOutcome
+    from omd.rooms.lineage.step import StepRun as _StepRun
 
     # The blocks of users have an `omd.Control`.
     Batch: TypeAlias = _Batch[Control]
@@ -61,8 +61,8 @@ __all__, __getattr__, __dir__ = lazily(
         "omd._core.errors": ["ConnectionFailed", "NotInstalled", "OmdError"],
         "omd._core.signals": ["Terminated"],
         "omd._core.version": ["__version__"],
-        "omd.control.codes": ["ExecutionStatus", "NextRunIndicator", "ProcessingIndicator"],
-        "omd.control.errors": [
+        "omd.rooms.control.codes": ["ExecutionStatus", "NextRunIndicator", "ProcessingIndicator"],
+        "omd.rooms.control.errors": [
             "BatchAborted",
             "BatchSkipped",
             "LeaseLost",
@@ -70,17 +70,17 @@ __all__, __getattr__, __dir__ = lazily(
             "ModuleSkipped",
             "NotStarted",
         ],
-        "omd.control.run": ["Batch", "ModuleRun", "Outcome"],
+        "omd.rooms.control.run": ["Batch", "ModuleRun", "Outcome"],
         "omd.doors.decision": ["Decision"],
-        "omd.decision.run": ["DecisionOutcome"],
+        "omd.rooms.decision.run": ["DecisionOutcome"],
         "omd.doors.delivery": ["Delivery"],
-        "omd.delivery.run": ["Receipt"],
+        "omd.rooms.delivery.run": ["Receipt"],
         "omd.doors.dispatch": ["Dispatch"],
         "omd.doors.control": ["Control", "connect"],
         "omd.doors.facts": ["Facts"],
         "omd.doors.lake": ["Lake"],
-        "omd.lineage.codes": ["StepResult"],
+        "omd.rooms.lineage.codes": ["StepResult"],
         "omd.doors.lineage": ["Lineage"],
-        "omd.lineage.step": ["StepOutcome", "StepRun"],
+        "omd.rooms.lineage.step": ["StepOutcome", "StepRun"],
     },
 )

@@ -23,7 +23,7 @@ from omd._core.errors import (
     StateDiffers,
     StateError,
 )
-from omd.control.errors import (
+from omd.rooms.control.errors import (
     BatchAborted,
     BatchNotComplete,
     BatchSkipped,
@@ -76,7 +76,7 @@ from omd.control.errors import (
     WrongIsolationLevel,
     WrongPlatform,
 )
-from omd.decision.errors import (
+from omd.rooms.decision.errors import (
     ArrayTooLarge,
     DuplicateArrival,
     EmptyBufferLink,
@@ -95,7 +95,7 @@ from omd.decision.errors import (
     UnknownStage,
     WrongEngine,
 )
-from omd.delivery.errors import (
+from omd.rooms.delivery.errors import (
     AgreementNotEffective,
     AlternateKeyBroken,
     ArrivalChanged,
@@ -130,7 +130,7 @@ from omd.delivery.errors import (
     WrongArrivalState,
     WrongDeliveryState,
 )
-from omd.dispatch.errors import (
+from omd.rooms.dispatch.errors import (
     BackendGone,
     CriterionForbidden,
     CriterionInvalid,
@@ -149,14 +149,14 @@ from omd.dispatch.errors import (
     WrongMigrationStep,
     WrongTaskState,
 )
-from omd.event.errors import (
+from omd.rooms.event.errors import (
     ContractUnfit,
     DatabaseCopied,
     SinkNotHeld,
     TransportUnfit,
     UnknownSink,
 )
-from omd.facts.errors import (
+from omd.rooms.facts.errors import (
     AlternateKeyTaken,
     ChangesNotKept,
     ChangesPurged,
@@ -190,7 +190,7 @@ from omd.facts.errors import (
     ViewsNotHeld,
     WritesBlocked,
 )
-from omd.lake.errors import (
+from omd.rooms.lake.errors import (
     AmbiguousFormat,
     FolderInUse,
     InvalidCommit,
@@ -204,7 +204,7 @@ from omd.lake.errors import (
     UnknownLakeTable,
     UnknownNamespace,
 )
-from omd.lineage.errors import (
+from omd.rooms.lineage.errors import (
     AmbiguousKey,
     BaseTableLocked,
     BaseTableUnfit,
@@ -226,7 +226,7 @@ from omd.lineage.errors import (
     UnknownTopic,
     WrongTopicState,
 )
-from omd.provenance.errors import (
+from omd.rooms.provenance.errors import (
     ConsentMissing,
     NothingToRecall,
     PlanChanged,

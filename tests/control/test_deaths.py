@@ -19,7 +19,7 @@ import psycopg
 import pytest
 
 import omd
-from omd.control import death
+from omd.rooms.control import death
 from support.driver import setup
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 import omd
 from omd import errors
-from omd.control import rows as t
+from omd.rooms.control import rows as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -32,7 +32,7 @@ from .writing import WAYS, insert
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from omd.control.writer import RunConnection
+    from omd.rooms.control.writer import RunConnection
 
     Connection = psycopg.Connection[dict[str, Any]]
     Row = Callable[[int], dict[str, Any]]

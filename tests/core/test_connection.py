@@ -19,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 import omd
 from omd import errors
 from omd._core.conninfo import read_conninfo
-from omd.control import rows as t
+from omd.rooms.control import rows as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,7 +31,7 @@ PUBLIC = {
         " ProcessingIndicator Receipt StepOutcome StepResult StepRun Terminated __version__"
         " connect errors"
     ),
-    "omd.control.rows": "BeginModuleAnswer",
+    "omd.rooms.control.rows": "BeginModuleAnswer",
     "omd.delivery": "DeliveryBlock",
     "omd.dispatch": "Task Worker",
     "omd.facts": "Export FactsDelivery",

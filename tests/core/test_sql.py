@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 import omd
-from omd.control.rows import ModuleExecutionLogRow
+from omd.rooms.control.rows import ModuleExecutionLogRow
 from support.offenders import assert_none
 from support.strangers import assert_nothing_happened, plant
 

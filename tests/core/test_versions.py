@@ -20,7 +20,7 @@ from omd import errors
 from omd._core import packages, versions
 from omd._core.calls import JOBS, Calls, Routine
 from omd._core.rows import Code, _codes_of, rows_of
-from omd.control import rows as t
+from omd.rooms.control import rows as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable

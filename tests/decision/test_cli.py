@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omd.decision import rows
 from omd.programs.report import decision as explained
+from omd.rooms.decision import rows
 
 if TYPE_CHECKING:
     import subprocess

@@ -15,8 +15,8 @@ import pytest
 from decision.cases import random_case
 from decision.model import Call, EmptyBufferLink, Link, Reject, Stage
 from decision.sort_keys import sort_key
-from omd.decision.rules import NoJson, answers_of
-from omd.delivery.errors import AttemptFenced
+from omd.rooms.decision.rules import NoJson, answers_of
+from omd.rooms.delivery.errors import AttemptFenced
 from omd.spark.decision import operator, waiting
 from omd.spark.decision.operator import CLUSTERED, RECORDS, Buffers, LinkShape, Shape, decided
 from support.lots import SEED, draws

@@ -9,8 +9,8 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from delivery.runs import SHOP
-from omd.delivery.rows import DeliveryAgreementsRow
 from omd.programs.cli.documents.delivery import whole_document
+from omd.rooms.delivery.rows import DeliveryAgreementsRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import omd
-from omd.delivery import rows
+from omd.rooms.delivery import rows
 
 if TYPE_CHECKING:
     import subprocess

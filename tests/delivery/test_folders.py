@@ -13,10 +13,15 @@ import pytest
 
 import omd
 from delivery.test_arrivals import Drop
-from omd.delivery import beneath, folders
-from omd.delivery.folders import LocalFolders, local_path, printable, with_manifest
 from omd.doors import arrivals
 from omd.errors import CallerError
+from omd.rooms.delivery import beneath, folders
+from omd.rooms.delivery.folders import (
+    LocalFolders,
+    local_path,
+    printable,
+    with_manifest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from omd.delivery.errors import RowsRefused
+from omd.rooms.delivery.errors import RowsRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,13 @@ from typing import Any
 
 import pytest
 
-from omd.delivery.source import SourceByEntity, SourceFolder, SourceTables, source_of
 from omd.errors import CallerError
+from omd.rooms.delivery.source import (
+    SourceByEntity,
+    SourceFolder,
+    SourceTables,
+    source_of,
+)
 
 FRAME: Any = object()
 

@@ -11,13 +11,13 @@ from psycopg.rows import dict_row
 
 import omd
 from demo.reading import check_what_reads
-from omd.facts.rows import FactsLoadsRow
 from omd.programs.demo import files
 from omd.programs.demo.delivery import proof, story
 from omd.programs.demo.delivery.proof import Accepted
 from omd.programs.demo.delivery.supplier import FORGOTTEN, Supplier
 from omd.programs.demo.facts import proof as facts_proof
 from omd.programs.demo.facts.proof import Moment
+from omd.rooms.facts.rows import FactsLoadsRow
 
 if TYPE_CHECKING:
     import subprocess

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 if TYPE_CHECKING:
-    from omd.control.run import Batch, ModuleRun
     from omd.dispatch import Task
+    from omd.rooms.control.run import Batch, ModuleRun
 
 
 def tell(*told: object) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import omd
-from omd.dispatch import rows
+from omd.rooms.dispatch import rows
 
 if TYPE_CHECKING:
     import subprocess

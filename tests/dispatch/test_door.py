@@ -11,7 +11,7 @@ import pytest
 
 import omd
 from omd import errors
-from omd.dispatch import rows
+from omd.rooms.dispatch import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -40,7 +40,9 @@ def control(shared_dsn: str) -> Iterator[omd.Control]:
 
 
 def context(control: omd.Control, instance: int) -> dict[str, Any]:
-    (row,) = control.report(omd.control.rows.ModuleExecutionLogRow, module_instance_id=instance)
+    (row,) = control.report(
+        omd.rooms.control.rows.ModuleExecutionLogRow, module_instance_id=instance
+    )
     return dict(row.execution_context or {})
 
 

@@ -20,7 +20,6 @@ from psycopg.rows import dict_row
 
 import omd
 from event.receiver import Answer, Receiver, listening
-from omd.event.errors import DatabaseCopied, TransportUnfit, UnknownSink
 from omd.integrations.openlineage import OpenLineage
 from omd.programs.sender.sender import (
     Refused,
@@ -30,6 +29,7 @@ from omd.programs.sender.sender import (
     http_outcome,
     serve,
 )
+from omd.rooms.event.errors import DatabaseCopied, TransportUnfit, UnknownSink
 from support.flow import Flow
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ import pytest
 
 from event.test_endpoint import get
 from event.webhook_receiver import Receiver, Request, answers, receiving
-from omd.event.rows import TakeEventsRow
 from omd.programs.sender.command import Command
 from omd.programs.sender.sender import Wait
+from omd.rooms.event.rows import TakeEventsRow
 from support.flow import Flow
 
 if TYPE_CHECKING:

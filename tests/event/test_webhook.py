@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from event.webhook_receiver import Request, answers, receiving
-from omd.event.rows import TakeEventsRow
 from omd.programs.sender.dialing import NotPublic, dial, is_public
 from omd.programs.sender.sender import Outcome, Refused, Settled, Wait
 from omd.programs.sender.webhook import Webhook, is_below, signed
+from omd.rooms.event.rows import TakeEventsRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

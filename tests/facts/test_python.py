@@ -16,7 +16,7 @@ import pytest
 import omd
 from facts.store import entity
 from omd.errors import DeliveryOpen, LoadNotUndone
-from omd.facts.rows import FactsDeliveriesRow, FactsLoadsRow, FactsRemovalsRow
+from omd.rooms.facts.rows import FactsDeliveriesRow, FactsLoadsRow, FactsRemovalsRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 import omd
-from omd.delivery.folders import LocalFolders
+from omd.rooms.delivery.folders import LocalFolders
 
 if TYPE_CHECKING:
     Connection = psycopg.Connection[dict[str, Any]]

@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 import omd
 from omd.integrations.dbt import modules_of, package_path, register
-from omd.lineage.manifest import read_manifest
+from omd.rooms.lineage.manifest import read_manifest
 from support.emptied import conn, dsn
 from support.wheel import CHECKOUT
 

@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 import omd
 import omd.spark
 from omd.doors import arrivals
-from omd.report.rows import ReadyWorkRow
+from omd.rooms.report.rows import ReadyWorkRow
 
 SETTINGS = {
     "spark.log.level": "OFF",

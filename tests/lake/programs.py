@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 from pyiceberg.io.pyarrow import schema_to_pyarrow
 
 import omd
-from omd.lake.calls import LakeCalls
+from omd.rooms.lake.calls import LakeCalls
 from omd.tables.footers import data_files
 from omd.tables.run import LakeRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.run import ModuleRun
 
 COLUMN = "omd_insert_module_instance_id"
 SCHEMA: dict[str, Any] = {

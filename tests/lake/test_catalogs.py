@@ -15,7 +15,7 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException
 
 import omd
-from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
+from omd.rooms.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
 from omd.tables import elsewhere
 from omd.tables.maintenance import maintain
 

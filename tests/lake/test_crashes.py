@@ -11,7 +11,7 @@ import pytest
 from pyiceberg.table import StaticTable
 
 import omd
-from omd.lake.rows import LakeFoldersRow
+from omd.rooms.lake.rows import LakeFoldersRow
 
 from .programs import forty_commits, lake_of, write
 

@@ -10,8 +10,8 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 import omd
-from omd.control.rows import EventLogRow, ModuleExecutionLogRow
-from omd.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
+from omd.rooms.control.rows import EventLogRow, ModuleExecutionLogRow
+from omd.rooms.lake.rows import LakeCommitsRow, LakeFoldersRow, LakeTablesRow
 from omd.tables.delta import Delta
 from omd.tables.maintenance import maintain
 

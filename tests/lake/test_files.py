@@ -18,7 +18,7 @@ from pyiceberg.table import StaticTable
 from pyiceberg.types import DoubleType, LongType, NestedField, StringType, TimestamptzType
 
 from omd.errors import CallerError
-from omd.lake.errors import LakeFilesUnfit, LakeTableUnreadable
+from omd.rooms.lake.errors import LakeFilesUnfit, LakeTableUnreadable
 from omd.tables.footers import data_files, require_rows
 from omd.tables.metadata import Metadata
 from omd.tables.plan import plan_read

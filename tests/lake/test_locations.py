@@ -14,8 +14,8 @@ from deltalake import DeltaTable
 
 import omd
 import omd.lake
-from omd.control.rows import EventLogRow
-from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
+from omd.rooms.control.rows import EventLogRow
+from omd.rooms.lake.rows import LakeCommitsRow, LakeFoldersRow
 from omd.tables.delta import Delta
 from omd.tables.files import lies_within
 from omd.tables.footers import data_files

@@ -13,7 +13,7 @@ from pyiceberg.types import StringType
 
 import omd
 import omd.lake
-from omd.control.rows import ModuleExecutionLogRow
+from omd.rooms.control.rows import ModuleExecutionLogRow
 from omd.tables.maintenance import maintain
 
 from .programs import COLUMN, lake_of, write
@@ -140,13 +140,13 @@ def test_pyiceberg_creates_changes_and_fills_tables_beside_the_runs(control: omd
     made = catalog.create_table(("lake", 'My "T'), table.schema())
     assert catalog.list_tables("lake") == [("lake", 'My "T'), ("lake", "one")]
     assert made.scan().to_arrow().num_rows == 0
-    operations = control.lake.report(omd.lake.rows.LakeCommitsRow, order_by=["commit_id"])
+    operations = control.lake.report(omd.rooms.lake.rows.LakeCommitsRow, order_by=["commit_id"])
     assert [row.operation for row in operations] == ["APPEND", "SCHEMA", "APPEND"]
 
 
 @pytest.fixture(autouse=True)
 def rows() -> None:
-    import omd.lake.rows  # noqa: F401
+    import omd.rooms.lake.rows  # noqa: F401
 
 
 def test_an_expiry_leaves_a_table_alone_that_had_its_name_and_folder_before(

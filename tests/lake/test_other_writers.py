@@ -13,8 +13,8 @@ from pyiceberg.table import CommitTableResponse
 
 import omd
 import omd.lake
-from omd.control.rows import EventLogRow
-from omd.lake.rows import LakeTablesRow
+from omd.rooms.control.rows import EventLogRow
+from omd.rooms.lake.rows import LakeTablesRow
 from omd.tables.iceberg_catalog import OmdCatalog
 
 from .programs import COLUMN, write, write_delta

@@ -248,7 +248,7 @@ def test_a_killed_driver_has_done_nothing(chain: Chain, dsn: str, point: str) ->
 
 
 def test_from_sql_and_without_our_catalogue_its_readers_wait(chain: Chain) -> None:
-    from omd.provenance.calls import ProvenanceCalls
+    from omd.rooms.provenance.calls import ProvenanceCalls
 
     chain.go("a")
     bad = chain.wrote("one", 1)
@@ -307,7 +307,7 @@ def test_what_no_transaction_can_hold_is_left_to_its_module(chain: Chain, kind: 
 
 
 def test_only_what_stands_and_is_open_is_opened_for_a_recall(chain: Chain) -> None:
-    from omd.lake.calls import LakeCalls
+    from omd.rooms.lake.calls import LakeCalls
 
     run = chain.wrote("one", 1)
     link = chain.control._link

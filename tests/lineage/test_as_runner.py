@@ -12,7 +12,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 import omd
-from omd.lineage.codes import StepResult
+from omd.rooms.lineage.codes import StepResult
 from support.scene import RIGHTS
 
 if TYPE_CHECKING:

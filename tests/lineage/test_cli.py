@@ -19,7 +19,7 @@ import psycopg
 import pytest
 
 import omd
-from omd.lineage import rows as t
+from omd.rooms.lineage import rows as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

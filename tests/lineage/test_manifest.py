@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import pytest
 
-from omd.lineage.manifest import read_manifest
 from omd.programs.cli.documents.lineage import read_topics
 from omd.programs.cli.topic_file import topic_file
+from omd.rooms.lineage.manifest import read_manifest
 
 if TYPE_CHECKING:
     from pathlib import Path

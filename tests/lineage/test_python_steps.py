@@ -14,8 +14,8 @@ from psycopg.conninfo import make_conninfo
 
 import omd
 from omd import ProcessingIndicator, StepResult, errors
-from omd.control.rows import ModuleExecutionLogRow
-from omd.lineage import rows as t
+from omd.rooms.control.rows import ModuleExecutionLogRow
+from omd.rooms.lineage import rows as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

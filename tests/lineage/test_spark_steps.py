@@ -19,8 +19,8 @@ import pytest
 import omd
 import omd.spark
 from omd import StepResult, errors
-from omd.control.rows import ModuleExecutionLogRow
-from omd.lineage import rows as t
+from omd.rooms.control.rows import ModuleExecutionLogRow
+from omd.rooms.lineage import rows as t
 from omd.spark.lineage import view_name
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import omd
 from facts.store import PERSON, PHONE, entity
 from omd.programs.cli.main import cli
-from omd.provenance.rows import ErasuresRow
+from omd.rooms.provenance.rows import ErasuresRow
 from provenance.persons import ANNA, LINE, ORDERS, erase, find, rows_without, search
 
 if TYPE_CHECKING:

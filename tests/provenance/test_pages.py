@@ -15,7 +15,7 @@ from facts.conftest import store
 from facts.store import PERSON
 from omd.programs.report import explained, traced
 from omd.programs.report.way import MOST_RUNS
-from omd.provenance.rows import ExplainRow, TraceRow
+from omd.rooms.provenance.rows import ExplainRow, TraceRow
 
 if TYPE_CHECKING:
     import subprocess

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import omd
-from omd.provenance.errors import ConsentMissing, UnknownRecall
+from omd.rooms.provenance.errors import ConsentMissing, UnknownRecall
 
 if TYPE_CHECKING:
     from collections.abc import Callable

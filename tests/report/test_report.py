@@ -15,11 +15,11 @@ import pytest
 
 import omd
 from delivery.runs import Shop
-from omd.control.rows import ExceptionsRow
 from omd.programs.report import page as _page
 from omd.programs.report import sections as _sections
 from omd.programs.report.log import since
 from omd.programs.terminal import charts
+from omd.rooms.control.rows import ExceptionsRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.types.json import Jsonb
 
-from omd.delivery.source import source_of
+from omd.rooms.delivery.source import source_of
 from omd.spark.delivery import staging
 from omd.spark.delivery.plan import Plan
 from omd.spark.delivery.stage1 import check

@@ -7,7 +7,7 @@ import sys
 
 import omd
 import omd.spark
-from omd.lake.calls import LakeCalls
+from omd.rooms.lake.calls import LakeCalls
 
 
 def die(*_: object) -> None:

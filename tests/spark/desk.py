@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     import omd
-    from omd.delivery.run import DeliveryBlock, Receipt
+    from omd.rooms.delivery.run import DeliveryBlock, Receipt
     from spark.delivery_oracle import Entity
 
 __all__ = ["Desk"]

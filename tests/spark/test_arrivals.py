@@ -11,9 +11,9 @@ import pytest
 from delivery.runs import SHOP
 from delivery.test_arrivals import Drop
 from delivery.test_folders import write
-from omd.delivery.folders import LocalFolders
 from omd.doors import arrivals
 from omd.errors import ArrivalChanged
+from omd.rooms.delivery.folders import LocalFolders
 from omd.spark.delivery.arrivals import RemoteFolders
 from support.flow import PASSED
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from omd.delivery.run import Receipt
+    from omd.rooms.delivery.run import Receipt
     from spark.desk import Desk
 
 pytestmark = pytest.mark.spark

@@ -98,7 +98,9 @@ def test_a_table_of_another_catalogue_is_created_written_read_and_taken_back(
         assert ids(seen(catalog)) == [0, 1, 2, 3, 10, 100]
         # All that a run reads of the table is of one moment.
         assert ids(reader.read(spark, T)) == ids(first) == [0, 1, 2, 3, 100]
-        (made, *_) = control.lake.report(omd.lake.rows.LakeCommitsRow, order_by=("commit_id",))
+        (made, *_) = control.lake.report(
+            omd.rooms.lake.rows.LakeCommitsRow, order_by=("commit_id",)
+        )
         assert ids(reader.read(spark, T, as_of=made.commit_datetime)) == [0, 1, 2, 3]
         assert ids(reader.read(spark, T, as_of=made.snapshot_id)) == [0, 1, 2, 3]
         with pytest.raises(omd.errors.NothingKept):

@@ -15,8 +15,8 @@ from decision.sort_keys import sort_key
 from facts.store import Store
 from facts.test_changes import ORDERS, load
 from facts.test_topics import revert
-from omd.control.codes import ExecutionStatus
-from omd.decision.errors import (
+from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.decision.errors import (
     ArrayTooLarge,
     KeyMismatchNotAllowed,
     LinkUnfit,

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.delivery.errors import DeliveryArgumentInvalid
+from omd.rooms.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.delivery.stage1 import check
 from omd.spark.delivery.staging import StagingChanged
 from spark.delivery_plans import Desk, checked, stage, violated

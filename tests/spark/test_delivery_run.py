@@ -13,8 +13,8 @@ from psycopg.conninfo import make_conninfo
 
 import omd
 from delivery.runs import SHOP
-from omd.delivery.calls import DeliveryCalls
 from omd.errors import DeliveryWaits, WrongDeliveryState
+from omd.rooms.delivery.calls import DeliveryCalls
 from spark.desk import Desk
 
 if TYPE_CHECKING:

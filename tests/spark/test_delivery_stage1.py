@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.delivery.errors import DeliveryArgumentInvalid, InvalidModel
+from omd.rooms.delivery.errors import DeliveryArgumentInvalid, InvalidModel
 from omd.spark.delivery.stage1 import has
 from omd.spark.delivery.staging import StagingChanged
 from spark.delivery_plans import Desk, another_session, checked, stage, violated

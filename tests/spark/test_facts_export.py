@@ -16,7 +16,7 @@ import pytest
 
 from facts.store import Store, entity
 from omd.errors import CallerError, ExportEnded, InstanceNotExecuting, LeaseLost, ModuleAborted
-from omd.facts.export import Export, ExportRun
+from omd.rooms.facts.export import Export, ExportRun
 from omd.spark.facts import export as files
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 import omd
 from omd._core.link import Link
 from omd.errors import CallerError
-from omd.lake.rows import LakeFoldersRow
+from omd.rooms.lake.rows import LakeFoldersRow
 from omd.spark import UnsupportedType
 from omd.tables.maintenance import maintain
 
@@ -188,7 +188,7 @@ def test_files_that_hold_rows_of_other_runs_are_rewritten_without_those_of_the_f
 
 def _compact(lake: Lake) -> None:
     """Commit one file with all rows in place of those that are live, without a run."""
-    from omd.lake.calls import LakeCalls
+    from omd.rooms.lake.calls import LakeCalls
     from omd.spark.parquet import fitting, read_files, write_files
     from omd.tables.footers import data_files
     from omd.tables.iceberg_run import record_of

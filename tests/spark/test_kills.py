@@ -26,8 +26,8 @@ from deltalake import DeltaTable
 from psycopg.rows import dict_row
 
 import omd
-from omd.control.rows import ModuleExecutionLogRow
 from omd.programs.demo.lake.reader import Reader
+from omd.rooms.control.rows import ModuleExecutionLogRow
 from support.lots import SEED, draws
 
 from .killed_jobs import COLUMN, ROWS, TABLES

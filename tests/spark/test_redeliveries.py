@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from delivery.test_folders import write
-from omd.control.codes import ExecutionStatus
+from omd.rooms.control.codes import ExecutionStatus
 from spark.test_arrivals import ONE, TWO, Night
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import omd
-from omd.control.rows import ModuleExecutionLogRow
+from omd.rooms.control.rows import ModuleExecutionLogRow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from omd._core.engines import SPARK
 from omd._core.errors import CallerError
-from omd.delivery.folders import LocalFolders, local_path, printable
-from omd.delivery.own_errors import ArrivalChanged
-from omd.delivery.rows import ArrivalLocationsRow, ArrivalsRow
-from omd.delivery.statuses import ENDED
 from omd.doors.delivery import Delivery
+from omd.rooms.delivery.folders import LocalFolders, local_path, printable
+from omd.rooms.delivery.own_errors import ArrivalChanged
+from omd.rooms.delivery.rows import ArrivalLocationsRow, ArrivalsRow
+from omd.rooms.delivery.statuses import ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
 
-    from omd.control.connection import Connection
-    from omd.delivery.run import Receipt
+    from omd.rooms.control.connection import Connection
+    from omd.rooms.delivery.run import Receipt
 
 
 class Folders(Protocol):

@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import POSTGRES, SPARK
 from omd._core.errors import CallerError
-from omd.control.connection import Door
-from omd.control.run import Batch
-from omd.decision.calls import DecisionCalls
-from omd.decision.errors import WrongEngine
-from omd.decision.rows import DecisionRulesetListRow, DecisionTestListRow, TestRulesetRow
-from omd.decision.rules import rules_of, try_out
-from omd.decision.run import DecisionOutcome, outcome_of
+from omd.rooms.control.connection import Door
+from omd.rooms.control.run import Batch
+from omd.rooms.decision.calls import DecisionCalls
+from omd.rooms.decision.errors import WrongEngine
+from omd.rooms.decision.rows import (
+    DecisionRulesetListRow,
+    DecisionTestListRow,
+    TestRulesetRow,
+)
+from omd.rooms.decision.rules import rules_of, try_out
+from omd.rooms.decision.run import DecisionOutcome, outcome_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
-from omd.control.connection import Door
-from omd.delivery.calls import DeliveryCalls
-from omd.delivery.run import DeliveryBlock, Receipt
+from omd.rooms.control.connection import Door
+from omd.rooms.delivery.calls import DeliveryCalls
+from omd.rooms.delivery.run import DeliveryBlock, Receipt
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

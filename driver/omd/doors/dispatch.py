@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from omd.control.connection import Door
-from omd.dispatch.calls import DispatchCalls
+from omd.rooms.control.connection import Door
+from omd.rooms.dispatch.calls import DispatchCalls
 
 
 class Dispatch(Door, DispatchCalls):

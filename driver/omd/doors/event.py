@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from omd.control.connection import Door
-from omd.event.calls import EventCalls
+from omd.rooms.control.connection import Door
+from omd.rooms.event.calls import EventCalls
 
 
 class Event(Door, EventCalls):

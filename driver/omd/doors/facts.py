@@ -7,10 +7,10 @@ from datetime import datetime
 from omd._core.cost import measured
 from omd._core.listener import Listener
 from omd._core.pooling import needs_session
-from omd.facts.calls import FactsCalls
-from omd.facts.export import Export, Exports
-from omd.facts.rows import LoadAllAnswer, LoadAnswer, ResyncAnswer
-from omd.facts.run import FactsDelivery
+from omd.rooms.facts.calls import FactsCalls
+from omd.rooms.facts.export import Export, Exports
+from omd.rooms.facts.rows import LoadAllAnswer, LoadAnswer, ResyncAnswer
+from omd.rooms.facts.run import FactsDelivery
 
 __all__ = ["Export", "Facts"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from omd.control.connection import Door
-from omd.control.errors import InvalidArgument
-from omd.lake.calls import LakeCalls
+from omd.rooms.control.connection import Door
+from omd.rooms.control.errors import InvalidArgument
+from omd.rooms.lake.calls import LakeCalls
 
 
 class Lake(Door, LakeCalls):

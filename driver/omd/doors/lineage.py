@@ -13,15 +13,15 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.listener import Listener
-from omd.control.connection import Door
-from omd.lineage.calls import LineageCalls
-from omd.lineage.rows import ReadyListByTopicRow, ReadyListRow
+from omd.rooms.control.connection import Door
+from omd.rooms.lineage.calls import LineageCalls
+from omd.rooms.lineage.rows import ReadyListByTopicRow, ReadyListRow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from omd.control.run import Batch
-    from omd.lineage.step import StepOutcome
+    from omd.rooms.control.run import Batch
+    from omd.rooms.lineage.step import StepOutcome
 
 
 class _OfTopics(ReadyListRow):

@@ -14,37 +14,37 @@ from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd._core.errors import CallerError, ConnectionFailed, one_line
 from omd._core.functions import function_named
-from omd.control.blocks import Blocks
-from omd.control.calls import ControlCalls
-from omd.control.codes import ExecutionStatus
-from omd.control.connection import called
-from omd.control.death import await_turn, who_runs
-from omd.control.errors import (
+from omd.doors import arrivals
+from omd.doors.rooms import Doors
+from omd.rooms.control.blocks import Blocks
+from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.connection import called
+from omd.rooms.control.death import await_turn, who_runs
+from omd.rooms.control.errors import (
     BatchSkipped,
     MembersFailed,
     ModuleSkipped,
     NeedsWorker,
     NotStarted,
 )
-from omd.control.rows import BatchListRow
-from omd.decision.rows import DecisionStageListRow
-from omd.delivery.own_errors import DeliverySkipped, DeliveryWaits
-from omd.delivery.rows import ArrivalLocationsRow, DeliveryStateRow
-from omd.doors import arrivals
-from omd.doors.rooms import Doors
-from omd.facts.rows import FactsExportsRow
-from omd.lineage.codes import StepResult
-from omd.lineage.rows import LineageTopicsRow
-from omd.provenance.rows import RecallReturnsRow
+from omd.rooms.control.rows import BatchListRow
+from omd.rooms.decision.rows import DecisionStageListRow
+from omd.rooms.delivery.own_errors import DeliverySkipped, DeliveryWaits
+from omd.rooms.delivery.rows import ArrivalLocationsRow, DeliveryStateRow
+from omd.rooms.facts.rows import FactsExportsRow
+from omd.rooms.lineage.codes import StepResult
+from omd.rooms.lineage.rows import LineageTopicsRow
+from omd.rooms.provenance.rows import RecallReturnsRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
 
-    from omd.control.rows import BatchMembersRow, ModuleDefinitionRow
-    from omd.control.run import Batch
-    from omd.delivery.run import Receipt
+    from omd.rooms.control.rows import BatchMembersRow, ModuleDefinitionRow
+    from omd.rooms.control.run import Batch
+    from omd.rooms.delivery.run import Receipt
 
 _WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
 _OF_STEP = {

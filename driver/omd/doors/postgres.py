@@ -9,10 +9,10 @@ from omd._core.engines import POSTGRES, Engine
 from omd._core.lazy import forwarded
 
 if TYPE_CHECKING:
-    from omd.control.connection import Connection
-    from omd.decision.run import DecisionOutcome
-    from omd.lineage.rows import TopicDefinitionRow
-    from omd.lineage.step import StepOutcome
+    from omd.rooms.control.connection import Connection
+    from omd.rooms.decision.run import DecisionOutcome
+    from omd.rooms.lineage.rows import TopicDefinitionRow
+    from omd.rooms.lineage.step import StepOutcome
 
 
 class PostgresEngine(Engine):
@@ -27,8 +27,8 @@ class PostgresEngine(Engine):
     def step(
         self, connection: Connection, definition: TopicDefinitionRow, **_options: Any
     ) -> StepOutcome:
-        """See `omd.lineage.step.step_in_database`; the options are those of a step on Spark."""
-        from omd.lineage.step import step_in_database
+        """See `omd.rooms.lineage.step.step_in_database`; the options are those of a step on Spark."""
+        from omd.rooms.lineage.step import step_in_database
 
         with connection.long_call() as link, measured(link) as performed:
             outcome = step_in_database(link, definition.topic)
@@ -36,8 +36,8 @@ class PostgresEngine(Engine):
             return outcome
 
     def decide(self, connection: Connection, stage: str, **options: Any) -> DecisionOutcome:
-        """See `omd.decision.run.run_in_database`."""
-        from omd.decision.run import run_in_database
+        """See `omd.rooms.decision.run.run_in_database`."""
+        from omd.rooms.decision.run import run_in_database
 
         with connection.long_call() as link, measured(link) as performed:
             outcome = run_in_database(

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from omd._core.calls import Repeat, Routine
-from omd.control.connection import Door
 from omd.doors.recall import Act, Recalled
-from omd.provenance.calls import ProvenanceCalls
-from omd.provenance.errors import UnknownRecall
-from omd.provenance.rows import (
+from omd.rooms.control.connection import Door
+from omd.rooms.provenance.calls import ProvenanceCalls
+from omd.rooms.provenance.errors import UnknownRecall
+from omd.rooms.provenance.rows import (
     EraseAnswer,
     ErasureItemsRow,
     PlanRecallAnswer,
@@ -27,7 +27,7 @@ from omd.provenance.rows import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from omd.control.blocks import Blocks
+    from omd.rooms.control.blocks import Blocks
 
 _log = logging.getLogger("omd.provenance")
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import psycopg
 
-from omd.lake.calls import LakeCalls
-from omd.provenance.calls import ProvenanceCalls
-from omd.provenance.errors import ConsentMissing, PlanChanged
-from omd.provenance.rows import RecallItemsRow
+from omd.rooms.lake.calls import LakeCalls
+from omd.rooms.provenance.calls import ProvenanceCalls
+from omd.rooms.provenance.errors import ConsentMissing, PlanChanged
+from omd.rooms.provenance.rows import RecallItemsRow
 
 if TYPE_CHECKING:
     from omd._core.link import Link
-    from omd.control.blocks import Blocks
-    from omd.control.connection import Connection
+    from omd.rooms.control.blocks import Blocks
+    from omd.rooms.control.connection import Connection
 
 _log = logging.getLogger("omd.provenance")
 

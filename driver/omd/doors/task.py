@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from omd._core.texts import loads
 
 if TYPE_CHECKING:
-    from omd.control.run import Batch, ModuleRun
     from omd.doors.control import Control
+    from omd.rooms.control.run import Batch, ModuleRun
 
 _UNREAD = object()
 

@@ -14,18 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import POSTGRES
 from omd._core.names import parts
-from omd.control.codes import ExecutionStatus
-from omd.control.rows import ModuleExecutionLogRow, ModuleInputsRow, ModuleListRow
-from omd.decision.rows import DecisionStageListRow
-from omd.delivery.rows import DeliveryConstraintsRow, DeliveryFindingsRow, DeliveryLogRow
 from omd.doors.control import Control, connect
-from omd.facts.rows import FactsMapRow
-from omd.lineage.rows import LineageTopicsRow
+from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.rows import ModuleExecutionLogRow, ModuleInputsRow, ModuleListRow
+from omd.rooms.decision.rows import DecisionStageListRow
+from omd.rooms.delivery.rows import (
+    DeliveryConstraintsRow,
+    DeliveryFindingsRow,
+    DeliveryLogRow,
+)
+from omd.rooms.facts.rows import FactsMapRow
+from omd.rooms.lineage.rows import LineageTopicsRow
 
 if TYPE_CHECKING:
     import dagster
 
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.run import ModuleRun
 
 SENSOR = "omd_events"
 _MOST = 1000  # events of one round of the sensor

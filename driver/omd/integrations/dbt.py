@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.control.rows import ModuleListRow, ReadinessRow
-from omd.lineage.manifest import Manifest, Node
+from omd.rooms.control.rows import ModuleListRow, ReadinessRow
+from omd.rooms.lineage.manifest import Manifest, Node
 
 if TYPE_CHECKING:
     from omd.doors.control import Control

@@ -26,11 +26,11 @@ from openlineage.client.transport.file import FileTransport
 from openlineage.client.transport.http import HttpCompression, HttpTransport
 from openlineage.client.transport.kafka import KafkaTransport
 
-from omd.event.errors import TransportUnfit
 from omd.programs.sender.sender import Outcome, Refused, Settled, Wait, http_outcome
+from omd.rooms.event.errors import TransportUnfit
 
 if TYPE_CHECKING:
-    from omd.event.rows import TakeEventsRow
+    from omd.rooms.event.rows import TakeEventsRow
 
 SINK = "openlineage"
 """The code of the sink."""

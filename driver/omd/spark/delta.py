@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError, ConfigurationError
-from omd.control.errors import NoRollbackExecutor
-from omd.lake.errors import NothingKept, UnknownLakeTable
-from omd.lake.rows import BeginWriteRow
+from omd.rooms.control.errors import NoRollbackExecutor
+from omd.rooms.lake.errors import NothingKept, UnknownLakeTable
+from omd.rooms.lake.rows import BeginWriteRow
 from omd.spark import history
 from omd.spark.names import quote
 from omd.spark.parquet import fitting, joined, read_files, write_files
@@ -26,9 +26,9 @@ from omd.tables.names import below
 from omd.tables.run import LakeRun, lake_run
 
 if TYPE_CHECKING:
-    from omd.control.engine_block import EngineBlock
-    from omd.control.rows import ModuleDefinitionRow
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.engine_block import EngineBlock
+    from omd.rooms.control.rows import ModuleDefinitionRow
+    from omd.rooms.control.run import ModuleRun
 
 
 def write(

@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import DataType, DecimalType, IntegralType
 
-from omd.lake.own_errors import LakeTableUnreadable
+from omd.rooms.lake.own_errors import LakeTableUnreadable
 from omd.spark.names import quote
 from omd.spark.parquet import read_files
 from omd.spark.tables import written_again
@@ -23,7 +23,7 @@ from omd.tables.schema import spark_schema
 from omd.tables.staging import live_entries
 
 if TYPE_CHECKING:
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.run import ModuleRun
     from omd.tables.run import LakeTable
 
 

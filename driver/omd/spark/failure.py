@@ -15,7 +15,7 @@ import adbc_driver_manager
 import psycopg
 
 from omd._core.errors import ConfigurationError, OmdError
-from omd.control.errors import WriteFailed
+from omd.rooms.control.errors import WriteFailed
 
 _ROLLED_BACK = "Start the Module again: its begin rolls back what this run wrote."
 _WAYS_OUT = {

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyiceberg.schema import Schema
 
-    from omd.control.rows import ModuleDefinitionRow
+    from omd.rooms.control.rows import ModuleDefinitionRow
 
 _NEXT = "omd_next"
 _OURS = "omd_is_ours"

@@ -16,8 +16,8 @@ from omd._core import packages
 from omd._core.engines import POSTGRES, SPARK, WriteResult
 from omd._core.errors import CallerError, ConfigurationError
 from omd._core.names import parts
-from omd.control.rows import WriteLogRow
-from omd.lake.calls import LakeCalls
+from omd.rooms.control.rows import WriteLogRow
+from omd.rooms.lake.calls import LakeCalls
 from omd.spark import lake
 from omd.spark.failure import failure_in
 from omd.spark.relation import Relation
@@ -27,9 +27,9 @@ from omd.spark.window import as_option
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE, Ledger, Writer
 
 if TYPE_CHECKING:
-    from omd.control.connection import Connection
-    from omd.control.engine_block import EngineBlock
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.connection import Connection
+    from omd.rooms.control.engine_block import EngineBlock
+    from omd.rooms.control.run import ModuleRun
 
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)

@@ -20,8 +20,8 @@ from omd.spark.names import quote
 from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
-    from omd.control.rows import RollbackStepsRow
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.rows import RollbackStepsRow
+    from omd.rooms.control.run import ModuleRun
 
 _log = logging.getLogger("omd.spark")
 

@@ -17,17 +17,17 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError, ConnectionFailed, one_line
 from omd._core.names import parts
-from omd.control.connection import Connection
-from omd.lineage.codes import StepResult
-from omd.lineage.errors import StepNotStarted, TransformUnfit
-from omd.lineage.step import StepOutcome, StepRun
+from omd.rooms.control.connection import Connection
+from omd.rooms.lineage.codes import StepResult
+from omd.rooms.lineage.errors import StepNotStarted, TransformUnfit
+from omd.rooms.lineage.step import StepOutcome, StepRun
 from omd.spark.names import quote
 from omd.spark.relation import Relation
 from omd.spark.sessions import session
 from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE
 
 if TYPE_CHECKING:
-    from omd.lineage.rows import TopicDefinitionRow
+    from omd.rooms.lineage.rows import TopicDefinitionRow
 
 BLOCK = "block"
 

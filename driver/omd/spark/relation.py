@@ -19,7 +19,7 @@ from pyspark.sql.types import StructField, StructType
 from omd._core.conninfo import resolve_conninfo
 from omd._core.errors import CallerError, OmdError
 from omd._core.snapshots import taking_over
-from omd.control.errors import TargetNotFound
+from omd.rooms.control.errors import TargetNotFound
 from omd.spark.snapshots import showing, snapshot_error
 from omd.spark.types import ColumnType, Described, column_type
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from omd.spark.sessions import active
 
 if TYPE_CHECKING:
-    from omd.control.engine_block import EngineBlock
+    from omd.rooms.control.engine_block import EngineBlock
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -12,9 +12,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.errors import CallerError
 from omd._core.names import parts
-from omd.control.errors import NoRollbackExecutor
-from omd.lake.errors import LakeTableUnreadable
-from omd.lake.rows import BeginWriteRow
+from omd.rooms.control.errors import NoRollbackExecutor
+from omd.rooms.lake.errors import LakeTableUnreadable
+from omd.rooms.lake.rows import BeginWriteRow
 from omd.spark import history
 from omd.spark.names import quote
 from omd.spark.parquet import (
@@ -37,8 +37,8 @@ from omd.tables.schema import FIELD_ID, UnknownType, spark_schema
 from omd.tables.undo import Undo
 
 if TYPE_CHECKING:
-    from omd.control.engine_block import EngineBlock, LoadWindow
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.engine_block import EngineBlock, LoadWindow
+    from omd.rooms.control.run import ModuleRun
     from omd.tables.delta import DeltaFile
     from omd.tables.delta_undo import DeltaUndo
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from omd.lake.calls import LakeCalls
-from omd.lake.rows import LakeCommitsRow, LakeTablesRow
+from omd.rooms.lake.calls import LakeCalls
+from omd.rooms.lake.rows import LakeCommitsRow, LakeTablesRow
 
 if TYPE_CHECKING:
-    from omd.control.connection import Connection
-    from omd.control.rows import ModuleDefinitionRow
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.connection import Connection
+    from omd.rooms.control.rows import ModuleDefinitionRow
+    from omd.rooms.control.run import ModuleRun
 
 
 def module_of(control: Connection, code: str) -> ModuleDefinitionRow | None:

@@ -31,7 +31,12 @@ from deltalake.transaction import AddAction, RemoveAction
 from pyiceberg.types import PrimitiveType
 
 from omd._core.errors import CallerError
-from omd.lake.errors import LakeConflict, LakeFilesUnfit, LakeTableUnreadable, NothingKept
+from omd.rooms.lake.errors import (
+    LakeConflict,
+    LakeFilesUnfit,
+    LakeTableUnreadable,
+    NothingKept,
+)
 from omd.tables.files import file_io, storage_options
 from omd.tables.footers import Column, read_footers, require_plain
 from omd.tables.schema import UnknownType, iceberg_type, require_distinct

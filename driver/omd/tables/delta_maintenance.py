@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from omd._core.engines import SPARK
-from omd.lake.errors import LakeConflict
+from omd.rooms.lake.errors import LakeConflict
 from omd.tables.compaction import SMALL, Group, Small, groups
 from omd.tables.delta import Delta, DeltaFile
 from omd.tables.delta_log import DeltaLog, Version
@@ -28,7 +28,7 @@ from omd.tables.run import LakeRun, lake_run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.run import ModuleRun
 
 _log = logging.getLogger("omd.lake")
 

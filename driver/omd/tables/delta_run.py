@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from omd.lake.errors import LakeConflict
+from omd.rooms.lake.errors import LakeConflict
 from omd.tables.catalogue import RunCatalogue, recorded
 from omd.tables.delta import NUMBER, Delta, DeltaChange, DeltaFile
 from omd.tables.delta_log import DeltaLog
@@ -20,7 +20,7 @@ from omd.tables.formats import Record, Rewritten, TableChange, writes_of
 from omd.tables.undo import INSTANCE
 
 if TYPE_CHECKING:
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.run import ModuleRun
 
     RewriteDelta = Callable[[str, DeltaUndo, Sequence[int]], Rewritten[DeltaFile]]
 

@@ -12,14 +12,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from omd.lake.errors import NothingKept
+from omd.rooms.lake.errors import NothingKept
 from omd.tables.delta import Delta, DeltaFile
 from omd.tables.delta_log import DeltaLog, Version
 from omd.tables.files import sizes_of
 from omd.tables.undo import Away
 
 if TYPE_CHECKING:
-    from omd.lake.rows import LakeCommitsRow
+    from omd.rooms.lake.rows import LakeCommitsRow
 
 
 @dataclass(slots=True)

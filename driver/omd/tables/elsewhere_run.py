@@ -12,8 +12,8 @@ from omd.tables.staging import Change
 from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
-    from omd.control.run import ModuleRun
-    from omd.lake.rows import LakeCommitsRow
+    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.lake.rows import LakeCommitsRow
     from omd.tables.catalogue import RunCatalogue
     from omd.tables.iceberg_run import Rewrite
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from pyiceberg.manifest import DataFile
 
 from omd._core.engines import SPARK
-from omd.lake.calls import LakeCalls
-from omd.lake.errors import LakeConflict
-from omd.lake.own_errors import KeysLeft
+from omd.rooms.lake.calls import LakeCalls
+from omd.rooms.lake.errors import LakeConflict
+from omd.rooms.lake.own_errors import KeysLeft
 from omd.tables.compaction import Group
 from omd.tables.expiry import expire
 from omd.tables.formats import Rewritten
@@ -26,7 +26,7 @@ from omd.tables.run import LakeRun
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from omd.control.blocks import Blocks
+    from omd.rooms.control.blocks import Blocks
     from omd.tables.table import LakeTable
 
 _ATTEMPTS = 3

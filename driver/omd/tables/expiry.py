@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestFile, read_manifest_list
 
-from omd.lake.calls import LakeCalls
-from omd.lake.errors import LakeTableUnreadable
-from omd.lake.rows import LakeCommitsRow
+from omd.rooms.lake.calls import LakeCalls
+from omd.rooms.lake.errors import LakeTableUnreadable
+from omd.rooms.lake.rows import LakeCommitsRow
 from omd.tables.files import delete_files, file_io, lies_within, sizes_in
 from omd.tables.metadata import Metadata
 from omd.tables.names import version_of
@@ -25,7 +25,7 @@ from omd.tables.run import LakeRun, LakeTable
 from omd.tables.staging import live_entries
 
 if TYPE_CHECKING:
-    from omd.control.connection import Connection
+    from omd.rooms.control.connection import Connection
 
 _log = logging.getLogger("omd.lake")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from omd._core.errors import ConnectionFailed, OmdError
-from omd.control.errors import InstanceNotExecuting, LeaseExpired
+from omd.rooms.control.errors import InstanceNotExecuting, LeaseExpired
 from omd.tables.delta_log import DeltaLog
 from omd.tables.elsewhere import (
     catalog_name,
@@ -18,8 +18,8 @@ from omd.tables.files import lies_within, remove_folder
 from omd.tables.names import location_of
 
 if TYPE_CHECKING:
-    from omd.lake.calls import LakeCalls
-    from omd.lake.rows import LakeFoldersRow
+    from omd.rooms.lake.calls import LakeCalls
+    from omd.rooms.lake.rows import LakeFoldersRow
 
 
 def removals(

@@ -24,11 +24,11 @@ from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from pyiceberg.typedef import EMPTY_DICT
 
 from omd._core.names import parts
-from omd.control.connection import Connection
 from omd.doors.lake import Lake
-from omd.lake.calls import LakeCalls
-from omd.lake.errors import LakeConflict, UnknownLakeTable, UnknownNamespace
-from omd.lake.rows import LakeTablesRow
+from omd.rooms.control.connection import Connection
+from omd.rooms.lake.calls import LakeCalls
+from omd.rooms.lake.errors import LakeConflict, UnknownLakeTable, UnknownNamespace
+from omd.rooms.lake.rows import LakeTablesRow
 from omd.tables.files import CATALOG, properties
 from omd.tables.staging import counts_of
 

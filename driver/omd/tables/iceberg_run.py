@@ -12,7 +12,7 @@ from pyiceberg.io import FileIO
 from pyiceberg.manifest import DataFile
 
 from omd._core.errors import StateError
-from omd.lake.errors import LakeConflict
+from omd.rooms.lake.errors import LakeConflict
 from omd.tables.elsewhere import Mark, left_by
 from omd.tables.formats import Record, Rewritten, TableChange, writes_of
 from omd.tables.metadata import Metadata
@@ -20,8 +20,8 @@ from omd.tables.staging import EVERYTHING, Change, Staged, stage
 from omd.tables.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
 
 if TYPE_CHECKING:
-    from omd.control.run import ModuleRun
-    from omd.lake.rows import LakeCommitsRow
+    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.lake.rows import LakeCommitsRow
     from omd.tables.catalogue import RunCatalogue
     from omd.tables.table import LakeTable
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from pyiceberg.manifest import DataFile
 
 from omd._core.engines import SPARK
-from omd.control.rows import ModuleExecutionLogRow
-from omd.lake.calls import LakeCalls
-from omd.lake.rows import LakeFoldersRow, LakeTablesRow
+from omd.rooms.control.rows import ModuleExecutionLogRow
+from omd.rooms.lake.calls import LakeCalls
+from omd.rooms.lake.rows import LakeFoldersRow, LakeTablesRow
 from omd.tables.compaction import Group, groups, small_files
 from omd.tables.elsewhere import catalog_name, settings_of
 from omd.tables.expiry import expire
@@ -27,9 +27,9 @@ from omd.tables.run import LakeRun, lake_run, module_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from omd.control.blocks import Blocks
-    from omd.control.connection import Connection
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.blocks import Blocks
+    from omd.rooms.control.connection import Connection
+    from omd.rooms.control.run import ModuleRun
 
 _log = logging.getLogger("omd.lake")
 

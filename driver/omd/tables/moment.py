@@ -9,16 +9,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from omd._core.snapshots import taking_over
-from omd.lake.calls import LakeCalls
-from omd.lake.errors import NothingKept, UnknownLakeTable
-from omd.lake.rows import FindTableRow, LakeCommitsRow, LakeTablesRow
+from omd.rooms.lake.calls import LakeCalls
+from omd.rooms.lake.errors import NothingKept, UnknownLakeTable
+from omd.rooms.lake.rows import FindTableRow, LakeCommitsRow, LakeTablesRow
 from omd.tables.catalogue import RunCatalogue, recorded
 from omd.tables.elsewhere import Elsewhere, catalog_name
 from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
-    from omd.control.engine_block import LoadWindow
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.engine_block import LoadWindow
+    from omd.rooms.control.run import ModuleRun
 
 
 class MomentReads(RunCatalogue):

@@ -9,7 +9,7 @@ from omd.tables.iceberg_run import IcebergChange, IcebergUndo, Pending, staged
 from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.run import ModuleRun
 
 
 class _Own(IcebergChange):

@@ -13,7 +13,7 @@ from pyiceberg.manifest import DataFile, FileFormat, ManifestContent
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 
-from omd.lake.errors import LakeTableUnreadable
+from omd.rooms.lake.errors import LakeTableUnreadable
 from omd.tables.bounds import Share, share
 from omd.tables.schema import leaves
 from omd.tables.staging import live_entries

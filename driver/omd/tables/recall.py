@@ -16,9 +16,9 @@ import psycopg
 
 from omd._core.engines import SPARK
 from omd._core.errors import OmdError
-from omd.control.errors import ModuleAborted, ModuleSkipped
-from omd.lake.calls import LakeCalls
-from omd.lake.errors import LakeConflict
+from omd.rooms.control.errors import ModuleAborted, ModuleSkipped
+from omd.rooms.lake.calls import LakeCalls
+from omd.rooms.lake.errors import LakeConflict
 from omd.tables.formats import Rewritten
 from omd.tables.run import LakeRun, Unstaged
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
 
     from omd._core.link import Link
-    from omd.control.blocks import Blocks
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.blocks import Blocks
+    from omd.rooms.control.run import ModuleRun
     from omd.tables.iceberg_run import Rewrite
     from omd.tables.table import LakeTable
     from omd.tables.undo import Undo

@@ -15,11 +15,16 @@ from typing import TYPE_CHECKING, Any
 from pyiceberg.manifest import DataFile
 
 from omd._core.errors import AnswerLost, CallerError, StateError
-from omd.control.calls import ControlCalls
-from omd.control.errors import InstanceNotExecuting, NoRollbackPending
-from omd.lake.calls import LakeCalls
-from omd.lake.errors import LakeConflict, LakeTableGone, UnknownLakeTable
-from omd.lake.rows import BeginWriteRow, FindTableRow, LakeCommitsRow, LakeFoldersRow
+from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.errors import InstanceNotExecuting, NoRollbackPending
+from omd.rooms.lake.calls import LakeCalls
+from omd.rooms.lake.errors import LakeConflict, LakeTableGone, UnknownLakeTable
+from omd.rooms.lake.rows import (
+    BeginWriteRow,
+    FindTableRow,
+    LakeCommitsRow,
+    LakeFoldersRow,
+)
 from omd.tables.catalogue import module_of
 from omd.tables.compaction import Group, exchange
 from omd.tables.delta_log import DeltaLog
@@ -39,7 +44,7 @@ from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
     from omd._core.link import Link
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.run import ModuleRun
     from omd.tables.delta_run import DeltaPending, DeltaRollback, RewriteDelta
     from omd.tables.iceberg_run import Rewrite
 

@@ -41,7 +41,7 @@ from pyiceberg.types import (
 )
 
 from omd._core.errors import CallerError
-from omd.lake.errors import LakeTableUnreadable
+from omd.rooms.lake.errors import LakeTableUnreadable
 
 FIELD_ID = "parquet.field.id"
 

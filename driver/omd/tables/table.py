@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from pyiceberg.io import FileIO
 
-from omd.lake.errors import NothingKept, UnknownLakeTable
+from omd.rooms.lake.errors import NothingKept, UnknownLakeTable
 from omd.tables.elsewhere import Elsewhere, catalog_name
 from omd.tables.files import file_io
 from omd.tables.metadata import Metadata
 
 if TYPE_CHECKING:
-    from omd.lake.rows import BeginWriteRow, FindTableRow
+    from omd.rooms.lake.rows import BeginWriteRow, FindTableRow
 
 
 @dataclass(frozen=True, slots=True)

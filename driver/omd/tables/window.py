@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from omd.control.engine_block import LoadWindow
-from omd.lake.calls import LakeCalls
+from omd.rooms.control.engine_block import LoadWindow
+from omd.rooms.lake.calls import LakeCalls
 
 if TYPE_CHECKING:
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.run import ModuleRun
 
 
 def window(run: ModuleRun, table: str) -> LoadWindow:

@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.turns import Connection, Take, timed
 from psycopg.types.json import Jsonb
 
-from omd.delivery.folders import LocalFolders
+from omd.rooms.delivery.folders import LocalFolders
 
 ROUNDS = 15
 FILES = ("customers.csv", "orders.csv", "_SUCCESS")

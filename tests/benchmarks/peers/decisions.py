@@ -450,7 +450,7 @@ def jdm(bench: Bench) -> None:
     import pyarrow as pa
     import zen
 
-    from omd.decision.rules import answers_of
+    from omd.rooms.decision.rules import answers_of
     from omd.spark.decision import operator
 
     model = json.loads((Path(omd.__file__).parent / "demo/decision/care.json").read_text())

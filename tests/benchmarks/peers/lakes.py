@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 import omd
 import omd.lake
 import omd.spark
-from omd.control.errors import ModuleSkipped
+from omd.rooms.control.errors import ModuleSkipped
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -10,8 +10,8 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 import omd
-from omd.control.rows import BatchListRow
 from omd.integrations.airflow.names import BaseHook
+from omd.rooms.control.rows import BatchListRow
 
 
 class OmdHook(BaseHook):

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 from omd._core.calls import Calls
 from omd._core.errors import CallerError
-from omd.control.rows import (
+from omd.rooms.control.rows import (
     BatchExecutionLogRow,
     BatchListRow,
     ModuleExecutionLogRow,
     ModuleListRow,
 )
-from omd.delivery.rows import DeliveryAgreementsRow, DeliveryLogRow
+from omd.rooms.delivery.rows import DeliveryAgreementsRow, DeliveryLogRow
 
 _NEWEST = 100  # so many runs of a Module may have been rolled back since
 

@@ -11,8 +11,6 @@ from airflow.sdk import BaseOperator
 
 import omd
 from omd._core.link import Link
-from omd.control.calls import ControlCalls
-from omd.control.rows import BatchExecutionLogRow
 from omd.integrations.airflow.contexts import execution_context
 from omd.integrations.airflow.failing import mistakes_fail, raise_of
 from omd.integrations.airflow.hooks import OmdHook
@@ -26,6 +24,8 @@ from omd.integrations.airflow.names import (
 )
 from omd.integrations.airflow.tasks import Ended, cancel_task, create_task
 from omd.integrations.airflow.triggers import OmdTaskTrigger
+from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.rows import BatchExecutionLogRow
 
 _TASK_ID = "omd_task_id"  # the XCom that names the task of dispatch
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import omd.errors  # noqa: F401 - psycopg raises them by their SQLSTATE
 from omd._core.errors import CallerError, ConfigurationError
-from omd.dispatch.calls import DispatchCalls
-from omd.dispatch.errors import UnknownTask, WrongTaskState
-from omd.dispatch.rows import TaskStateRow
+from omd.rooms.dispatch.calls import DispatchCalls
+from omd.rooms.dispatch.errors import UnknownTask, WrongTaskState
+from omd.rooms.dispatch.rows import TaskStateRow
 
 
 @dataclass(frozen=True, slots=True)

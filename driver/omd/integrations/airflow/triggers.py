@@ -10,11 +10,11 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from omd._core.errors import one_line
-from omd.dispatch.calls import DispatchCalls
 from omd.integrations.airflow.hooks import OmdHook
 from omd.integrations.airflow.looks import LOOKS
 from omd.integrations.airflow.tasks import cancel_task, end_of_task, is_mistake
 from omd.integrations.airflow.watch import Watch
+from omd.rooms.dispatch.calls import DispatchCalls
 
 
 class _OmdTrigger(BaseTrigger):

@@ -25,8 +25,8 @@ import psycopg
 from omd._core.errors import ConnectionFailed
 from omd._core.link import Link
 from omd._core.listener import Listener
-from omd.control.rows import BatchExecutionLogRow, ModuleExecutionLogRow
-from omd.dispatch.calls import DispatchCalls
+from omd.rooms.control.rows import BatchExecutionLogRow, ModuleExecutionLogRow
+from omd.rooms.dispatch.calls import DispatchCalls
 
 _log = logging.getLogger("omd.airflow")
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._core.engines import SPARK
-from omd.control.calls import ControlCalls
 from omd.programs.cli.common import (
     add_call,
     add_view,
@@ -27,6 +26,7 @@ from omd.programs.terminal.options import (
 )
 from omd.programs.terminal.tables import render, show, show_document, show_pairs, titled
 from omd.programs.terminal.text import row_dict, short
+from omd.rooms.control.calls import ControlCalls
 
 if TYPE_CHECKING:
     from omd.doors.control import Control
@@ -69,7 +69,7 @@ add_view(
 )
 def batch_show(code: str, dsn: str, output: str, limit: int) -> None:
     """Show a Batch: its Modules and child Batches, and its last runs."""
-    from omd.control import rows as t
+    from omd.rooms.control import rows as t
 
     with open_control(dsn) as control:
         control.previous_batch_instance(code)  # an unknown code is an error with a hint
@@ -101,7 +101,7 @@ def module() -> None:
 @click.option("--batch", "batch_code", metavar="CODE", help="Only Modules of this Batch.")
 def module_list(dsn: str, output: str, batch_code: str | None) -> None:
     """List all Modules with their last run."""
-    from omd.control import rows as t
+    from omd.rooms.control import rows as t
 
     with open_control(dsn) as control:
         show(
@@ -128,7 +128,7 @@ def module_list(dsn: str, output: str, batch_code: str | None) -> None:
 )
 def module_show(code: str, dsn: str, output: str, limit: int) -> None:
     """Show a Module: its definition, its pending rollback, and its last runs."""
-    from omd.control import rows as t
+    from omd.rooms.control import rows as t
 
     with open_control(dsn) as control:
         # An unknown code is an error with a hint.
@@ -450,7 +450,7 @@ def run_module(
     wait: float | None,
 ) -> int:
     """Run a Module, whatever its kind."""
-    from omd.control.death import await_turn, who_runs
+    from omd.rooms.control.death import await_turn, who_runs
 
     with open_control(dsn) as control:
         control.wait = None if wait is None else timedelta(seconds=wait)
@@ -600,7 +600,7 @@ def parameter_set(
 @click.option("--module", "module_code", metavar="CODE", help="Only parameters of this Module.")
 def parameter_list(dsn: str, output: str, batch_code: str | None, module_code: str | None) -> None:
     """List parameters and their values."""
-    from omd.control.rows import ParameterListRow
+    from omd.rooms.control.rows import ParameterListRow
 
     with open_control(dsn) as control:
         show(
@@ -624,7 +624,7 @@ def reap(dsn: str, output: str) -> None:
     Every begin does this for its own Batch or Module. The command prints which runs were declared
     dead, and why.
     """
-    from omd.control.rows import EventLogRow
+    from omd.rooms.control.rows import EventLogRow
 
     columns = ["type", "instance", "code", "why"]
     with open_control(dsn) as control:
@@ -744,7 +744,7 @@ def server(ctx: click.Context, dsn: str, output: str) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    from omd.control.rows import ServerRow
+    from omd.rooms.control.rows import ServerRow
 
     with open_control(dsn) as control:
         rows = control.report(ServerRow)
@@ -791,7 +791,7 @@ def confirm(as_: str, dsn: str, reason: str) -> None:
 @output_option
 def footprint(dsn: str, output: str) -> None:
     """Show how much room each table of OMD takes, the largest first."""
-    from omd.control.rows import FootprintRow
+    from omd.rooms.control.rows import FootprintRow
 
     with open_control(dsn) as control:
         rows = control.report(FootprintRow)

@@ -48,7 +48,7 @@ def register(manifest: Path, dsn: str, output: str) -> None:
     omd register module, such as omd_area_code (PRES). A second time it changes nothing.
     """
     from omd.integrations.dbt import modules_of, register
-    from omd.lineage.manifest import read_manifest
+    from omd.rooms.lineage.manifest import read_manifest
 
     read = read_manifest(manifest)
     nodes, are_begun = modules_of(read)

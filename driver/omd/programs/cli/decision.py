@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.decision.calls import DecisionCalls
 from omd.doors.registry import ENGINES
 from omd.programs.cli.common import add_call, add_view, dsn_option, opener
 from omd.programs.terminal.commands import ExitCode, Sections
@@ -34,6 +33,7 @@ from omd.programs.terminal.tables import (
     titled,
 )
 from omd.programs.terminal.text import row_dict, short
+from omd.rooms.decision.calls import DecisionCalls
 
 if TYPE_CHECKING:
     from omd.programs.cli.documents.decision import Change
@@ -377,8 +377,8 @@ def rejects(
     limit: int,
 ) -> None:
     """Show the records that a run of a stage has rejected, and why."""
-    from omd.decision.rows import DecisionRejectLogRow
     from omd.programs.report.decision import run_of
+    from omd.rooms.decision.rows import DecisionRejectLogRow
 
     with _open(dsn) as room:
         rows = room.report(

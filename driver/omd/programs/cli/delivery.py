@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._core.engines import SPARK
-from omd.delivery.calls import DeliveryCalls
-from omd.delivery.statuses import GOOD
 from omd.programs.cli.common import add_call, add_view, dsn_option, open_control, opener
 from omd.programs.cli.model_facts import Followers
 from omd.programs.terminal.commands import ExitCode, Group, Sections
@@ -39,6 +37,8 @@ from omd.programs.terminal.tables import (
     titled,
 )
 from omd.programs.terminal.text import row_dict, short
+from omd.rooms.delivery.calls import DeliveryCalls
+from omd.rooms.delivery.statuses import GOOD
 
 if TYPE_CHECKING:
     from omd.doors.delivery import Delivery
@@ -184,7 +184,7 @@ def _compiler(
             return None
 
         def check() -> None:
-            from omd.delivery.rows import DeliveryConstraintsRow
+            from omd.rooms.delivery.rows import DeliveryConstraintsRow
 
             code = str(model_file.model["interface"])
             constraints = room.report(DeliveryConstraintsRow, interface_code=code)
@@ -218,8 +218,8 @@ def _has_query(model: Mapping[str, Any]) -> bool:
 @click.option("--agreements", is_flag=True, help="With its tenants and agreements.")
 def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
     """Print the model of the interface CODE as a document; applying it changes nothing."""
-    from omd.delivery.rows import DeliveryAgreementsRow
     from omd.programs.cli.documents.delivery import model_as_yaml, whole_document
+    from omd.rooms.delivery.rows import DeliveryAgreementsRow
 
     with _open(dsn) as room:
         document = room.model_document(code)
@@ -255,8 +255,8 @@ def export_model(code: str, dsn: str, output: str) -> None:
     Example:
       omd model export shop --to odcs > shop.odcs.yaml
     """
-    from omd.delivery.rows import DeliveryModelsRow
     from omd.integrations.contracts.odcs_export import contract_as_yaml, odcs_contract
+    from omd.rooms.delivery.rows import DeliveryModelsRow
 
     with _open(dsn) as room:
         document = room.model_document(code)
@@ -733,8 +733,8 @@ def arrivals(
       omd delivery arrivals nyc --look        looks, and says what each folder is
       omd delivery arrivals nyc --deliver     delivers what is complete, the oldest first
     """
-    from omd.delivery.rows import ArrivalLocationsRow, ArrivalsRow
     from omd.doors import arrivals as a
+    from omd.rooms.delivery.rows import ArrivalLocationsRow, ArrivalsRow
 
     is_good = True
     with open_control(dsn) as control:
@@ -802,7 +802,7 @@ _add_view(
 @document_option
 def show_delivery(delivery_id: int, dsn: str, output: str) -> None:
     """Show all that is known about a delivery, what it waits for, and what happened to it."""
-    from omd.delivery import rows as t
+    from omd.rooms.delivery import rows as t
 
     with _open(dsn) as room:
         room.delivery_receipt(delivery_id)  # an unknown id is an error with a hint
@@ -865,7 +865,7 @@ def quarantine(
 
     It needs the role omd_data_reader, since these rows are data.
     """
-    from omd.delivery.rows import QuarantineRow
+    from omd.rooms.delivery.rows import QuarantineRow
 
     with _open(dsn) as room:
         newest = room.delivery_receipt(delivery_id)["attempt"]

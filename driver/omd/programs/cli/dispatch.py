@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 import click
 
 from omd._core.program import python
-from omd.dispatch.calls import DispatchCalls
 from omd.programs.cli.common import add_call, add_view, dsn_option, opener, report_error
 from omd.programs.report.metrics import listen_option, listening
 from omd.programs.terminal.commands import ExitCode, Sections
@@ -32,6 +31,7 @@ from omd.programs.terminal.options import (
 )
 from omd.programs.terminal.tables import render, show, show_document, show_pairs, titled
 from omd.programs.terminal.text import row_dict, short
+from omd.rooms.dispatch.calls import DispatchCalls
 
 if TYPE_CHECKING:
     F = TypeVar("F", bound=Callable[..., Any] | click.Command)

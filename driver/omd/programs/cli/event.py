@@ -7,13 +7,13 @@ from functools import partial
 
 import click
 
-from omd.event.calls import EventCalls
 from omd.programs.cli.common import add_call, add_view, dsn_option, open_control, opener
 from omd.programs.report.metrics import listen_option, listening
 from omd.programs.terminal.commands import ExitCode, Sections
 from omd.programs.terminal.options import limit_option, output_option
 from omd.programs.terminal.tables import show, tell_more, titled
 from omd.programs.terminal.text import short
+from omd.rooms.event.calls import EventCalls
 
 _open = opener(lambda control: control.event)
 
@@ -70,7 +70,7 @@ def publish(dsn: str) -> int:
 @click.option("--type", "types", multiple=True, metavar="TYPE", help="Only this type; repeatable.")
 def list_(dsn: str, output: str, limit: int, after: int | None, types: tuple[str, ...]) -> None:
     """Show what was published, newest last."""
-    from omd.event.rows import EventsRow
+    from omd.rooms.event.rows import EventsRow
 
     kinds = [kind.upper() for kind in types] or None
     with _open(dsn) as room:
@@ -184,9 +184,9 @@ def run(
       omd event run chat --allow-url https://chat.example.com/hook/
       omd event run pager --allow-command /usr/local/bin/page
     """
-    from omd.event.rows import EventSinksRow
     from omd.programs.sender.sender import serve
     from omd.programs.sender.sinks import KINDS, Allowed, Registered
+    from omd.rooms.event.rows import EventSinksRow
 
     def tell(line: str) -> None:
         click.echo(short(line), err=True)

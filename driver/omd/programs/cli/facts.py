@@ -148,7 +148,7 @@ def load(interface: str | None, dsn: str, output: str) -> int:
     The exit code is 1 when a load failed, which stops only its interface; 4 when another session
     loads one of them, 3 when a Module is inactive or must skip.
     """
-    from omd.facts.rows import FactsStateRow
+    from omd.rooms.facts.rows import FactsStateRow
 
     answers: list[dict[str, Any]] = []
     with _open(dsn) as room:
@@ -199,7 +199,7 @@ def status(dsn: str, output: str, interfaces: tuple[str, ...]) -> None:
 
     While a delivery is unfinished, nobody writes through views.
     """
-    from omd.facts.rows import FactsStateRow
+    from omd.rooms.facts.rows import FactsStateRow
 
     with _open(dsn) as room:
         rows = room.report(FactsStateRow, order_by=["interface_code"])

@@ -64,8 +64,8 @@ def run(dsn: str, until_quiet: bool) -> int:
     """
     with _extra("openlineage"):
         from omd.integrations.openlineage import SINK, OpenLineage, is_disabled
-    from omd.event.rows import EventSinksRow
     from omd.programs.sender.sender import serve
+    from omd.rooms.event.rows import EventSinksRow
 
     tell = partial(click.echo, err=True)
     if is_disabled():

@@ -20,7 +20,7 @@ from omd.programs.terminal.tables import (
 from omd.programs.terminal.text import row_dict
 
 if TYPE_CHECKING:
-    from omd.lake.rows import LakeTablesRow
+    from omd.rooms.lake.rows import LakeTablesRow
     from omd.tables.run import LakeTable
 
 _UNITS = {"day": "days", "days": "days", "hour": "hours", "hours": "hours"}
@@ -59,7 +59,7 @@ add_view(
 @document_option
 def show_table(dsn: str, output: str, table: str) -> None:
     """Show a table: its columns, its partitions, its folder, its newest commit."""
-    from omd.lake.rows import LakeTablesRow
+    from omd.rooms.lake.rows import LakeTablesRow
     from omd.tables.run import LakeRun
 
     with open_control(dsn) as control:
@@ -128,8 +128,8 @@ _COMMIT = titled(
 @limit_option()
 def show_history(dsn: str, output: str, table: str, limit: int | None) -> None:
     """Show the commits of a table, the newest last."""
-    from omd.lake.errors import UnknownLakeTable
-    from omd.lake.rows import LakeCommitsRow, LakeTablesRow
+    from omd.rooms.lake.errors import UnknownLakeTable
+    from omd.rooms.lake.rows import LakeCommitsRow, LakeTablesRow
 
     with open_control(dsn) as control:
         code = control.lake.find_table(table, table_format_code="ICEBERG").table_code

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._core.engines import SPARK
-from omd.lineage.calls import LineageCalls
 from omd.programs.cli.common import PROGRAM, add_call, dsn_option, open_control
 from omd.programs.report.metrics import listen_option, listening
 from omd.programs.terminal.commands import ExitCode, Group
@@ -26,12 +25,13 @@ from omd.programs.terminal.options import (
 )
 from omd.programs.terminal.tables import render, show, titled
 from omd.programs.terminal.text import row_dict, short
+from omd.rooms.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
     from omd.doors.lineage import Lineage
-    from omd.lineage.rows import ReadyListRow, SourcesRow
     from omd.programs.cli.documents.lineage import Change
     from omd.programs.terminal.graph import Node
+    from omd.rooms.lineage.rows import ReadyListRow, SourcesRow
 
 _STATUS = titled(
     "topic, lag, reason, blocker, state, hostid AS holder, attempts AS tries",
@@ -152,8 +152,8 @@ def import_manifest(manifest: Path, patterns: tuple[str, ...]) -> None:
     Example:
       omd lineage import target/manifest.json --select 'stg_*' > topics.yaml
     """
-    from omd.lineage.manifest import read_manifest
     from omd.programs.cli.topic_file import topic_file
+    from omd.rooms.lineage.manifest import read_manifest
 
     click.echo(topic_file(read_manifest(manifest), patterns), nl=False)
 
@@ -195,7 +195,7 @@ def status(topics: tuple[str, ...], dsn: str, output: str) -> int:
     Below stands in full what is wrong with a source or a topic, and the exit code is 1 when a
     source has a problem or a topic has FAILED.
     """
-    from omd.lineage.rows import LineageLagRow, SourcesRow
+    from omd.rooms.lineage.rows import LineageLagRow, SourcesRow
 
     with _open(dsn) as room:
         rows = room.control.report(LineageLagRow)
@@ -224,7 +224,7 @@ def sources(sources: tuple[str, ...], dsn: str, output: str) -> int:
 
     The exit code is 1 when a source has a problem.
     """
-    from omd.lineage.rows import SourcesRow
+    from omd.rooms.lineage.rows import SourcesRow
 
     with _open(dsn) as room:
         rows = room.control.report(SourcesRow)
@@ -307,8 +307,8 @@ def graph(dsn: str, format_: str, topics: tuple[str, ...]) -> None:
 
 
 def _graph(room: Lineage) -> tuple[dict[str, Node], list[tuple[str, str]]]:
-    from omd.lineage.rows import LineageGraphRow
     from omd.programs.terminal.graph import Node
+    from omd.rooms.lineage.rows import LineageGraphRow
 
     ready = {row.topic: row for row in room.ready_list()}
     nodes: dict[str, Node] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from omd.programs.terminal.tables import titled
 
 if TYPE_CHECKING:
-    from omd.control.connection import Connection
+    from omd.rooms.control.connection import Connection
 
 BATCH_RUN = titled(
     "batch_instance_id AS instance, batch_code, execution_status_code AS status,"
@@ -28,21 +28,21 @@ EVENT = titled(
 
 def batch_runs(control: Connection, limit: int | None, **conditions: Any) -> list[Any]:
     """Return the last Batch Instances, the newest last."""
-    from omd.control.rows import BatchExecutionLogRow
+    from omd.rooms.control.rows import BatchExecutionLogRow
 
     return _newest(control, BatchExecutionLogRow, "batch_instance_id", limit, conditions)
 
 
 def module_runs(control: Connection, limit: int | None, **conditions: Any) -> list[Any]:
     """Return the last Module Instances, the newest last."""
-    from omd.control.rows import ModuleExecutionLogRow
+    from omd.rooms.control.rows import ModuleExecutionLogRow
 
     return _newest(control, ModuleExecutionLogRow, "module_instance_id", limit, conditions)
 
 
 def events(control: Connection, limit: int | None, **conditions: Any) -> list[Any]:
     """Return the last events, the newest last."""
-    from omd.control.rows import EventLogRow
+    from omd.rooms.control.rows import EventLogRow
 
     return _newest(control, EventLogRow, "event_id", limit, conditions)
 

@@ -41,6 +41,6 @@ class Followers:
             click.echo(self.done, err=True)
 
     def _are_deployed(self) -> bool:
-        from omd.facts.rows import FactsStateRow
+        from omd.rooms.facts.rows import FactsStateRow
 
         return bool(self._control.facts.report(FactsStateRow, interface_code=self.interface))

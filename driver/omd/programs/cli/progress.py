@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from omd._core.periodic import Periodic
-from omd.delivery.calls import DeliveryCalls
-from omd.delivery.rows import DeliveryEventsRow, DeliveryMetricsRow
+from omd.rooms.delivery.calls import DeliveryCalls
+from omd.rooms.delivery.rows import DeliveryEventsRow, DeliveryMetricsRow
 
 if TYPE_CHECKING:
     from omd._core.link import Link
-    from omd.control.connection import Connection
+    from omd.rooms.control.connection import Connection
 
 
 class Progress:

@@ -28,8 +28,8 @@ from omd.programs.terminal.tables import (
     titled,
 )
 from omd.programs.terminal.text import row_dict
-from omd.provenance.calls import ProvenanceCalls
-from omd.provenance.rows import ErasureItemsRow, RecallsRow
+from omd.rooms.provenance.calls import ProvenanceCalls
+from omd.rooms.provenance.rows import ErasureItemsRow, RecallsRow
 
 F = TypeVar("F", bound=Callable[..., Any])
 

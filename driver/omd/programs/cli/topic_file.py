@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from omd.lineage.manifest import Manifest, Node
 from omd.programs.terminal.options import is_chosen
+from omd.rooms.lineage.manifest import Manifest, Node
 
 _COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PROCESSORS = {"incremental": "STEP", "table": "RELOAD"}

@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._core.errors import CallerError
-from omd.control.codes import ExecutionStatus
-from omd.decision.errors import UnknownStage
-from omd.decision.rows import DecisionRunLogRow, DecisionStageListRow, ExplainRow
 from omd.programs.terminal.markup import (
     FINDING,
     Html,
@@ -35,6 +32,9 @@ from omd.programs.terminal.markup import (
 )
 from omd.programs.terminal.tables import show_pairs, show_table
 from omd.programs.terminal.text import as_text, printable, row_dict
+from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.decision.errors import UnknownStage
+from omd.rooms.decision.rows import DecisionRunLogRow, DecisionStageListRow, ExplainRow
 
 if TYPE_CHECKING:
     from omd.doors.decision import Decision

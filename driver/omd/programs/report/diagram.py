@@ -50,8 +50,8 @@ class Link:
 
 def read_model(room: Facts, interface_code: str) -> tuple[list[Anchor], list[Link]]:
     """Return what is deployed for an interface; keys and types are those of its model."""
-    from omd.delivery.calls import DeliveryCalls
-    from omd.facts.rows import FactsMapRow
+    from omd.rooms.delivery.calls import DeliveryCalls
+    from omd.rooms.facts.rows import FactsMapRow
 
     document = DeliveryCalls(room._link).model_document(interface_code)
     entities: dict[str, dict[str, Any]] = {e["name"]: e for e in document["entities"]}

@@ -23,7 +23,7 @@ from omd.programs.terminal.tables import heading, show_document, show_pairs
 from omd.programs.terminal.text import as_text, printable, row_dict, short
 
 if TYPE_CHECKING:
-    from omd.control.rows import ExplainBeginRow
+    from omd.rooms.control.rows import ExplainBeginRow
 
 _ANSWERS = {"P": ExitCode.OK, "R": ExitCode.OK, "C": ExitCode.SKIPPED, "A": ExitCode.ABORTED}
 

@@ -29,7 +29,7 @@ from omd.programs.terminal.markup import (
 from omd.programs.terminal.text import as_text, printable, short
 
 if TYPE_CHECKING:
-    from omd.provenance.rows import ExplainRow
+    from omd.rooms.provenance.rows import ExplainRow
 
 # What each step is for people, and under which heading it stands.
 _TITLES = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from omd.event.rows import MetricListRow
+from omd.rooms.event.rows import MetricListRow
 
 # Of a histogram sql_exporter knows no type; its parts are counters that Prometheus puts together.
 _PARTS = {"histogram": {"_bucket": ["le"], "_sum": [], "_count": []}}

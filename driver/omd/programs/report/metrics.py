@@ -14,7 +14,7 @@ from omd._core.calls import Calls
 from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.service.endpoint import Endpoint
 from omd.programs.terminal.commands import Group
-from omd.report.rows import MetricsRow, PrometheusRow
+from omd.rooms.report.rows import MetricsRow, PrometheusRow
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -140,8 +140,8 @@ def _add_file(name: str, file: str, about: str) -> None:
     @metrics.command(name, help=about)
     @dsn_option
     def command(dsn: str) -> None:
-        from omd.event.rows import MetricListRow
         from omd.programs.report.metric_files import FILES
+        from omd.rooms.event.rows import MetricListRow
 
         with open_control(dsn) as control:
             rows = sorted(control.report(MetricListRow), key=lambda row: row.metric_name)

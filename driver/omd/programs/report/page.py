@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.conninfo import conninfo_to_dict
 
-from omd.control import rows as t
-from omd.delivery import rows as v
-from omd.dispatch import rows as d
-from omd.lineage.rows import SourcesRow
 from omd.programs.report import sections as c
 from omd.programs.terminal import charts
 from omd.programs.terminal.charts import columns_chart, compact, lanes, tiles, timeline
@@ -28,6 +24,10 @@ from omd.programs.terminal.markup import (
     section,
     table,
 )
+from omd.rooms.control import rows as t
+from omd.rooms.delivery import rows as v
+from omd.rooms.dispatch import rows as d
+from omd.rooms.lineage.rows import SourcesRow
 
 if TYPE_CHECKING:
     from omd.doors.control import Control

@@ -8,7 +8,7 @@ import click
 
 from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.terminal.text import row_dict
-from omd.report.rows import FlowNodesRow, FlowRow
+from omd.rooms.report.rows import FlowNodesRow, FlowRow
 
 
 @click.group()

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.delivery.rows import DeliveryEventsRow, DeliveryLogRow, DeliveryStateRow
 from omd.programs.terminal.markup import (
     FINDING,
     Html,
@@ -30,6 +29,7 @@ from omd.programs.terminal.markup import (
 )
 from omd.programs.terminal.tables import show_pairs, show_table
 from omd.programs.terminal.text import as_text, printable, short
+from omd.rooms.delivery.rows import DeliveryEventsRow, DeliveryLogRow, DeliveryStateRow
 
 if TYPE_CHECKING:
     from omd.doors.delivery import Delivery

@@ -13,13 +13,13 @@ from omd.programs.terminal.options import document_option
 from omd.programs.terminal.tables import show as show_rows
 from omd.programs.terminal.tables import show_document, show_pairs
 from omd.programs.terminal.text import as_text, row_dict, short
-from omd.report.rows import ProblemsRow
+from omd.rooms.report.rows import ProblemsRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from omd.control.rows import EventLogRow, TraceRow
     from omd.doors.control import Control
+    from omd.rooms.control.rows import EventLogRow, TraceRow
 
 _FAILURES = (1, 2, 6)
 _COUNTS = ("input", "inserted", "updated", "deleted", "discarded", "rejected")
@@ -57,7 +57,7 @@ def show(run: tuple[bool, int], dsn: str, output: str) -> None:
         if is_batch:
             rows = batch_runs(control, 1, batch_instance_id=instance)
         else:
-            from omd.control.rows import TraceRow
+            from omd.rooms.control.rows import TraceRow
 
             rows = control.report(TraceRow, module_instance_id=instance)
         if not rows or instance == 0:
@@ -92,7 +92,7 @@ def show(run: tuple[bool, int], dsn: str, output: str) -> None:
 def _module(
     control: Control, row: TraceRow, problems: list[ProblemsRow]
 ) -> Iterator[tuple[str, str]]:
-    from omd.control.rows import PendingRollbacksRow, WriteLogRow
+    from omd.rooms.control.rows import PendingRollbacksRow, WriteLogRow
 
     instance = row.module_instance_id
     of = f", in {row.batch_code}, Batch Instance {row.batch_instance_id}" if row.batch_code else ""

@@ -34,12 +34,12 @@ def status(dsn: str, output: str, limit: int) -> None:
     The exit code is 1 when a problem is an ERROR: a run that failed, a Module that was given up, a
     dead task.
     """
-    from omd.control import rows as t
-    from omd.decision.rows import DecisionLastRejectsRow
-    from omd.delivery.rows import ArrivalSummaryRow, DeliveryStateRow
-    from omd.dispatch.rows import DispatchQueueRow
-    from omd.facts.rows import FactsStateRow
-    from omd.report.rows import ProblemsRow, WorkSummaryRow
+    from omd.rooms.control import rows as t
+    from omd.rooms.decision.rows import DecisionLastRejectsRow
+    from omd.rooms.delivery.rows import ArrivalSummaryRow, DeliveryStateRow
+    from omd.rooms.dispatch.rows import DispatchQueueRow
+    from omd.rooms.facts.rows import FactsStateRow
+    from omd.rooms.report.rows import ProblemsRow, WorkSummaryRow
 
     with open_control(dsn) as control:
         problems = control.report(

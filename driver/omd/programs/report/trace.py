@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from omd.control.codes import ExecutionStatus
 from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.terminal.options import document_option, json_value, page_option
 from omd.programs.terminal.text import as_json, as_text, printable, row_dict, short
+from omd.rooms.control.codes import ExecutionStatus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from omd.control.rows import TraceRow
     from omd.programs.report.traced import Run
+    from omd.rooms.control.rows import TraceRow
 
 
 @click.command()
@@ -61,7 +61,7 @@ def trace(
     if (instance is None) == (table_code is None) or (key is None) != (table_code is None):
         raise click.UsageError("name either an INSTANCE, or a row by --row and --key")
     direction = "BOTH" if is_up == is_down else "UP" if is_up else "DOWN"
-    from omd.control.rows import TraceRow
+    from omd.rooms.control.rows import TraceRow
 
     with open_control(dsn) as control:
         about: list[TraceRow] = []

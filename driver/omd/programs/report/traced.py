@@ -21,7 +21,7 @@ from omd.programs.terminal.markup import (
 from omd.programs.terminal.text import short
 
 if TYPE_CHECKING:
-    from omd.provenance.rows import TraceRow, TraceRowRow
+    from omd.rooms.provenance.rows import TraceRow, TraceRowRow
 
     Run = TraceRow | TraceRowRow
 

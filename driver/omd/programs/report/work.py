@@ -9,7 +9,7 @@ import click
 from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.terminal.options import output_option
 from omd.programs.terminal.tables import show, titled
-from omd.report.rows import ProblemsRow, ReadyWorkRow, WorkAdoptionRow, WorkRow
+from omd.rooms.report.rows import ProblemsRow, ReadyWorkRow, WorkAdoptionRow, WorkRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from omd.event.rows import TakeEventsRow
 from omd.programs.sender.sender import Outcome, Refused, Settled, Wait
 from omd.programs.service.loop import signal_name
+from omd.rooms.event.rows import TakeEventsRow
 
 TIMEOUT = 10.0  # seconds that a program has
 _UNFIT = 65  # EX_DATAERR of sysexits.h: the fault is the event's

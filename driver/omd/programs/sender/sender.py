@@ -22,13 +22,13 @@ import psycopg
 
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
-from omd.control.connection import Connection
 from omd.doors.event import Event
-from omd.event.errors import SinkNotHeld, UnknownSink
-from omd.event.rows import EventSinksRow, TakeEventsRow
 from omd.programs.service.loop import Loop
 from omd.programs.service.publisher import Publisher
 from omd.programs.terminal.commands import ExitCode
+from omd.rooms.control.connection import Connection
+from omd.rooms.event.errors import SinkNotHeld, UnknownSink
+from omd.rooms.event.rows import EventSinksRow, TakeEventsRow
 
 _TRIES = 3  # so often an event is sent that its receiver refuses
 _BETWEEN_TRIES = 0.2

@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from omd.event.calls import EventCalls
-from omd.event.rows import SinkDefinitionRow, TakeEventsRow
 from omd.programs.sender.command import TIMEOUT, Command
 from omd.programs.sender.sender import Outcome, Transport, Wait
 from omd.programs.sender.webhook import Webhook
+from omd.rooms.event.calls import EventCalls
+from omd.rooms.event.rows import SinkDefinitionRow, TakeEventsRow
 
 KINDS = ("COMMAND", "WEBHOOK")
 _FRESH = 1.0  # so many seconds a definition is used without another look

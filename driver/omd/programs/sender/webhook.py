@@ -17,9 +17,9 @@ from contextlib import suppress
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from omd._core.version import __version__
-from omd.event.rows import TakeEventsRow
 from omd.programs.sender.dialing import Connection, NotPublic, TLSConnection
 from omd.programs.sender.sender import Outcome, Wait, http_outcome
+from omd.rooms.event.rows import TakeEventsRow
 
 TIMEOUT = 10.0  # seconds, for all of one request
 SECRETS = "OMD_SECRET_"  # how the names of the variables begin that may sign

@@ -19,14 +19,14 @@ import psycopg
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.link import Link
 from omd._core.listener import Listener
-from omd.control.connection import Connection
-from omd.delivery.rows import DeliveryQueueRow
 from omd.doors.facts import Facts
-from omd.facts.calls import FactsCalls
-from omd.facts.rows import FactsStateRow, LoadAnswer
 from omd.programs.service.loop import Call, Links, Loop
 from omd.programs.terminal.options import is_chosen
 from omd.programs.terminal.text import short
+from omd.rooms.control.connection import Connection
+from omd.rooms.delivery.rows import DeliveryQueueRow
+from omd.rooms.facts.calls import FactsCalls
+from omd.rooms.facts.rows import FactsStateRow, LoadAnswer
 
 _PATIENCE = timedelta(minutes=1)  # so long a load waits for a database that restarts
 

@@ -24,15 +24,15 @@ from omd._core.calls import Repeat, Routine
 from omd._core.engines import Engine
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
-from omd.control.connection import Connection
 from omd.doors.lineage import Lineage
-from omd.lineage.codes import StepResult
-from omd.lineage.step import StepOutcome, step_in_database
 from omd.programs.service.loop import Call, Child, Links, Loop
 from omd.programs.service.publisher import Publisher
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import is_chosen
 from omd.programs.terminal.text import short
+from omd.rooms.control.connection import Connection
+from omd.rooms.lineage.codes import StepResult
+from omd.rooms.lineage.step import StepOutcome, step_in_database
 
 # After a read of the whole ready list the next one waits this many times as long as it took; after
 # a read of a few topics, the next such one waits once as long. Neither waits for the other.

@@ -27,10 +27,10 @@ from typing import Any
 from omd._core import signals
 from omd._core.functions import Permitted
 from omd._core.program import python
-from omd.control.connection import Connection
 from omd.doors.task import Claim, Task
 from omd.programs.service.loop import Child
 from omd.programs.worker.handlers import Ending, TaskType, run_in_python, session_of
+from omd.rooms.control.connection import Connection
 
 _COMMAND = python("from omd.programs.worker.child import main; main()")
 _PR_SET_PDEATHSIG = 1

@@ -23,10 +23,10 @@ from omd._core.errors import CallerError, NotInstalled, one_line
 from omd._core.functions import Permitted, function_named
 from omd._core.link import Link
 from omd._core.texts import storable
-from omd.control.block import describe
-from omd.control.calls import ControlCalls
-from omd.control.connection import Connection
-from omd.control.errors import NeedsWorker
+from omd.rooms.control.block import describe
+from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.connection import Connection
+from omd.rooms.control.errors import NeedsWorker
 
 if TYPE_CHECKING:
     from omd.doors.task import Task

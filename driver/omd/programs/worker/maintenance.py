@@ -13,8 +13,8 @@ import psycopg
 
 from omd._core.calls import Calls, Repeat, Routine
 from omd._core.errors import AnswerLost, ConnectionFailed, OmdError, one_line
-from omd.dispatch.calls import DispatchCalls
-from omd.dispatch.errors import UnknownSchedule
+from omd.rooms.dispatch.calls import DispatchCalls
+from omd.rooms.dispatch.errors import UnknownSchedule
 
 if TYPE_CHECKING:
     from omd.programs.service.loop import Shared

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from omd._core.functions import Permitted
 from omd._core.link import Link
-from omd.control.connection import Connection
 from omd.doors.task import Claim, Task
 from omd.programs.service.loop import Links, Loop
 from omd.programs.worker.child import TaskProcess
@@ -27,6 +26,7 @@ from omd.programs.worker.handlers import (
     run_in_python,
     session_of,
 )
+from omd.rooms.control.connection import Connection
 
 _IDLE = 60.0  # seconds after which a process or a connection that waits for a task is ended
 REST = 0.05  # seconds after which a worker is woken for endings, although there is more to do

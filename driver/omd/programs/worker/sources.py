@@ -12,7 +12,7 @@ import psycopg
 
 from omd._core.calls import Calls, Routine
 from omd._core.errors import ConnectionFailed, OmdError, one_line
-from omd.dispatch.rows import DispatchSourcesRow, FireSourcesAnswer
+from omd.rooms.dispatch.rows import DispatchSourcesRow, FireSourcesAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

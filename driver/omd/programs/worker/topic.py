@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from omd._core.engines import SPARK
-from omd.control.connection import Connection
 from omd.doors.lineage import Lineage
-from omd.lineage.calls import LineageCalls
-from omd.lineage.codes import StepResult
+from omd.rooms.control.connection import Connection
+from omd.rooms.lineage.calls import LineageCalls
+from omd.rooms.lineage.codes import StepResult
 
 _OUTCOMES = {
     StepResult.DONE: "S",

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from omd._core.calls import Calls, Repeat, Routine
 from omd._core.cost import measured
 from omd._core.engines import SPARK
-from omd.control.calls import ControlCalls
-from omd.control.codes import ExecutionStatus
-from omd.dispatch.calls import DispatchCalls
 from omd.doors import arrivals
-from omd.lineage.calls import LineageCalls
+from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.dispatch.calls import DispatchCalls
+from omd.rooms.lineage.calls import LineageCalls
 
 if TYPE_CHECKING:
     from omd._core.link import Link

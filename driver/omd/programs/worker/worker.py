@@ -27,15 +27,6 @@ from omd._core.functions import Permitted
 from omd._core.link import Link
 from omd._core.listener import Listener
 from omd._core.periodic import Periodic
-from omd.control.connection import Connection
-from omd.dispatch.calls import DispatchCalls
-from omd.dispatch.errors import BackendGone
-from omd.dispatch.rows import (
-    DispatchQueueRow,
-    DispatchRunningRow,
-    DispatchSchedulesRow,
-    DispatchSourcesRow,
-)
 from omd.doors.control import connect
 from omd.doors.task import Claim, Task
 from omd.programs.service.loop import Links, Loop, Shared
@@ -46,6 +37,15 @@ from omd.programs.worker.handlers import TaskType, near, refresher, task_types
 from omd.programs.worker.maintenance import Maintenance
 from omd.programs.worker.slots import REST, Claimed, Ended, Slots
 from omd.programs.worker.sources import Near, News, Sources, fire_all
+from omd.rooms.control.connection import Connection
+from omd.rooms.dispatch.calls import DispatchCalls
+from omd.rooms.dispatch.errors import BackendGone
+from omd.rooms.dispatch.rows import (
+    DispatchQueueRow,
+    DispatchRunningRow,
+    DispatchSchedulesRow,
+    DispatchSourcesRow,
+)
 
 _SHORT = 0.05  # seconds; tasks of types that take less are claimed ahead
 _AHEAD = 500  # so many at most,

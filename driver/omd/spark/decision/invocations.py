@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from omd.decision.rules import NoJson
+from omd.rooms.decision.rules import NoJson
 from omd.spark.decision.failed import Failed
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.decision.rules import odd_character
+from omd.rooms.decision.rules import odd_character
 from omd.spark.decision.keys import family_of, json_of, named, sort_key
 from omd.spark.decision.shape import Buffers, LinkShape
 
 if TYPE_CHECKING:
-    from omd.decision.block import StageRun
+    from omd.rooms.decision.block import StageRun
 
 _BLOCKS_PER_PARTITION = 2048  # 16 MB
 _MAX_PARTITIONS = 8  # each needs a connection

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import sql
 
-from omd.decision.rules import answers_of
+from omd.rooms.decision.rules import answers_of
 from omd.spark.relation import catalogue
 
 if TYPE_CHECKING:

@@ -19,14 +19,14 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from omd._core.engines import SPARK
 from omd._core.errors import one_line
-from omd.control.codes import ExecutionStatus
-from omd.control.connection import Connection
-from omd.control.errors import BlockUndone
-from omd.control.run import call_job
-from omd.decision.block import StageRun
-from omd.decision.rows import DecisionRunLogRow
-from omd.decision.rules import require_allowed
-from omd.decision.run import DecisionOutcome
+from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.connection import Connection
+from omd.rooms.control.errors import BlockUndone
+from omd.rooms.control.run import call_job
+from omd.rooms.decision.block import StageRun
+from omd.rooms.decision.rows import DecisionRunLogRow
+from omd.rooms.decision.rules import require_allowed
+from omd.rooms.decision.run import DecisionOutcome
 from omd.spark.decision import operator as op
 from omd.spark.decision.links import Links
 from omd.spark.decision.operator import CLUSTERED, RESULTS

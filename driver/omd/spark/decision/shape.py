@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from omd.decision.rules import read_json, write_json
+from omd.rooms.decision.rules import read_json, write_json
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from omd.decision.rules import odd_character
+from omd.rooms.decision.rules import odd_character
 from omd.spark.decision.failed import Failed
 from omd.spark.decision.waiting import Segment
 

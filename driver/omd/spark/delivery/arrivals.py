@@ -1,4 +1,4 @@
-"""What is in a location of any file system that Spark reaches; see `omd.delivery.folders`."""
+"""What is in a location of any file system that Spark reaches; see `omd.rooms.delivery.folders`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 
 from omd._core.errors import one_line
-from omd.delivery.folders import printable, with_manifest
+from omd.rooms.delivery.folders import printable, with_manifest
 from omd.spark.hadoop import Folder
 
 if TYPE_CHECKING:

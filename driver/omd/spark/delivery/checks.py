@@ -16,7 +16,7 @@ from omd._core.errors import InvalidModel
 from omd.spark.delivery.permitted import require_expression, require_query
 
 if TYPE_CHECKING:
-    from omd.delivery.rows import DeliveryConstraintsRow
+    from omd.rooms.delivery.rows import DeliveryConstraintsRow
 
 _TYPES = {
     "boolean": "boolean",

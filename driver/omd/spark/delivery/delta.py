@@ -19,7 +19,7 @@ from omd.spark.delivery.staging.staged import PLACE
 from omd.spark.job import write_table
 
 if TYPE_CHECKING:
-    from omd.delivery.run import DeliveryRun
+    from omd.rooms.delivery.run import DeliveryRun
 
 
 def write_delta(run: DeliveryRun, side: Side) -> int:

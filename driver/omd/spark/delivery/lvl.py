@@ -23,7 +23,7 @@ from omd.spark.relation import Relation, catalogue, mover
 from omd.spark.types import write_array
 
 if TYPE_CHECKING:
-    from omd.delivery.run import DeliveryRun
+    from omd.rooms.delivery.run import DeliveryRun
 
 HASHES = ("acm_hash_a", "acm_hash_b")
 RECORD_IND = "acm_record_ind"

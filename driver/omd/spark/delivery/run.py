@@ -25,7 +25,7 @@ from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
 
 if TYPE_CHECKING:
-    from omd.delivery.run import DeliveryRun
+    from omd.rooms.delivery.run import DeliveryRun
     from omd.spark.delivery.staging import Staged
 
 

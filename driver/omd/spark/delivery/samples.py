@@ -20,7 +20,7 @@ from omd.spark.delivery.staging import unmarked
 from omd.spark.delivery.staging.staged import FROM, PLACE, RAW
 
 if TYPE_CHECKING:
-    from omd.delivery.run import DeliveryRun
+    from omd.rooms.delivery.run import DeliveryRun
     from omd.spark.delivery.plan import Constraint, Plan
 
 _OF_THE_WHOLE = ("columns", "row_count")  # they are about no single row

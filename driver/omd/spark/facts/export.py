@@ -21,7 +21,7 @@ from omd.spark.sessions import active, register, session
 from omd.spark.side_by_side import side_by_side
 
 if TYPE_CHECKING:
-    from omd.facts.export import ExportRun
+    from omd.rooms.facts.export import ExportRun
 
 MANIFEST = "_manifest.json"
 

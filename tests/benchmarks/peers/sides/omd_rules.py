@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StringType
 
 import omd.spark
-from omd.delivery.source import source_of
+from omd.rooms.delivery.source import source_of
 from omd.spark.delivery.casts import spark_type, typed
 from omd.spark.delivery.plan import Attribute, Plan
 from omd.spark.delivery.stage1 import check

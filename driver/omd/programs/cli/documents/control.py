@@ -14,7 +14,7 @@ from omd._core.documents import child
 from omd.programs.terminal.yaml_file import unknown
 
 if TYPE_CHECKING:
-    from omd.control.connection import Connection
+    from omd.rooms.control.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)

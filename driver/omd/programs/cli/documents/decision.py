@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import psycopg
 
-from omd.decision.rows import (
+from omd.programs.terminal.yaml_file import as_yaml, in_order, read_document, read_json
+from omd.rooms.decision.rows import (
     DecisionRulesetListRow,
     DecisionStageListRow,
     DecisionTestListRow,
 )
-from omd.programs.terminal.yaml_file import as_yaml, in_order, read_document, read_json
 
 if TYPE_CHECKING:
     from omd.doors.decision import Decision

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import psycopg
 
-from omd.delivery.calls import DeliveryCalls
-from omd.delivery.rows import DeliveryAgreementsRow, DeliveryTenantsRow
 from omd.programs.terminal.text import as_text
 from omd.programs.terminal.yaml_file import as_yaml, in_order, read_document, unknown
+from omd.rooms.delivery.calls import DeliveryCalls
+from omd.rooms.delivery.rows import DeliveryAgreementsRow, DeliveryTenantsRow
 
 if TYPE_CHECKING:
     from omd.doors.delivery import Delivery

@@ -19,8 +19,6 @@ import click
 import psycopg
 import yaml
 
-from omd.lineage.calls import LineageCalls
-from omd.lineage.rows import LineageTopicsRow
 from omd.programs.terminal.yaml_file import (
     AnyLoader,
     bounded_text,
@@ -28,6 +26,8 @@ from omd.programs.terminal.yaml_file import (
     unknown,
     within_bounds,
 )
+from omd.rooms.lineage.calls import LineageCalls
+from omd.rooms.lineage.rows import LineageTopicsRow
 
 if TYPE_CHECKING:
     from omd.doors.lineage import Lineage

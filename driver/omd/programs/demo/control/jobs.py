@@ -14,7 +14,7 @@ from omd.programs.demo.files import YEAR, Source
 from omd.spark import stamp
 
 if TYPE_CHECKING:
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.run import ModuleRun
 
 _PARTS = 4
 

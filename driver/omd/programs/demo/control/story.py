@@ -15,12 +15,6 @@ from pyspark.sql import SparkSession
 
 import omd
 from omd import ExecutionStatus
-from omd.control.rows import (
-    BatchExecutionLogRow,
-    CurrentProcessingRow,
-    DirectivesRow,
-    ModuleExecutionLogRow,
-)
 from omd.programs.demo import files
 from omd.programs.demo.control import proof
 from omd.programs.demo.control.jobs import MODULES, Month
@@ -34,6 +28,12 @@ from omd.programs.demo.stage import (
     start_spark,
 )
 from omd.programs.terminal.text import short
+from omd.rooms.control.rows import (
+    BatchExecutionLogRow,
+    CurrentProcessingRow,
+    DirectivesRow,
+    ModuleExecutionLogRow,
+)
 
 BATCH = "b_flights"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import omd
-from omd.decision.rows import DecisionRulesetListRow
 from omd.programs.cli.documents.decision import define, read_files
 from omd.programs.demo import files
 from omd.programs.demo.control.proof import tell_checks
@@ -37,10 +36,11 @@ from omd.programs.report.decision import (
     rules_hit,
     tell,
 )
+from omd.rooms.decision.rows import DecisionRulesetListRow
 
 if TYPE_CHECKING:
-    from omd.decision.run import DecisionOutcome
     from omd.doors.decision import Decision
+    from omd.rooms.decision.run import DecisionOutcome
 
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 FUNCTION, TABLE = "care_function", "care_table"

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import omd
-from omd.delivery.errors import UnknownInterface
-from omd.delivery.rows import DeliveryLogRow, DeliveryMetricsRow
 from omd.programs.cli.documents.delivery import apply_model, read_model
 from omd.programs.demo.control.proof import tell_checks
 from omd.programs.demo.delivery import proof
@@ -31,11 +29,13 @@ from omd.programs.demo.stage import (
     wait_for,
 )
 from omd.programs.report.receipt import explain, read_receipt
+from omd.rooms.delivery.errors import UnknownInterface
+from omd.rooms.delivery.rows import DeliveryLogRow, DeliveryMetricsRow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from omd.delivery.run import Receipt
+    from omd.rooms.delivery.run import Receipt
 
 # The last month, and the days of each; all that happens has happened by the fifth month.
 YEAR_LONG, QUICK = (12, 31), (5, 7)

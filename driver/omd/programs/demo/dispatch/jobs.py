@@ -17,7 +17,7 @@ import omd
 from omd.programs.demo.files import MISSING
 
 if TYPE_CHECKING:
-    from omd.control.run import Batch, ModuleRun
+    from omd.rooms.control.run import Batch, ModuleRun
 
 COLUMNS = "day, carrier, flight, origin, dest, sched_dep_time, dep_delay"
 

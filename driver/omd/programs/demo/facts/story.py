@@ -15,9 +15,6 @@ from psycopg import sql
 from psycopg.rows import tuple_row
 
 import omd
-from omd.delivery.rows import DeliveryQueueRow
-from omd.facts.errors import ChildrenExist
-from omd.facts.rows import FactsLoadsRow, FactsMapRow, FactsRemovalsRow, FactsStateRow
 from omd.programs.demo.delivery import story as delivery
 from omd.programs.demo.delivery.story import QUICK, YEAR_LONG  # noqa: F401 - the command asks for both
 from omd.programs.demo.facts import proof
@@ -30,6 +27,14 @@ from omd.programs.demo.stage import (
     install_omd,
     start_spark,
     tell_verdict,
+)
+from omd.rooms.delivery.rows import DeliveryQueueRow
+from omd.rooms.facts.errors import ChildrenExist
+from omd.rooms.facts.rows import (
+    FactsLoadsRow,
+    FactsMapRow,
+    FactsRemovalsRow,
+    FactsStateRow,
 )
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from omd._core.engines import SPARK
 from omd.programs.demo.files import YEAR, Source
 
 if TYPE_CHECKING:
-    from omd.control.run import ModuleRun
+    from omd.rooms.control.run import ModuleRun
 
 
 @dataclass(frozen=True)

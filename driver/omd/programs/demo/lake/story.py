@@ -15,9 +15,6 @@ from pyspark.sql import DataFrame, SparkSession
 import omd
 from omd import ExecutionStatus
 from omd._core import packages
-from omd.control.rows import BatchExecutionLogRow, ModuleExecutionLogRow
-from omd.lake.errors import UnknownNamespace
-from omd.lake.rows import LakeCommitsRow, LakeFoldersRow
 from omd.programs.demo import files
 from omd.programs.demo.control.proof import Check
 from omd.programs.demo.files import YEAR
@@ -38,6 +35,9 @@ from omd.programs.demo.stage import (
     wait_for,
 )
 from omd.programs.terminal.text import short
+from omd.rooms.control.rows import BatchExecutionLogRow, ModuleExecutionLogRow
+from omd.rooms.lake.errors import UnknownNamespace
+from omd.rooms.lake.rows import LakeCommitsRow, LakeFoldersRow
 
 NAMESPACE = "nyc_lake"
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)

@@ -16,10 +16,10 @@ from psycopg.rows import tuple_row
 
 import omd
 from omd._core.program import python
-from omd.control.codes import ExecutionStatus
 from omd.programs.demo.trust import loader, place
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.text import short
+from omd.rooms.control.codes import ExecutionStatus
 
 if TYPE_CHECKING:
     from omd.programs.demo.stage import Screen

@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from omd.decision.rows import DecisionRunLogRow, ExplainRow
 from omd.programs.report import decision as explained
 from omd.programs.terminal.markup import Html, badge, described, join, moment, number
 from omd.programs.web import cells, lists, parts
 from omd.programs.web.section import Asked, Row, Screen, Section, Select
+from omd.rooms.decision.rows import DecisionRunLogRow, ExplainRow
 
 # A run that a recall took back is not in omd_report.decision_run_log, and has kept what it decided.
 _RUN = """\

@@ -15,7 +15,7 @@ from omd.programs.report import explained
 from omd.programs.terminal.markup import Html, described, el, join
 from omd.programs.web import cells, linked, lists, parts
 from omd.programs.web.section import Asked, Row, Screen, Section, Select
-from omd.provenance.rows import ExplainRow
+from omd.rooms.provenance.rows import ExplainRow
 
 # The columns of the views of an entity; which of them are its key says the model.
 _COLUMNS = """\

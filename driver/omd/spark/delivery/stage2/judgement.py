@@ -14,7 +14,7 @@ from omd.spark.delivery.stage2.side import Side
 from omd.spark.delivery.stage2.sides import Sides
 
 if TYPE_CHECKING:
-    from omd.delivery.run import DeliveryRun
+    from omd.rooms.delivery.run import DeliveryRun
     from omd.spark.delivery.plan import Plan
     from omd.spark.delivery.stage1 import Checked
 

@@ -14,7 +14,7 @@ from omd.spark.delivery.stage2.joins import without
 from omd.spark.delivery.stage2.side import Side, kept
 
 if TYPE_CHECKING:
-    from omd.delivery.run import DeliveryRun
+    from omd.rooms.delivery.run import DeliveryRun
     from omd.spark.delivery.plan import Plan, Relationship
     from omd.spark.delivery.stage1 import Checked
 

@@ -25,9 +25,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from omd._core.errors import OmdError
-from omd.delivery import beneath
-from omd.delivery.errors import DeliveryArgumentInvalid
-from omd.delivery.folders import printable
+from omd.rooms.delivery import beneath
+from omd.rooms.delivery.errors import DeliveryArgumentInvalid
+from omd.rooms.delivery.folders import printable
 
 COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _GLOB = re.compile(r"([\[\]{}?*\\])")

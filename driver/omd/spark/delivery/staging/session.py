@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from omd.delivery.errors import DeliveryArgumentInvalid
+from omd.rooms.delivery.errors import DeliveryArgumentInvalid
 from omd.spark.sessions import cloned
 
 _SETTINGS = {

@@ -1,0 +1,242 @@
+"""A session with the control plane, as every block and every room takes it.
+
+It passes a call to the database and returns its answer as a typed object. It decides nothing. The
+routines are in `omd.rooms.control.calls`, which is generated.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+
+import psycopg
+from psycopg.pq import TransactionStatus
+from typing_extensions import Self, TypeVar
+
+from omd._core import signals
+from omd._core.calls import Calls
+from omd._core.cost import measured
+from omd._core.errors import CallerError
+from omd._core.functions import Permitted
+from omd._core.link import Link
+from omd._core.texts import storable
+from omd.rooms.control.calls import ControlCalls
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from omd._core.engines import Engines
+
+    # Blocks keep the type of their connection: that of `omd.Control`, which stands above them, is
+    # their users'.
+    C = TypeVar("C", bound="Connection", default="Connection", covariant=True)
+else:
+    from typing import TypeVar
+
+    C = TypeVar("C")
+
+__all__ = ["C", "Connection", "Door", "callers"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+# Who called, as OpenLineage and W3C Trace Context name it; a variable has the name in capitals.
+_CALLERS = ("openlineage_parent_id", "openlineage_root_parent_id", "traceparent", "tracestate")
+_SETTING = "omd.execution_context"
+
+
+def callers() -> dict[str, str]:
+    """Return what the environment says about who called."""
+    given = {key: os.environ.get(key.upper()) for key in _CALLERS}
+    return {key: storable(value) for key, value in given.items() if value}
+
+
+def called(link: Link, context: Any) -> Any:
+    """Return the execution context of a run that the database performs, with who called.
+
+    The setting tells it to the members of a Batch too. What the caller gives stays, and so does
+    what the session says already.
+    """
+    if context is not None and not isinstance(context, Mapping):
+        return context  # the database refuses it
+    who = {key: value for key, value in callers().items() if key not in (context or {})}
+    if who:
+        said = json.loads(link.settings.get(_SETTING) or "{}")
+        link.set(**{_SETTING: json.dumps({**who, **said})})
+    return None if context is None else dict(context)
+
+
+def _on_its_own_connection(
+    call: Callable[Concatenate[ControlCalls, P], T], subject_type: str
+) -> Callable[Concatenate[Connection, P], T]:
+    """Give a call that performs a run its own connection, so that other calls need not wait."""
+
+    def wrapper(connection: Connection, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        link = connection.new_link()
+        kwargs["execution_context"] = called(link, kwargs.get("execution_context"))
+        try:
+            with measured(link) as performed:
+                answer = call(ControlCalls(link), *args, **kwargs)
+                performed(subject_type, getattr(answer, f"{subject_type.lower()}_instance_id"))
+            return answer
+        finally:
+            link.close()
+
+    functools.update_wrapper(wrapper, call)
+    return wrapper
+
+
+class Connection(ControlCalls):
+    """A session with the control plane, and what every block needs of it.
+
+    Threads may share it: statements are short and are executed one at a time. It moves no data.
+    """
+
+    def __init__(
+        self,
+        conninfo: str,
+        *,
+        lease: timedelta | None,
+        application_name: str,
+        patience: timedelta,
+        wait: timedelta | None = None,
+        spark: SparkSession | None,
+        rollback_executor: Callable[[str], object] | None,
+        executor_dsn: str | None,
+        engines: Engines,
+    ) -> None:
+        self.lease = lease
+        self.wait = wait
+        self.engines = engines
+        self.spark = spark
+        self.rollback_executor = rollback_executor
+        self._conninfo = conninfo
+        self._executor_dsn = executor_dsn
+        self._application_name = application_name
+        self._patience = patience
+        self._settings: dict[str, str] = {}
+        self.permitted = Permitted()  # what it executes of what is registered; a worker sets it
+        # Open runs whose writers are all fenced, until something is given out that could write.
+        self.fenced: set[Any] = set()
+        self._opened: Link | None = None
+        super().__init__(self.new_link())
+        self._link.open()
+        self._opened = self._link
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection. Open runs stay as they are until their leases expire."""
+        self._link.close()
+
+    @property
+    def dsn(self) -> str:
+        """A connection string for other processes. It holds the password: never log it."""
+        self._give_out()
+        return self._link.dsn
+
+    def _give_out(self) -> None:
+        for block in list(self.fenced):
+            block._give_out()
+
+    @contextmanager
+    def calls_of_its_own(self) -> Iterator[ControlCalls]:
+        """Yield calls that are committed at once, also while a transaction is open here."""
+        if not self._link.is_in_transaction:
+            yield self
+            return
+        link = self.new_link()
+        try:
+            yield ControlCalls(link)
+        finally:
+            link.close()
+
+    @property
+    def executor_dsn(self) -> str:
+        """The connection string for Spark's processes. It may hold a password: never log it."""
+        self._give_out()
+        return self._executor_dsn or self.dsn
+
+    def new_link(
+        self, *, name: str = "", patience: timedelta | None = None, **options: str
+    ) -> Link:
+        """Return another connection to the same database, not yet open; options are libpq's."""
+        link = Link(
+            self._conninfo,
+            application_name=self._application_name + name,
+            patience=self._patience if patience is None else patience,
+            like=self._opened,
+            **options,
+        )
+        link.set(**self._settings)
+        return link
+
+    @contextmanager
+    def long_call(self) -> Iterator[Link]:
+        """Yield another connection for one call that takes long; SIGTERM and Ctrl-C cancel it."""
+        link = self.new_link()
+        signals.enter(lambda: None)
+        try:
+            yield link
+        except BaseException:
+            link.cancel()
+            raise
+        finally:
+            link.close()
+            signals.leave()
+
+    def environment_of(
+        self,
+        subject_type: str,  # noqa: ARG002 - omd.Control needs it
+        instance_id: int,  # noqa: ARG002
+    ) -> dict[str, str]:
+        """Return variables for a process that a run starts; `omd.Control` knows some."""
+        return {}
+
+    def set(self, **settings: str) -> None:
+        """Set parameters of the session, and of those that this control opens from now on."""
+        self._settings.update(settings)
+        self._link.set(**settings)
+
+    @contextmanager
+    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
+        """Make the calls inside one transaction; use it for registration, never around a run."""
+        self._give_out()  # it commits without a fence
+        with self._link.transaction() as connection:
+            yield connection
+
+    def execute_script(self, script: str) -> None:
+        """Execute a SQL file, such as one of CALL omd.register_…, in one transaction.
+
+        Raises:
+            CallerError: the script ended its transaction itself.
+        """
+        with self.transaction() as connection:
+            connection.execute(script.encode())
+            if connection.info.transaction_status is not TransactionStatus.INTRANS:
+                raise CallerError("the script must not end its transaction by COMMIT or ROLLBACK")
+
+    run_batch = _on_its_own_connection(ControlCalls.run_batch, "BATCH")
+    run_module = _on_its_own_connection(ControlCalls.run_module, "MODULE")
+
+
+class Door(Calls):
+    """What the doors to the rooms have in common: `control.lineage` and the others.
+
+    Args:
+        connection: the connection; it may serve other calls too.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection._link)
+        self.control = connection

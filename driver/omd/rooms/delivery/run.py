@@ -1,0 +1,344 @@
+"""A delivery as a block, and a run of it (docs/explanation/delivery.md).
+
+`DeliveryBlock` creates a delivery or takes one up, `DeliveryRun` is one attempt at it: what the
+engine does happens inside. The database decides whether it begins, what it checks and what follows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from types import EllipsisType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from omd._core.engines import SPARK
+from omd._core.errors import CallerError, StateError, one_line
+from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.connection import Connection
+from omd.rooms.control.engine_block import EngineBlock
+from omd.rooms.control.errors import LeaseLost, NotStarted
+from omd.rooms.delivery.calls import DeliveryCalls
+from omd.rooms.delivery.errors import (
+    AttemptFenced,
+    DeliveryAborted,
+    DeliverySkipped,
+    DeliveryWaits,
+    WrongDeliveryState,
+)
+from omd.rooms.delivery.rows import BeginDeliveryAnswer, DeliveryQueueRow
+from omd.rooms.delivery.source import SourceFolder, SourceTables, source_of
+from omd.rooms.delivery.statuses import DECIDED
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+_LONGEST_PAUSE = 2.0  # seconds between two questions whether a delivery may begin
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a delivery.
+
+    Attributes:
+        delivery_id: the delivery.
+        delivery_status: its status.
+        verdict: ACCEPTED, ACCEPTED WITH FINDINGS or REJECTED; None where there is none.
+        attempt: the number of its newest run; 0 where it has not begun.
+        queue_id: its item in the queue for the facts; None where it was not accepted.
+        document: the receipt for the tenant, as `omd_delivery.delivery_receipt` returns it.
+    """
+
+    delivery_id: int
+    delivery_status: str
+    verdict: str | None
+    attempt: int
+    queue_id: int | None
+    document: dict[str, Any]
+
+
+class DeliveryBlock:
+    """A delivery as a block; `Delivery.__call__` makes one.
+
+    Entering creates the delivery, or finds the one to resume; `run` runs it. A delivery that was
+    created here is cancelled when an exception leaves the block before its data was complete.
+
+    Attributes:
+        delivery_id: the delivery; 0 before the block is entered.
+        confirm: raises when what was handed over is not what it was when it was found; a run calls
+            it when it has read it, before anything is decided.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        calls: DeliveryCalls,
+        agreement_code: str | None,
+        *,
+        created: Mapping[str, Any],
+        loads: Mapping[str, Any] | Sequence[str] | None,
+        entities: Mapping[str, Any] | None,
+        files: str | None,
+        staging: str | None,
+        delivery_id: int | None,
+        wait: timedelta,
+        spark: SparkSession | None,
+        lease: timedelta | EllipsisType | None,
+    ) -> None:
+        self.control = connection
+        self.calls = calls
+        self.delivery_id = 0
+        self._agreement_code = agreement_code
+        self._created = dict(created)
+        self._loads = loads
+        self._resumed = delivery_id
+        self._wait = wait
+        self._spark = spark
+        self._lease = lease
+        self._is_complete = False
+        self.confirm: Callable[[], None] | None = None
+        self.source = source_of(entities=entities, files=files, staging=staging)
+        if delivery_id is None and agreement_code is None:
+            raise CallerError(
+                "neither an agreement nor a delivery is named",
+                hint='control.delivery("agreement", …) or control.delivery(delivery_id=…, …).',
+            )
+        given = [name for name, value in {**created, "loads": loads}.items() if value is not None]
+        if delivery_id is not None and given:
+            raise CallerError(
+                f"delivery {delivery_id} was created with its {given[0]}",
+                hint=f"Leave {given[0]} out to resume it, or create another delivery.",
+            )
+
+    def __enter__(self) -> DeliveryBlock:
+        if self._resumed is not None:
+            document = self.calls.delivery_receipt(self._resumed)
+            if self._agreement_code not in (None, document["agreement"]):
+                raise CallerError(
+                    f"delivery {self._resumed} is of the agreement {document['agreement']}"
+                )
+            self.delivery_id = self._resumed
+            return self
+        assert self._agreement_code is not None  # noqa: S101 - the constructor requires it
+        answer = self.calls.create_delivery(
+            self._agreement_code, entities=self._entities(), **self._created
+        )
+        self.delivery_id = answer.delivery_id
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None or self._resumed is not None or self._is_complete:
+            return
+        try:
+            self.calls.cancel_delivery(self.delivery_id, one_line(error))
+        except Exception as failure:  # noqa: BLE001 - the exception of the block is raised on
+            if hasattr(error, "add_note"):  # Python 3.11
+                error.add_note(f"Delivery {self.delivery_id} could not be cancelled: {failure}")
+
+    def run(self) -> Receipt:
+        """Run the delivery to its end, and return its receipt; a rejection is one too.
+
+        It waits while another delivery of the interface runs, and while a run of this one that died
+        may still live. A delivery that is decided already is not run again.
+
+        Raises:
+            DeliveryWaits: it could not begin in time.
+            DeliverySkipped: process control says that there is no need to run it now.
+            DeliveryAborted: process control says that it must not run now.
+            AttemptFenced: somebody else has ended the run, or the delivery.
+            LeaseLost: the run could not renew its lease.
+        """
+        if not self.delivery_id:
+            raise CallerError("the block of the delivery was not entered", hint="Use it by `with`.")
+        self._is_complete = True
+        with suppress(WrongDeliveryState):  # loaded already, or decided, which its begin says
+            self.calls.report_loaded(self.delivery_id)
+        run = DeliveryRun(self, lease=self._lease, spark=self._spark)
+        until = time.monotonic() + self._wait.total_seconds()
+        pause = 0.1
+        while True:
+            try:
+                with run:
+                    run.work()
+                break
+            except _Later as later:
+                if later.outcome == "REFUSED":
+                    break
+                if time.monotonic() + pause > until:
+                    raise DeliveryWaits(str(self.delivery_id), 0, later.detail) from None
+            except WrongDeliveryState:
+                if run.attempt:
+                    raise
+                break  # it is decided
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+        return self.receipt()
+
+    def receipt(self) -> Receipt:
+        """Return the receipt as it is now."""
+        document = self.calls.delivery_receipt(self.delivery_id)
+        items = self.calls.report(DeliveryQueueRow, delivery_id=self.delivery_id)
+        return Receipt(
+            self.delivery_id,
+            document["status"],
+            document["verdict"],
+            document["attempt"],
+            items[0].queue_id if items else None,
+            document,
+        )
+
+    def _entities(self) -> dict[str, Any] | None:
+        """Return what is delivered: what `loads` says, and in full what else was given."""
+        loads = self._loads
+        if loads is not None and not isinstance(loads, Mapping):
+            loads = dict.fromkeys(loads, "FULL")
+        if isinstance(self.source, SourceTables):  # the agreement has them, or `loads` says it
+            return None if loads is None else dict(loads)
+        if isinstance(self.source, SourceFolder):
+            engine = self.control.engines[SPARK]
+            spark = self._spark or self.control.spark or engine.active()
+            names = engine.delivered_in(self.source.path, spark)
+        else:
+            names = self.source.entities
+        return {**dict.fromkeys(names, "FULL"), **(loads or {})}
+
+
+class _Later(Exception):  # noqa: N818 - it is an answer
+    """The delivery has not begun."""
+
+    def __init__(self, outcome: str, detail: str | None) -> None:
+        super().__init__(outcome, detail)
+        self.outcome = outcome
+        self.detail = detail
+
+
+class DeliveryRun(EngineBlock):
+    """One attempt at a delivery, as a block. Its end is the verdict, the queue, or the failure."""
+
+    _kind = "delivery"
+    _span_name = "delivery"
+    _refusals = (NotStarted, _Later)
+
+    def __init__(
+        self,
+        block: DeliveryBlock,
+        *,
+        lease: timedelta | EllipsisType | None,
+        spark: SparkSession | None,
+    ) -> None:
+        super().__init__(block.control, None, lease=lease, context=None, spark=spark)
+        self.calls = block.calls
+        self.delivery_id = block.delivery_id
+        self.source = block.source  # what was handed over
+        self._confirm = block.confirm
+        self._agreement_code = block._agreement_code  # None: the delivery was resumed
+        self.attempt = 0  # its number; 0 before the begin
+        self.instances: dict[str, int] = {}  # the Module Instance of each entity
+        self._refusal: StateError | None = None
+
+    def work(self) -> None:
+        """Validate and apply the delivery on its engine."""
+        try:
+            self._engine.deliver(self)
+        except StateError as refusal:
+            self._fenced(refusal)
+            raise
+
+    def confirm(self) -> None:
+        """Raise when what was handed over is not what it was when it was found."""
+        if self._confirm is not None:
+            self._confirm()
+
+    def __str__(self) -> str:
+        return str(self.delivery_id)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            super().__exit__(kind, error, trace)
+        except LeaseLost:
+            if self._refusal is not None:
+                raise self._refusal from error
+            raise
+
+    @property
+    def tag(self) -> str:
+        """The tag on the Spark jobs of this run."""
+        return f"omd-delivery-{self.delivery_id}-{self.attempt}"
+
+    @property
+    def _instance_id(self) -> int:
+        return self.delivery_id
+
+    def _measures(self) -> dict[str, Any]:
+        return {
+            "agreement_code": self._agreement_code,
+            "delivery_id": self.delivery_id,
+            "attempt": self.attempt or None,
+        }
+
+    def _begin(self) -> None:
+        if self.spark is None:
+            self.spark = self.control.engines.active_session()
+        granted = time.monotonic()
+        answer = self.calls.begin_delivery(
+            self.delivery_id,
+            lease=self._lease,
+            execution_context=self._execution_context(self.spark),
+        )
+        self._require_begun(answer)
+        self.attempt = answer.attempt or 0
+        self.instances = dict(answer.instances or {})
+        self._began = self._open = True
+        self._start_heartbeat(granted)
+
+    def _require_begun(self, answer: BeginDeliveryAnswer) -> None:
+        if answer.outcome in ("SKIPPED", "ABORTED"):
+            refusal = DeliverySkipped if answer.outcome == "SKIPPED" else DeliveryAborted
+            raise refusal(str(self.delivery_id), answer.batch_instance_id or 0, answer.detail)
+        if answer.outcome != "RUN":
+            raise _Later(answer.outcome, answer.detail)
+
+    def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
+        renewing = DeliveryCalls(calls._link)
+        try:
+            renewing.heartbeat_delivery(self.delivery_id, self.attempt, lease)
+        except StateError as refusal:
+            if isinstance(refusal, WrongDeliveryState) and self._has_decided(renewing):
+                return  # the block is about to learn it
+            self._fenced(refusal)
+            raise
+
+    def _has_decided(self, calls: DeliveryCalls) -> bool:
+        """Return whether this run, the newest one, has ended its delivery."""
+        return calls.delivery_receipt(self.delivery_id)["status"] in DECIDED
+
+    def _fenced(self, refusal: StateError) -> None:
+        """Note that somebody else has ended the run, so that there is nothing left to record."""
+        if isinstance(refusal, (AttemptFenced, WrongDeliveryState)) and self._refusal is None:
+            self._refusal = refusal
+
+    def _succeed(self) -> None:
+        """Do no more: the verdict, or what applied the delta, has ended the instances."""
+        self._stop_heartbeat()
+
+    def _fail(self, detail: str, name: str) -> None:
+        if self._refusal is None:
+            self.calls.fail_delivery(
+                self.delivery_id,
+                self.attempt,
+                event_detail=detail,
+                event_return_code_details=name,
+            )

@@ -1,0 +1,277 @@
+"""A run of an export (docs/explanation/facts.md): `Exports` begins it, its engine writes the files.
+
+The database fixes the moment, the queries and the folders, and knows which run is the newest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
+
+from omd._core.engines import SPARK
+from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.codes import ProcessingIndicator
+from omd.rooms.control.connection import Connection, Door
+from omd.rooms.control.engine_block import EngineBlock
+from omd.rooms.control.errors import ModuleAborted, ModuleSkipped
+from omd.rooms.facts.calls import FactsCalls
+from omd.rooms.facts.errors import ExportEnded
+from omd.rooms.facts.rows import FactsExportsRow
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What was exported.
+
+    Attributes:
+        delivery_id: the delivery.
+        manifest: the content of ``_manifest.json``.
+        rows: how many rows were written.
+    """
+
+    delivery_id: int
+    manifest: dict[str, Any]
+    rows: int
+
+    @classmethod
+    def of(cls, delivery_id: int, manifest: dict[str, Any]) -> Export:
+        """Return it, with the rows of all entities."""
+        return cls(delivery_id, manifest, sum(e["rows"] for e in manifest["entities"]))
+
+
+class Exports(Door, FactsCalls):
+    """The methods of the room facts that export facts as files."""
+
+    def export(
+        self,
+        agreement_code: str,
+        target: str,
+        *,
+        entities: Sequence[str] | None = None,
+        mode: str | None = None,
+        as_of: datetime | None = None,
+        options: Mapping[str, Any] | None = None,
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+    ) -> Export:
+        """Export facts as Parquet files, and return what was published.
+
+        Args:
+            agreement_code: the EXPORT agreement.
+            target: the folder, a path or a URI of any file system of Hadoop.
+            entities: the entities; by default all of the agreement.
+            mode: FULL, all rows (the default), or CHANGES, the net changes since the newest export
+                of the agreement.
+            as_of: the moment; by default the traveling now.
+            options: ``max_concurrent_entities``, ``partitions``, ``compression``.
+            spark: the session; by default that of the control, or the active one, or a new one.
+            lease: a lease other than that of the control; None for none.
+
+        Raises:
+            InvalidExport: an argument is refused, or nothing is persisted.
+            ModuleAborted: another export of the agreement runs.
+            LeaseLost: the run could not renew its lease.
+        """
+        if target.strip():
+            engine = self.control.engines[SPARK]
+            spark = spark or self.control.spark or engine.active() or engine.session()
+            target = engine.absolute(spark, target)
+        delivery_id = self.create_export(
+            agreement_code,
+            target,
+            entities=None if entities is None else list(entities),
+            mode=mode,
+            as_of=as_of,
+            options=None if options is None else dict(options),
+        )
+        return self.resume_export(delivery_id, spark=spark, lease=lease)
+
+    def perform_export(
+        self,
+        agreement_code: str,
+        *,
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+    ) -> Export | None:
+        """Perform the export that is due under an agreement; return None when there is none.
+
+        One that was begun and not ended goes on. Another one is created when the facts have changed
+        since the last one, and as the option ``export`` of the agreement says.
+
+        Args:
+            agreement_code: the EXPORT agreement.
+            spark: the session; by default that of the control, or the active one, or a new one.
+            lease: a lease other than that of the control; None for none.
+
+        Raises:
+            ModuleAborted: a run of an export of the agreement is at work.
+            LeaseLost: the run could not renew its lease.
+        """
+        delivery_id = self.due_export(agreement_code)
+        if delivery_id is None:
+            return None
+        return self.resume_export(delivery_id, spark=spark, lease=lease)
+
+    def resume_export(
+        self,
+        delivery_id: int,
+        *,
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        batch_instance_id: int | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Export:
+        """Run an export that was created, or whose run has failed, to its end.
+
+        The rows are those of the first run. What was published is not written again.
+
+        Args:
+            delivery_id: the export.
+            spark: the session; by default that of the control, or the active one, or a new one.
+            lease: a lease other than that of the control; None for none.
+            batch_instance_id: the Batch Instance that its run is part of; None for none.
+            context: values to add to the execution context.
+
+        Raises:
+            ExportEnded: it was cancelled.
+            ModuleAborted: a run of it, or of another export of the agreement, is at work.
+            LeaseLost: the run could not renew its lease.
+        """
+        run = ExportRun(
+            self.control,
+            self,
+            delivery_id,
+            batch_instance_id,
+            lease=lease,
+            context=context,
+            spark=spark,
+        )
+        try:
+            with run:
+                run.work()
+        except ExportEnded:
+            if run.attempt:
+                raise
+            (row,) = self.report(FactsExportsRow, delivery_id=delivery_id)
+            if row.manifest is None:
+                raise
+            return Export.of(delivery_id, row.manifest)
+        return Export.of(delivery_id, run.manifest)
+
+
+class ExportRun(EngineBlock):
+    """One attempt at an export, as a block."""
+
+    _kind = "export"
+
+    def __init__(
+        self,
+        connection: Connection,
+        calls: FactsCalls,
+        delivery_id: int,
+        batch_instance_id: int | None,
+        *,
+        lease: timedelta | EllipsisType | None,
+        context: Mapping[str, Any] | None,
+        spark: SparkSession | None,
+    ) -> None:
+        super().__init__(connection, None, lease=lease, context=context, spark=spark)
+        self.calls = calls
+        self.delivery_id = delivery_id  # the export
+        self.batch_instance_id = batch_instance_id  # the Batch Instance that it is part of
+        self.attempt = 0  # its number; 0 before the begin
+        self.module_instance_id = 0  # the Module Instance of the attempt
+        # What it writes, as ``omd_facts.begin_export`` returns it.
+        self.plan: list[dict[str, Any]] = []
+        self.options: dict[str, Any] = {}  # the options of the export
+        self.head: dict[str, Any] = {}  # what the manifest says of the export
+        self.folder = ""  # the folder of the export
+        self.manifest: dict[str, Any] = {}  # what was published
+
+    def work(self) -> None:
+        """Write and publish the files on the engine."""
+        self.manifest = self._engine.export(self)
+
+    def fence(self) -> None:
+        """Raise when this run must write nothing more."""
+        self.check()
+        self.control.fence(self.module_instance_id)
+
+    def __str__(self) -> str:
+        return str(self.delivery_id)
+
+    @property
+    def _instance_id(self) -> int:
+        return self.module_instance_id
+
+    def _measures(self) -> dict[str, Any]:
+        return {
+            "delivery_id": self.delivery_id,
+            "module_instance_id": self.module_instance_id or None,
+            "batch_instance_id": self.batch_instance_id,
+            "attempt": self.attempt or None,
+        }
+
+    def _begin(self) -> None:
+        if self.spark is None:
+            self.spark = self.control.engines.active_session()
+        granted = time.monotonic()
+        answer = self.calls.begin_export(
+            self.delivery_id,
+            lease=self._lease,
+            batch_instance_id=self.batch_instance_id,
+            execution_context=self._execution_context(self.spark),
+        )
+        self.module_instance_id = answer.module_instance_id
+        (export,) = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
+        self._code = f"export.{export.agreement_code}"
+        if answer.attempt is None:
+            refusal = (
+                ModuleSkipped
+                if answer.processing_indicator == ProcessingIndicator.CANCEL
+                else ModuleAborted
+            )
+            raise refusal(self._code, self.module_instance_id, None)
+        if answer.processing_indicator != ProcessingIndicator.PROCEED:
+            self._refuse_indicator(
+                answer.processing_indicator, ModuleAborted, self.control.module_abort
+            )
+        self.attempt = answer.attempt
+        plan: Any = answer.plan  # a list; JSON is typed as an object
+        self.plan = list(plan)
+        self.options = dict(export.options)
+        self.folder = self.plan[0]["folder"].rpartition("/_attempt=")[0]
+        self.head = {
+            "delivery_id": self.delivery_id,
+            "agreement_code": export.agreement_code,
+            "interface_code": export.interface_code,
+            "mode": export.export_mode,
+            "as_of": export.as_of.astimezone(timezone.utc).isoformat(),
+            "module_instance_id": self.module_instance_id,
+            "attempt": self.attempt,
+        }
+        self._began = self._open = True
+        self._start_heartbeat(granted)
+
+    def _prepare(self) -> None:
+        if self.spark is not None:
+            self.attach(self.spark)
+
+    def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
+        calls.heartbeat(self.module_instance_id, lease)
+
+    def _succeed(self) -> None:
+        self._stop_heartbeat()
+        self.calls.finish_export(self.delivery_id, self.module_instance_id, self.manifest)
+
+    def _fail(self, detail: str, name: str) -> None:
+        self.control.module_failure(
+            self.module_instance_id, event_detail=detail, event_return_code_details=name
+        )

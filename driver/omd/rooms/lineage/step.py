@@ -1,0 +1,197 @@
+"""A step on Spark as a block, and the outcome of a step (docs/explanation/lineage.md, rule L8)."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from omd._core.errors import one_line, recorded_instance
+from omd._core.link import Link
+from omd.rooms.control.connection import C
+from omd.rooms.control.engine_block import LoadWindow
+from omd.rooms.control.rows import BeginModuleAnswer
+from omd.rooms.control.run import Batch, ModuleRun
+from omd.rooms.lineage.calls import LineageCalls
+from omd.rooms.lineage.codes import StepResult
+from omd.rooms.lineage.errors import StepNotStarted
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from omd.rooms.lineage.rows import BeginStepAnswer, TopicDefinitionRow
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """The outcome of a step (docs/explanation/lineage.md, rule L8).
+
+    Attributes:
+        topic: the topic of the step.
+        outcome: DONE, or the reason why it was not done.
+        module_instance_id: its Module Instance; None where there was none.
+        rows: how many rows were written; None where no write took place.
+        detail: the explanation of the database, or the exception of the job, in one line.
+        error: the exception of the job on Spark.
+    """
+
+    topic: str
+    outcome: StepResult
+    module_instance_id: int | None = None
+    rows: int | None = None
+    detail: str | None = None
+    error: BaseException | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the topic has moved on."""
+        return self.outcome is StepResult.DONE
+
+    def __str__(self) -> str:
+        line = f"{self.topic}: {self.outcome}"
+        if self.rows is not None:
+            line += f", {self.rows} row{'' if self.rows == 1 else 's'}"
+        if self.module_instance_id:
+            line += f" (instance {self.module_instance_id})"
+        return f"{line}: {self.detail}" if self.detail else line
+
+
+class StepRun(ModuleRun[C]):
+    """A step on Spark as a block: its success moves the offset, its failure keeps the block.
+
+    Like `ModuleRun`, it has a lease, handles signals, rolls back, and counts and stamps rows.
+
+    Attributes:
+        topic: the topic of the step.
+        definition: the registered definition of the topic.
+        begun: the answer of the database to the begin; None before.
+        nulls: for each column written, how many rows had a NULL.
+    """
+
+    _kind = "step"
+    _may_be_fenced = False
+    _span_name = "step"
+
+    def __init__(
+        self,
+        connection: C,
+        definition: TopicDefinitionRow,
+        *,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
+        batch: Batch[Any] | int | None = None,
+    ) -> None:
+        super().__init__(
+            connection,
+            definition.topic,
+            batch=batch if isinstance(batch, Batch) else None,
+            batch_instance_id=None if isinstance(batch, Batch) else batch,
+            lease=lease,
+            spark=spark,
+            rollback_executor=rollback_executor,
+            context=context,
+        )
+        self.topic = definition.topic
+        self.definition = definition
+        self.module_code = definition.module_code or definition.topic
+        self.begun: BeginStepAnswer | None = None
+        self.nulls: dict[str, int] = {}
+        self._calls = LineageCalls(connection._link)
+        self._session = session
+
+    def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
+        begun = self.begun = self._calls.begin_step(
+            self.topic,
+            hostid=hostid(),
+            lease=self._lease,
+            execution_context={**execution_context, "platform": "spark"},
+            batch_instance_id=self.batch_instance_id or None,
+        )
+        self.module_instance_id = begun.module_instance_id or 0
+        if begun.outcome is not StepResult.RUN:
+            raise StepNotStarted(self.topic, self.module_instance_id, str(begun.outcome))
+        if self.definition.source_code is not None:
+            self.block = self._block_of(self.definition.source_code, begun)
+        if self.definition.pos_column:
+            self.load_window = LoadWindow(
+                begun.start_pos, begun.start_id, begun.end_pos, begun.end_id
+            )
+        else:
+            self.load_window = LoadWindow(None, begun.start_id, None, begun.end_id)
+        return BeginModuleAnswer(
+            self.module_instance_id,
+            begun.processing_indicator,  # type: ignore[arg-type] # None is refused as unknown
+            begun.instance_array or [],
+            begun.reason,
+        )
+
+    def _record_read(
+        self,
+        table: str | None,
+        query: str | None,
+        window: bool | str | tuple[str | None, str | None] | None,
+    ) -> None:
+        """Record what lies beyond the block, which the topic has declared."""
+        if not window and not (self.block is not None and (table or "").startswith("changes_")):
+            super()._record_read(table, query, window)
+
+    def _block_of(self, source_code: str, begun: BeginStepAnswer) -> str:
+        """Return the block of changes that all reads of this step show."""
+        if self.definition.processor == "RELOAD":  # all rows as of its end, and none of it alone
+            return json.dumps([source_code, None, begun.end_id, begun.end_id])
+        pos = None if begun.start_pos is None else begun.start_pos.isoformat()
+        return json.dumps([source_code, pos, begun.start_id, begun.end_id])
+
+    def _prepare(self) -> None:
+        # Spark is started only after the begin: its start takes seconds, and most begins find that
+        # another process holds the topic.
+        if self.spark is None and self._session is not None:
+            self.spark = self._session()
+        super()._prepare()
+
+    def _report_success(self, link: Link) -> None:
+        assert self.begun is not None  # noqa: S101 - an open step has begun
+        LineageCalls(link).commit_step(
+            self.module_instance_id,
+            self.begun.plan_number or 0,
+            rows_inserted=self._rows.get("rows_inserted", 0),
+            nulls=self.nulls,
+            query_id=self._query_id(),
+        )
+
+    def _query_id(self) -> str:
+        """Return how Spark names the jobs of this step, in its log and in its history server."""
+        context = {} if self.spark is None else self._engine.context(self.spark)
+        application: str | None = context.get("application_id")
+        return f"{application}, tag {self.tag}" if application else f"tag {self.tag}"
+
+    def _fail(self, detail: str, name: str) -> None:
+        self._calls.fail_step(
+            self.module_instance_id, event_detail=detail, event_return_code_details=name
+        )
+
+
+def hostid() -> str:
+    """Return the name under which this process holds topics."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def step_in_database(link: Link, topic: str) -> StepOutcome:
+    """Run a step over a connection that nobody else uses; one that was cancelled is an ERROR."""
+    try:
+        answer = LineageCalls(link).step(topic, hostid=hostid())
+    except psycopg.errors.QueryCanceled as error:
+        return StepOutcome(
+            topic, StepResult.ERROR, recorded_instance(error), detail=one_line(error)
+        )
+    return StepOutcome(topic, answer.outcome, answer.module_instance_id, answer.rows, answer.detail)
