@@ -41,15 +41,11 @@ RELEASED = ROOT / "tests/install/released"
 # The documented modules, and their names. Those of `omd` and `omd.errors` are all that they offer.
 MODULES = {
     "omd": "",
-    "omd.rooms.control.rows": "BeginModuleAnswer",
-    "omd.delivery": "DeliveryBlock",
-    "omd.dispatch": "Task Worker",
+    "omd.dispatch": "Task",
     "omd.errors": "",
-    "omd.facts": "Export FactsDelivery",
     "omd.integrations.airflow": "",
     "omd.integrations.dagster": "omd_definitions omd_pipes",
     "omd.lake": "catalog",
-    "omd.tables.maintenance": "maintain",
     "omd.spark": (
         "HeldSnapshot OmdDataSource SnapshotGone UnsupportedType WriteResult execute_rollback read"
         " register session snapshot stamp write"

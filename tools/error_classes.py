@@ -51,10 +51,10 @@ def files(header: str, catalogue: Mapping[str, str]) -> dict[str, str]:
         catalogued = _errors(room)
         errors = [error for error in catalogued if error.name not in core]
         of_core = [error.name for error in catalogued if error.name in core]
-        own = _classes(f"{room}/own_errors.py")
+        own = _classes(f"rooms/{room}/own_errors.py")
         if errors or own:
-            found[f"driver/omd/{room}/errors.py"] = header + _room(room, errors, of_core, own)
-            names[room] = sorted([*own, *(error.name for error in errors)])
+            found[f"driver/omd/rooms/{room}/errors.py"] = header + _room(room, errors, of_core, own)
+            names[f"rooms.{room}"] = sorted([*own, *(error.name for error in errors)])
             coded |= {error.name for error in errors}
     if unread := set(catalogue.values()) - coded:
         raise ValueError(f"no row of a file error_catalogue.sql is read for {sorted(unread)}")
@@ -86,7 +86,7 @@ def _room(room: str, errors: Sequence[Error], of_core: Sequence[str], own: Seque
     from_core = sorted({*of_core, *(BASES[error.code[:3]] for error in errors)})
     imports = [f"from omd._core.errors import ({', '.join(from_core)},)"] if from_core else []
     if own:
-        imports.append(f"from omd.{room}.own_errors import ({', '.join(own)},)")
+        imports.append(f"from omd.rooms.{room}.own_errors import ({', '.join(own)},)")
     lines = [
         f'"""The errors of the room {room}; sql/reference/{schema_of(room)} has their texts."""',
         "# ruff: noqa: N818 - the names say what happened; a suffix Error would add nothing",

@@ -4,10 +4,10 @@
     python tools/generate.py            # write the files
     python tools/generate.py --check    # exit 1 when the committed files differ
 
-It writes the calls, rows and errors of each room in Python (``driver/omd/<room>/calls.py``,
+It writes the calls, rows and errors of each room in Python (``driver/omd/rooms/<room>/calls.py``,
 ``rows.py`` and ``errors.py``), the doors to the rooms and all their errors
-(``driver/omd/doors/rooms.py`` and ``errors.py``), the reference (``docs/reference``), and the files for
-other tools that are made from the list of metrics (``share``), the rights of the release
+(``driver/omd/doors/rooms.py`` and ``errors.py``), the reference (``docs/reference``), and the files
+for other tools that are made from the list of metrics (``share``), the rights of the release
 (``sql/rights/release.sql``, tools/rights.py), and the contract (``docs/reference/api.json``,
 tools/contract.py), and in the documents how OMD is installed (tools/spelling.py). The texts are the
 COMMENTs of the database objects, and the error catalogue: to change a file, change the SQL. The

@@ -246,18 +246,18 @@ def files(connection: Connection) -> dict[str, str]:
         routines = [r for r in _routines(connection, schema) if r.has_python_types]
         views = list(_views(connection, schema))
         if routines:
-            found[f"driver/omd/{room}/calls.py"] = _calls(room, routines, errors)
+            found[f"driver/omd/rooms/{room}/calls.py"] = _calls(room, routines, errors)
         if routines or views:
-            found[f"driver/omd/{room}/rows.py"] = _rows(schema, routines, views, codes)
+            found[f"driver/omd/rooms/{room}/rows.py"] = _rows(schema, routines, views, codes)
     found["driver/omd/doors/rooms.py"] = _doors(connection)
     return found | error_classes.files(HEADER, errors)
 
 
 def _codes(room: str) -> dict[str, tuple[str, str]]:
     """Return the enumerations of the columns of a room, by the name of the column."""
-    if not (PACKAGE / room / "codes.py").exists():
+    if not (PACKAGE / "rooms" / room / "codes.py").exists():
         return {}
-    columns = importlib.import_module(f"omd.{room}.codes").COLUMNS
+    columns = importlib.import_module(f"omd.rooms.{room}.codes").COLUMNS
     return {name: (code.__name__, code.__module__) for name, code in columns.items()}
 
 
@@ -340,7 +340,11 @@ def _calls(room: str, routines: Sequence[Routine], errors: dict[str, str]) -> st
                 [
                     *_imports(text),
                     # Each method imports its row: the command line reads the signatures only.
-                    *([f"\n    from omd.{room}.rows import {', '.join(rows)}"] if rows else []),
+                    *(
+                        [f"\n    from omd.rooms.{room}.rows import {', '.join(rows)}"]
+                        if rows
+                        else []
+                    ),
                 ]
             ),
             f'__all__ = ["{_camel(room)}Calls"]',
@@ -375,7 +379,7 @@ def _method(room: str, routine: Routine, errors: dict[str, str]) -> str:
             call = ("_answer", row)
         name, answer = call
         told = values.split(", ", 1)
-        body = f"from omd.{room}.rows import {row}\n\n"
+        body = f"from omd.rooms.{room}.rows import {row}\n\n"
         body += f"    return self.{name}({', '.join([told[0], row, *told[1:]])})"
     else:
         answer = _single(routine)
@@ -576,7 +580,7 @@ def _doors(connection: Connection) -> str:
             f"        return self.{room}.{name}",
         ]
     imports = [
-        f"    from omd.{room}.room import {', '.join(sorted(names))}"
+        f"    from omd.doors.{room} import {', '.join(sorted(names))}"
         for room, names in sorted(types.items())
     ]
     if SHORTCUTS:
@@ -602,7 +606,7 @@ def _doors(connection: Connection) -> str:
             *doors,
             "",
             "    def _door(self, room: str) -> Any:",
-            '        module = importlib.import_module(f"omd.{room}.room")',
+            '        module = importlib.import_module(f"omd.doors.{room}")',
             "        return getattr(module, room.title())(self)",
             "",
         ]
@@ -611,7 +615,7 @@ def _doors(connection: Connection) -> str:
 
 def _method_of_door(room: str, name: str) -> ast.FunctionDef:
     """Return a method of the door to a room, as its source has it."""
-    tree = ast.parse((PACKAGE / room / "room.py").read_text(encoding="utf-8"))
+    tree = ast.parse((PACKAGE / "doors" / f"{room}.py").read_text(encoding="utf-8"))
     return next(
         node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name
     )

@@ -26,12 +26,12 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import psycopg
-from omd.web import app
 from playwright.sync_api import Page, sync_playwright
 from psycopg import sql
 
 import omd
 from omd.programs.web.serving import Server, bound, configured
+from omd.web import app
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images" / "web"
 NIGHTS = 30

@@ -2,8 +2,8 @@
 
 There is one routine a file, so about 1,500 small files. As files of the wheel they are compressed
 one by one, and each has three entries in its lists: 1.5 MB of 3.1. In one archive, which the wheel
-compresses as a whole, they are 0.7 MB. `omd.programs.install.manifest` reads them there. What psql needs of
-them prints ``omd install --script``; the sdist has all files.
+compresses as a whole, they are 0.7 MB. `omd.programs.install.manifest` reads them there. What psql
+needs of them prints ``omd install --script``; the sdist has all files.
 """
 
 from __future__ import annotations

@@ -11,8 +11,10 @@
 The database decides; this package calls its procedures around a job.
 """
 
+import sys
 from typing import TYPE_CHECKING, TypeAlias
 
+from omd._core.former import Former
 from omd._core.lazy import lazily
 
 if TYPE_CHECKING:
@@ -84,3 +86,6 @@ __all__, __getattr__, __dir__ = lazily(
         "omd.rooms.lineage.step": ["StepOutcome", "StepRun"],
     },
 )
+
+if Former not in sys.meta_path:
+    sys.meta_path.append(Former)

@@ -74,7 +74,8 @@ def test_every_command_has_help(omd_command):
 
 
 def test_help_and_version_import_nothing_heavy():
-    program = "import sys; from omd.programs.cli.main import cli; cli.main(['--help'], standalone_mode=False)"
+    program = "import sys; from omd.programs.cli.main import cli"
+    program += "; cli.main(['--help'], standalone_mode=False)"
     program += "; print(*sys.modules, sep='\\n', file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True

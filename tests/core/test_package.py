@@ -31,12 +31,8 @@ PUBLIC = {
         " ProcessingIndicator Receipt StepOutcome StepResult StepRun Terminated __version__"
         " connect errors"
     ),
-    "omd.rooms.control.rows": "BeginModuleAnswer",
-    "omd.delivery": "DeliveryBlock",
-    "omd.dispatch": "Task Worker",
-    "omd.facts": "Export FactsDelivery",
+    "omd.dispatch": "Task",
     "omd.lake": "catalog",
-    "omd.tables.maintenance": "maintain",
     "omd.spark": (
         "HeldSnapshot OmdDataSource SnapshotGone UnsupportedType WriteResult execute_rollback read"
         " register session snapshot stamp write"

@@ -25,11 +25,11 @@ PACKAGE = Path(__file__).parents[2] / "driver" / "omd"
 # page shows the SQL that it reads by, and pins the path of its sessions (tests/web/test_traps.py).
 # What a dry run reads of the catalogue is long, and `look` pins the path of its transaction itself
 # (tests/install/test_strangers.py).
-PINNED = PACKAGE / "install" / "catalogue.py"
+PINNED = PACKAGE / "programs" / "install" / "catalogue.py"
 FILES = sorted(
     f
     for f in PACKAGE.rglob("*.py")
-    if f.relative_to(PACKAGE).parts[0] not in ("demo", "web")
+    if f.relative_to(PACKAGE).parts[:2] not in (("programs", "demo"), ("programs", "web"))
     and f.name != "metric_files.py"
     and f != PINNED
 )
@@ -170,8 +170,9 @@ def test_a_name_without_schema_is_seen(text: str, names: list[str]) -> None:
 
 
 def test_the_statements_of_the_driver_are_seen() -> None:
-    seen = {f.relative_to(PACKAGE).parts[0] for f in FILES for _ in texts(f)}
-    assert seen >= {"_core", "cli", "dispatch", "install", "spark", "embedded.py"}
+    seen = {"/".join(f.relative_to(PACKAGE).parts[:2]) for f in FILES for _ in texts(f)}
+    assert seen >= {f"programs/{p}" for p in ("cli", "worker", "install", "embedded.py")}
+    assert {part.split("/")[0] for part in seen} >= {"_core", "spark"}
 
 
 def test_the_driver_springs_no_trap(dsn: str) -> None:

@@ -9,14 +9,11 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from omd.doors.registry import ENGINES, ROOMS
 from support.imports import MODULES, nodes_of, targets, tree_of
 from support.offenders import assert_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-OWN = {("lake", "pyarrow")}  # with its extra the room reads footers itself; executors don't need it
 
 SPARK = ("adbc_driver_manager", "adbc_driver_postgresql", "pandas", "pyarrow", "pyspark")
 
@@ -35,11 +32,6 @@ def executed(node: ast.AST) -> Iterator[ast.AST]:
         yield from executed(child)
 
 
-def room_of(module: str) -> str | None:
-    part = [*module.split("."), ""][1]
-    return part if part in ROOMS else None
-
-
 def test_every_import_of_our_own_leads_somewhere():
     assert_none(
         (module, f"there is no {target}")
@@ -52,7 +44,7 @@ def test_every_import_of_our_own_leads_somewhere():
 def is_for_the_core(target: str) -> bool:
     top = target.split(".")[0]
     if top == "omd":
-        return target.startswith("omd._core") or target == "omd._core.version"
+        return target.startswith("omd._core")
     return top not in (*SPARK, "click")
 
 
@@ -67,27 +59,14 @@ def test_the_core_knows_no_room_no_spark_and_no_command_line():
     )
 
 
-def is_for_room(room: str, target: str) -> bool:
-    order = list(ROOMS)
-    engines = [".".join(path.split(".")[:2]) for path, _ in ENGINES.values()]
-    other, top = room_of(target), target.split(".")[0]
-    if other is not None and order.index(other) > order.index(room):
-        return False
-    if target.startswith(("omd.programs.report", *engines)):
-        return False
-    return top not in SPARK or (room, top) in OWN
-
-
-def test_a_room_knows_only_the_rooms_below_it_and_no_engine():
-    rooms = {name: room for name in MODULES if (room := room_of(name))}
-    assert len(rooms) > 80
+def test_a_room_needs_no_library_of_an_engine():
+    rooms = [name for name in MODULES if name.startswith("omd.rooms.")]
+    assert len(rooms) > 60
     assert_none(
         (module, f"it imports {target}")
-        for module, room in rooms.items()
+        for module in rooms
         for target in sorted(imports(module))
-        if not is_for_room(room, target)
-        # The commands of a room are a program, and serve metrics beside their work.
-        and (module.rpartition(".")[2], target) != ("cli", "omd.programs.report.metrics")
+        if target.split(".")[0] in SPARK
     )
 
 
@@ -95,8 +74,8 @@ def test_a_room_knows_only_the_rooms_below_it_and_no_engine():
 # files for programs that read metrics by SQL; the page, which shows the statement of each table and
 # sends what it shows; and the writer, which sends a fence and COMMIT as one text.
 OUTSIDE = re.compile(
-    r"omd\.(spark|demo|install|embedded|_core\.(rights|standby)|cli\.(doctor|doctor_server|health)"
-    r"|control\.writer|report\.metric_files|web)\b"
+    r"omd\.(spark|_core\.(rights|standby)|rooms\.control\.writer|programs\.(demo|install|embedded"
+    r"|cli\.(doctor|doctor_server|health)|report\.metric_files|web))\b"
 )
 STATEMENT = re.compile(r"\s*(SELECT\s|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CALL \w)")
 

@@ -65,7 +65,7 @@ def _exists(name: str) -> bool:
 
 
 def calls_of(room: str) -> tuple[type[Calls], dict[str, Routine]]:
-    module = importlib.import_module(f"omd.{room}.calls")
+    module = importlib.import_module(f"omd.rooms.{room}.calls")
     [class_] = [
         value
         for value in vars(module).values()

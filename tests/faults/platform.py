@@ -2,10 +2,11 @@
 
     python tests/faults/platform.py --seconds 600 --seed 7
 
-The flow of the platform's demo (driver/omd/programs/demo/platform) runs on a server of its own: folders of
-CSV arrive all the time, some half-written, some refused and corrected, some wrong, taken back and
-corrected. Workers, real processes of `omd dispatch run`, make of them the validated layer, facts, a
-topic, a stage with rules, an Iceberg table and exports of Parquet. Meanwhile these happen, also at
+The flow of the platform's demo (driver/omd/programs/demo/platform) runs on a server of its own:
+folders of CSV arrive all the time, some half-written, some refused and corrected, some wrong,
+taken back and corrected. Workers, real processes of `omd dispatch run`, make of them the validated
+layer, facts, a topic, a stage with rules, an Iceberg table and exports of Parquet. Meanwhile these
+happen, also at
 the same time:
 
 kill      SIGKILL of a worker, of a process that it has started (that of a task, or the JVM of

@@ -1,6 +1,7 @@
-"""The driver is built in one direction: core ← rooms ← engines ← doors ← programs.
+"""The driver is built in one direction, and its folders are the floors (architecture.md).
 
-Every import counts: at the top, in a function, for type checkers only, and by name.
+core ← rooms ← engines (tables, spark) ← doors ← programs, integrations. Every import counts: at the
+top, in a function, for type checkers only, and by name.
 """
 
 from __future__ import annotations
@@ -10,65 +11,80 @@ import graphlib
 from collections import defaultdict
 
 from omd._core.engines import POSTGRES, SPARK
-from omd.doors.registry import ENGINES, ROOMS
+from omd.doors.registry import ROOMS
 from support.imports import MODULES, arrows, nodes_of
 
-CORE = ["_version", "_core", "_terminal"]
-ENGINE_PACKAGES = [path.split(".")[1] for path, _ in ENGINES.values()]
-DOORS = ["", "_doors", "_rooms", "doors", "errors", "performing"]  # "": the package itself
+# Each floor after those that it may import; "": the package itself, a name alone: a file of it.
+FLOORS = [
+    "_core",
+    "rooms",
+    "errors",
+    "tables",
+    "spark",
+    "doors",
+    "",
+    "lake",
+    "integrations",
+    "programs",
+    "dispatch",
+    "web",
+]
 
-# A room knows process control, and of the others only these.
-KNOWS = {"facts": ["delivery"], "provenance": ["lake"]}
-
-# The arrows that point back up, at most a dozen, each with its reason.
+# Floors that import one above them, and why.
 BACK_UP = {
-    (
-        "omd.doors.task",
-        "omd.doors.control",
-    ): "the type of Task.control, which a handler of users gets",
-    (
-        "omd.programs.worker.worker",
-        "omd.doors.control",
-    ): "users make a Worker, which opens its connections",
-    (
-        "omd.programs.worker.child",
-        "omd.doors.control",
-    ): "the process of a task begins here, and opens its own",
+    ("tables", "doors"): "a catalog of pyiceberg registers by the door, which looks at the file",
+    ("integrations", "programs"): "OpenLineage is a sender; a contract is a document with lines",
 }
 
-
-def part_of(module: str) -> str:
-    """Return the package below omd; a room's commands are a program."""
-    parts = [*module.split("."), ""]
-    return "programs" if parts[-2] == "cli" and parts[1] in ROOMS else parts[1]
+# A room knows process control, and of the others only these.
+KNOWS = {"facts": {"delivery"}, "provenance": {"lake"}, "report": set(ROOMS)}
 
 
-def below(part: str) -> set[str]:
-    """Return the parts that a part may import."""
-    if part in CORE:
-        return set(CORE[: CORE.index(part)])
-    if part in ROOMS:
-        return {*CORE, "control", *KNOWS.get(part, [])}
-    if part in ENGINE_PACKAGES:
-        return {*CORE, *ROOMS, *ENGINE_PACKAGES}
-    if part in DOORS:
-        return {*CORE, *ROOMS, *ENGINE_PACKAGES, *DOORS}
-    return {part_of(module) for module in MODULES}
+def floor_of(module: str) -> str:
+    """Return the folder, or the file, below the package."""
+    return [*module.split("."), ""][1]
+
+
+def room_of(module: str) -> str | None:
+    """Return the room whose folder has a module."""
+    parts = module.split(".")
+    return parts[2] if parts[1:2] == ["rooms"] and len(parts) > 2 else None
+
+
+def floors() -> set[tuple[str, str]]:
+    """Return which floor imports which."""
+    pairs = {
+        (floor_of(module), floor_of(target)) for module in MODULES for target in arrows(module)
+    }
+    return {(one, other) for one, other in pairs if one != other}
 
 
 def back_up() -> set[tuple[str, str]]:
     """Return the arrows that point back up."""
-    return {
-        (module, target)
+    return {pair for pair in floors() if FLOORS.index(pair[0]) < FLOORS.index(pair[1])}
+
+
+def test_the_folders_are_the_floors() -> None:
+    assert {floor_of(module) for module in MODULES} == set(FLOORS)
+
+
+def test_no_floor_imports_one_above_it_without_a_reason() -> None:
+    assert back_up() == BACK_UP.keys()
+    assert len(floors()) <= 36
+
+
+def test_a_room_imports_only_those_that_it_knows() -> None:
+    found = {
+        (room, other)
         for module in MODULES
         for target in arrows(module)
-        if part_of(target) not in {part_of(module), *below(part_of(module))}
+        if (room := room_of(module)) and (other := room_of(target)) and room != other
     }
-
-
-def test_no_import_points_back_up_but_those_with_a_reason() -> None:
-    assert back_up() == BACK_UP.keys()
-    assert len(BACK_UP) <= 12
+    allowed = {(room, "control") for room in ROOMS} | {
+        (room, other) for room, others in KNOWS.items() for other in others
+    }
+    assert found <= allowed
+    assert len(found) <= 13
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
@@ -76,8 +92,8 @@ def test_no_files_import_each_other_in_a_circle() -> None:
 
 
 def test_only_programs_and_doors_name_the_errors_of_all_rooms() -> None:
-    found = {module for module in MODULES if "omd.errors" in arrows(module)}
-    assert {part_of(module) for module in found} & {*CORE, *ROOMS, *ENGINE_PACKAGES} == set()
+    found = {floor_of(module) for module in MODULES if "omd.errors" in arrows(module)}
+    assert found <= {"", "doors", "programs", "integrations"}
 
 
 def test_an_engine_is_named_in_one_place() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -81,8 +82,8 @@ LIST = f"""\
 """
 
 DOOR = """\
-from omd.control.connection import Door
-from omd.empty.calls import EmptyCalls
+from omd.rooms.control.connection import Door
+from omd.rooms.empty.calls import EmptyCalls
 
 
 class Empty(Door, EmptyCalls):
@@ -92,12 +93,12 @@ class Empty(Door, EmptyCalls):
 CLI = """\
 import click
 
-from omd._terminal.commands import Group
-from omd._terminal.options import call_arguments, call_options
-from omd.cli.common import dsn_option, open_control
-from omd._terminal.options import output_option
-from omd._terminal.tables import show
-from omd.empty.calls import EmptyCalls
+from omd.programs.terminal.commands import Group
+from omd.programs.terminal.options import call_arguments, call_options
+from omd.programs.cli.common import dsn_option, open_control
+from omd.programs.terminal.options import output_option
+from omd.programs.terminal.tables import show
+from omd.rooms.empty.calls import EmptyCalls
 
 
 @click.group(cls=Group)
@@ -120,7 +121,7 @@ def add(code, dsn, **told):
 @output_option
 def list_things(dsn, output):
     "List the things."
-    from omd.empty.rows import ThingListRow
+    from omd.rooms.empty.rows import ThingListRow
 
     with open_control(dsn) as control:
         show(control.empty.report(ThingListRow), {"thing": "thing_code"}, output)
@@ -135,9 +136,9 @@ FILES = {
     "sql/views/omd_empty/thing_list.sql": VIEW,
     "sql/grants/omd_empty.sql": GRANTS,
     "sql/install/omd_empty.sql": LIST,
-    "driver/omd/empty/__init__.py": '"""Things."""\n',
-    "driver/omd/empty/room.py": DOOR,
-    "driver/omd/empty/cli.py": CLI,
+    "driver/omd/rooms/empty/__init__.py": '"""Things."""\n',
+    "driver/omd/doors/empty.py": DOOR,
+    "driver/omd/programs/cli/empty.py": CLI,
 }
 LINES = {
     "driver/omd/doors/registry.py": ('    "lineage": "Lineage",\n', '    "empty": "Empty",\n'),
@@ -197,6 +198,6 @@ def test_a_new_room_needs_its_folders_and_two_lines(house: Path, empty_dsn: str)
     assert python("-c", call) == "1 1\nEmpty: a room with one table.\n"
     omd("empty", "add", "y", "--is-known")
     assert omd("empty", "list", "--output", "csv") == "thing_id,thing_code\n1,x\n3,y\n"
-    assert "Empty:\n  empty  Things." in omd("--help")
+    assert re.search(r"(?m)^  Empty +empty$", omd("--help"))
     python("-c", "from omd.errors import UnknownTopic")
     assert "Says nothing" in omd("empty", "add", "--help")

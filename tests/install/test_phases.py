@@ -38,7 +38,8 @@ MANY = f"""
 DEAD = "UPDATE omd.module_instance SET rows_input = 1"
 INSTALL = (
     "import sys, pathlib, psycopg, omd.programs.install;"
-    "omd.programs.install.install(psycopg.connect(sys.argv[1], autocommit=True), pathlib.Path(sys.argv[2]))"
+    "conn = psycopg.connect(sys.argv[1], autocommit=True);"
+    "omd.programs.install.install(conn, pathlib.Path(sys.argv[2]))"
 )
 
 

@@ -45,7 +45,7 @@ def test_the_wheel_has_the_sql_the_types_and_nothing_else(wheel):
     assert {"omd/py.typed", f"{_dist_info(wheel)}/licenses/LICENSE"} <= names
     api = json.loads(archive.read("omd/api.json"))
     assert api["version"] == install.product_version()
-    assert [name for name in names if name.startswith("omd/demo/")]
+    assert [name for name in names if name.startswith("omd/programs/demo/")]
     # The files that other tools read, as they are in this repository.
     data = _dist_info(wheel).replace(".dist-info", ".data/data/share/omd")
     shared = {f"{data}/{path.name}" for path in SHARE.iterdir()}

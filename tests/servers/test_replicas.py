@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from omd.web import app
 
 import omd
 from demo.reading import OPTIONS, READING
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.web import routes
+from omd.web import app
 from support.offenders import assert_none
 from support.server import VERSION
 from support.servers import wait

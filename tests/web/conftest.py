@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from omd.web import app
 
 from omd.programs.web.serving import Server, bound, configured
+from omd.web import app
 from support.browser import PATIENCE
 from support.emptied import conn, dsn
 

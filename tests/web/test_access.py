@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
-from omd.web import app
 from psycopg.rows import dict_row
 
 from omd.programs.web import routes
+from omd.web import app
 from support.browser import violations
 from support.flow import Flow
 from web.conftest import Page, Tabs

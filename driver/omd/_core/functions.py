@@ -17,10 +17,13 @@ from typing import Any
 
 from omd._core.errors import CallerError, one_line
 
-# What OMD's own types of tasks name, and that of its demo.
-_OURS = frozenset(
-    {"omd.lineage.task:run", "omd.work:perform", "omd.demo.dispatch.jobs:load_flights"}
-)
+# What OMD's own types of tasks name, and that of its demo: the names stand in databases, whatever
+# folder has the function in this version.
+_OURS = {
+    "omd.lineage.task:run": "omd.programs.worker.topic:run",
+    "omd.work:perform": "omd.programs.worker.work:perform",
+    "omd.demo.dispatch.jobs:load_flights": "omd.programs.demo.dispatch.jobs:load_flights",
+}
 _CLOSED = frozenset({*sys.stdlib_module_names, "__main__", "omd"})
 _CODE = (
     types.FunctionType,
@@ -90,7 +93,7 @@ class Permitted:
             ImportError, AttributeError: there is no such module, or nothing of that name in it.
         """
         self.require(target)
-        module, _, name = target.partition(":")
+        module, _, name = place_of(target).partition(":")
         value: Any = importlib.import_module(module)
         for attribute in name.split("."):
             value = getattr(value, attribute)
@@ -102,6 +105,11 @@ class Permitted:
             if target not in _OURS and str(name_of).split(".")[0] in _CLOSED:
                 raise _closed(target)
         return value
+
+
+def place_of(target: str) -> str:
+    """Return ``module:function`` as this version has it; that of users is what they named."""
+    return _OURS.get(target, target)
 
 
 def _closed(target: str) -> CallerError:

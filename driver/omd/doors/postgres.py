@@ -27,7 +27,7 @@ class PostgresEngine(Engine):
     def step(
         self, connection: Connection, definition: TopicDefinitionRow, **_options: Any
     ) -> StepOutcome:
-        """See `omd.rooms.lineage.step.step_in_database`; the options are those of a step on Spark."""
+        """See `omd.rooms.lineage.step.step_in_database`; the options are those on Spark."""
         from omd.rooms.lineage.step import step_in_database
 
         with connection.long_call() as link, measured(link) as performed:

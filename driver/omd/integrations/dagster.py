@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from omd import Control, connect
 from omd._core.engines import POSTGRES
 from omd._core.names import parts
-from omd.doors.control import Control, connect
 from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.rows import ModuleExecutionLogRow, ModuleInputsRow, ModuleListRow
 from omd.rooms.decision.rows import DecisionStageListRow
@@ -234,7 +234,7 @@ def _executable(dg: Any, dsn: str | None, work: _Work, specs: list[Any], number:
 
 
 def _run(dg: Any, dsn: str | None, work: _Work, context: Any) -> Iterator[Any]:
-    from omd.errors import OmdError
+    from omd import OmdError
 
     origin = {
         "run_id": context.run_id,

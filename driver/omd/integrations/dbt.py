@@ -14,7 +14,7 @@ from omd.rooms.control.rows import ModuleListRow, ReadinessRow
 from omd.rooms.lineage.manifest import Manifest, Node
 
 if TYPE_CHECKING:
-    from omd.doors.control import Control
+    from omd import Control
 
 BEGIN = "macro.omd.begin"
 STAMP = "macro.omd.module_instance_id"

@@ -164,7 +164,7 @@ def add_view(
     @dsn_option
     @output_option
     def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> ExitCode:
-        row_classes = importlib.import_module(f"omd.{room}.rows")
+        row_classes = importlib.import_module(f"omd.rooms.{room}.rows")
         row = getattr(row_classes, f"{of_room}{view or name}_row".title().replace("_", ""))
         with open_control(dsn) as control:
             rows = _door(control, room).report(

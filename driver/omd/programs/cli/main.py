@@ -23,9 +23,9 @@ _SECTIONS = {
     "Set up": "omd.programs.cli.install",
     "Your own server": "omd.programs.cli.embedded",
     **{
-        title: f"omd.{room}.cli"
+        title: f"omd.programs.cli.{room}"
         for room, title in ROOMS.items()
-        if importlib.util.find_spec(f"omd.{room}.cli")
+        if importlib.util.find_spec(f"omd.programs.cli.{room}")
     },
     "Upkeep": "omd.programs.cli.control:upkeep",
     "Other tools": "omd.programs.cli.integrations",

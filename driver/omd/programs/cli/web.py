@@ -164,9 +164,8 @@ def web(
       omd web --login header --socket /run/omd/web.sock --public-url https://omd.example.org
     """
     try:
-        from omd.web import app
-
         from omd.programs.web import serving
+        from omd.programs.web.application import app
         from omd.programs.web.safety import way_out
     except ModuleNotFoundError as error:
         from omd.errors import OmdError

@@ -82,7 +82,7 @@ class Entry:
 
 def sql_root() -> Path:
     """Return the folder that holds ``migrations``, ``procedures`` and ``sql``."""
-    package = Path(__file__).resolve().parents[1]
+    package = Path(__file__).resolve().parents[2]
     for root in (package / "_sql", package.parents[1]):
         if (root / MANIFEST).is_file():
             return root

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import unquote, urlencode
 
-# The path of each screen, and its module in omd.programs.web.screens. Of two that fit, the first one counts.
+# The path of each screen, and its module in omd.programs.web.screens. Of two that fit, the first
+# one counts.
 SCREENS = {
     "/": "now",
     "/todo": "todo",

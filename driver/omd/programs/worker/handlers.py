@@ -20,7 +20,7 @@ from omd._core.calls import Calls, Repeat, Routine
 from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd._core.errors import CallerError, NotInstalled, one_line
-from omd._core.functions import Permitted, function_named
+from omd._core.functions import Permitted, function_named, place_of
 from omd._core.link import Link
 from omd._core.texts import storable
 from omd.rooms.control.block import describe
@@ -281,7 +281,7 @@ def _module_of(kind: TaskType | None, permitted: Permitted) -> ModuleType | None
         permitted.require(kind.target)
     except CallerError:
         return None  # each of its tasks ends with the reason
-    return importlib.import_module(kind.target.partition(":")[0])
+    return importlib.import_module(place_of(kind.target).partition(":")[0])
 
 
 def near(

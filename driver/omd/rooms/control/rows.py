@@ -9,11 +9,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 from uuid import UUID
 
-from omd.rooms.control.codes import (
-    ExecutionStatus,
-    NextRunIndicator,
-    ProcessingIndicator,
-)
+from omd.rooms.control.codes import ExecutionStatus, NextRunIndicator, ProcessingIndicator
 
 __all__ = [
     "AuditColumnValuesRow",

@@ -9,7 +9,9 @@ from omd._core.errors import (
     ConfigurationError,
     StateError,
 )
-from omd.rooms.lineage.own_errors import StepNotStarted
+from omd.rooms.lineage.own_errors import (
+    StepNotStarted,
+)
 
 __all__ = [
     "AmbiguousKey",

@@ -6,8 +6,9 @@ import sys
 import time
 
 import omd
-from omd.dispatch import Task, Worker
+from omd.dispatch import Task
 from omd.doors.dispatch import Dispatch
+from omd.programs.worker.worker import Worker
 
 verb, numbers = sys.argv[1], [float(n) for n in sys.argv[2:]]
 starts: list[int] = []

@@ -1,0 +1,1 @@
+"""YAML files of a person, and the calls that they become."""

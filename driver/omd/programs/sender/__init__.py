@@ -1,0 +1,1 @@
+"""The sender: hands committed events to sinks."""

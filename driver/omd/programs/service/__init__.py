@@ -1,0 +1,1 @@
+"""What runs for long: its loop, its endpoint, and what it publishes."""

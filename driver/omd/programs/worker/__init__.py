@@ -1,0 +1,1 @@
+"""The worker: claims tasks of dispatch and performs them."""

@@ -1,0 +1,1 @@
+"""Reporting: the views over the other rooms (schema omd_report)."""
