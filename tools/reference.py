@@ -282,14 +282,9 @@ def _routines(connection: Connection) -> Iterator[str]:
         yield f"\n## {title}"
         for row in members:
             yield from _routine(row, parameters[row["oid"]])
-    yield "\n## Internals\n"
     yield (
-        "These are steps of the routines above and of the views. Nobody needs to call them; a role"
-        " that may do so has the right because a step runs with the rights of the caller.\n"
-    )
-    yield from _table(
-        ("routine", "what it does"),
-        ((f"`{row['name']}`", _linked(row["comment"])) for row in rows if row not in public),
+        "\nA routine whose name begins with an underscore is a step of these, and nobody needs to call"
+        " it; psql describes it: `\\df+ omd*._*`.\n"
     )
 
 
@@ -382,10 +377,12 @@ def _tables(connection: Connection) -> Iterator[str]:
     columns = _by_oid(connection, COLUMNS, rows)
     constraints = _by_oid(connection, CONSTRAINTS, rows)
     indexes = _by_oid(connection, INDEXES, rows)
+    rows = [row for row in rows if any(column["is_writable"] for column in columns[row["oid"]])]
     yield "# Tables\n"
     yield (
-        "Only OMD's routines write here, except the columns that an administrator may UPDATE. Read"
-        " through the [views](views.md) where you can: they stay the same when a table changes.\n"
+        "An administrator may UPDATE columns of these tables; only OMD's routines write the rest, and"
+        " all other tables, which psql describes: `\\d+ omd*.*`. Read through the [views](views.md):"
+        " they stay the same when a table changes.\n"
     )
     yield from _contents(rows)
     for row in rows:
@@ -412,7 +409,7 @@ def _tables(connection: Connection) -> Iterator[str]:
 
 
 def _views(connection: Connection) -> Iterator[str]:
-    rows = connection.execute(RELATIONS, ["v"]).fetchall()
+    rows = [r for r in connection.execute(RELATIONS, ["v"]) if _is_public(r)]
     columns = _by_oid(connection, COLUMNS, rows)
     yield "# Views\n"
     yield (
