@@ -283,8 +283,8 @@ def _routines(connection: Connection) -> Iterator[str]:
         for row in members:
             yield from _routine(row, parameters[row["oid"]])
     yield (
-        "\nA routine whose name begins with an underscore is a step of these, and nobody needs to call"
-        " it; psql describes it: `\\df+ omd*._*`.\n"
+        "\nA routine whose name begins with an underscore is a step of these, and nobody needs to"
+        " call it; psql describes it: `\\df+ omd*._*`.\n"
     )
 
 
@@ -380,9 +380,9 @@ def _tables(connection: Connection) -> Iterator[str]:
     rows = [row for row in rows if any(column["is_writable"] for column in columns[row["oid"]])]
     yield "# Tables\n"
     yield (
-        "An administrator may UPDATE columns of these tables; only OMD's routines write the rest, and"
-        " all other tables, which psql describes: `\\d+ omd*.*`. Read through the [views](views.md):"
-        " they stay the same when a table changes.\n"
+        "An administrator may UPDATE columns of these tables; only OMD's routines write the rest,"
+        " and all other tables, which psql describes: `\\d+ omd*.*`. Read through the"
+        " [views](views.md): they stay the same when a table changes.\n"
     )
     yield from _contents(rows)
     for row in rows:

@@ -15,6 +15,7 @@ The COMMENT holds what the catalog does not have, in sentences of a fixed form:
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import keyword
 import re
@@ -481,6 +482,13 @@ def _answered(type_: str, comment: str = "") -> str:
 # Rows -------------------------------------------------------------------------------------------
 
 
+@functools.cache
+def _named_rows() -> set[str]:
+    """Return the classes of rows that the driver names."""
+    files = (file for file in PACKAGE.rglob("*.py") if file.name != "rows.py")
+    return {name for f in files for name in re.findall(r"\b\w+Row\b", f.read_text("utf-8"))}
+
+
 def _rows(
     schema: str,
     routines: Sequence[Routine],
@@ -494,6 +502,8 @@ def _rows(
             classes.append(_class(routine.row, about, routine.outputs, codes))
     for name, comment, columns in views:
         camel = _camel(name.partition(".")[2]) + "Row"
+        if camel not in _named_rows():
+            continue  # `report` makes a class for the name of a view
         classes.append(_class(camel, comment, columns, codes, view=name))
     text = "\n\n\n".join(classes)
     used = defaultdict(set)

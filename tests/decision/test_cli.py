@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from html.parser import HTMLParser
 from types import ModuleType
@@ -13,6 +12,7 @@ import pytest
 
 from omd.programs.report import decision as explained
 from omd.rooms.decision import rows
+from support.views import views_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -371,9 +371,11 @@ def test_wrong_use_is_told_before_anything_is_done(omd_: Command, file: Callable
 
 
 def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
-    names = {"StageList": "list", "RulesetList": "rulesets", "TestList": "tests", "RunLog": "runs"}
-    views = {name for name in rows.__all__ if re.fullmatch("Decision.*Row", name)}
-    assert views == {f"Decision{name}Row" for name in (*names, "RejectLog", "LastRejects")}
+    names = {
+        "stage_list": "list", "ruleset_list": "rulesets", "test_list": "tests", "run_log": "runs"
+    }  # fmt: skip
+    views = {f"decision_{name}" for name in (*names, "reject_log", "last_rejects")}
+    assert views_of("decision") == views
     for command in names.values():
         table = omd_(command)
         assert told(table).count("\n") == 2

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import omd
-from omd.rooms.delivery import rows
+from support.views import views_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -424,12 +424,12 @@ def test_wrong_use_is_told_before_anything_is_done(omd_: Command, tmp_path: Path
 
 
 def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
-    views = {name for name in rows.__all__ if re.fullmatch("Delivery.*Row", name)}
-    views -= {"DeliveryWorkRow", "DeliveryReturnRow"}  # of the lists of work and of recalls
+    views = views_of("delivery")
+    views -= {"delivery_work", "delivery_return"}  # of the lists of work and of recalls
     assert len(views) > 8
     names = {"log": ("delivery", "list"), "models": ("model", "list")}
     for view in views:
-        name = view.removeprefix("Delivery").removesuffix("Row").lower()
+        name = view.removeprefix("delivery_")
         command = names.get(name, ("delivery", name))
         table = omd_(*command)
         assert told(table).count("\n") == 2

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import omd
-from omd.rooms.dispatch import rows
+from support.views import views_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -237,10 +237,10 @@ def test_wrong_use_is_told_before_anything_is_done(omd_: Command) -> None:
 
 
 def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
-    views = {name for name in rows.__all__ if re.fullmatch("Dispatch.*Row", name)}
+    views = views_of("dispatch")
     assert len(views) > 5
     for view in views:
-        command = view.removeprefix("Dispatch").removesuffix("Row").lower()
+        command = view.removeprefix("dispatch_")
         if command == "sources":  # those of work are shipped, switched off
             assert [
                 row["inactive_indicator"] for row in found(omd_(command, "--output", "json"))

@@ -16,7 +16,7 @@ import pytest
 import omd
 from facts.store import entity
 from omd.errors import DeliveryOpen, LoadNotUndone
-from omd.rooms.facts.rows import FactsDeliveriesRow, FactsLoadsRow, FactsRemovalsRow
+from omd.rooms.facts.rows import FactsLoadsRow, FactsRemovalsRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
 
         desk = facts.delivery("desk", physical_delete_allowed=True)
         with pytest.raises(ZeroDivisionError), desk:  # noqa: PT012 - it is closed all the same
-            [row] = facts.report(FactsDeliveriesRow)
+            [row] = facts.report("facts_deliveries")
             assert (row.delivery_id, row.is_physical_delete_allowed) == (desk.delivery_id, True)
             assert (row.transactions, row.last_transaction) == (0, None)
             write = desk.connection.execute
@@ -81,7 +81,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
             with desk.connection.transaction():
                 write("UPDATE gdal_shop.person SET name = 'a'")
                 write("UPDATE gdal_shop.person SET name = 'b' WHERE nbr = 2")
-            [row] = facts.report(FactsDeliveriesRow)
+            [row] = facts.report("facts_deliveries")
             assert (row.transactions, row.agreement_code) == (2, "desk")
             with pytest.raises(DeliveryOpen):
                 facts.open_delivery("desk")
@@ -90,7 +90,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
             write("BEGIN")
             write("UPDATE gdal_shop.person SET name = 'lost'")
             _ = 1 / 0
-        assert facts.report(FactsDeliveriesRow) == []
+        assert facts.report("facts_deliveries") == []
         assert store.status(desk.delivery_id) == "PERSISTED"
         assert store.now("person", "nbr, name") == [(1, "a")]
         proof = facts.report(FactsRemovalsRow, order_by=["layer", "table_name"])

@@ -19,7 +19,6 @@ import psycopg
 import pytest
 
 import omd
-from omd.rooms.lineage import rows as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -361,7 +360,7 @@ def test_two_schedulers_give_every_row_once(
     assert run(start, "--until-quiet").wait() == 0
     assert ids(conn) == list(range(1, 41))
     assert ids(conn, "fact.b") == list(range(1, 41))
-    assert room.control.report(t.LineageGapsRow) == []
+    assert room.control.report("lineage_gaps") == []
 
 
 def test_it_wakes_before_the_next_poll_when_an_offset_moves(
@@ -399,7 +398,7 @@ def test_after_its_grace_a_step_is_ended_and_its_failure_recorded(
     scheduler.signal(signal.SIGINT)
     scheduler.until("fact.a: .* its statement is cancelled")
     assert scheduler.wait() == 0
-    wait_until(lambda: room.control.report(t.LineageErrorsRow, topic="fact.a"))
+    wait_until(lambda: room.control.report("lineage_errors", topic="fact.a"))
     let_go(conn)
     assert ids(conn) == []
     wait_until(lambda: room.ready_list("fact.a")[0].is_ready)

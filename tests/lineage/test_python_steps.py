@@ -126,7 +126,7 @@ def test_an_error_of_a_transform_is_an_outcome_and_recorded(
     assert outcome.outcome is StepResult.ERROR
     assert "division by zero" in (outcome.detail or "")
     assert written(conn) == []
-    [error] = lineage.control.report(t.LineageErrorsRow)
+    [error] = lineage.control.report("lineage_errors")
     assert (error.topic, error.module_instance_id) == ("fact.a", outcome.module_instance_id)
     assert (error.end_id, error.error_code) == (4, "22012")
     plan = lineage.plan("fact.a")
@@ -196,7 +196,7 @@ def test_a_step_that_is_cancelled_is_recorded(
     lineage.register_topic("fact.a", before_sql=["SELECT pg_cancel_backend(pg_backend_pid())"])
     outcome = lineage.step("fact.a")
     assert outcome.outcome is StepResult.ERROR
-    [error] = lineage.control.report(t.LineageErrorsRow)
+    [error] = lineage.control.report("lineage_errors")
     assert error.module_instance_id == outcome.module_instance_id
     assert [row.attempts for row in lineage.ready_list()] == [1]
 
@@ -240,7 +240,7 @@ def test_a_step_that_was_released_cannot_commit(
     assert [(row["module_instance_id"], row["rows"], row["nulls"]) for row in log] == [
         (other.module_instance_id, 4, {"v": 2})
     ]
-    [hour] = on_spark.control.report(t.LineageThroughputRow)
+    [hour] = on_spark.control.report("lineage_throughput")
     assert (hour.topic, hour.steps, hour.rows) == ("fact.a", 1, 4)
 
 
@@ -360,7 +360,7 @@ def test_the_graph_and_the_gaps_are_typed(lineage: omd.Lineage) -> None:
         ("fact.a", "STEP", "stg.a"),
         ("stg.a", None, None),
     ]
-    assert lineage.control.report(t.LineageGapsRow) == []
+    assert lineage.control.report("lineage_gaps") == []
 
 
 def test_a_topic_can_be_removed(lineage: omd.Lineage) -> None:

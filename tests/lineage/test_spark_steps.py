@@ -20,7 +20,6 @@ import omd
 import omd.spark
 from omd import StepResult, errors
 from omd.rooms.control.rows import ModuleExecutionLogRow
-from omd.rooms.lineage import rows as t
 from omd.spark.lineage import view_name
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def test_a_block_goes_through_sql_to_the_destination(
         pass
     assert outcome.outcome is StepResult.NOJOBS
     assert [id_ for id_, _ in rows(conn)] == list(range(1, 11))
-    assert room.control.report(t.LineageGapsRow) == []
+    assert room.control.report("lineage_gaps") == []
 
 
 def test_a_check_of_a_transform_has_its_place_in_the_log(
@@ -200,7 +199,7 @@ def test_an_error_is_recorded_and_the_same_block_comes_again(
     assert room.step("fact.a", spark=spark).succeeded
     assert len(set(blocks)) == 1
     assert rows(conn) == [(0, "last"), *FIRST]
-    first, second = room.control.report(t.LineageErrorsRow, order_by=["event_id"])
+    first, second = room.control.report("lineage_errors", order_by=["event_id"])
     assert first.error_code == "ZeroDivisionError"
     assert "on purpose" in (first.error or "")
     assert (first.end_pos, first.end_id) == (second.end_pos, second.end_id)
@@ -376,7 +375,7 @@ def test_sigterm_fails_a_step_on_spark_and_the_next_one_takes_its_block(
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 143, said
-    [error] = room.control.report(t.LineageErrorsRow)
+    [error] = room.control.report("lineage_errors")
     assert error.error_code == "omd.Terminated"
     room.register_topic("fact.a", transforms=[JOIN])
     again = subprocess.run(

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 import omd
 from facts.store import PERSON, PHONE, entity
 from omd.programs.cli.main import cli
-from omd.rooms.provenance.rows import ErasuresRow
 from provenance.persons import ANNA, LINE, ORDERS, erase, find, rows_without, search
 
 if TYPE_CHECKING:
@@ -531,7 +530,7 @@ def test_the_door_erases(persons: Store, dsn: str) -> None:
         answer = room.erase("shop", "person", [{"nbr": 7}], "r", is_dry_run=False)
         assert answer.erasure_id
         assert room.find_subject("shop", "person", [{"nbr": 7}]) == []
-        assert [e.reference for e in room.report(ErasuresRow)] == ["r"]
+        assert [e.reference for e in room.report("erasures")] == ["r"]
 
 
 def test_what_tasks_suspensions_sinks_and_receivers_say_of_a_person_is_masked(

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, make_dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from omd._core.names import operator, qualified
 from omd._core.texts import storable
@@ -136,6 +136,7 @@ class Calls:
     def __init__(self, link: Link) -> None:
         self._link = link
 
+    @overload
     def report(
         self,
         row: type[T],
@@ -145,11 +146,35 @@ class Calls:
         limit: int | None = None,
         after: Mapping[str, Any] | None = None,
         **equal: Any,
-    ) -> list[T]:
-        """Rows of a view, as the class that names it.
+    ) -> list[T]: ...
+
+    @overload
+    def report(
+        self,
+        row: str,
+        *,
+        order_by: Sequence[str] = (),
+        descending: bool = False,
+        limit: int | None = None,
+        after: Mapping[str, Any] | None = None,
+        **equal: Any,
+    ) -> list[Any]: ...
+
+    def report(
+        self,
+        row: type[Any] | str,
+        *,
+        order_by: Sequence[str] = (),
+        descending: bool = False,
+        limit: int | None = None,
+        after: Mapping[str, Any] | None = None,
+        **equal: Any,
+    ) -> list[Any]:
+        """Rows of a view of omd_report.
 
         Args:
-            row: of the ``rows`` of a room: `BatchListRow`, `ModuleListRow`, ….
+            row: the name of the view; its rows have its columns as attributes. Or a class of the
+                ``rows`` of a room.
             order_by: columns.
             descending: last first.
             limit: at most so many rows.
@@ -172,9 +197,10 @@ class Calls:
                             sql.SQL(f"${len(values)}"),
                         )
                     )
-        view: str = row.view  # type: ignore[attr-defined]
+        view = f"omd_report.{row}" if isinstance(row, str) else row.view
         query = sql.SQL("SELECT {} FROM {}").format(
-            columns_of(row), sql.Identifier(*view.split("."))
+            sql.SQL("*") if isinstance(row, str) else columns_of(row),
+            sql.Identifier(*view.split(".")),
         )
         if conditions:
             query += sql.SQL(" WHERE ") + sql.SQL(" AND ").join(conditions)

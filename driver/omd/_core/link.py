@@ -231,7 +231,7 @@ class Link:
         self,
         query: bytes,
         arguments: Sequence[Any],
-        row: type[T],
+        row: type[T] | str,
         *,
         repeatable: bool,
         settled: Callable[[StateError], bool] | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, make_dataclass
 from typing import Any, TypeVar, get_args, get_type_hints
 
 T = TypeVar("T")
@@ -32,8 +32,15 @@ class MissingColumns(LookupError):  # noqa: N818 - the name says what happened
     """An answer lacks what its class has: the database is older."""
 
 
+@functools.cache
+def _class_of(view: str, columns: tuple[bytes | None, ...]) -> type[Any]:
+    """Return a class for the rows of a view."""
+    names = [((column or b"").decode(), Any) for column in columns]
+    return make_dataclass(f"{view.title()}Row".replace("_", ""), names, frozen=True, slots=True)
+
+
 def rows_of(
-    row: type[T],
+    row: type[T] | str,
     columns: tuple[bytes | None, ...],
     values: list[Any],
     *,
@@ -42,7 +49,8 @@ def rows_of(
     """Return the rows of a result as objects of a class; a ``p_`` before a column is dropped.
 
     Args:
-        row: the class; codes become its enums. A tuple has no names.
+        row: the class; codes become its enums. A tuple has no names. Of a view that is named, a
+            class with its columns is made.
         columns: the names of the columns.
         values: the rows, as tuples.
         may_lack: what the class has, and the result has not, is None.
@@ -52,6 +60,8 @@ def rows_of(
     """
     if row is tuple:
         return values
+    if isinstance(row, str):
+        row = _class_of(row, columns)
     make: Callable[[Sequence[Any]], T] = _maker(row, columns, may_lack)  # type: ignore[arg-type, unused-ignore]
     return [make(row_values) for row_values in values]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,7 +94,7 @@ def add_call(
     """
     signature = inspect.signature(call).parameters.values()
     needed = [p for p in signature if p.default is p.empty and p.name != "self"]
-    room = call.__module__.split(".")[1]
+    room = call.__module__.split(".")[2]  # omd.rooms.<room>.calls
     removing = {p.name for p in needed if str(p.annotation).endswith("| None")}
 
     @group.command(name, help=about)
@@ -164,11 +163,13 @@ def add_view(
     @dsn_option
     @output_option
     def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> ExitCode:
-        row_classes = importlib.import_module(f"omd.rooms.{room}.rows")
-        row = getattr(row_classes, f"{of_room}{view or name}_row".title().replace("_", ""))
         with open_control(dsn) as control:
             rows = _door(control, room).report(
-                row, order_by=order_by, descending=newest is not None, limit=limit, **equal
+                f"{of_room}{view or name}".replace("-", "_"),
+                order_by=order_by,
+                descending=newest is not None,
+                limit=limit,
+                **equal,
             )
         shown = rows[::-1] if newest == "LAST" else rows
         show(shown if arranged is None else arranged(shown, output), columns, output)

@@ -14,7 +14,6 @@ from omd.rooms.control.codes import ExecutionStatus, NextRunIndicator, Processin
 __all__ = [
     "AuditColumnValuesRow",
     "AuditColumnsRow",
-    "AwaitedReturnRow",
     "BatchExecutionLogRow",
     "BatchListRow",
     "BatchMembersRow",
@@ -25,71 +24,39 @@ __all__ = [
     "BuildRollbackSqlRow",
     "CommonErrorsRow",
     "CreateLoadWindowAnswer",
-    "CumulativeLoadTimeRow",
     "CurrentProcessingRow",
-    "DescribedBatchInstanceRow",
-    "DescribedModuleInstanceRow",
-    "DescribedModuleRow",
     "DirectivesRow",
     "EndInstancesAnswer",
     "EvaluateBatchAnswer",
     "EvaluateModuleAnswer",
     "EventLogRow",
     "ExceptionsRow",
-    "ExpiredLeaseRow",
     "ExplainBeginRow",
-    "FailedBatchRow",
-    "FailureEventRow",
     "FailuresRow",
     "FindLeftRowsRow",
-    "FollowedBatchInstanceRow",
-    "FollowedModuleInstanceRow",
     "FootprintRow",
-    "LedgerBatchRow",
-    "LedgerDeclarationRow",
-    "LedgerInputRow",
-    "LedgerModuleRow",
-    "LedgerReadRow",
-    "LedgerRecordRow",
-    "LedgerRunRow",
-    "LedgerUndoneRow",
-    "LedgerWindowRow",
     "ModuleDefinitionRow",
     "ModuleExecutionLogRow",
     "ModuleInputsRow",
     "ModuleListRow",
-    "ModulePauseRow",
-    "ModuleTargetRow",
-    "OpenInstanceRow",
-    "OpenServerChangeRow",
-    "OpenWindowRow",
-    "OverdueBatchRow",
-    "OwnKindRow",
     "ParameterListRow",
     "PendingRollbacksRow",
     "PreviewRollbackRow",
     "PreviousBatchInstanceRow",
     "PreviousModuleInstanceRow",
-    "ProblemListRow",
     "PurgeAnswer",
     "ReadinessRow",
     "ReapExpiredInstancesAnswer",
     "RecordWriteAnswer",
-    "ReturnWorkRow",
     "RollbackStepsRow",
     "RunBatchAnswer",
     "RunModuleAnswer",
-    "ServerChangesRow",
     "ServerRow",
     "SetNextRunIndicatorsAnswer",
-    "SourcePositionRow",
-    "StandingReadRow",
     "TargetsWithoutIdentityRow",
     "ThroughputPerDayRow",
     "TraceRow",
     "UndoLeftAnswer",
-    "UnknownInputsRow",
-    "UpgradeRow",
     "WriteLogRow",
 ]
 
@@ -394,45 +361,6 @@ class AuditColumnsRow:
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitedReturnRow:
-    """For rooms: what recalls took back and what must come again from outside, open or not.
-
-    Attributes:
-        recall_id: The recall.
-        position: The place in it.
-        module_id: The Module that is to run again.
-        module_code: Its code.
-        module_kind_code: Its kind: DELIVERY, SQL or JOB.
-        is_by_hand: A person must bring it.
-        former_instances: The runs that were taken back.
-        former_delivery_id: The delivery that was taken back; NULL: it is none.
-        snapshot_datetime: Its snapshot; NULL: it is none.
-        module_instance_id: The run that fills the entry; NULL: none yet.
-        delivery_id: The delivery that fills the entry, or is to; NULL: none yet.
-        ended_datetime: When it was filled or dropped; NULL: it is open.
-        drop_reason: Why it will not come; NULL: it was not dropped.
-        problem: Why it can't come by itself; NULL: nothing is in its way.
-    """
-
-    view: ClassVar[str] = "omd.awaited_return"
-
-    recall_id: int
-    position: int
-    module_id: int
-    module_code: str
-    module_kind_code: str
-    is_by_hand: bool
-    former_instances: list[int]
-    former_delivery_id: int | None
-    snapshot_datetime: datetime | None
-    module_instance_id: int | None
-    delivery_id: int | None
-    ended_datetime: datetime | None
-    drop_reason: str | None
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class BatchExecutionLogRow:
     """Every Batch Instance, with its duration so far.
 
@@ -552,44 +480,6 @@ class CommonErrorsRow:
 
 
 @dataclass(frozen=True, slots=True)
-class CumulativeLoadTimeRow:
-    """What the ended runs (S or F) of each Batch and Module have cost, by the day on which they
-    started, for the last 366 days. A condition on day is served by an index. For a longer span, add
-    up the days.
-
-    Attributes:
-        day: The day, in the time zone of the session.
-        instance_type: BATCH or MODULE.
-        code: The code of the Batch or Module.
-        runs: The number of runs that succeeded or failed.
-        failed_runs: How many of these runs failed.
-        total_duration: How long the runs took together.
-        average_duration: How long a run took on average.
-        longest_duration: How long the longest run took.
-        rows_input: Rows read. A Batch counts the Modules that it called itself, not those of
-            its child Batches.
-        rows_inserted: Rows inserted, counted in the same way.
-        rows_updated: Rows updated, counted in the same way.
-        rows_deleted: Rows deleted, counted in the same way.
-    """
-
-    view: ClassVar[str] = "omd_report.cumulative_load_time"
-
-    day: date
-    instance_type: str
-    code: str
-    runs: int
-    failed_runs: int
-    total_duration: timedelta
-    average_duration: timedelta
-    longest_duration: timedelta
-    rows_input: Decimal
-    rows_inserted: Decimal
-    rows_updated: Decimal
-    rows_deleted: Decimal
-
-
-@dataclass(frozen=True, slots=True)
 class CurrentProcessingRow:
     """Batch and Module Instances that execute now.
 
@@ -626,116 +516,6 @@ class CurrentProcessingRow:
     pid: str | None
     user_name: str | None
     session_lives: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class DescribedBatchInstanceRow:
-    """For rooms: the Batch Instances, as who tells others about them needs them.
-
-    Attributes:
-        batch_instance_id: The instance.
-        batch_code: The Batch.
-        batch_description: What the Batch loads; NULL when no description was given.
-        parent_batch_instance_id: The Batch Instance that called it; 0 when none did.
-        start_datetime: When it was created.
-        end_datetime: When it ended; NULL while it executes.
-        execution_status_code: E, S, F, A or C.
-        reason_code: Why it was aborted or skipped; NULL when it was neither.
-        started_by: The role that began it; NULL for runs from before this was recorded.
-        execution_context: Where and by what it ran; NULL when no context was given.
-    """
-
-    view: ClassVar[str] = "omd.described_batch_instance"
-
-    batch_instance_id: int
-    batch_code: str
-    batch_description: str | None
-    parent_batch_instance_id: int
-    start_datetime: datetime
-    end_datetime: datetime | None
-    execution_status_code: ExecutionStatus
-    reason_code: str | None
-    started_by: str | None
-    execution_context: dict[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class DescribedModuleRow:
-    """For rooms: the Modules, as who tells others about their runs needs them.
-
-    Attributes:
-        module_id: The Module.
-        module_code: Its code.
-        module_description: What it loads; NULL when no description was given.
-        module_kind_code: What one run of it is.
-        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART, and for a JOB that a
-            program outside begins.
-        area_code: The area of its target.
-        platform_code: The platform of its target.
-        table_format_code: The format of its target on Spark; NULL when none was given.
-        table_code: Its target, as registered.
-        executable: The SQL that run_module executes; NULL for a Module that runs elsewhere.
-        is_source: Its runs are a source: omd.source_table has the tables that they write.
-    """
-
-    view: ClassVar[str] = "omd.described_module"
-
-    module_id: int
-    module_code: str
-    module_description: str | None
-    module_kind_code: str
-    engine_code: str | None
-    area_code: str
-    platform_code: str
-    table_format_code: str | None
-    table_code: str
-    executable: str | None
-    is_source: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DescribedModuleInstanceRow:
-    """For rooms: the Module Instances, as who tells others about them needs them.
-
-    Attributes:
-        module_instance_id: The instance.
-        module_id: The Module.
-        batch_instance_id: The Batch Instance that called it; 0 when none did.
-        start_datetime: When it was created.
-        end_datetime: When it ended; NULL while it executes.
-        execution_status_code: E, S, F, A or C.
-        reason_code: Why it was aborted or skipped; NULL when it was neither.
-        started_by: The role that began it; NULL for runs from before this was recorded.
-        execution_context: Where and by what it ran; NULL when no context was given.
-        rollback_instance_array: The instances that it had to undo.
-        rolled_back_by_module_instance_id: The later instance that undid it; NULL when none did.
-        rows_input: Rows read.
-        rows_inserted: Rows inserted.
-        rows_updated: Rows updated.
-        rows_deleted: Rows deleted.
-        rows_discarded: Rows left out on purpose.
-        rows_rejected: Rows refused as bad.
-    """
-
-    view: ClassVar[str] = "omd.described_module_instance"
-
-    module_instance_id: int
-    module_id: int
-    batch_instance_id: int
-    start_datetime: datetime
-    end_datetime: datetime | None
-    execution_status_code: ExecutionStatus
-    reason_code: str | None
-    started_by: str | None
-    execution_context: dict[str, Any] | None
-    rollback_instance_array: list[int]
-    rolled_back_by_module_instance_id: int | None
-    rows_input: int
-    rows_inserted: int
-    rows_updated: int
-    rows_deleted: int
-    rows_discarded: int
-    rows_rejected: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -842,69 +622,6 @@ class ExceptionsRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ExpiredLeaseRow:
-    """The Batches and Modules with a run whose lease has expired, and that nobody has declared dead
-    yet.
-
-    Attributes:
-        instance_type: BATCH or MODULE.
-        code: The code of the Batch or Module.
-        instance_id: The oldest such instance.
-        since_datetime: When the first of these leases expired.
-        detail: What becomes of it.
-    """
-
-    view: ClassVar[str] = "omd.expired_lease"
-
-    instance_type: str
-    code: str
-    instance_id: int
-    since_datetime: datetime
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class FailedBatchRow:
-    """The Batches whose last real run has failed, and was not settled by a rollback and a skip.
-
-    Attributes:
-        batch_code: The Batch.
-        batch_instance_id: That run.
-        end_datetime: When it ended.
-    """
-
-    view: ClassVar[str] = "omd.failed_batch"
-
-    batch_code: str
-    batch_instance_id: int
-    end_datetime: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class FailureEventRow:
-    """For rooms: the failure events of Module Instances.
-
-    Attributes:
-        event_id: The event in omd.event_log.
-        module_id: The Module.
-        module_instance_id: The Module Instance that failed.
-        event_datetime: When the event was written.
-        event_return_code_details: The SQLSTATE, or the type of the exception.
-        event_detail: The full text of the error; who has not omd_data_reader sees what
-            omd.shown_failure leaves of it.
-    """
-
-    view: ClassVar[str] = "omd.failure_event"
-
-    event_id: int
-    module_id: int
-    module_instance_id: int
-    event_datetime: datetime
-    event_return_code_details: str
-    event_detail: str
-
-
-@dataclass(frozen=True, slots=True)
 class FailuresRow:
     """Failed Batch and Module Instances, with the error and whether they are undone. Conditions on
     event_datetime and an order by event_id are served by indexes.
@@ -946,78 +663,6 @@ class FailuresRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FollowedBatchInstanceRow:
-    """For rooms: the Batch Instances, as who follows their state needs them.
-
-    Attributes:
-        batch_instance_id: Order of instances is by this ID, never by time.
-        batch_id: The Batch.
-        parent_batch_instance_id: The Batch Instance that called; 0 for none.
-        start_datetime: When the instance was created.
-        end_datetime: When the instance ended; NULL exactly while it executes.
-        proceeded_datetime: When a later transaction than its creation let it proceed; NULL: at
-            its start, or never.
-        execution_status_code: E executing, S succeeded, F failed, A aborted, C skipped.
-        reason_code: Why it was aborted or skipped by its evaluation.
-        has_proceeded: TRUE: an evaluation has answered P.
-    """
-
-    view: ClassVar[str] = "omd.followed_batch_instance"
-
-    batch_instance_id: int
-    batch_id: int
-    parent_batch_instance_id: int
-    start_datetime: datetime
-    end_datetime: datetime | None
-    proceeded_datetime: datetime | None
-    execution_status_code: ExecutionStatus
-    reason_code: str
-    has_proceeded: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FollowedModuleInstanceRow:
-    """For rooms: the Module Instances, as who follows their state needs them.
-
-    Attributes:
-        module_instance_id: Order of instances is by this ID, never by time.
-        module_id: The Module.
-        batch_instance_id: The Batch Instance that called; 0 when run on its own.
-        start_datetime: When the instance was created.
-        end_datetime: When the instance ended; NULL exactly while it executes.
-        proceeded_datetime: When a later transaction than its creation let it proceed; NULL: at
-            its start, or never.
-        execution_status_code: E executing, S succeeded, F failed, A aborted, C skipped.
-        reason_code: Why it was aborted or skipped by its evaluation.
-        rows_input: Rows read.
-        rows_inserted: Rows inserted.
-        rows_updated: Rows updated.
-        rows_deleted: Rows deleted.
-        rows_discarded: Rows discarded.
-        rows_rejected: Rows rejected.
-        has_proceeded: TRUE: an evaluation has answered P or R.
-    """
-
-    view: ClassVar[str] = "omd.followed_module_instance"
-
-    module_instance_id: int
-    module_id: int
-    batch_instance_id: int
-    start_datetime: datetime
-    end_datetime: datetime | None
-    proceeded_datetime: datetime | None
-    execution_status_code: ExecutionStatus
-    reason_code: str
-    rows_input: int
-    rows_inserted: int
-    rows_updated: int
-    rows_deleted: int
-    rows_discarded: int
-    rows_rejected: int
-    has_proceeded: bool
-
-
-@dataclass(frozen=True, slots=True)
 class FootprintRow:
     """How much room each table of OMD takes, the largest first.
 
@@ -1036,233 +681,6 @@ class FootprintRow:
     row_estimate: int
     table_bytes: int
     index_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerBatchRow:
-    """For rooms: the Batches, as who names their runs needs them.
-
-    Attributes:
-        batch_id: Surrogate key.
-        batch_code: The name that callers use.
-    """
-
-    view: ClassVar[str] = "omd.ledger_batch"
-
-    batch_id: int
-    batch_code: str
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerDeclarationRow:
-    """For rooms: what was declared for the runs of a Module.
-
-    Attributes:
-        module_id: The Module.
-        replaces_all: Each run replaces what the former ones wrote, so only the newest one
-            stands.
-        after_id: It counts for runs with a greater id.
-        upto_id: It counts for runs up to this id; NULL: it holds still.
-    """
-
-    view: ClassVar[str] = "omd.ledger_declaration"
-
-    module_id: int
-    replaces_all: bool
-    after_id: int
-    upto_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerInputRow:
-    """For rooms: the tables that runs of a Module read, as declared.
-
-    Attributes:
-        module_id: The Module.
-        table_code: The table, schema.name: the topmost parent of a partition, the current view
-            of facts.
-        declared_code: The table or view that was declared.
-        read_kind: ALL: what is visible. WINDOW: the load window of the run. RUNS: the rows of
-            certain runs, which the run records itself.
-        pos_column: The column that the window cuts; NULL: the positions of a source, or no
-            window.
-        id_column: The column of ids in the window; NULL: none.
-        after_id: As in the declaration.
-        upto_id: As in the declaration.
-    """
-
-    view: ClassVar[str] = "omd.ledger_input"
-
-    module_id: int
-    table_code: str
-    declared_code: str
-    read_kind: str
-    pos_column: str | None
-    id_column: str | None
-    after_id: int
-    upto_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerModuleRow:
-    """For rooms: the Modules, as who looks for their readers needs them.
-
-    Attributes:
-        module_id: Surrogate key.
-        module_code: The name that callers use.
-        module_kind_code: What one run of the Module is.
-        table_code: The target as schema.table, quoted where an identifier needs it: "My
-            schema"."My table".
-        insert_instance_column: Column with the Module Instance ID that inserted the row.
-        update_instance_column: Column with the Module Instance ID that last updated the row.
-    """
-
-    view: ClassVar[str] = "omd.ledger_module"
-
-    module_id: int
-    module_code: str
-    module_kind_code: str
-    table_code: str
-    insert_instance_column: str
-    update_instance_column: str
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerReadRow:
-    """For rooms: the tables that some run of a Module has recorded.
-
-    Attributes:
-        module_id: The Module.
-        table_code: The table, as in omd.run_input.
-    """
-
-    view: ClassVar[str] = "omd.ledger_read"
-
-    module_id: int
-    table_code: str
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerRecordRow:
-    """For rooms: the tables that runs have recorded.
-
-    Attributes:
-        module_instance_id: The run.
-        table_code: The table, as in omd.module_input; empty: it has read what nobody could look
-            up.
-        source_instances: The runs whose rows it has read, and no others; NULL: what was
-            visible.
-    """
-
-    view: ClassVar[str] = "omd.ledger_record"
-
-    module_instance_id: int
-    table_code: str
-    source_instances: list[int] | None
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerRunRow:
-    """For rooms: the runs, as who looks for their readers needs them.
-
-    Attributes:
-        module_instance_id: Stamped on every row the run writes. Order of instances is by this
-            ID, never by time.
-        module_id: The Module. NULL only on the placeholder row 0.
-        batch_instance_id: The Batch Instance that called; 0 when run on its own.
-        start_datetime: When the instance was created.
-        end_datetime: When the instance ended; NULL exactly while it executes.
-        execution_status_code: E executing, S succeeded, F failed, A aborted, C skipped.
-        processing_indicator: P proceed, A abort, C skip, R roll back first. A until the
-            evaluation has answered.
-        next_run_indicator: P proceed, R roll this instance back, C skip the next run once.
-            Administrators may write it.
-        rolled_back_by_module_instance_id: The later instance that undid this one.
-        is_session_bound: The run is alive as long as its statement executes (run_module).
-        is_one_transaction: Its rows and its success are one transaction, so nobody has read
-            them before; an in-database run (is_session_bound) always is. FALSE: its rows may be
-            visible from its begin on.
-        success_order: The number that its success has drawn, before its commit and after what
-            it read; NULL: it has not succeeded, or did so before this was recorded.
-        newest_instance_id: The newest instance when it ended with S or F: it can have read rows
-            of this and older ones; NULL: it has not ended, or did so before this was recorded.
-        rows_inserted: Rows inserted.
-        rows_updated: Rows updated.
-        rows_deleted: Rows deleted.
-    """
-
-    view: ClassVar[str] = "omd.ledger_run"
-
-    module_instance_id: int
-    module_id: int | None
-    batch_instance_id: int
-    start_datetime: datetime
-    end_datetime: datetime | None
-    execution_status_code: ExecutionStatus
-    processing_indicator: ProcessingIndicator
-    next_run_indicator: NextRunIndicator
-    rolled_back_by_module_instance_id: int
-    is_session_bound: bool
-    is_one_transaction: bool
-    success_order: int | None
-    newest_instance_id: int | None
-    rows_inserted: int
-    rows_updated: int
-    rows_deleted: int
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerUndoneRow:
-    """For rooms: the runs whose rows were taken back.
-
-    Attributes:
-        module_instance_id: The run.
-        undone_by: The run that undid it; the run itself where none did, as when a delivery is
-            reverted.
-        undone_datetime: When.
-        undone_upto: The newest instance at a look after the commit of the undo: a run with a
-            greater id has not read the rows; NULL: nobody has looked yet.
-        looked_datetime: When somebody looked whether a run that stands has read it.
-        is_forgotten: None has, and none that executes can have: nobody has to look again.
-    """
-
-    view: ClassVar[str] = "omd.ledger_undone"
-
-    module_instance_id: int
-    undone_by: int
-    undone_datetime: datetime
-    undone_upto: int | None
-    looked_datetime: datetime
-    is_forgotten: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerWindowRow:
-    """For rooms: the load windows of runs.
-
-    Attributes:
-        module_instance_id: The instance that reads the window.
-        module_id: The Module of the instance, here so that one index finds its newest window.
-        source_code: The source (omd.source) whose positions the window has; NULL: it is about
-            another one.
-        start_value: Start of the window, exclusive: timestamp part.
-        start_id: Start of the window, exclusive: id part.
-        end_value: End of the window, inclusive: timestamp part.
-        end_id: End of the window, inclusive: id part.
-        is_taken_back: The instance was rolled back: the window is kept for audit, and no reader
-            counts it.
-    """
-
-    view: ClassVar[str] = "omd.ledger_window"
-
-    module_instance_id: int
-    module_id: int
-    source_code: str | None
-    start_value: datetime
-    start_id: int
-    end_value: datetime
-    end_id: int
-    is_taken_back: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -1387,197 +805,6 @@ class ModuleListRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ModulePauseRow:
-    """For rooms: the Modules that have failed since their last success, or had nothing to do when
-    they were ready, and whether their work waits.
-
-    Attributes:
-        module_id: The Module.
-        state: FAILED: it has failed too often, and waits for omd.retry. BACK_OFF: it waits
-            after a failure. NULL: it does not wait for these.
-        looked_datetime: The look that found nothing, while its pause lasts; work that is newer
-            does not wait. NULL: there is no such pause.
-        failures: How often it has failed since its last success.
-        not_before: When its pause ends; NULL: it has none.
-        failed_since: When the first of these failures was; NULL: none was.
-        last_problem: The last failure, as omd.failure_text shows it to the caller, with its
-            SQLSTATE.
-        last_module_instance_id: The Module Instance that failed last; NULL: it failed before it
-            had one.
-        is_by_hand: No worker takes work of its kind by itself: a person, a schedule or a Batch
-            begins it.
-        is_settled: It is by hand, and a run has undone the last failure and was then skipped or
-            aborted: it does not count as failed any more.
-    """
-
-    view: ClassVar[str] = "omd.module_pause"
-
-    module_id: int
-    state: str | None
-    looked_datetime: datetime | None
-    failures: int
-    not_before: datetime | None
-    failed_since: datetime | None
-    last_problem: str
-    last_module_instance_id: int | None
-    is_by_hand: bool
-    is_settled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleTargetRow:
-    """For rooms: every Module and the target that it loads.
-
-    Attributes:
-        module_id: The Module.
-        module_code: Its code.
-        area_code: The area of its target.
-        table_code: Its target, as registered: schema.table.
-        table_type_code: The type of its target; NULL when none was given.
-        platform_code: The platform of its target.
-        table_format_code: The format of its target on Spark; NULL when none was given.
-        insert_instance_column: The column of its target that holds the Module Instance which
-            inserted the row.
-        inactive_indicator: Y: each run of the Module is skipped.
-        module_kind_code: What one run of the Module is.
-        engine_code: Who performs a run: POSTGRES or SPARK; NULL for PART, and for a JOB that a
-            program outside begins.
-    """
-
-    view: ClassVar[str] = "omd.module_target"
-
-    module_id: int
-    module_code: str
-    area_code: str
-    table_code: str
-    table_type_code: str | None
-    platform_code: str
-    table_format_code: str | None
-    insert_instance_column: str
-    inactive_indicator: str
-    module_kind_code: str
-    engine_code: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class OpenInstanceRow:
-    """For rooms: the Module Instances that execute, wait for their rollback, or ask for the next
-    run to be skipped.
-
-    Attributes:
-        module_instance_id: The Module Instance.
-        module_id: Its Module.
-        execution_status_code: E: executing. S: succeeded. F: failed. A: aborted. C: skipped.
-        next_run_indicator: P: proceed. R: roll this instance back. C: skip the next run once.
-        start_datetime: When it was created.
-        is_rollback_pending: It has ended, and the next begin of its Module undoes it.
-            omd.pending_rollback also names the later instances that go with it.
-    """
-
-    view: ClassVar[str] = "omd.open_instance"
-
-    module_instance_id: int
-    module_id: int
-    execution_status_code: ExecutionStatus
-    next_run_indicator: NextRunIndicator
-    start_datetime: datetime
-    is_rollback_pending: bool
-
-
-@dataclass(frozen=True, slots=True)
-class OpenServerChangeRow:
-    """The changes of the server that nobody has confirmed, and for which workers wait.
-
-    Attributes:
-        server_change_id: Surrogate key.
-        noticed_at: When it was noticed.
-        kind: FAILOVER, MOVED or COPIED.
-        confirmed_as: NULL: nobody has said.
-        confirmed_at: NULL.
-        confirmed_by: NULL.
-        reason: NULL.
-    """
-
-    view: ClassVar[str] = "omd.open_server_change"
-
-    server_change_id: int
-    noticed_at: datetime
-    kind: str
-    confirmed_as: str | None
-    confirmed_at: datetime | None
-    confirmed_by: str | None
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class OpenWindowRow:
-    """For rooms: the load windows that a recall took back and that are still to be taken again.
-
-    Attributes:
-        window_return_id: Its number, in order.
-        module_id: The Module.
-        recall_id: The recall.
-        start_value: Start of the window, exclusive; NULL: it has none, or begins at the
-            beginning.
-        start_id: The id of its start.
-        end_value: End of the window, inclusive; NULL with end_id: the run had no window.
-        end_id: The id of its end.
-        source_code: The source whose positions it has; NULL: another one.
-        former_instances: The runs whose window it was.
-        module_instance_id: The run that takes it again, or has tried; NULL: none has begun.
-        noted_datetime: When it was taken back.
-    """
-
-    view: ClassVar[str] = "omd.open_window"
-
-    window_return_id: int
-    module_id: int
-    recall_id: int
-    start_value: datetime | None
-    start_id: int
-    end_value: datetime | None
-    end_id: int
-    source_code: str | None
-    former_instances: list[int]
-    module_instance_id: int | None
-    noted_datetime: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class OverdueBatchRow:
-    """The Batches whose last real run began two intervals of their frequency ago, or that never had
-    one, and that do not execute.
-
-    Attributes:
-        batch_code: The Batch.
-        frequency_code: Its frequency.
-        batch_instance_id: Its last real run; NULL: there was none.
-        since_datetime: When that run began; NULL: there was none.
-    """
-
-    view: ClassVar[str] = "omd.overdue_batch"
-
-    batch_code: str
-    frequency_code: str
-    batch_instance_id: int | None
-    since_datetime: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class OwnKindRow:
-    """For rooms: the kinds of process control itself, SQL and JOB: what a run of such a Module is,
-    no other room knows.
-
-    Attributes:
-        module_kind_code: The kind.
-    """
-
-    view: ClassVar[str] = "omd.own_kind"
-
-    module_kind_code: str
-
-
-@dataclass(frozen=True, slots=True)
 class ParameterListRow:
     """Values of parameters: one row per Batch or Module that has one.
 
@@ -1621,42 +848,6 @@ class PendingRollbacksRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemListRow:
-    """For rooms: the Modules and Batches that somebody should look at, as omd_report.problems shows
-    them.
-
-    Attributes:
-        problem_code: GIVEN_UP: the Module has failed too often. LAST_RUN_FAILED: it has failed
-            since its last success, or the last real run of the Batch has. UNDONE_READ: it has
-            read rows that were undone later. NOT_RUN: a Batch has not run for two intervals of
-            its frequency. LEASE_EXPIRED: a run of it is dead. ROLLBACK_PENDING: a run is to be
-            undone by the next begin, and it has not failed. ROWS_OF_DEAD_RUN: a run that was
-            declared dead and rolled back has rows in the target.
-        severity: ERROR or WARNING.
-        room: The room that says so.
-        object_kind: MODULE or BATCH.
-        object_key: Its code.
-        subject: What it is about, in words.
-        since: Since when; NULL when that is not known.
-        text: What is wrong; of a failure the whole text for who has omd_data_reader, else no
-            value of a row.
-        way_out: What mends it; while the Module executes again, the run that does it.
-    """
-
-    view: ClassVar[str] = "omd.problem_list"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime | None
-    text: str
-    way_out: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReadinessRow:
     """What would otherwise show only after the first failure of an active Module, with one row per
     problem. A Module without a row is ready.
@@ -1680,26 +871,6 @@ class ReadinessRow:
     problem_code: str
     problem: str
     command: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReturnWorkRow:
-    """For rooms: the Modules of kind SQL and JOB of which a recall took runs back that a worker is
-    to make again.
-
-    Attributes:
-        module_id: The Module.
-        recall_id: The recall, the oldest of several.
-        since: When it was executed.
-        upstream: The Modules that must have made again what these runs had read; NULL: none.
-    """
-
-    view: ClassVar[str] = "omd.return_work"
-
-    module_id: int
-    recall_id: int
-    since: datetime
-    upstream: list[int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -1745,97 +916,6 @@ class ServerRow:
     present_server_start: datetime
     is_known: bool
     is_standby: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ServerChangesRow:
-    """The changes of the server under the installation, the newest first, and what an administrator
-    said.
-
-    Attributes:
-        server_change_id: Surrogate key.
-        noticed_at: When it was noticed.
-        kind: FAILOVER: another timeline, or a dump that was restored over this database. MOVED:
-            another server. COPIED: another OID of the database.
-        system_identifier: The identifier of the server then.
-        timeline_id: Its timeline then.
-        ids_skipped: So many numbers of each sequence were passed over; NULL: none.
-        confirmed_as: MOVED: this is the installation now. COPY: the other one goes on. NULL:
-            nobody has said.
-        confirmed_at: When somebody said it.
-        confirmed_by: Who said it.
-        reason: Why.
-    """
-
-    view: ClassVar[str] = "omd_report.server_changes"
-
-    server_change_id: int
-    noticed_at: datetime
-    kind: str
-    system_identifier: int
-    timeline_id: int
-    ids_skipped: int | None
-    confirmed_as: str | None
-    confirmed_at: datetime
-    confirmed_by: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class SourcePositionRow:
-    """For rooms: the tables and views that are read by positions, and up to where each has come.
-
-    Attributes:
-        table_code: The table or view, schema.name.
-        source_code: The source that its rows come from.
-        source_kind_code: FACTS, LAKE or RUNS.
-        pos: The newest position: the time of the newest change, commit or run; -infinity: there
-            is none.
-        id: The number of that change, commit or run.
-        former_pos: The position before the newest one.
-        former_id: The number of that one.
-        is_closed: TRUE: no run begins to read it now, since rows of it are being taken back.
-    """
-
-    view: ClassVar[str] = "omd.source_position"
-
-    table_code: str
-    source_code: str
-    source_kind_code: str
-    pos: datetime
-    id: int
-    former_pos: datetime
-    former_id: int
-    is_closed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class StandingReadRow:
-    """For rooms: who has read rows that were undone later, and has not made his own again.
-
-    Attributes:
-        undone_read_id: Surrogate key.
-        undone_instance_id: The oldest Module Instance that was undone.
-        noted_at: When it was undone.
-        from_datetime: From which position on rows were undone; NULL: all may have been.
-        module_id: The Module of the reader.
-        table_code: The table whose rows were undone.
-        source_code: The table or view by which the reader reads it.
-        reader: The reader, by its name.
-        way_out: The call that makes the rows of the reader again.
-    """
-
-    view: ClassVar[str] = "omd.standing_read"
-
-    undone_read_id: int
-    undone_instance_id: int
-    noted_at: datetime
-    from_datetime: datetime | None
-    module_id: int
-    table_code: str
-    source_code: str
-    reader: str
-    way_out: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -1966,58 +1046,6 @@ class TraceRow:
     rolled_back_by_module_instance_id: int | None
     events: list[dict[str, Any]]
     started_by: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownInputsRow:
-    """The Modules of which nobody knows what they read: nothing is declared, and the catalogue does
-    not know it, or the newest run has recorded nothing.
-
-    Attributes:
-        module_id: The Module.
-        module_code: Its code.
-        module_kind_code: SQL or JOB.
-        table_code: Its target.
-        problem: Why the catalogue does not know; NULL: it was not asked, as there is no SQL.
-        proposed: The tables that it does know; NULL: none.
-    """
-
-    view: ClassVar[str] = "omd.unknown_inputs"
-
-    module_id: int
-    module_code: str
-    module_kind_code: str
-    table_code: str
-    problem: str | None
-    proposed: list[str] | None
-
-
-@dataclass(frozen=True, slots=True)
-class UpgradeRow:
-    """The steps of the last upgrades: what is done, and what another session does at this moment.
-
-    Attributes:
-        version: The version of OMD that began the step.
-        step_code: The name of the migration, or install.
-        phase: expand, backfill, concurrent, install or contract: how the step runs.
-        started_at: When it was begun first.
-        ended_at: When it was done; NULL while it is not.
-        rows_done: How many rows a backfill has filled so far; 0 for other phases.
-        last_key: The highest key that a backfill has looked at; NULL where it keeps none.
-        error: Why it has not ended: its error, or the processes for which it waits; NULL if
-            nothing is wrong.
-    """
-
-    view: ClassVar[str] = "omd_report.upgrade"
-
-    version: str
-    step_code: str
-    phase: str
-    started_at: datetime
-    ended_at: datetime | None
-    rows_done: int
-    last_key: str | None
-    error: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
 
 __all__ = [
-    "AwaitingStagesRow",
     "BeginStageAnswer",
     "CyclesRow",
     "DecisionLastRejectsRow",
@@ -22,14 +21,8 @@ __all__ = [
     "DefineStageAnswer",
     "ExplainRow",
     "LinkQueryRow",
-    "ProblemListRow",
-    "ReadyStageTasksRow",
     "RunStageAnswer",
-    "StageReadinessRow",
-    "StageWorkRow",
-    "SupersededDecisionsRow",
     "TestRulesetRow",
-    "UnsafeWindowsRow",
 ]
 
 
@@ -121,21 +114,6 @@ class TestRulesetRow:
     expected: dict[str, Any]
     actual: dict[str, Any] | None
     error: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class AwaitingStagesRow:
-    """The stages that read a table in which rows are still to come that a recall took back.
-
-    Attributes:
-        stage_id: The stage.
-        waits_for: What is to come.
-    """
-
-    view: ClassVar[str] = "omd_decision.awaiting_stages"
-
-    stage_id: int
-    waits_for: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,163 +323,3 @@ class DecisionTestListRow:
     actual: dict[str, Any] | None
     error: str | None
     tested_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemListRow:
-    """For rooms: the stages that somebody should look at, as omd_report.problems shows them.
-
-    Attributes:
-        problem_code: WINDOW_UNSAFE: its window passes rows over.
-        severity: WARNING.
-        room: The room that says so.
-        object_kind: STAGE.
-        object_key: The stage.
-        subject: What it is about, in words.
-        since: Since when it is defined so.
-        text: What is wrong.
-        way_out: What mends it.
-    """
-
-    view: ClassVar[str] = "omd_decision.problem_list"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime
-    text: str
-    way_out: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyStageTasksRow:
-    """A row for each stage that does not pause after a failure: a source for a schedule of tasks of
-    the family RUN and the type MODULE.
-
-    Attributes:
-        code: The Module of the stage: the criterion CODE of its task.
-    """
-
-    view: ClassVar[str] = "omd_report.ready_stage_tasks"
-
-    code: str
-
-
-@dataclass(frozen=True, slots=True)
-class StageReadinessRow:
-    """Every stage: whether a poll should run it now, and after how many failures it pauses. See
-    docs/explanation/decision.md.
-
-    Attributes:
-        stage_code: The stage.
-        module_code: Its Module.
-        reason: DUE: it may run. BACK_OFF: it has failed, and pauses up to not_before. FAILED:
-            it has failed too often in a row, and waits for omd.retry, until a run by hand
-            succeeds or it is defined anew. INACTIVE: its Module is.
-        failures: How many runs have failed since the last that succeeded, or since it was
-            defined.
-        not_before: When its pause ends; NULL: it has not failed.
-    """
-
-    view: ClassVar[str] = "omd_report.stage_readiness"
-
-    stage_code: str
-    module_code: str
-    reason: str
-    failures: int
-    not_before: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class StageWorkRow:
-    """For rooms: the stages that start by themselves, and whether there is something to decide.
-
-    Attributes:
-        module_id: The Module.
-        state: READY, WAITING or IDLE.
-        reason: READY: NEWS, a position of a source lies behind the window, which could move;
-            EVERY, its time has come; ROLLBACK, a run is to be undone; RECALLED, windows are to
-            be taken again. WAITING: AWAITED, rows of a source are to come again after a recall;
-            OPEN_RUN, a run that writes a source is at work, or waits for its rollback, and
-            holds the window back; REPEAT, its time or the delay of its window is not over;
-            UNDO, rows of the facts are being taken back. NULL: there is nothing to do.
-        waits_for: What it waits for; NULL: nothing that has a name.
-        since: When the oldest position came that was not read, when its time came, the run
-            began that is to be undone, or a window was taken back.
-        not_before: When its time comes, or the delay of its window is over; NULL: it waits for
-            no time.
-        detail: What a run would take; NULL when there is nothing to name.
-    """
-
-    view: ClassVar[str] = "omd_decision.stage_work"
-
-    module_id: int
-    state: str
-    reason: str | None
-    waits_for: str | None
-    since: datetime
-    not_before: datetime | None
-    detail: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class SupersededDecisionsRow:
-    """What stages had decided in runs that a recall took back, beside what was decided when their
-    windows were taken again: a row per call of the ruleset that a run kept.
-
-    Attributes:
-        recall_id: The recall.
-        stage_code: The stage.
-        wave: The wave; NULL: the stage has none, or it is NULL.
-        key: The key; NULL in BATCH.
-        old_instance_id: The run that was taken back.
-        new_instance_id: The run that decided again; NULL: none has, or it has not decided on
-            this.
-        old_outputs: By output, how many records it had.
-        new_outputs: By output, how many it has now; NULL: it was not decided again.
-        old_result: What the ruleset had answered; NULL: the stage does not keep TRACE, or for
-            who has not omd_data_reader.
-        new_result: What it answers now; NULL: as old_result, or it was not decided again.
-        is_changed: The number of records or the answer is another one, or it was not decided
-            again.
-    """
-
-    view: ClassVar[str] = "omd_report.superseded_decisions"
-
-    recall_id: int
-    stage_code: str
-    wave: str | None
-    key: dict[str, Any] | None
-    old_instance_id: int
-    new_instance_id: int | None
-    old_outputs: dict[str, Any]
-    new_outputs: dict[str, Any] | None
-    old_result: dict[str, Any] | None
-    new_result: dict[str, Any] | None
-    is_changed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class UnsafeWindowsRow:
-    """For rooms: stages whose window passes rows over (the problem WINDOW_UNSAFE).
-
-    Attributes:
-        stage_code: The stage.
-        module_id: Its Module.
-        table_code: The view of facts that it reads.
-        since: Since when it is defined so.
-        problem: What is wrong.
-        way_out: What to do.
-    """
-
-    view: ClassVar[str] = "omd_decision.unsafe_windows"
-
-    stage_code: str
-    module_id: int
-    table_code: str
-    since: datetime
-    problem: str
-    way_out: str

@@ -24,14 +24,9 @@ __all__ = [
     "DeliveryMetricsRow",
     "DeliveryModelsRow",
     "DeliveryQueueRow",
-    "DeliveryReturnRow",
     "DeliveryStateRow",
     "DeliveryTenantsRow",
-    "DeliveryThresholdsRow",
-    "DeliveryWorkRow",
     "DeployModelAnswer",
-    "OpenQueueRow",
-    "ProblemListRow",
     "QuarantineRow",
     "StageVerdictAnswer",
     "TakeArrivalAnswer",
@@ -489,47 +484,6 @@ class DeliveryQueueRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DeliveryReturnRow:
-    """For rooms: the deliveries that recalls took back and that must come again, open or not.
-
-    Attributes:
-        recall_id: The recall.
-        position: The place in it.
-        agreement_id: The agreement.
-        agreement_code: Its code.
-        interface_id: The interface.
-        is_by_hand: Its tenant must bring it.
-        former_delivery_id: The delivery that was taken back, or withdrawn.
-        snapshot_datetime: Its snapshot.
-        ended_datetime: When the entry was filled or dropped; NULL: it is open.
-        is_redelivered: Whether it is open, and a worker delivers it from its recorded files.
-        delivery_id: The delivery that fills the entry, or is to; NULL: there is none.
-        return_status: BY_HAND: its tenant must bring it. WAITING: another one comes first. DUE:
-            a worker may take it. RUNNING: there is a delivery that has not ended. DONE: it is
-            filled. DROPPED: it will not come.
-        drop_reason: Why it will not come; NULL: it was not dropped.
-        problem: Why it can't come by itself, or what became of one that did; NULL: nothing.
-    """
-
-    view: ClassVar[str] = "omd_delivery.delivery_return"
-
-    recall_id: int
-    position: int
-    agreement_id: int
-    agreement_code: str
-    interface_id: int
-    is_by_hand: bool
-    former_delivery_id: int
-    snapshot_datetime: datetime
-    ended_datetime: datetime | None
-    is_redelivered: bool
-    delivery_id: int | None
-    return_status: str
-    drop_reason: str | None
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class DeliveryStateRow:
     """The deliveries that are not at an end, and what each waits for.
 
@@ -579,134 +533,6 @@ class DeliveryTenantsRow:
     tenant_code: str
     tenant_name: str
     agreement_codes: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryThresholdsRow:
-    """The actions and thresholds that the next delivery under each agreement is judged by.
-
-    Attributes:
-        interface_code: The interface.
-        agreement_code: The agreement, whose settings override those of the model; NULL: the
-            model alone.
-        entity_code: The entity whose rows violate the constraint.
-        constraint_code: The constraint.
-        constraint_type: Its type.
-        stage: The stage in which it is checked.
-        action: S: the row is skipped. E: the column is emptied. N: no action. NULL: its type
-            takes none.
-        threshold: More violating rows reject the delivery. NULL: any number is accepted, but
-            where deletes has no setting at all: then a Full entity about everything that
-            delivers no row may delete none.
-        threshold_percent: A higher percentage rejects it: of the delivered rows, for deletes of
-            the current rows in its context; NULL: there is no such limit.
-        warn: More violating rows are a warning; NULL: there is no such limit.
-        warn_percent: A higher percentage is a warning; NULL: there is no such limit.
-        is_enabled: It is checked.
-    """
-
-    view: ClassVar[str] = "omd_report.delivery_thresholds"
-
-    interface_code: str
-    agreement_code: str | None
-    entity_code: str
-    constraint_code: str
-    constraint_type: str
-    stage: int
-    action: str | None
-    threshold: int | None
-    threshold_percent: Decimal | None
-    warn: int | None
-    warn_percent: Decimal | None
-    is_enabled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryWorkRow:
-    """What the deliveries of each agreement of the layer LVL have to do.
-
-    Attributes:
-        agreement_code: The agreement.
-        batch_code: The Batch as which they run.
-        state: RUNNING: one runs, and lives. PAUSED: the agreement is inactive, or not effective
-            today. READY: take_arrival returns one. WAITING: there is something, but. IDLE:
-            there is nothing.
-        reason: READY: RECALLED, a recall makes one come again; ARRIVED, a folder was found;
-            RESUME, one was begun. WAITING: RECALLED, one that a recall makes come again is
-            first; EARLIER, another delivery is; INCOMPLETE, a folder is not ready. PAUSED:
-            INACTIVE. NULL: there is none.
-        waits_for: What it waits for; NULL: for nothing.
-        since: Since when, by the row that made it so; NULL: no row did.
-        not_before: When it is worth to look again; NULL: at any time.
-        batch_instance_id: The Batch Instance that runs; NULL: none does.
-        delivery_id: The delivery that runs, or that is to be resumed; NULL: there is none.
-    """
-
-    view: ClassVar[str] = "omd_delivery.delivery_work"
-
-    agreement_code: str
-    batch_code: str
-    state: str
-    reason: str | None
-    waits_for: str | None
-    since: datetime | None
-    not_before: datetime | None
-    batch_instance_id: int | None
-    delivery_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class OpenQueueRow:
-    """For rooms: the accepted deliveries that the facts have not taken yet.
-
-    Attributes:
-        queue_id: The item; per interface the order in which they are taken.
-        interface_id: The interface.
-        delivery_id: The delivery.
-        model_version: The version of the model that its load needs.
-        queued_datetime: When it was queued.
-    """
-
-    view: ClassVar[str] = "omd_delivery.open_queue"
-
-    queue_id: int
-    interface_id: int
-    delivery_id: int
-    model_version: int
-    queued_datetime: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemListRow:
-    """For rooms: the deliveries, folders and locations that somebody should look at, as
-    omd_report.problems shows them.
-
-    Attributes:
-        problem_code: DELIVERY_REFUSED: the last end of an agreement is a delivery, or a folder,
-            that was refused. ARRIVAL_UNFIT: a folder can't be a delivery. ARRIVAL_CHANGED: a
-            folder has another content than what was taken. LOCATION_UNREADABLE: the last look
-            at a location failed.
-        severity: WARNING.
-        room: The room that says so.
-        object_kind: DELIVERY, ARRIVAL, or LOCATION of an agreement.
-        object_key: The id of the delivery or arrival, or the agreement.
-        subject: What it is about, in words.
-        since: Since when; NULL when that is not known.
-        text: What is wrong, without values of rows.
-        way_out: What mends it.
-    """
-
-    view: ClassVar[str] = "omd_delivery.problem_list"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime | None
-    text: str
-    way_out: str
 
 
 @dataclass(frozen=True, slots=True)

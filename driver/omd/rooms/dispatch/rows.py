@@ -21,15 +21,12 @@ __all__ = [
     "DispatchQueueRow",
     "DispatchRunningRow",
     "DispatchSchedulesRow",
-    "DispatchSessionsRow",
     "DispatchSourcesRow",
     "DispatchSuspensionsRow",
     "ExplainTaskRow",
     "FireScheduleAnswer",
     "FireSourcesAnswer",
-    "HistoryRow",
     "MaintainAnswer",
-    "ProblemListRow",
     "PurgeFamilyAnswer",
     "PurgePartitionAnswer",
     "QueueLanesRow",
@@ -458,31 +455,6 @@ class DispatchSchedulesRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DispatchSessionsRow:
-    """One row: how many sessions of the server all living workers need, and how many there are.
-
-    Attributes:
-        workers: How many workers live.
-        slots: How many tasks they run at once.
-        sessions: How many sessions they need when all are at work. A source of tasks that takes
-            longer than half a second takes one more meanwhile.
-        available: How many sessions the server has for roles without privileges.
-        max_connections: Its setting max_connections.
-        is_too_many: They need more than there are: raise max_connections, or run fewer workers
-            or tasks at once.
-    """
-
-    view: ClassVar[str] = "omd_report.dispatch_sessions"
-
-    workers: int
-    slots: int
-    sessions: int
-    available: int
-    max_connections: int
-    is_too_many: bool
-
-
-@dataclass(frozen=True, slots=True)
 class DispatchSourcesRow:
     """The views whose rows become tasks, and what became of them.
 
@@ -544,68 +516,3 @@ class DispatchSuspensionsRow:
     suspended_by: str
     is_marked: bool
     resumed_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryRow:
-    """The tables of which omd.purge deletes history, and what its schedule would delete now.
-
-    Attributes:
-        schema_name: The room.
-        table_code: The table.
-        is_purged: TRUE: the schedule omd.purge is active and deletes from it. FALSE: its rows
-            are kept for ever.
-        keep: How long the schedule keeps history; NULL: it has no keep.
-        needs_keep: FALSE: what goes is needed by nobody, so that no keep has to be given.
-        old_rows: How many rows are older than keep, or else than 90 days: so many a purge would
-            delete at most, since some may be needed yet. 1,000: so many or more. Where
-            needs_keep is FALSE, those of any age; in omd_event those that its own setting keep
-            says.
-        next_time: When it deletes next; NULL: never, since the schedule is inactive.
-        command: How the purge is switched on; a worker of the group ADMIN performs it, as a
-            role with omd_admin.
-    """
-
-    view: ClassVar[str] = "omd_report.history"
-
-    schema_name: str
-    table_code: str
-    is_purged: bool
-    keep: timedelta | None
-    needs_keep: bool
-    old_rows: int
-    next_time: datetime | None
-    command: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemListRow:
-    """For rooms: the types of tasks and the schedules that somebody should look at, as
-    omd_report.problems shows them.
-
-    Attributes:
-        problem_code: TASKS_DEAD: the attempts of tasks are used up. NO_BACKEND: tasks are due,
-            and no worker of their group lives. SCHEDULE_PROBLEM: the last firing of a schedule
-            failed.
-        severity: ERROR: TASKS_DEAD. WARNING: the others.
-        room: The room that says so.
-        object_kind: TASK_TYPE or SCHEDULE.
-        object_key: family/type, or the schedule.
-        subject: What it is about, in words.
-        since: When the first of them died or was due, or for which time a schedule fails; NULL
-            when that is not known.
-        text: What is wrong, without values of rows.
-        way_out: What mends it.
-    """
-
-    view: ClassVar[str] = "omd_dispatch.problem_list"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime | None
-    text: str
-    way_out: str

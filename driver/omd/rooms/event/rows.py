@@ -12,14 +12,10 @@ __all__ = [
     "EventsAfterRow",
     "EventsRow",
     "MetricListRow",
-    "OpenlineageEventRow",
-    "OpenlineageProblemsRow",
-    "ProblemListRow",
     "PublishAnswer",
     "SinkDefinitionRow",
     "TakeEventsRow",
     "TransformViewsRow",
-    "UncountedRow",
     "WatchAnswer",
 ]
 
@@ -187,93 +183,3 @@ class MetricListRow:
     is_per_code: bool
     label_names: list[str]
     alert: dict[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class OpenlineageEventRow:
-    """Each event of a run or a Batch as OpenLineage (2-0-2) says it: START, COMPLETE, FAIL, ABORT,
-    and OTHER for what was undone.
-
-    Attributes:
-        event_number: The number of the event.
-        event_type: What has happened.
-        code: The Module or Batch, as it was called when the event was published.
-        event: The event, exactly as it is sent. What a definition says is as it is now.
-    """
-
-    view: ClassVar[str] = "omd_report.openlineage_event"
-
-    event_number: int
-    event_type: str
-    code: str
-    event: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class OpenlineageProblemsRow:
-    """What keeps others from understanding the events of OpenLineage.
-
-    Attributes:
-        problem_code: NAMESPACE: tables have a name that means another server elsewhere.
-            CONTEXT: an execution context has a known key with something else than it should,
-            among the newest thousand.
-        code: The sink; or the Module, or batch: and the Batch.
-        problem: The problem in words.
-        command: What solves it.
-    """
-
-    view: ClassVar[str] = "omd_report.openlineage_problems"
-
-    problem_code: str
-    code: str
-    problem: str
-    command: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemListRow:
-    """For rooms: the sinks that somebody should look at, as omd_report.problems shows them.
-
-    Attributes:
-        problem_code: SINK_PROBLEM: the last event could not be sent. EVENTS_PURGED: events were
-            purged before they were sent.
-        severity: WARNING.
-        room: The room that says so.
-        object_kind: SINK.
-        object_key: The sink.
-        subject: What it is about, in words.
-        since: Since when; NULL when that is not known.
-        text: What is wrong.
-        way_out: What mends it.
-    """
-
-    view: ClassVar[str] = "omd_event.problem_list"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime | None
-    text: str
-    way_out: str
-
-
-@dataclass(frozen=True, slots=True)
-class UncountedRow:
-    """What the events that were published and are not counted yet add to the counters.
-
-    Attributes:
-        metric_name: The metric.
-        sample_name: The name of the series.
-        labels: Its labels and their values.
-        value: What is added; of the time of the last success, the time itself.
-    """
-
-    view: ClassVar[str] = "omd_event.uncounted"
-
-    metric_name: str
-    sample_name: str
-    labels: dict[str, Any]
-    value: float

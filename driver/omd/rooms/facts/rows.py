@@ -14,8 +14,6 @@ __all__ = [
     "BuildDeploySqlRow",
     "BuildLoadSqlRow",
     "DeployAnswer",
-    "ExportWorkRow",
-    "FactsDeliveriesRow",
     "FactsExportsRow",
     "FactsLoadsRow",
     "FactsMapRow",
@@ -23,7 +21,6 @@ __all__ = [
     "FactsStateRow",
     "LoadAllAnswer",
     "LoadAnswer",
-    "LoadWorkRow",
     "ResyncAnswer",
     "VerifyRow",
 ]
@@ -98,68 +95,6 @@ class VerifyRow:
     entity_code: str
     rule: str
     violations: int
-
-
-@dataclass(frozen=True, slots=True)
-class ExportWorkRow:
-    """What the exports of each agreement of the layer EXPORT have to do.
-
-    Attributes:
-        agreement_code: The agreement.
-        module_code: The Module as which they run.
-        state: RUNNING: one runs, and lives. PAUSED: the agreement is inactive, or not effective
-            today. READY: due_export returns one. WAITING: there is something, but. IDLE: there
-            is nothing.
-        reason: READY: CHANGED, the facts have changed since the last one; RESUME, one was
-            begun. WAITING: DEPLOYMENT, the facts are not deployed; REPEAT, the pause since the
-            last one is not over. PAUSED: INACTIVE. NULL: there is none.
-        waits_for: What it waits for; NULL: for nothing.
-        since: Since when, by the row that made it so; NULL: no row did.
-        not_before: When the pause is over; NULL: there is none.
-        module_instance_id: The Module Instance that runs; NULL: none does.
-        delivery_id: The export that runs, or that is to be resumed; NULL: there is none.
-    """
-
-    view: ClassVar[str] = "omd_facts.export_work"
-
-    agreement_code: str
-    module_code: str
-    state: str
-    reason: str | None
-    waits_for: str | None
-    since: datetime | None
-    not_before: datetime | None
-    module_instance_id: int | None
-    delivery_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class FactsDeliveriesRow:
-    """The open deliveries, under which rows are written through views.
-
-    Attributes:
-        delivery_id: The delivery.
-        agreement_code: The agreement.
-        interface_code: The interface.
-        is_physical_delete_allowed: A session may delete physically under it.
-        opened_by: Who opened it.
-        opened_datetime: When it was opened.
-        module_instance_id: Its Module Instance, which is on every row that is written under it.
-        transactions: How many transactions have written under it.
-        last_transaction: T of the last one; NULL: there is none.
-    """
-
-    view: ClassVar[str] = "omd_report.facts_deliveries"
-
-    delivery_id: int
-    agreement_code: str
-    interface_code: str
-    is_physical_delete_allowed: bool
-    opened_by: str
-    opened_datetime: datetime
-    module_instance_id: int
-    transactions: int
-    last_transaction: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,27 +250,3 @@ class FactsStateRow:
     is_blocked: bool
     unfinished_delivery_id: int | None
     is_paused: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LoadWorkRow:
-    """For rooms: the interfaces, and whether there is something to load.
-
-    Attributes:
-        module_id: The Module.
-        state: READY, WAITING or IDLE.
-        reason: QUEUED: a delivery is to be loaded. UNDO: a load is to be undone. DEPLOYMENT:
-            the model of the delivery is not deployed. NULL: there is nothing to do.
-        waits_for: What it waits for; NULL: nothing.
-        since: When the delivery was queued, or the load began that is to be undone.
-        detail: The delivery, or the run; NULL: there is none.
-    """
-
-    view: ClassVar[str] = "omd_facts.load_work"
-
-    module_id: int
-    state: str
-    reason: str | None
-    waits_for: str | None
-    since: datetime
-    detail: str | None

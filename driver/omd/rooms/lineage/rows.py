@@ -11,31 +11,18 @@ from omd.rooms.control.codes import ProcessingIndicator
 from omd.rooms.lineage.codes import StepResult
 
 __all__ = [
-    "AwaitingTopicsRow",
-    "BaseTableRow",
     "BeginStepAnswer",
-    "DependencyOffsetsRow",
-    "DescribedTopicRow",
-    "ErrorLogRow",
-    "LineageErrorsRow",
-    "LineageGapsRow",
     "LineageGraphRow",
     "LineageLagRow",
-    "LineageThroughputRow",
     "LineageTopicsRow",
     "PlanRow",
-    "ProblemListRow",
     "ReadersOfRow",
     "ReadyListByTopicRow",
     "ReadyListRow",
     "RestateAnswer",
-    "RestatementListRow",
-    "SourceListRow",
-    "SourceStateRow",
     "SourcesRow",
     "StepAnswer",
     "TopicDefinitionRow",
-    "TopicWorkRow",
 ]
 
 
@@ -124,183 +111,6 @@ class TopicDefinitionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitingTopicsRow:
-    """The topics that read a table in which rows are still to come that a recall took back.
-
-    Attributes:
-        topic_id: The topic.
-        waits_for: What is to come.
-    """
-
-    view: ClassVar[str] = "omd_lineage.awaiting_topics"
-
-    topic_id: int
-    waits_for: str
-
-
-@dataclass(frozen=True, slots=True)
-class BaseTableRow:
-    """The table that each topic reads by blocks, and the columns of the position in it.
-
-    Attributes:
-        topic_id: The topic.
-        table_code: Its base table. The base table of a source is the source itself.
-        pos_column: The time column; empty: there is none, and the position is the id alone.
-        id_column: The id column.
-        is_lake: TRUE: it is a lake table, and its positions are those of its commits.
-        source_kind_code: FACTS, LAKE or RUNS: it is read by the positions that omd.source has
-            of it; NULL: it is not.
-    """
-
-    view: ClassVar[str] = "omd_lineage.base_table"
-
-    topic_id: int
-    table_code: str
-    pos_column: str
-    id_column: str
-    is_lake: bool
-    source_kind_code: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class DependencyOffsetsRow:
-    """How far each dependency of each topic has come. See docs/explanation/lineage.md.
-
-    Attributes:
-        topic_id: The topic that depends.
-        ordinal: The place of the dependency in depends_on; 1 is the base table.
-        pos: The pos of the offset of the dependency, the least where several topics make its
-            table; NULL when one of them has none, and then the topic waits. Of a source of the
-            kind FACTS or RUNS its newest position.
-        id: The least id of its offsets, which counts where the position is the id alone; NULL
-            when one has no offset. Of a source of the kind FACTS the id of its newest change.
-        moved_at: When it last moved on; NULL: nothing makes it.
-        source_kind_code: FACTS, LAKE or RUNS: it is read by the positions of a source; NULL: by
-            the offsets of topics.
-        former_pos: The position of the source before the newest one; NULL where that is not
-            known.
-        former_id: The number of that one.
-        is_closed: TRUE: rows of the source are being taken back, and no step begins to read it.
-        source_table_code: The table or view by whose positions it is read; NULL: it is not.
-        is_whole: TRUE: all rows of the instant pos are there, so they may be read.
-    """
-
-    view: ClassVar[str] = "omd_lineage.dependency_offsets"
-
-    topic_id: int
-    ordinal: int
-    pos: datetime | None
-    id: int | None
-    moved_at: datetime | None
-    source_kind_code: str | None
-    former_pos: datetime | None
-    former_id: int
-    is_closed: bool
-    source_table_code: str | None
-    is_whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DescribedTopicRow:
-    """For rooms: the topics that are made by runs, as who tells others about these needs them.
-
-    Attributes:
-        module_id: The Module.
-        topic: The topic.
-        processor: How it is made: STEP, RELOAD or a procedure.
-        transforms: Its transforms, in order.
-        topic_id: Its number.
-    """
-
-    view: ClassVar[str] = "omd_lineage.described_topic"
-
-    module_id: int
-    topic: str
-    processor: str
-    transforms: list[str]
-    topic_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorLogRow:
-    """Every failed step, with its error.
-
-    Attributes:
-        event_id: The event in omd.event_log.
-        topic: The topic.
-        ts: When the step failed.
-        module_instance_id: The Module Instance of the step; NULL when the step could not begin.
-        error_code: The SQLSTATE, or the type of the exception; NULL when there is none.
-        error: The full text of the error; NULL when there is none.
-    """
-
-    view: ClassVar[str] = "omd_lineage.error_log"
-
-    event_id: int
-    topic: str
-    ts: datetime
-    module_instance_id: int | None
-    error_code: str | None
-    error: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class LineageErrorsRow:
-    """Failed steps, each with the error and the block.
-
-    Attributes:
-        event_id: The event in the event log.
-        topic: The topic.
-        ts: When the step failed.
-        module_instance_id: The Module Instance of the step; NULL when the step could not begin.
-        error_code: The SQLSTATE, or the type of the exception; NULL when there is none.
-        error: The full text of the error; NULL when there is none.
-        start_pos: The start of the block, exclusive: its pos; NULL when no block was planned.
-        start_id: The start of the block, exclusive: its id; NULL when no block was planned.
-        end_pos: The end of the block, inclusive: its pos; NULL when no block was planned.
-        end_id: The end of the block, inclusive: its id; NULL when no block was planned.
-    """
-
-    view: ClassVar[str] = "omd_report.lineage_errors"
-
-    event_id: int
-    topic: str
-    ts: datetime
-    module_instance_id: int | None
-    error_code: str | None
-    error: str | None
-    start_pos: datetime | None
-    start_id: int | None
-    end_pos: datetime | None
-    end_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class LineageGapsRow:
-    """Blocks of topics that do not start where the block before them ended.
-
-    Attributes:
-        topic: The topic.
-        module_instance_id: The Module Instance of the step that reads the later block.
-        previous_end_pos: The end of the block before: its pos; NULL when it has none.
-        previous_end_id: The end of the block before: its id; NULL when it has none.
-        start_pos: The start of this block: its pos; NULL when it has none.
-        start_id: The start of this block: its id; NULL when it has none.
-        kind: GAP: the rows in between were never read. OVERLAP: rows were read twice.
-    """
-
-    view: ClassVar[str] = "omd_report.lineage_gaps"
-
-    topic: str
-    module_instance_id: int
-    previous_end_pos: datetime | None
-    previous_end_id: int | None
-    start_pos: datetime | None
-    start_id: int | None
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
 class LineageGraphRow:
     """Topics and what they depend on, with one row per dependency.
 
@@ -363,29 +173,6 @@ class LineageLagRow:
     hostid: str
     state: str
     problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class LineageThroughputRow:
-    """Succeeded steps and the rows that they wrote, per topic and hour.
-
-    Attributes:
-        topic: The topic.
-        hour: The hour in which the steps ended.
-        steps: The number of steps.
-        rows: The number of rows written.
-        max_lag: The longest time that a row had waited; NULL when that is not known.
-        impatient_steps: How many steps did not wait for a dependency, since max_wait was over.
-    """
-
-    view: ClassVar[str] = "omd_report.lineage_throughput"
-
-    topic: str
-    hour: datetime
-    steps: int
-    rows: int
-    max_lag: timedelta | None
-    impatient_steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,39 +249,6 @@ class LineageTopicsRow:
     backoff_limit: timedelta | None
     max_failures: int | None
     take_ties: timedelta | None
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemListRow:
-    """For rooms: the sources with which something is wrong, as omd_report.problems shows them.
-
-    Attributes:
-        problem_code: SOURCE_STALE: its newest row is older than its max_age, and nothing else
-            is wrong with it. NEWEST_WAITS: its newest rows have not been taken for a minute,
-            since others may still come. SOURCE_PROBLEM: anything else.
-        severity: WARNING.
-        room: The room that says so.
-        object_kind: SOURCE.
-        object_key: The source.
-        subject: What it is about, in words.
-        since: Since when it has been too old, or its newest rows have waited; NULL when that is
-            not known.
-        text: What is wrong, without values of rows.
-        way_out: The command that mends it, or with which it is looked at again when it is
-            mended.
-    """
-
-    view: ClassVar[str] = "omd_lineage.problem_list"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime | None
-    text: str
-    way_out: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -608,126 +362,6 @@ class ReadyListByTopicRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RestatementListRow:
-    """The ranges that omd_lineage.restate has asked for and that are not done yet. See
-    docs/explanation/lineage.md.
-
-    Attributes:
-        restatement_id: The ranges of a topic are taken in this order.
-        call_id: The same for all ranges that one call has asked for.
-        topic_id: Surrogate key of the topic.
-        topic: The topic.
-        engine: POSTGRES or SPARK.
-        is_ready: TRUE when the next step of the topic takes a block of it.
-        blocker: The topic upstream that comes first; NULL when there is none.
-        from_pos: Start of the range.
-        to_pos: End of the range.
-        block_start_pos: Start of the block that is taken now, or that waits for its retry; NULL
-            when there is none.
-        requested_by: Who asked for it.
-        requested_at: When.
-    """
-
-    view: ClassVar[str] = "omd_lineage.restatement_list"
-
-    restatement_id: int
-    call_id: int
-    topic_id: int
-    topic: str
-    engine: str
-    is_ready: bool
-    blocker: str | None
-    from_pos: datetime
-    to_pos: datetime
-    block_start_pos: datetime | None
-    requested_by: str
-    requested_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SourceListRow:
-    """Every source: the topics without a processor, and the names in depends_on that are no topics.
-
-    Attributes:
-        source: The name of the topic, or the name in depends_on.
-        topic_id: The topic; NULL when it is none.
-        table_code: Its table.
-        pos_column: The time column.
-        id_column: The id column.
-        source_offset: Where its offset comes from, of a name that is no topic FACTS or RUNS;
-            NULL when nobody makes it.
-        max_age: How old its newest row may be; NULL when nothing is promised.
-        inactive_indicator: Y: it is not probed.
-        is_read: TRUE when a probe reads the table; else it only looks whether the table is
-            still there.
-    """
-
-    view: ClassVar[str] = "omd_lineage.source_list"
-
-    source: str
-    topic_id: int | None
-    table_code: str
-    pos_column: str
-    id_column: str
-    source_offset: str | None
-    max_age: timedelta | None
-    inactive_indicator: str
-    is_read: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SourceStateRow:
-    """For rooms: every source, and each thing that may be wrong with it.
-
-    Attributes:
-        source: The topic, or the name in depends_on.
-        newest_pos: The pos of its newest row; NULL: none.
-        newest_id: The id of its newest row; NULL: none.
-        lag: How old that row is; NULL: not known.
-        probed_at: When it was probed last; NULL: never.
-        probe_duration: How long that took; NULL: it never was probed.
-        max_age: How old its newest row may be; NULL: nothing is promised.
-        unregistered: That nobody has registered it; NULL: somebody has.
-        probe_problem: What its last probe met, as the caller may see it; NULL: nothing.
-        shown_problem: What its last probe met, without values of rows; NULL: nothing.
-        odd_age: That it is too old, or ahead of the clock; NULL: neither.
-        undone: Who has read rows of it that were undone; NULL: nobody has.
-        source_offset: Where its offset comes from; NULL: nobody makes it.
-        is_too_old: Its newest row is older than max_age.
-        is_silent: It is too old, or its last probe has failed.
-        null_rows: How many of its rows have no pos.
-        topics: The topics that depend on it.
-        is_whole: All rows of its newest instant are there, so topics take it.
-        newest_waits: That its newest rows have not been taken for a minute, and for whom they
-            wait; NULL: they have.
-        waiting_since: When its offset moved last; NULL: it has none.
-    """
-
-    view: ClassVar[str] = "omd_lineage.source_state"
-
-    source: str
-    newest_pos: datetime | None
-    newest_id: int | None
-    lag: timedelta | None
-    probed_at: datetime | None
-    probe_duration: timedelta | None
-    max_age: timedelta | None
-    unregistered: str | None
-    probe_problem: str | None
-    shown_problem: str | None
-    odd_age: str | None
-    undone: str | None
-    source_offset: str | None
-    is_too_old: bool
-    is_silent: bool
-    null_rows: int
-    topics: list[str]
-    is_whole: bool
-    newest_waits: str | None
-    waiting_since: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class SourcesRow:
     """Every source, that is, every topic without a processor and every name in depends_on that is
     no topic: its newest row, its last probe, and what is wrong with it. See
@@ -769,30 +403,3 @@ class SourcesRow:
     null_rows: int
     topics: list[str]
     is_whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TopicWorkRow:
-    """For rooms: the topics with steps, and what there is to do for each.
-
-    Attributes:
-        module_id: The Module.
-        state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
-        reason: Why, as omd_lineage.ready_list says.
-        waits_for: What it waits for; NULL: nothing that has a name.
-        since: Since when; NULL when that is not known.
-        not_before: When its pause ends; NULL: it has none.
-        detail: How far a step may read; NULL: it is not ready.
-        topic_id: The number of the topic.
-    """
-
-    view: ClassVar[str] = "omd_lineage.topic_work"
-
-    module_id: int
-    state: str
-    reason: str
-    waits_for: str | None
-    since: datetime | None
-    not_before: datetime | None
-    detail: str | None
-    topic_id: int

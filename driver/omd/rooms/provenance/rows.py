@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 __all__ = [
     "EraseAnswer",
     "ErasureItemsRow",
-    "ErasuresRow",
     "ExplainRow",
     "FindSubjectRow",
     "PendingErasuresRow",
@@ -21,14 +20,9 @@ __all__ = [
     "RecallReturnsRow",
     "RecallsRow",
     "RedeliverAnswer",
-    "RunInputsRow",
     "SourcesOfRow",
-    "StaleRunsRow",
     "TraceRow",
     "TraceRowRow",
-    "UndoneReadProblemsRow",
-    "UndoneReadsRow",
-    "UnknownRunsRow",
 ]
 
 
@@ -199,33 +193,6 @@ class ErasureItemsRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ErasuresRow:
-    """The proof that persons were erased. It holds no key.
-
-    Attributes:
-        erasure_id: Surrogate key.
-        interface_code: The interface.
-        entity_code: The entity.
-        key_count: How many keys were to be erased.
-        reference: The request, as who erased named it.
-        erased_by: Who erased.
-        erased_datetime: When.
-        erasure_status: DONE; PENDING: something must still be rewritten.
-    """
-
-    view: ClassVar[str] = "omd_report.erasures"
-
-    erasure_id: int
-    interface_code: str
-    entity_code: str
-    key_count: int
-    reference: str
-    erased_by: str
-    erased_datetime: datetime
-    erasure_status: str
-
-
-@dataclass(frozen=True, slots=True)
 class RecallItemsRow:
     """What each recall takes back, by its plan: a row per run and table, in the order of the act.
 
@@ -354,131 +321,3 @@ class RecallsRow:
     rows_back: int | None
     rows_gone: int | None
     rows_returned: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class RunInputsRow:
-    """What each run has read, or may have read: a row per run and table.
-
-    Attributes:
-        module_instance_id: The run.
-        module_code: Its Module.
-        table_code: The table: a view stands for those under it, an offered view of facts for
-            its entity.
-        read_kind: RUNS: exactly the rows of source_instances. WINDOW: the rows of the table
-            behind the start, up to the end. ALL: any row that was visible.
-        source_instances: The runs whose rows it has read; NULL: it is no read of RUNS.
-        start_value: Start of the window, exclusive; NULL: there is none, or it begins at the
-            beginning.
-        start_id: The id of that position; of facts the number of the change.
-        end_value: End of the window, inclusive; NULL: none.
-        end_id: The id of that position.
-    """
-
-    view: ClassVar[str] = "omd_report.run_inputs"
-
-    module_instance_id: int
-    module_code: str
-    table_code: str
-    read_kind: str
-    source_instances: list[int] | None
-    start_value: datetime | None
-    start_id: int
-    end_value: datetime | None
-    end_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class StaleRunsRow:
-    """The runs that stand although what they read directly does not.
-
-    Attributes:
-        module_instance_id: The run that stands.
-        module_code: Its Module.
-        table_code: The table by which it has read.
-        source_instance_id: The run that was undone.
-        undone_by_instance_id: The run that undid it; NULL: no run did, or it is still to be
-            undone.
-        undone_datetime: When it was undone; NULL: it is still to be.
-        is_exact: Whether the ledger knows that it has read; false: it may have.
-    """
-
-    view: ClassVar[str] = "omd_report.stale_runs"
-
-    module_instance_id: int
-    module_code: str
-    table_code: str
-    source_instance_id: int
-    undone_by_instance_id: int | None
-    undone_datetime: datetime | None
-    is_exact: bool
-
-
-@dataclass(frozen=True, slots=True)
-class UndoneReadProblemsRow:
-    """For rooms: the runs that stand and have read what was undone later, as omd_report.problems
-    shows them.
-
-    Attributes:
-        problem_code: UNDONE_READ: a run has read rows that were undone later.
-        severity: WARNING.
-        room: The room that says so.
-        object_kind: MODULE_INSTANCE.
-        object_key: The run.
-        subject: What it is about, in words.
-        since: When the first of it was undone.
-        text: What it is.
-        way_out: The commands that undo the run and take what it has read again.
-    """
-
-    view: ClassVar[str] = "omd_report.undone_read_problems"
-
-    problem_code: str
-    severity: str
-    room: str
-    object_kind: str
-    object_key: str
-    subject: str
-    since: datetime
-    text: str
-    way_out: str
-
-
-@dataclass(frozen=True, slots=True)
-class UndoneReadsRow:
-    """The runs that stand and have read what was undone later, as omd_report.stale_runs has them. R
-    on the run, or a restatement, makes their rows again.
-
-    Attributes:
-        reader_code: The Module that has read it.
-        module_instance_id: Its run.
-        interface_code: The interface; NULL: what was undone is no change of facts.
-        change_id: The change that was undone; NULL: it is none of facts.
-        undone_by_change_id: The change that undid it; NULL: it is none of facts.
-        undone_datetime: When it was undone; NULL: it is still to be.
-    """
-
-    view: ClassVar[str] = "omd_report.undone_reads"
-
-    reader_code: str
-    module_instance_id: int
-    interface_code: str | None
-    change_id: int | None
-    undone_by_change_id: int | None
-    undone_datetime: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownRunsRow:
-    """The runs of kind SQL or JOB that stand or execute and of which nobody knows what they read:
-    they recorded nothing, and nothing was declared for them.
-
-    Attributes:
-        module_instance_id: The run.
-        module_code: Its Module.
-    """
-
-    view: ClassVar[str] = "omd_report.unknown_runs"
-
-    module_instance_id: int
-    module_code: str

@@ -8,50 +8,16 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 __all__ = [
-    "BatchWorkRow",
     "FlowNodesRow",
     "FlowRow",
     "MetricsRow",
     "ProblemsRow",
     "PrometheusRow",
-    "ReadyTopicTasksRow",
     "ReadyWorkRow",
-    "TodoRow",
     "WorkAdoptionRow",
     "WorkRow",
-    "WorkStatesRow",
     "WorkSummaryRow",
-    "WorkTasksDatabaseRow",
-    "WorkTasksSparkRow",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class BatchWorkRow:
-    """What each Batch does: one that has failed stays so until it succeeds, or until somebody has
-    undone what it left and has skipped it.
-
-    Attributes:
-        code: The Batch.
-        state: RUNNING, FAILED, PAUSED or IDLE.
-        reason: Why: RUNNING; WAITS_FOR_A_PERSON of FAILED; INACTIVE of PAUSED; NULL: it is
-            idle.
-        failures: How often it has failed since its last success; 0: its last run has not
-            failed.
-        last_problem: The last failure, as omd.failure_text shows it to the caller; NULL: its
-            last run has not failed.
-        since: When this state began: the begin of the run, or the first of these failures; NULL
-            when that is not known.
-    """
-
-    view: ClassVar[str] = "omd_report.batch_work"
-
-    code: str
-    state: str
-    reason: str | None
-    failures: int
-    last_problem: str | None
-    since: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +146,6 @@ class PrometheusRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadyTopicTasksRow:
-    """The topics of omd_report.ready_work: a source for tasks of the family RUN and the type TOPIC.
-
-    Attributes:
-        code: The topic: the criterion CODE of its task.
-    """
-
-    view: ClassVar[str] = "omd_report.ready_topic_tasks"
-
-    code: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReadyWorkRow:
     """What could run now.
 
@@ -215,33 +168,6 @@ class ReadyWorkRow:
     since: datetime | None
     not_before: datetime | None
     detail: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class TodoRow:
-    """What waits for a person, each with the action that settles it: the problems that an action
-    settles, dead tasks by type and code of error, directives, what a person must bring after a
-    recall, planned recalls, and suspensions older than a day. No row of business data is in it.
-
-    Attributes:
-        object_kind: What key names: an object_kind of omd_web.object_kind.
-        key: Its id or code; of dead tasks the first of them, of what must come again its
-            recall.
-        title: What it is about, in words.
-        since: Since when; NULL when that is not known.
-        problem: What is wrong; of a failure the whole text for who has omd_data_reader, else no
-            value of a row.
-        action_code: The action of omd_web.action that settles it.
-    """
-
-    view: ClassVar[str] = "omd_report.todo"
-
-    object_kind: str
-    key: str
-    title: str
-    since: datetime | None
-    problem: str
-    action_code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,57 +242,6 @@ class WorkAdoptionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkStatesRow:
-    """Every Module but parts of others: its state, as omd_report.work shows it, and what a run
-    would take.
-
-    Attributes:
-        module_kind_code: The kind: what one run of it is.
-        code: The Module.
-        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process);
-            NULL: a program outside, of a JOB without a job.
-        state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
-        reason: Why: RUNNING, or HELD of a topic; of FAILED WAITS_FOR_A_PERSON (no worker runs
-            it by itself), BACK_OFF (workers try again when its pause is over) or GIVEN_UP (it
-            waits for omd.retry); BACK_OFF, when there was nothing to do; INACTIVE or SUSPENDED;
-            why it is ready, or what it waits for; NULL: it is idle.
-        waits_for: What it waits for; NULL: it does not wait, or for nothing that has a name.
-        since: When this state began, by the row that made it so; NULL when that is not known.
-        not_before: When its pause ends; NULL: it has none.
-        failures: How often it has failed since its last success.
-        last_problem: The last failure since then, as omd.failure_text shows it to the caller;
-            NULL: none was.
-        module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
-            one that failed last; NULL: there is none.
-        task_id: Its live task; NULL: there is none.
-        detail: What a run would take; NULL when there is nothing to name.
-        module_id: The number of the Module.
-        room: Who says that there is something to do: TOPIC, FACTS, DELIVERY, EXPORT, STAGE, or
-            RETURN, a recall; NULL: nobody.
-        topic_id: The number of the topic; NULL: it is none.
-    """
-
-    view: ClassVar[str] = "omd_report.work_states"
-
-    module_kind_code: str
-    code: str
-    engine_code: str | None
-    state: str
-    reason: str | None
-    waits_for: str | None
-    since: datetime | None
-    not_before: datetime | None
-    failures: int
-    last_problem: str | None
-    module_instance_id: int | None
-    task_id: int | None
-    detail: str | None
-    module_id: int
-    room: str | None
-    topic_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class WorkSummaryRow:
     """How many Modules are in each state of work, by kind.
 
@@ -387,35 +262,3 @@ class WorkSummaryRow:
     modules: int
     oldest_since: datetime | None
     first_code: str
-
-
-@dataclass(frozen=True, slots=True)
-class WorkTasksDatabaseRow:
-    """Ready work that the database performs and that has no live task: the source of the tasks of
-    the family WORK and the type DATABASE.
-
-    Attributes:
-        code: The Module: the criterion CODE of its task.
-        kind: Its kind: the criterion KIND.
-    """
-
-    view: ClassVar[str] = "omd_report.work_tasks_database"
-
-    code: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class WorkTasksSparkRow:
-    """Ready work that a worker process performs and that has no live task: the source of the tasks
-    of the family WORK and the type SPARK.
-
-    Attributes:
-        code: The Module: the criterion CODE of its task.
-        kind: Its kind: the criterion KIND.
-    """
-
-    view: ClassVar[str] = "omd_report.work_tasks_spark"
-
-    code: str
-    kind: str
