@@ -33,5 +33,4 @@ $ready_tasks$;
 COMMENT ON FUNCTION omd_report.ready_tasks IS
 'For rooms: Returns the ready work of the engine p_engine_code that has no live task: code, the '
 'Module, and its kind. Locks: none.';
-REVOKE ALL ON FUNCTION omd_report.ready_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_report.ready_tasks TO omd_reader;

@@ -149,5 +149,4 @@ COMMENT ON FUNCTION omd_report.ready_tasks_near IS
 'name or by number, and p_deliveries, an array of notifications of the channel omd_delivery. '
 'Each with its task type in the family WORK, if the source of that type is on: task_type, code, '
 'kind. Locks: none.';
-REVOKE ALL ON FUNCTION omd_report.ready_tasks_near FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_report.ready_tasks_near TO omd_runner;

@@ -104,5 +104,4 @@ COMMENT ON FUNCTION omd_web._call IS
 'asked; NULL counts as not given. p_shows_asked: instead, each argument that is asked stands as '
 ':name. Errors: OM005: a required argument is missing; OM013: p_arguments names another one. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._call FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._call TO omd_reader;

@@ -16,5 +16,4 @@ END;
 
 COMMENT ON FUNCTION omd_web._commits IS
 'Returns whether the procedure p_routine commits itself. Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._commits FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._commits TO omd_reader;

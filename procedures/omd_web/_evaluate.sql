@@ -92,5 +92,4 @@ COMMENT ON FUNCTION omd_web._evaluate IS
 '(the FROM clause that finds it as o) and actions: of each action, or of p_action_code alone, '
 'is_offered and values, the arguments that the row gives as texts. Errors: OM005: an argument is '
 'NULL; OM098: there is no such kind or object. Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._evaluate FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._evaluate TO omd_reader;

@@ -28,5 +28,4 @@ $find_task$;
 
 COMMENT ON FUNCTION omd_web._find_task IS
 'Returns what the task p_task_id is; nothing when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._find_task FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._find_task TO omd_reader;

@@ -19,5 +19,4 @@ END;
 COMMENT ON FUNCTION omd_web._is_out_of_time IS
 'Returns whether statement_timeout may have ended the statement: the transaction has run for as '
 'long as it lets a statement. Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._is_out_of_time FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._is_out_of_time TO omd_reader;

@@ -39,5 +39,4 @@ $literal$;
 COMMENT ON FUNCTION omd_web._literal IS
 'Returns p_text as a literal of SQL in one line, where characters that nobody sees are escaped. It '
 'returns NULL for NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._literal FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._literal TO omd_reader;

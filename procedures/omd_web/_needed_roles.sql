@@ -18,5 +18,4 @@ END;
 COMMENT ON FUNCTION omd_web._needed_roles IS
 'Returns the roles of which one lets its member call p_routine, in words: omd_admin or omd_runner. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._needed_roles FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._needed_roles TO omd_reader;

@@ -29,5 +29,4 @@ $require_action$;
 COMMENT ON FUNCTION omd_web._require_action IS
 'Returns the action p_action_code. Errors: OM005: it is NULL; OM098: there is no such action. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._require_action FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._require_action TO omd_reader;

@@ -28,5 +28,4 @@ $require_count$;
 COMMENT ON FUNCTION omd_web._require_count IS
 'Raises OM005 when p_value, the argument p_argument, is NULL, and OM013 when it is below 1. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._require_count FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._require_count TO omd_reader;

@@ -34,5 +34,4 @@ $require_right$;
 COMMENT ON FUNCTION omd_web._require_right IS
 'Refuses who may not execute the procedure p_routine, as a call of it would. Errors: 42501. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_web._require_right FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._require_right TO omd_reader;

@@ -28,5 +28,4 @@ $task_warnings$;
 COMMENT ON FUNCTION omd_web._task_warnings IS
 'Returns what keeps the task that p_row names from being run; empty when it names none. Errors: '
 'OM072: the task is gone. Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._task_warnings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._task_warnings TO omd_reader;

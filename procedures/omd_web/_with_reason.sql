@@ -37,5 +37,4 @@ $with_reason$;
 COMMENT ON FUNCTION omd_web._with_reason IS
 'Returns what is sent for p_call, a call of p_routine, with the reason p_reason; NULL: there is '
 'none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_web._with_reason FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web._with_reason TO omd_reader;

@@ -85,5 +85,4 @@ COMMENT ON FUNCTION omd_web.actions IS
 ':name for each parameter that it asks; omd_web.statement makes the real one. The procedure '
 'decides in the end: omd_web.preview says what it would say. Errors: OM005: an argument is NULL; '
 'OM098: there is no such kind or object. May be NULL: why_not. Locks: none.';
-REVOKE ALL ON FUNCTION omd_web.actions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web.actions TO omd_reader;

@@ -122,5 +122,4 @@ COMMENT ON FUNCTION omd_web.bulk IS
 'each call keeps it. p_limit: how many a call takes at most. p_after_id: only those after this '
 'task or instance. It changes nothing. Errors: OM005: an argument is NULL; OM013: p_arguments '
 'names another one; OM098: there is no such bulk action. May be NULL: why_not. Locks: none.';
-REVOKE ALL ON FUNCTION omd_web.bulk FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web.bulk TO omd_reader;

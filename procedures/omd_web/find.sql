@@ -75,5 +75,4 @@ COMMENT ON FUNCTION omd_web.find IS
 'it; 3: it stands in the code, or in the name of the table that a Module writes. Case counts for '
 'rank 1 only. p_limit: how many rows. Errors: OM005: an argument is NULL; OM013: p_limit is below '
 '1. Locks: none. May be NULL: detail.';
-REVOKE ALL ON FUNCTION omd_web.find FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web.find TO omd_reader;

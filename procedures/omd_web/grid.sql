@@ -81,5 +81,4 @@ COMMENT ON FUNCTION omd_web.grid IS
 'Errors: OM005: p_runs or p_limit is NULL; OM013: an argument is not allowed. Locks: none. May be '
 'NULL: position, batch_instance_id, execution_status_code, reason_code, start_datetime, '
 'end_datetime.';
-REVOKE ALL ON FUNCTION omd_web.grid FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web.grid TO omd_reader;

@@ -106,5 +106,4 @@ COMMENT ON FUNCTION omd_web.grid_modules IS
 'Batch the newest is shown. Errors: OM001, OM005: an argument is NULL; OM013: p_runs is below 1. '
 'Locks: none. May be NULL: position, batch_instance_id, module_instance_id, '
 'execution_status_code, reason_code, start_datetime, end_datetime.';
-REVOKE ALL ON FUNCTION omd_web.grid_modules FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web.grid_modules TO omd_reader;

@@ -119,5 +119,4 @@ COMMENT ON FUNCTION omd_web.preview IS
 'session. Only sequences go on. Errors: OM005: p_action_code or p_key is NULL; OM098: there is no '
 'such action or object. May be NULL: answer, after, sqlstate_code, message, detail, hint. Locks: '
 'those of the call, for at most a second each; they are released before it returns.';
-REVOKE ALL ON FUNCTION omd_web.preview FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web.preview TO omd_reader;

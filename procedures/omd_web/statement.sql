@@ -44,5 +44,4 @@ COMMENT ON FUNCTION omd_web.statement IS
 'nothing, and asks neither for the state nor for rights. Errors: OM005: an argument is NULL, or a '
 'required one is missing; OM013: p_arguments names another one; OM098: there is no such action or '
 'object. Locks: none.';
-REVOKE ALL ON FUNCTION omd_web.statement FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_web.statement TO omd_reader;

@@ -37,4 +37,3 @@ $require_batch$;
 
 COMMENT ON FUNCTION omd._require_batch IS
 'Returns the batch_id of a Batch code. Errors: OM005 (NULL), OM001 (unknown). Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_batch FROM PUBLIC;

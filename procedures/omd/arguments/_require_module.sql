@@ -37,4 +37,3 @@ $require_module$;
 
 COMMENT ON FUNCTION omd._require_module IS
 'Returns the module_id of a Module code. Errors: OM005 (NULL), OM002 (unknown). Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_module FROM PUBLIC;

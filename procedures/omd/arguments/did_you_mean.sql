@@ -46,4 +46,3 @@ END;
 
 COMMENT ON FUNCTION omd.did_you_mean IS
 'For rooms: Returns which of p_known is spelled nearly as p_given; NULL: none is. Locks: none.';
-REVOKE ALL ON FUNCTION omd.did_you_mean FROM PUBLIC;

@@ -57,4 +57,3 @@ COMMENT ON FUNCTION omd.document_problem IS
 'For rooms: Returns the path of what is out of bounds in the document p_document, and the '
 'problem: it has more than 10,000,000 bytes, or is nested more than 64 deep. NULLs: it is within '
 'them. Locks: none.';
-REVOKE ALL ON FUNCTION omd.document_problem FROM PUBLIC;

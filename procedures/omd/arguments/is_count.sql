@@ -19,4 +19,3 @@ $is_count$;
 
 COMMENT ON FUNCTION omd.is_count IS
 'For rooms: Returns whether p_value is a number of rows, of at most 18 digits. Locks: none.';
-REVOKE ALL ON FUNCTION omd.is_count FROM PUBLIC;

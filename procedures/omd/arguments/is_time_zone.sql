@@ -30,4 +30,3 @@ $is_time_zone$;
 COMMENT ON FUNCTION omd.is_time_zone IS
 'For rooms: Returns whether p_time_zone is the name of a time zone, in any case; an abbreviation '
 'or a POSIX string is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.is_time_zone FROM PUBLIC;

@@ -23,5 +23,4 @@ END;
 COMMENT ON FUNCTION omd.json_items IS
 'For rooms: Returns the items of the list p_list and their places, from 1; none when it is no list.'
 ' Locks: none.';
-REVOKE ALL ON FUNCTION omd.json_items FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.json_items TO omd_reader, omd_runner;

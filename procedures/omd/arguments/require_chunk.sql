@@ -39,4 +39,3 @@ $require_chunk$;
 COMMENT ON FUNCTION omd.require_chunk IS
 'For rooms: Refuses arguments of a bulk action that are not allowed: p_counted_at, when it was '
 'counted, and p_limit, how many rows it takes at most. Errors: OM005, OM013. Locks: none.';
-REVOKE ALL ON FUNCTION omd.require_chunk FROM PUBLIC;

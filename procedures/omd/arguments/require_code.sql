@@ -58,5 +58,4 @@ COMMENT ON FUNCTION omd.require_code IS
 'For rooms: Returns the registered spelling of p_code among the codes of p_kind (area, layer, '
 'frequency, table type, platform, table format, event type, next run indicator, inactive '
 'indicator); case does not matter. It returns NULL for NULL. Errors: OM006. Locks: none.';
-REVOKE ALL ON FUNCTION omd.require_code FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.require_code TO omd_admin;

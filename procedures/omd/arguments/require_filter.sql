@@ -115,4 +115,3 @@ COMMENT ON FUNCTION omd.require_filter IS
 'For rooms: Refuses a filter p_filter that is not of the shape p_shape, {name: {"kind": text, '
 'texts, id, ids, time or object, "required": true, "of": [the texts that are allowed]}}. Errors: '
 'OM099. Locks: none.';
-REVOKE ALL ON FUNCTION omd.require_filter FROM PUBLIC;

@@ -37,4 +37,3 @@ $require_name$;
 COMMENT ON FUNCTION omd.require_name IS
 'For rooms: Refuses a name: the value p_value of the argument p_argument. Errors: OM005 (NULL), '
 'OM013 (blank, or longer than 2600 bytes). Locks: none.';
-REVOKE ALL ON FUNCTION omd.require_name FROM PUBLIC;

@@ -43,5 +43,4 @@ END;
 COMMENT ON FUNCTION omd._batch_rollback_is_pending IS
 'Returns whether a rollback waits for the next run of the Batch p_batch_id: one of its ended '
 'instances, or a Module Instance in one, is marked R. Locks: none.';
-REVOKE ALL ON FUNCTION omd._batch_rollback_is_pending FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._batch_rollback_is_pending TO omd_reader;

@@ -62,4 +62,3 @@ COMMENT ON FUNCTION omd._child_has_succeeded IS
 'Returns whether the Batch p_batch_id has succeeded under a failed instance of p_parent_batch_id '
 'since that one''s last success before p_parent_batch_instance_id, has not failed since, and '
 'nothing of that run was rolled back or waits for its rollback. Locks: none.';
-REVOKE ALL ON FUNCTION omd._child_has_succeeded FROM PUBLIC;

@@ -63,4 +63,3 @@ COMMENT ON FUNCTION omd._close_batch_instance IS
 'indicator P. What still executes in a Batch Instance that does not succeed fails with it. An '
 'administrator''s next_run_indicator stays. Errors: OM003, OM005, OM101, OM102. Locks: the '
 'instance row, and those of its members that nobody holds.';
-REVOKE ALL ON FUNCTION omd._close_batch_instance FROM PUBLIC;

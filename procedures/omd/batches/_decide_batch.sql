@@ -149,5 +149,4 @@ COMMENT ON FUNCTION omd._decide_batch IS
 'Evaluates a Batch Instance by rule P4 and returns P, A or C with the reason; A and C close the '
 'instance. With p_force the frequency does not count. A second call on an instance that got P '
 'returns P again. Errors: OM003, OM005, OM014, OM101. Locks: the Batch row.';
-REVOKE ALL ON FUNCTION omd._decide_batch FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._decide_batch TO omd_runner;

@@ -103,4 +103,3 @@ COMMENT ON FUNCTION omd._direct_modules_of_batch IS
 'Sets next_run_indicator on Module Instances because of earlier runs of the Batch p_batch_id: R '
 'on all of a marked Batch Instance and the failed chain, which consumes the mark; C on what has '
 'succeeded in the chain. Locks: the Module Instances it marks, in ID order.';
-REVOKE ALL ON FUNCTION omd._direct_modules_of_batch FROM PUBLIC;

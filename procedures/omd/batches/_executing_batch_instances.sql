@@ -24,4 +24,3 @@ END;
 COMMENT ON FUNCTION omd._executing_batch_instances IS
 'Returns the instances of the Batch p_batch_id that execute and have an id lower than p_before '
 '(NULL: all). Locks: none.';
-REVOKE ALL ON FUNCTION omd._executing_batch_instances FROM PUBLIC;

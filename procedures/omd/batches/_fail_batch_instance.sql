@@ -29,4 +29,3 @@ COMMENT ON FUNCTION omd._fail_batch_instance IS
 'Ends a Batch Instance with status F and writes one event. Where a Module stands for the Batch, '
 'the failure counts for it. It is accepted from E only. Errors: '
 'OM003, OM005, OM101. Locks: the instance row.';
-REVOKE ALL ON FUNCTION omd._fail_batch_instance FROM PUBLIC;

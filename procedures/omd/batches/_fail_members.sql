@@ -49,4 +49,3 @@ COMMENT ON FUNCTION omd._fail_members IS
 'Ends every Module Instance and child Batch Instance that still executes in the Batch Instance '
 'p_batch_instance_id, with status F and one event each. Locks: those instances; locked ones are '
 'left alone.';
-REVOKE ALL ON FUNCTION omd._fail_members FROM PUBLIC;

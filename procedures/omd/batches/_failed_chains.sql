@@ -42,4 +42,3 @@ COMMENT ON FUNCTION omd._failed_chains IS
 'Returns the failed instances of the Batch p_batch_id around each of p_batch_instance_ids: newer '
 'than the last success before it, and older than the first success from it on. They are in the '
 'order of their ids; the result is empty when there are none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._failed_chains FROM PUBLIC;

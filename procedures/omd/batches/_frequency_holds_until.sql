@@ -39,4 +39,3 @@ COMMENT ON FUNCTION omd._frequency_holds_until IS
 'the interval of p_frequency_code, minus the tolerance. It returns NULL when the Batch may run '
 'now, because that time has come, the last real run has failed, or a rollback is pending. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd._frequency_holds_until FROM PUBLIC;

@@ -31,4 +31,3 @@ COMMENT ON FUNCTION omd._hold_batch_instance IS
 'Keeps the Batch Instance p_batch_instance_id (NULL or 0: none) from ending before the '
 'transaction of the caller does. It raises an error when the Batch Instance may not run Modules '
 'any more. Errors: OM003, OM101, OM102. Locks: the Batch Instance FOR SHARE.';
-REVOKE ALL ON FUNCTION omd._hold_batch_instance FROM PUBLIC;

@@ -74,5 +74,4 @@ COMMENT ON FUNCTION omd._insert_batch_instance IS
 'p_lease: how long it lives without a heartbeat, NULL for ever. With p_is_session_bound it lives '
 'as long as the statement that calls, and at most omd._lease_of_statement(). Errors: OM001, OM003, '
 'OM005, OM011, OM013, OM014. Locks: the Batch row.';
-REVOKE ALL ON FUNCTION omd._insert_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._insert_batch_instance TO omd_runner;

@@ -24,5 +24,4 @@ END;
 COMMENT ON FUNCTION omd._last_real_batch_run IS
 'Returns the newest instance of the Batch p_batch_id with status S or F; NULL when it has none. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd._last_real_batch_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._last_real_batch_run TO omd_reader;

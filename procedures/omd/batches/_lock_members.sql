@@ -46,4 +46,3 @@ $lock_members$;
 COMMENT ON FUNCTION omd._lock_members IS
 'Locks what executes in the Batch Instance p_batch_instance_id and in its children. Locks: those '
 'Module Instances in id order, then those Batch Instances, each child before its parent.';
-REVOKE ALL ON FUNCTION omd._lock_members FROM PUBLIC;

@@ -55,4 +55,3 @@ $raise_batch_instance_state$;
 COMMENT ON FUNCTION omd._raise_batch_instance_state IS
 'Raises the error that explains why p_action was refused for a Batch Instance: OM005, OM003, '
 'OM101 or OM102. Locks: none.';
-REVOKE ALL ON FUNCTION omd._raise_batch_instance_state FROM PUBLIC;

@@ -23,4 +23,3 @@ $require_batch_instance$;
 
 COMMENT ON FUNCTION omd._require_batch_instance IS
 'Raises OM003 when the Batch Instance p_batch_instance_id does not exist. Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_batch_instance FROM PUBLIC;

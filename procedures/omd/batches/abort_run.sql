@@ -29,4 +29,3 @@ COMMENT ON FUNCTION omd.abort_run IS
 'with status A and the reason p_reason, a code of omd.reason. No rollback follows, so the caller '
 'has removed what the runs wrote. Errors: OM003, OM005, OM013, OM101. Locks: what executes in '
 'it, then the instance row.';
-REVOKE ALL ON FUNCTION omd.abort_run FROM PUBLIC;

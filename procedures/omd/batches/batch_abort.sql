@@ -36,5 +36,4 @@ COMMENT ON PROCEDURE omd.batch_abort IS
 'instance. It is accepted from E only. Errors: OM003, OM005, OM101. Locks: what executes in it, '
 'then the instance row. DIRECT, "Batch Abort event". Call again when the answer was lost; OM101 '
 'with execution_status_code A says that it is done.';
-REVOKE ALL ON PROCEDURE omd.batch_abort FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_abort TO omd_runner;

@@ -39,5 +39,4 @@ COMMENT ON FUNCTION omd.batch_active_instance_control IS
 'Returns the multiple-instance check: Abort when another executing instance of the same Batch has '
 'a lower id, else Process. It changes nothing. Errors: OM003, OM005. Locks: none. DIRECT, '
 '"Implementation Guidelines".';
-REVOKE ALL ON FUNCTION omd.batch_active_instance_control FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.batch_active_instance_control TO omd_reader;

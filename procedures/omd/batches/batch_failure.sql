@@ -32,5 +32,4 @@ COMMENT ON PROCEDURE omd.batch_failure IS
 'accepted from E only. Errors: OM003, OM005, OM101. Locks: what executes in it, then the instance '
 'row. DIRECT, "Batch Failure event". Call again when the answer was lost; OM101 with '
 'execution_status_code F says that it is done.';
-REVOKE ALL ON PROCEDURE omd.batch_failure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_failure TO omd_runner;

@@ -28,5 +28,4 @@ COMMENT ON PROCEDURE omd.batch_skip IS
 'called. It is accepted from E only. Errors: OM003, OM005, OM101. Locks: what executes in it, '
 'then the instance row. DIRECT, "Batch Skip event". Call again when the answer was lost; OM101 '
 'with execution_status_code C says that it is done.';
-REVOKE ALL ON PROCEDURE omd.batch_skip FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_skip TO omd_runner;

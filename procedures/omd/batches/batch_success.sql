@@ -95,5 +95,4 @@ COMMENT ON PROCEDURE omd.batch_success IS
 'has not failed. A failed run counts no longer once a retry has succeeded. Errors: OM003, OM005, '
 'OM014, OM101, OM102, OM104. Locks: the instance row. DIRECT, "Batch Success event". Call again '
 'when the answer was lost; OM101 with execution_status_code S says that it is done.';
-REVOKE ALL ON PROCEDURE omd.batch_success FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.batch_success TO omd_runner;

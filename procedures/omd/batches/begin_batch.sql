@@ -59,5 +59,4 @@ COMMENT ON PROCEDURE omd.begin_batch IS
 'p_lease: how long the run lives without heartbeat_batch; NULL: for ever. p_force: the frequency '
 'does not count. Errors: OM001, OM003, OM005, OM011, OM013, OM014. Locks: the Batch row. DIRECT, '
 '"Batch Processing". May be NULL: p_reason.';
-REVOKE ALL ON PROCEDURE omd.begin_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_batch TO omd_runner;

@@ -23,5 +23,4 @@ COMMENT ON PROCEDURE omd.create_batch_instance IS
 'before evaluate_batch returns P. p_parent_batch_instance_id: the instance that calls, NULL or 0 '
 'for none. p_execution_context: JSON about where it runs. Errors: OM001, OM003, OM005, OM013, '
 'OM014. Locks: the Batch row. DIRECT, "Batch Create Instance event".';
-REVOKE ALL ON PROCEDURE omd.create_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.create_batch_instance TO omd_runner;

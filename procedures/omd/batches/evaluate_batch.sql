@@ -23,5 +23,4 @@ COMMENT ON PROCEDURE omd.evaluate_batch IS
 'ALREADY_SUCCEEDED, FREQUENCY or DIRECTIVE. It is accepted from status E only. Errors: OM003, '
 'OM005, OM014, OM101. Locks: the Batch row. DIRECT, "Batch Evaluation event". May be NULL: '
 'p_reason.';
-REVOKE ALL ON PROCEDURE omd.evaluate_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.evaluate_batch TO omd_runner;

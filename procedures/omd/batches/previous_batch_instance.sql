@@ -34,5 +34,4 @@ COMMENT ON FUNCTION omd.previous_batch_instance IS
 'One row or none: the last real run of the Batch p_batch_code (status S or F, newest by id) with '
 'its codes. There is no row when it has never run. Errors: OM001, OM005. Locks: none. DIRECT, '
 '"Implementation Guidelines".';
-REVOKE ALL ON FUNCTION omd.previous_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.previous_batch_instance TO omd_reader;

@@ -26,5 +26,4 @@ END;
 COMMENT ON FUNCTION omd._changed_settings IS
 'Returns the settings that differ between two results of _session_settings, p_former and '
 'p_present, with their former values; NULL when a setting had none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._changed_settings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._changed_settings TO omd_runner;

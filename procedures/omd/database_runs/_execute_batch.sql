@@ -124,5 +124,4 @@ COMMENT ON PROCEDURE omd._execute_batch IS
 'true when the statement was cancelled and nothing more was tried. p_execution_context: JSON about '
 'where the Batch runs. Errors: OM001, OM003, OM005, OM013, OM014. Locks: the Batch row while it '
 'begins.';
-REVOKE ALL ON PROCEDURE omd._execute_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._execute_batch TO omd_runner;

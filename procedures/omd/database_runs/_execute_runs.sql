@@ -77,5 +77,4 @@ COMMENT ON PROCEDURE omd._execute_runs IS
 'there is none), p_execution_status_code (S or F; C where there was nothing to do or the run is '
 'skipped, A where another works at it), p_detail, p_is_cancelled, and p_error when a begin raised. '
 'It commits. Locks: the Module row while it begins; what a run takes.';
-REVOKE ALL ON PROCEDURE omd._execute_runs FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._execute_runs TO omd_runner;

@@ -23,5 +23,4 @@ $listed_settings$;
 COMMENT ON FUNCTION omd._listed_settings IS
 'Returns the settings of this session that differ from its start, as a JSON object of name and '
 'value. Locks: none.';
-REVOKE ALL ON FUNCTION omd._listed_settings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._listed_settings TO omd_runner;

@@ -28,5 +28,4 @@ $named_settings$;
 COMMENT ON FUNCTION omd._named_settings IS
 'Returns the settings that the SQL p_executable names and nothing defines, as a JSON object of '
 'name and value. Locks: none.';
-REVOKE ALL ON FUNCTION omd._named_settings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._named_settings TO omd_runner;

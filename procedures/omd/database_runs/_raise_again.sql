@@ -21,5 +21,4 @@ $raise_again$;
 
 COMMENT ON FUNCTION omd._raise_again IS
 'Raises the error whose fields p_error has: sqlstate, message, detail and hint. No locks.';
-REVOKE ALL ON FUNCTION omd._raise_again FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._raise_again TO omd_runner;

@@ -49,5 +49,4 @@ $require_database_batch$;
 COMMENT ON FUNCTION omd._require_database_batch IS
 'Raises OM214 when an active Module of the Batch p_batch_code, or of an active child Batch, is not '
 'performed by the database; the DETAIL names them. Errors: OM001, OM005, OM214. Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_database_batch FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._require_database_batch TO omd_runner;

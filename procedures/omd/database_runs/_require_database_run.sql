@@ -95,5 +95,4 @@ COMMENT ON FUNCTION omd._require_database_run IS
 'database, with p_executable where it is given; the routine is NULL when a worker is needed and '
 'the Module is inactive, or is so in the Batch of p_batch_instance_id. Errors: OM002, OM005, '
 'OM214: a worker is needed, OM219: a PART, or p_executable for the Module of a room. Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_database_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._require_database_run TO omd_runner;

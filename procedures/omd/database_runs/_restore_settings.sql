@@ -36,5 +36,4 @@ $restore_settings$;
 COMMENT ON PROCEDURE omd._restore_settings IS
 'Sets the settings of this session again to what _session_settings(p_executable) returned before '
 '(p_settings). Errors: OM005. Locks: none.';
-REVOKE ALL ON PROCEDURE omd._restore_settings FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._restore_settings TO omd_runner;

@@ -22,5 +22,4 @@ $routines_of_kind$;
 COMMENT ON FUNCTION omd._routines_of_kind IS
 'Returns the end routine of the kind p_module_kind_code, and whether its runs change no settings. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd._routines_of_kind FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._routines_of_kind TO omd_runner;

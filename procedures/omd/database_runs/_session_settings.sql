@@ -18,5 +18,4 @@ $session_settings$;
 COMMENT ON FUNCTION omd._session_settings IS
 'Returns the settings of this session that differ from its start, and those named in the SQL '
 'p_executable, as a JSON object of name and value. Locks: none.';
-REVOKE ALL ON FUNCTION omd._session_settings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._session_settings TO omd_runner;

@@ -66,5 +66,4 @@ COMMENT ON PROCEDURE omd._try_begin IS
 'with p_execution_context and, where the caller has SQL, p_executable. Returns what the routine '
 'answers, p_module_kind_code, and p_error when it raised: the fields of the error; p_outcome is '
 'FAILED then. Locks: the Module row, and what the kind takes.';
-REVOKE ALL ON PROCEDURE omd._try_begin FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._try_begin TO omd_runner;

@@ -40,5 +40,4 @@ $written_rows$;
 COMMENT ON FUNCTION omd._written_rows IS
 'Returns what the last statement of the SQL p_executable does with the rows that it counts: '
 'inserted (also for MERGE), updated or deleted; NULL when it writes none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._written_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._written_rows TO omd_runner;

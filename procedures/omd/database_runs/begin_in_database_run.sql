@@ -61,5 +61,4 @@ COMMENT ON PROCEDURE omd.begin_in_database_run IS
 'p_execution_context: JSON about where it runs. The run lives as long as the statement. Errors: '
 'OM002, OM003, OM005, OM009, OM013, OM014, OM101, OM112, OM201, OM202, OM204, OM205, OM214, OM219. '
 'Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd.begin_in_database_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_in_database_run TO omd_runner;

@@ -42,5 +42,4 @@ COMMENT ON PROCEDURE omd.begin_run IS
 'describes it: p_batch_instance_id and p_execution_context go in, p_executable too where the '
 'caller gives the SQL; p_outcome, p_module_instance_id, p_executable and p_detail are the answer. '
 'Errors: those of begin_in_database_run. Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd.begin_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_run TO omd_runner;

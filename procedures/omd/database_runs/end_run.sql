@@ -17,5 +17,4 @@ $end_run$;
 COMMENT ON PROCEDURE omd.end_run IS
 'For rooms: Says that nothing is left after the run p_module_instance_id, which has ended with '
 'p_execution_status_code: p_is_more is false. Locks: none.';
-REVOKE ALL ON PROCEDURE omd.end_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_run TO omd_runner;

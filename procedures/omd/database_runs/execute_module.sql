@@ -152,5 +152,4 @@ COMMENT ON PROCEDURE omd.execute_module IS
 'current_setting(''omd.module_instance_id'') and may call omd.tell_row_counts. What it sets with '
 'SET is reset. p_keeps_settings: the caller knows that it sets nothing. p_is_cancelled: the '
 'statement was cancelled. Locks: what the executable takes.';
-REVOKE ALL ON PROCEDURE omd.execute_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.execute_module TO omd_runner;

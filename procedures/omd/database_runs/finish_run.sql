@@ -48,5 +48,4 @@ COMMENT ON PROCEDURE omd.finish_run IS
 'p_is_more (what the end routine says) and p_is_cancelled: the statement was cancelled, so the '
 'caller stops. p_first_begin: when the first of several runs began, which the end routine reads in '
 'the setting omd.first_begin; NULL: p_is_more is not asked for. Locks: what the executable takes.';
-REVOKE ALL ON PROCEDURE omd.finish_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.finish_run TO omd_runner;

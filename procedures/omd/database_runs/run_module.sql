@@ -58,5 +58,4 @@ COMMENT ON PROCEDURE omd.run_module IS
 'everything, OM201, OM202, OM204, OM205, OM214: a worker process performs it, OM219: it never '
 'runs on its own, or p_executable for the Module of a room, those of the room, 57014. Locks: the '
 'Module row while it begins. May be NULL: p_module_instance_id, p_detail.';
-REVOKE ALL ON PROCEDURE omd.run_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.run_module TO omd_runner;

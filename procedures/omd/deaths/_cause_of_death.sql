@@ -37,4 +37,3 @@ END;
 COMMENT ON FUNCTION omd._cause_of_death IS
 'Returns why an executing instance is dead, in words; NULL: it lives. The parameters are its '
 'columns; p_batch_instance_id is the Batch Instance that called it, 0 for none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._cause_of_death FROM PUBLIC;

@@ -60,5 +60,4 @@ COMMENT ON FUNCTION omd._dead_runs IS
 'instance ids, and whether an index over all rows begins with it. No row: there are none, or '
 'nobody can say which rows should not be there (the target is elsewhere, it has no such column, '
 'or the rollback is one of its own or of a room). Locks: none.';
-REVOKE ALL ON FUNCTION omd._dead_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._dead_runs TO omd_runner, omd_admin;

@@ -50,4 +50,3 @@ COMMENT ON FUNCTION omd._give_up_module_instances IS
 'Declares dead instances of the Module p_module_id (NULL: of all) dead: ends them through the '
 'ordinary failure event and returns their ids. Locks: the instances it ends; locked ones are left '
 'alone.';
-REVOKE ALL ON FUNCTION omd._give_up_module_instances FROM PUBLIC;

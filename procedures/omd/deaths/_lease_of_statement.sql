@@ -19,4 +19,3 @@ END;
 COMMENT ON FUNCTION omd._lease_of_statement IS
 'Returns how long a run lives at most that ends with its statement: a day where omd_owner can''t '
 'see when that has ended, else NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd._lease_of_statement FROM PUBLIC;

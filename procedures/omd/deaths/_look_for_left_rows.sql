@@ -107,5 +107,4 @@ COMMENT ON FUNCTION omd._look_for_left_rows IS
 'index begins with the column of instance ids or the table has at most 1,000 '
 'pages. Where the caller may not see all rows, or a lock holds the table for a second, it looks '
 'at nothing. Locks: the rows that it notes.';
-REVOKE ALL ON FUNCTION omd._look_for_left_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._look_for_left_rows TO omd_runner, omd_admin;

@@ -25,4 +25,3 @@ COMMENT ON FUNCTION omd._may_be_proven_dead IS
 'Returns whether a run that p_started_by began with p_execution_context may be proven dead by the '
 'present role: all its writers are fenced or gone with its process, and of p_keys each is there '
 'and is the same in p_evidence. Locks: none.';
-REVOKE ALL ON FUNCTION omd._may_be_proven_dead FROM PUBLIC;

@@ -47,5 +47,4 @@ COMMENT ON FUNCTION omd._note_left_rows IS
 'Notes what a look for rows of dead runs of the Module p_module_id has found: of the runs '
 'p_looked, p_found have left rows, p_counts each, and the others none. Runs that are no longer '
 'among the last 20 and have left none are forgotten. Locks: the rows that it changes.';
-REVOKE ALL ON FUNCTION omd._note_left_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._note_left_rows TO omd_runner, omd_admin;

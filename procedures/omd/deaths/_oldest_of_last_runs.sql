@@ -25,4 +25,3 @@ END;
 COMMENT ON FUNCTION omd._oldest_of_last_runs IS
 'Returns the oldest of the last 20 instances of the Module p_module_id with status S or F: among '
 'these, runs that were declared dead are looked after. NULL when it has none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._oldest_of_last_runs FROM PUBLIC;

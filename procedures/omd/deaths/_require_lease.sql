@@ -29,4 +29,3 @@ $require_lease$;
 COMMENT ON FUNCTION omd._require_lease IS
 'Returns p_lease; NULL, no lease, is accepted. Errors: OM011 (not longer than zero, or longer '
 'than 100 years), OM013 (under 10 milliseconds). Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_lease FROM PUBLIC;

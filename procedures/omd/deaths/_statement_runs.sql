@@ -42,4 +42,3 @@ COMMENT ON FUNCTION omd._statement_runs IS
 'p_statement_start (its statement_timestamp()). When p_statement_start is NULL, or the caller has '
 'no right to see it, it returns whether the backend exists; on a standby, that of a run on the '
 'primary counts as alive. Locks: none.';
-REVOKE ALL ON FUNCTION omd._statement_runs FROM PUBLIC;

@@ -35,5 +35,4 @@ COMMENT ON FUNCTION omd.find_left_rows IS
 'returns it: module_code, module_instance_id, row_count (1,000 for that many or more). What is '
 'there is undone by R on the run (set_next_run_indicator). Locks: the rows that it notes. Call '
 'again when the answer was lost.';
-REVOKE ALL ON FUNCTION omd.find_left_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.find_left_rows TO omd_runner, omd_admin;

@@ -20,4 +20,3 @@ $give_up_dead_runs$;
 COMMENT ON FUNCTION omd.give_up_dead_runs IS
 'For rooms: Declares dead instances of the Modules p_module_array dead. Lock the Modules before. '
 'Locks: the instances that it ends; then the states of their Modules.';
-REVOKE ALL ON FUNCTION omd.give_up_dead_runs FROM PUBLIC;

@@ -58,4 +58,3 @@ COMMENT ON FUNCTION omd.give_up_runs_of_task IS
 'p_claim_token and that execute, whatever their lease; p_detail says why, and the event is WORKER '
 'LOST. Returns whether none executes any more; FALSE: another session holds one, or its Module. '
 'Locks: the instances, then the state of the Modules.';
-REVOKE ALL ON FUNCTION omd.give_up_runs_of_task FROM PUBLIC;

@@ -88,5 +88,4 @@ COMMENT ON PROCEDURE omd.heartbeat IS
 'from now. A lease that has expired can''t be renewed: stop the work. Errors: OM004, OM005, '
 'OM011, OM013, OM101 (declared dead, or ended), OM107 (the lease has expired). Locks: the two '
 'instance rows. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.heartbeat FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.heartbeat TO omd_runner;

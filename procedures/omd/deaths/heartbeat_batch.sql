@@ -56,5 +56,4 @@ COMMENT ON PROCEDURE omd.heartbeat_batch IS
 'Renews the lease of a Batch Instance to p_lease (an interval) from now. A lease that has expired '
 'can''t be renewed. Errors: OM003, OM005, OM011, OM013, OM101 (declared dead, or ended), OM107 '
 '(the lease has expired). Locks: the instance row. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.heartbeat_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.heartbeat_batch TO omd_runner;

@@ -14,4 +14,3 @@ END;
 COMMENT ON FUNCTION omd.instance_lives IS
 'For rooms: Returns whether the Module Instance p_module_instance_id executes, its lease has not '
 'expired, and the statement that it is bound to still runs. Locks: none.';
-REVOKE ALL ON FUNCTION omd.instance_lives FROM PUBLIC;

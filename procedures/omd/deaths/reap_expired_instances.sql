@@ -49,5 +49,4 @@ COMMENT ON PROCEDURE omd.reap_expired_instances IS
 'through the ordinary failure event. What executes in such a Batch Instance fails with it. '
 'p_reaped: ids of the Module Instances, in order. p_reaped_batches: ids of the Batch Instances. '
 'It is safe to call at any time, in many sessions at once. Locks: the instances it ends.';
-REVOKE ALL ON PROCEDURE omd.reap_expired_instances FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.reap_expired_instances TO omd_runner, omd_admin;

@@ -123,5 +123,4 @@ COMMENT ON FUNCTION omd.report_death IS
 'holds; so it does for a Batch of which a member executes, and where a session holds the run for a '
 'second. A run that has ended returns TRUE. Errors: OM003, OM004, OM005, OM013, OM101. Locks: the '
 'instance row; then the state of the Module. Call again when the answer was lost.';
-REVOKE ALL ON FUNCTION omd.report_death FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.report_death TO omd_runner;

@@ -31,5 +31,4 @@ COMMENT ON FUNCTION omd.session_lives IS
 'For rooms: Returns whether the statement that executes an in-database run has not ended yet. '
 'p_instance_type: BATCH or MODULE. p_instance_id: the instance. It returns FALSE for every other '
 'instance. Locks: none.';
-REVOKE ALL ON FUNCTION omd.session_lives FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.session_lives TO omd_reader;

@@ -47,5 +47,4 @@ COMMENT ON PROCEDURE omd.withdraw_fenced IS
 'before something gets the connection string of the run. p_instance_type: MODULE or BATCH. '
 'p_instance_id: its instance; one that has ended, or never said so, stays as it is. Errors: OM005, '
 'OM013. Locks: the instance row. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.withdraw_fenced FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.withdraw_fenced TO omd_runner;

@@ -90,4 +90,3 @@ COMMENT ON FUNCTION omd._guard_instance_edit IS
 'back already lets the next begin roll it back once more. It refuses every other edit, '
 'R on what has nothing to roll back, and P on a failure whose rollback is pending. Errors: OM106. '
 'Source: DIRECT, "Next Run Indicator".';
-REVOKE ALL ON FUNCTION omd._guard_instance_edit FROM PUBLIC;

@@ -32,4 +32,3 @@ END;
 COMMENT ON FUNCTION omd._indicator_problem IS
 'Returns why an instance with these values can''t get the Next Run Indicator '
 'p_next_run_indicator; NULL: it can. Locks: none.';
-REVOKE ALL ON FUNCTION omd._indicator_problem FROM PUBLIC;

@@ -94,4 +94,3 @@ COMMENT ON FUNCTION omd._instances_matching IS
 'status since before p_counted_at, in the order of their ids, at most p_limit, those after '
 'p_after_instance_id (NULL: all). p_other_indicator: only those with another Next Run Indicator. '
 'Errors: OM099. Locks: none.';
-REVOKE ALL ON FUNCTION omd._instances_matching FROM PUBLIC;

@@ -67,4 +67,3 @@ COMMENT ON FUNCTION omd._log_definition_edit IS
 'Trigger: writes a change of a definition, a parameter, a rollback template or a reference code '
 'to the event log, with the editor and the old and new values in full. It writes nothing when '
 'nothing has changed.';
-REVOKE ALL ON FUNCTION omd._log_definition_edit FROM PUBLIC;

@@ -30,4 +30,3 @@ $note_bulk$;
 COMMENT ON FUNCTION omd._note_bulk IS
 'Writes the event p_code of a call of a bulk action on the instances that p_filter describes: it '
 'has changed p_changed and passed over p_passed; p_words: why. Locks: none.';
-REVOKE ALL ON FUNCTION omd._note_bulk FROM PUBLIC;

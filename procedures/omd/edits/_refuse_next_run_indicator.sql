@@ -30,5 +30,4 @@ COMMENT ON FUNCTION omd._refuse_next_run_indicator IS
 'Refuses p_value, a text that is not a Next Run Indicator: it raises OM006, or returns FALSE to '
 'omd_owner, so that the constraint refuses the value. It returns TRUE for NULL, which the column '
 'refuses. Locks: none.';
-REVOKE ALL ON FUNCTION omd._refuse_next_run_indicator FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._refuse_next_run_indicator TO omd_admin;

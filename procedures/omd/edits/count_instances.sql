@@ -25,5 +25,4 @@ COMMENT ON FUNCTION omd.count_instances IS
 'when, it began). p_counted_at: only instances that have had their status since before; give '
 'now(), and the same to the action. Errors: OM005: p_counted_at is NULL; OM013: it is not finite; '
 'OM099: the filter names something else, or leaves out what is required. Locks: none.';
-REVOKE ALL ON FUNCTION omd.count_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.count_instances TO omd_reader;

@@ -17,4 +17,3 @@ END;
 COMMENT ON FUNCTION omd.editor IS
 'For rooms: Returns who edits: the role that connected and, after SET ROLE, the role that it has '
 'taken on. Locks: none.';
-REVOKE ALL ON FUNCTION omd.editor FROM PUBLIC;

@@ -46,5 +46,4 @@ COMMENT ON PROCEDURE omd.end_batch_instance IS
 'p_event_detail: why it is ended. An instance that has failed already stays as it is. Errors: '
 'OM003, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the instance row, then '
 'those of its members.';
-REVOKE ALL ON PROCEDURE omd.end_batch_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_batch_instance TO omd_admin;

@@ -81,5 +81,4 @@ COMMENT ON PROCEDURE omd.end_instances IS
 'allowed; OM014: the isolation level is not read committed; OM099: p_filter, as count_instances '
 'says. Locks: each instance row, of a Batch Instance first those of its members; it waits for each '
 '100 ms at most. May be NULL: p_last_instance_id.';
-REVOKE ALL ON PROCEDURE omd.end_instances FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_instances TO omd_admin;

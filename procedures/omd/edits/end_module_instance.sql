@@ -48,5 +48,4 @@ COMMENT ON PROCEDURE omd.end_module_instance IS
 'it, and why. p_event_detail: why it is ended. An instance that has failed already stays as it '
 'is. Errors: OM004, OM005, OM101 (it has succeeded, or was aborted or skipped). Locks: the '
 'instance row.';
-REVOKE ALL ON PROCEDURE omd.end_module_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.end_module_instance TO omd_admin;

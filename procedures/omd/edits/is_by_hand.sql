@@ -13,4 +13,3 @@ END;
 COMMENT ON FUNCTION omd.is_by_hand IS
 'For rooms: Returns whether the session says why it does what it does: the setting omd.reason is '
 'set. Locks: none.';
-REVOKE ALL ON FUNCTION omd.is_by_hand FROM PUBLIC;

@@ -51,5 +51,4 @@ COMMENT ON PROCEDURE omd.set_next_run_indicator IS
 'rights of the caller; a direct UPDATE does the same. Errors: OM003, OM004, OM005, OM006, OM013, '
 'OM106 (R on what has nothing to roll back, P on a failure whose rollback is due). Locks: the '
 'instance row. DIRECT, "Next Run Indicator".';
-REVOKE ALL ON PROCEDURE omd.set_next_run_indicator FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.set_next_run_indicator TO omd_admin;

@@ -98,5 +98,4 @@ COMMENT ON PROCEDURE omd.set_next_run_indicators IS
 'OM006: the indicator is unknown; OM013: an argument is not allowed; OM014: the isolation level is '
 'not read committed; OM099: p_filter, as count_instances says. Locks: the instance rows. May be '
 'NULL: p_last_instance_id.';
-REVOKE ALL ON PROCEDURE omd.set_next_run_indicators FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.set_next_run_indicators TO omd_admin;

@@ -51,4 +51,3 @@ COMMENT ON FUNCTION omd.write_edit IS
 'For rooms: Writes the event of an edit: p_operation (INSERT, UPDATE or DELETE) of p_table_name, '
 'of the row that people know as p_what. p_old and p_new are the row before and after it as '
 'objects, {} where there is none; the columns that differ are listed. Locks: none.';
-REVOKE ALL ON FUNCTION omd.write_edit FROM PUBLIC;

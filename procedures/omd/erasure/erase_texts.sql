@@ -45,4 +45,3 @@ COMMENT ON FUNCTION omd.erase_texts IS
 'For rooms: Masks p_texts, as omd.mask_text does, in what people, programs and errors have written '
 'into tables of OMD (the columns that omd.text_column has as ERASED), and returns how many rows of '
 'which table it changed. Locks: these rows.';
-REVOKE ALL ON FUNCTION omd.erase_texts FROM PUBLIC;

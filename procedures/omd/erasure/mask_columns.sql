@@ -63,4 +63,3 @@ COMMENT ON FUNCTION omd.mask_columns IS
 'For rooms: Masks p_texts, of five characters or more, in the columns p_columns, of type text or '
 'jsonb, of the table p_table_code of OMD, and returns how many rows it changed. Locks: these '
 'rows.';
-REVOKE ALL ON FUNCTION omd.mask_columns FROM PUBLIC;

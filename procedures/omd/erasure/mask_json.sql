@@ -29,4 +29,3 @@ $mask_json$;
 
 COMMENT ON FUNCTION omd.mask_json IS
 'For rooms: Returns p_document with p_texts masked in its strings, as mask_text does. Locks: none.';
-REVOKE ALL ON FUNCTION omd.mask_json FROM PUBLIC;

@@ -24,4 +24,3 @@ $mask_text$;
 
 COMMENT ON FUNCTION omd.mask_text IS
 'For rooms: Returns p_text with [erased] in the place of each of p_texts. Locks: none.';
-REVOKE ALL ON FUNCTION omd.mask_text FROM PUBLIC;

@@ -15,5 +15,4 @@ END;
 COMMENT ON FUNCTION omd.error_text IS
 'For rooms: Returns the error text p_text with the code p_code as the caller may see it: whole for '
 'who has omd_data_reader, else as omd.shown_error returns it. Locks: none.';
-REVOKE ALL ON FUNCTION omd.error_text FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.error_text TO omd_reader;

@@ -30,5 +30,4 @@ COMMENT ON FUNCTION omd.failure_text IS
 'For rooms: Returns the error text p_text with the code p_code of a run of the Module p_module_id '
 '(NULL: of a Batch) as the caller may see it: whole for who has omd_data_reader, else as '
 'omd.shown_failure returns it, with a line that names the role that shows more. Locks: none.';
-REVOKE ALL ON FUNCTION omd.failure_text FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.failure_text TO omd_reader;

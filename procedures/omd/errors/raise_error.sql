@@ -48,5 +48,4 @@ $raise_error$;
 COMMENT ON FUNCTION omd.raise_error IS
 'For rooms: Raises the error p_sqlstate of omd.error_catalogue. p_detail (a JSON object) fills '
 'its message and hint and becomes the DETAIL. No locks.';
-REVOKE ALL ON FUNCTION omd.raise_error FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.raise_error TO omd_reader, omd_runner, omd_admin, omd_data_reader;

@@ -21,5 +21,4 @@ END;
 COMMENT ON FUNCTION omd.reads_rows IS
 'For rooms: Returns whether the caller may see values of business rows: whether it has the role '
 'omd_data_reader. Locks: none.';
-REVOKE ALL ON FUNCTION omd.reads_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.reads_rows TO omd_reader;

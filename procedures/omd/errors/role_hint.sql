@@ -29,5 +29,4 @@ END;
 
 COMMENT ON FUNCTION omd.role_hint IS
 'For rooms: Returns who grants the role p_role to the session, as a hint. Locks: none.';
-REVOKE ALL ON FUNCTION omd.role_hint FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.role_hint TO omd_reader;

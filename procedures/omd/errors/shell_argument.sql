@@ -20,5 +20,4 @@ END;
 
 COMMENT ON FUNCTION omd.shell_argument IS
 'For rooms: Returns p_text as the last argument of a command on a shell. Locks: none.';
-REVOKE ALL ON FUNCTION omd.shell_argument FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.shell_argument TO omd_reader;

@@ -73,5 +73,4 @@ COMMENT ON FUNCTION omd.shown_error IS
 'For rooms: Returns what everybody may see of the error text p_text with the code p_code: its '
 'code, and of one of OMD its message without values; a text that OMD itself has written, whole. '
 'NULL when p_text is NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd.shown_error FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.shown_error TO omd_reader;

@@ -86,5 +86,4 @@ COMMENT ON FUNCTION omd.shown_failure IS
 'of the Module p_module_id: what omd.shown_error returns, the sentence of omd.error_sentence, and '
 'which column, constraint and table it names, where they are those of the target in this database. '
 'p_module_id: NULL for none. NULL when p_text is NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd.shown_failure FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.shown_failure TO omd_reader;

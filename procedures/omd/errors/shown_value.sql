@@ -18,4 +18,3 @@ END;
 COMMENT ON FUNCTION omd.shown_value IS
 'For rooms: Returns a value of a document for a message: as JSON, its first 60 characters. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd.shown_value FROM PUBLIC;

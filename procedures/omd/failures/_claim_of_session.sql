@@ -14,4 +14,3 @@ END;
 
 COMMENT ON FUNCTION omd._claim_of_session IS
 'Returns the claim of the task that the session works for; NULL: it works for none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._claim_of_session FROM PUBLIC;

@@ -23,4 +23,3 @@ END;
 COMMENT ON FUNCTION omd._pause_after IS
 'Returns how long work waits after its failure number p_failures in a row: p_backoff, doubled with '
 'each failure after the first, p_backoff_limit at most. Locks: none.';
-REVOKE ALL ON FUNCTION omd._pause_after FROM PUBLIC;

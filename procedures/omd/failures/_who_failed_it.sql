@@ -26,4 +26,3 @@ COMMENT ON FUNCTION omd._who_failed_it IS
 'Returns the text of the event of a run that p_started_by began and that the caller ends with a '
 'failure: p_event_detail, and before it who the caller is, unless he began the run and gives a '
 'text. Locks: none.';
-REVOKE ALL ON FUNCTION omd._who_failed_it FROM PUBLIC;

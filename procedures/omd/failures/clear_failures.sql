@@ -19,4 +19,3 @@ $clear_failures$;
 COMMENT ON FUNCTION omd.clear_failures IS
 'For rooms: Forgets the failures of the Module p_module_id in a row, and its pause. Returns '
 'whether there was any. Locks: the state of the Module.';
-REVOKE ALL ON FUNCTION omd.clear_failures FROM PUBLIC;

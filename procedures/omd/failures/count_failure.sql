@@ -96,4 +96,3 @@ COMMENT ON FUNCTION omd.count_failure IS
 'values of rows. p_code: its code; GIVEN UP and WORKER LOST for a run that was declared dead, for '
 'whose rows later begins look; '
 'ENDED and RELEASED, a run that was ended by hand, do not count. Locks: the state of the Module.';
-REVOKE ALL ON FUNCTION omd.count_failure FROM PUBLIC;

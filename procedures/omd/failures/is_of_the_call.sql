@@ -17,5 +17,4 @@ COMMENT ON FUNCTION omd.is_of_the_call IS
 'For rooms: Returns whether a begin that raised the code p_code does not count as a failure of its '
 'Module when a person has called: a mistake of the caller, a lock, a deadlock or a cancel. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd.is_of_the_call FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.is_of_the_call TO omd_runner;

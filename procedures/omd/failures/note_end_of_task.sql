@@ -57,4 +57,3 @@ COMMENT ON FUNCTION omd.note_end_of_task IS
 'run. What a run of it has counted is not counted again, and what it has begun and nobody ends is '
 'declared dead. p_detail: the text of the error; p_code: its code. An unknown Module is passed '
 'over. Locks: the instances, then the state of the Module.';
-REVOKE ALL ON FUNCTION omd.note_end_of_task FROM PUBLIC;

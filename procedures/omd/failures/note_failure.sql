@@ -43,5 +43,4 @@ COMMENT ON PROCEDURE omd.note_failure IS
 'run that it belongs to, if there is one; a run counts once, and one that has ended changes '
 'nothing. Errors: OM002, OM004: it is no run of the Module, OM005: p_module_code is NULL. Locks: '
 'the state of the Module.';
-REVOKE ALL ON PROCEDURE omd.note_failure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.note_failure TO omd_runner;

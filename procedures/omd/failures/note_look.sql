@@ -41,4 +41,3 @@ COMMENT ON FUNCTION omd.note_look IS
 'For rooms: Records that the Module p_module_id was ready, and had nothing to do when it was begun:'
 ' its work waits a second, twice as long each time, 30 seconds at most, or until there is news. '
 'Locks: the state of the Module.';
-REVOKE ALL ON FUNCTION omd.note_look FROM PUBLIC;

@@ -22,4 +22,3 @@ COMMENT ON FUNCTION omd.note_news IS
 'For rooms: Call it after omd.note_look, in its transaction: the look of the Module p_module_id '
 'had seen the news up to p_news_at (NULL: there was none), so what is newer ends its pause. Locks: '
 'the state of the Module.';
-REVOKE ALL ON FUNCTION omd.note_news FROM PUBLIC;

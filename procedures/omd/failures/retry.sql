@@ -47,5 +47,4 @@ COMMENT ON PROCEDURE omd.retry IS
 'outside begins it changes nothing, and warns how that one is started again, or which run of it '
 'executes. Errors: OM002, OM005: p_module_code is NULL. Locks: the state of the '
 'Module. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.retry FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.retry TO omd_admin;

@@ -42,5 +42,4 @@ COMMENT ON FUNCTION omd.start_hint IS
 'For rooms: Returns how a person starts the Module p_module_id again, where a program outside '
 'begins it: the hint that was registered, else platform, host and job of its last run. NULL: no '
 'program outside begins it. Locks: none.';
-REVOKE ALL ON FUNCTION omd.start_hint FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.start_hint TO omd_reader;

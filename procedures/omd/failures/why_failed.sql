@@ -40,5 +40,4 @@ COMMENT ON FUNCTION omd.why_failed IS
 'For rooms: Returns the first line of the failure event of the Module Instance '
 'p_module_instance_id, or, when that is 0, of the Batch Instance p_batch_instance_id; NULL when '
 'there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.why_failed FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.why_failed TO omd_runner;

@@ -45,5 +45,4 @@ COMMENT ON FUNCTION omd._guarded_places IS
 'Returns the tables whose rows the rollback of the Module p_module_id deletes and to which foreign '
 'keys refer that may delete or change rows of other runs then; and the column of instance ids in '
 'each. Locks: none.';
-REVOKE ALL ON FUNCTION omd._guarded_places FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._guarded_places TO omd_runner, omd_admin;

@@ -38,4 +38,3 @@ END;
 COMMENT ON FUNCTION omd._lossy_constraints IS
 'Returns the foreign keys (of pg_constraint) that delete or change a referring row when a row of '
 'the table p_relation itself is deleted: ON DELETE CASCADE, SET NULL or SET DEFAULT. Locks: none.';
-REVOKE ALL ON FUNCTION omd._lossy_constraints FROM PUBLIC;

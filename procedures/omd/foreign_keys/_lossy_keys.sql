@@ -85,5 +85,4 @@ COMMENT ON FUNCTION omd._lossy_keys IS
 'are deleted, itself or what hangs on that row; and the table whose rows they refer to, p_relation '
 'or a part of it. p_is_alone: partitions and inheriting tables do not count. goes_on: a row that '
 'goes with them may take others along. Locks: none.';
-REVOKE ALL ON FUNCTION omd._lossy_keys FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._lossy_keys TO omd_runner, omd_admin;

@@ -34,5 +34,4 @@ END;
 COMMENT ON FUNCTION omd._missing_right IS
 'Returns which of the rights p_rights on the relation p_relation the caller lacks, or that '
 'policies may hide rows of it from him, as the problem of a recall; NULL: nothing. Locks: none.';
-REVOKE ALL ON FUNCTION omd._missing_right FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._missing_right TO omd_admin;

@@ -60,4 +60,3 @@ END;
 COMMENT ON FUNCTION omd._referencing_modules IS
 'Returns the Modules with a pending rollback whose targets refer by foreign keys, directly or '
 'through others, to the target of the Module p_module_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd._referencing_modules FROM PUBLIC;

@@ -49,4 +49,3 @@ END;
 COMMENT ON FUNCTION omd._referencing_tables IS
 'Returns the relations from which foreign keys refer to the relation p_relation, directly or '
 'through other relations, with their partitions and parents. Locks: none.';
-REVOKE ALL ON FUNCTION omd._referencing_tables FROM PUBLIC;

@@ -127,5 +127,4 @@ COMMENT ON FUNCTION omd._referring_rows IS
 'which is the table of the key or a partition of it: the referring table; the FROM that joins it '
 'as c with the other as p; the condition that c belongs to none of the runs $1; its stamp as '
 'text; and whether such a row can exist (is_guarded). Locks: none.';
-REVOKE ALL ON FUNCTION omd._referring_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._referring_rows TO omd_runner, omd_admin;

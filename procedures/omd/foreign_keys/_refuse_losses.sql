@@ -68,5 +68,4 @@ COMMENT ON FUNCTION omd._refuse_losses IS
 'part of what the Module Instance has to undo, would delete or change a row of another run through '
 'a foreign key, at whatever depth; or when the caller may not see that. Errors: OM112. Locks: '
 'where there is such a key, the rows to undo, and those that go with them.';
-REVOKE ALL ON FUNCTION omd._refuse_losses FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._refuse_losses TO omd_runner, omd_admin;

@@ -91,5 +91,4 @@ COMMENT ON FUNCTION omd._take_referring IS
 'without its partitions and inheriting tables. Returns the rows (table, ctid) that go too and may '
 'take others along, and locks them; or, as the last row, the loss of a row that none of the runs '
 'p_undone wrote, as find_loss does. Locks: these rows.';
-REVOKE ALL ON FUNCTION omd._take_referring FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._take_referring TO omd_runner, omd_admin;

@@ -49,4 +49,3 @@ END;
 COMMENT ON FUNCTION omd._undone_tables IS
 'Returns the tables whose rows are deleted through the relation p_relation, itself or what a view '
 'stands on, and the column in each that is the column p_column of it. Locks: none.';
-REVOKE ALL ON FUNCTION omd._undone_tables FROM PUBLIC;

@@ -45,5 +45,4 @@ COMMENT ON FUNCTION omd._unseen_reference IS
 'Returns the loss, as find_loss does, when the caller lacks p_privileges on the table '
 'p_table_name, as p_problem tells, so that nobody knows what the foreign key p_constraint_name '
 'would do; the way out is the GRANT. Locks: none.';
-REVOKE ALL ON FUNCTION omd._unseen_reference FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._unseen_reference TO omd_runner, omd_admin;

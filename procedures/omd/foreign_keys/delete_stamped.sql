@@ -96,5 +96,4 @@ COMMENT ON FUNCTION omd.delete_stamped IS
 'p_undone: what else is undone in this transaction, so that its rows may go too. Errors: OM112: '
 'rows of others refer to them, or rows are left. Locks: the rows; those that a foreign key takes '
 'along.';
-REVOKE ALL ON FUNCTION omd.delete_stamped FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.delete_stamped TO omd_admin;

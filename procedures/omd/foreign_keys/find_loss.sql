@@ -67,5 +67,4 @@ COMMENT ON FUNCTION omd.find_loss IS
 'stamps (of the rows) and way_out (a GRANT); NULL when nothing is lost. Lock the rows against new '
 'references before, where may_lose_rows says so, and call it in a statement of its own. Locks: the '
 'rows that go with them.';
-REVOKE ALL ON FUNCTION omd.find_loss FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.find_loss TO omd_runner, omd_admin;

@@ -57,5 +57,4 @@ COMMENT ON FUNCTION omd.find_references IS
 'p_instance_array in the column p_stamp (quoted), and is of no run of p_undone: a text that begins '
 'with REFERENCED, or with NO_RIGHT where the caller may not look; NULL: nothing does. It reads '
 'with the rights of the caller. Locks: none.';
-REVOKE ALL ON FUNCTION omd.find_references FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.find_references TO omd_admin;

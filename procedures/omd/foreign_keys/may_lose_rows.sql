@@ -24,5 +24,4 @@ END;
 COMMENT ON FUNCTION omd.may_lose_rows IS
 'For rooms: Returns whether a foreign key may delete or change rows of other runs when rows of '
 'p_relation are deleted. Locks: none.';
-REVOKE ALL ON FUNCTION omd.may_lose_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.may_lose_rows TO omd_runner, omd_admin;

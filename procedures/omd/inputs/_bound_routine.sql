@@ -26,5 +26,4 @@ $bound_routine$;
 COMMENT ON FUNCTION omd._bound_routine IS
 'Returns the routine that tells how far the relation p_relation may be read; NULL when there is '
 'none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._bound_routine FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._bound_routine TO omd_runner, omd_admin;

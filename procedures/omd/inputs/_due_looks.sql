@@ -66,5 +66,4 @@ END;
 COMMENT ON FUNCTION omd._due_looks IS
 'Returns at most p_limit Modules whose inputs are to be looked up again: by their SQL, or by the '
 'declaration declaration_id. p_limit NULL: all that have run since their last look. Locks: none.';
-REVOKE ALL ON FUNCTION omd._due_looks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._due_looks TO omd_runner, omd_admin;

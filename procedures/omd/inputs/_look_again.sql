@@ -18,5 +18,4 @@ END;
 COMMENT ON FUNCTION omd._look_again IS
 'Looks up the tables under the declaration p_declaration_id again. Locks: the Module, where '
 'something is new.';
-REVOKE ALL ON FUNCTION omd._look_again FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._look_again TO omd_runner, omd_admin;

@@ -26,5 +26,4 @@ $look_at_due$;
 COMMENT ON FUNCTION omd._look_at_due IS
 'Looks up what the Modules of omd._due_looks(p_limit) read, with the rights of the caller. Locks: '
 'Modules where something is new.';
-REVOKE ALL ON FUNCTION omd._look_at_due FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._look_at_due TO omd_runner, omd_admin;

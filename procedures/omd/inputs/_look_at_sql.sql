@@ -29,5 +29,4 @@ $look_at_sql$;
 COMMENT ON FUNCTION omd._look_at_sql IS
 'Looks up what the SQL of the Module p_module_code reads, unless the setting omd.user_code is off. '
 'Locks: the Module, where something is new.';
-REVOKE ALL ON FUNCTION omd._look_at_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._look_at_sql TO omd_runner, omd_admin;

@@ -40,5 +40,4 @@ END;
 COMMENT ON FUNCTION omd._needs_look IS
 'Answers whether nobody has looked up yet what the SQL of the Module p_module_code reads. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd._needs_look FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._needs_look TO omd_runner, omd_admin;

@@ -36,5 +36,4 @@ $reading_run$;
 COMMENT ON FUNCTION omd._reading_run IS
 'Returns p_module_instance_id; NULL: the run of this session. It must execute. Errors: OM004, '
 'OM005, OM101, OM102. Locks: the instance, against deletion.';
-REVOKE ALL ON FUNCTION omd._reading_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._reading_run TO omd_runner;

@@ -32,5 +32,4 @@ $record_look$;
 COMMENT ON FUNCTION omd._record_look IS
 'Records that the run p_module_instance_id, which executes, reads p_tables; p_problem: why that '
 'may not be all. Locks: the rows that it writes.';
-REVOKE ALL ON FUNCTION omd._record_look FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._record_look TO omd_runner;

@@ -28,5 +28,4 @@ $record_sql$;
 COMMENT ON FUNCTION omd._record_sql IS
 'Records what the run p_module_instance_id of the Module p_module_code reads when it executes '
 'p_executable and not the SQL of its Module. Locks: none.';
-REVOKE ALL ON FUNCTION omd._record_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._record_sql TO omd_runner;

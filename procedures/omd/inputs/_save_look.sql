@@ -72,5 +72,4 @@ $save_look$;
 COMMENT ON FUNCTION omd._save_look IS
 'Writes what was found in the SQL of the Module p_module_code with the MD5 p_text_hash: it reads '
 'p_tables; p_problem: why that may not be all. Locks: the Module, where something is new.';
-REVOKE ALL ON FUNCTION omd._save_look FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._save_look TO omd_runner, omd_admin;

@@ -151,5 +151,4 @@ COMMENT ON FUNCTION omd._statement_inputs IS
 'Returns the tables and views that p_statement reads, as the catalogue knows them (p_tables), '
 'and why that may not be all (p_problem; NULL: it is). p_tables is NULL where the caller can''t '
 'name the tables, or nobody can. Locks: those of naming them.';
-REVOKE ALL ON FUNCTION omd._statement_inputs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._statement_inputs TO omd_runner, omd_admin;

@@ -48,4 +48,3 @@ $tables_of_input$;
 
 COMMENT ON FUNCTION omd._tables_of_input IS
 'Returns the tables for which the input p_input of omd.save_inputs stands. Locks: none.';
-REVOKE ALL ON FUNCTION omd._tables_of_input FROM PUBLIC;

@@ -89,4 +89,3 @@ COMMENT ON FUNCTION omd._uncut_reads IS
 'number: a function has more conditions than reads. p_table: the table or view that is cut; '
 'p_block_view: the view that has only a block, or NULL. p_path: what was gone through on '
 'the way. Locks: none.';
-REVOKE ALL ON FUNCTION omd._uncut_reads FROM PUBLIC;

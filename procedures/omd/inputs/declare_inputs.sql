@@ -73,5 +73,4 @@ COMMENT ON PROCEDURE omd.declare_inputs IS
 'OM005: an argument is NULL; OM014: the isolation level is not read committed; OM293: a table is '
 'not there, and no Module makes it. Locks: the Module. See docs/explanation/provenance.md. Call '
 'again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.declare_inputs FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.declare_inputs TO omd_admin;

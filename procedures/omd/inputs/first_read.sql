@@ -37,5 +37,4 @@ COMMENT ON FUNCTION omd.first_read IS
 'For rooms: Returns the first standing run of the Module p_module_id after the Module Instance '
 'p_after_id, and not after p_upto_id, that may have read rows from the position p_from on; NULL '
 'when there is none. p_has_positions: its windows are positions of these rows. Locks: none.';
-REVOKE ALL ON FUNCTION omd.first_read FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.first_read TO omd_reader;

@@ -24,4 +24,3 @@ END;
 COMMENT ON FUNCTION omd.has_inputs IS
 'For rooms: answers whether a room has declared what the runs of the Module p_module_id read. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd.has_inputs FROM PUBLIC;

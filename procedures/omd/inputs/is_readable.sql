@@ -26,4 +26,3 @@ $is_readable$;
 COMMENT ON FUNCTION omd.is_readable IS
 'For rooms: answers whether p_table_code is a table or view of this database, or one that a Module '
 'writes elsewhere. Locks: none.';
-REVOKE ALL ON FUNCTION omd.is_readable FROM PUBLIC;

@@ -18,5 +18,4 @@ COMMENT ON FUNCTION omd.look_at_inputs IS
 'For rooms: looks up what Modules read, 50 of them, with the rights of the caller: a view under a '
 'declaration may have changed. omd.maintain_rooms calls it. Errors: OM018: another calls it. '
 'Locks: Modules where something is new.';
-REVOKE ALL ON FUNCTION omd.look_at_inputs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.look_at_inputs TO omd_runner, omd_admin;

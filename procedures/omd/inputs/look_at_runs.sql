@@ -17,5 +17,4 @@ $look_at_runs$;
 COMMENT ON FUNCTION omd.look_at_runs IS
 'For rooms: looks up, with the rights of the caller, what the Modules read that have run since it '
 'was looked up last. Locks: Modules where something is new.';
-REVOKE ALL ON FUNCTION omd.look_at_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.look_at_runs TO omd_admin;

@@ -28,4 +28,3 @@ END;
 COMMENT ON FUNCTION omd.note_reads IS
 'For rooms: notes that runs of the Module p_module_id may read the tables p_table_array, as '
 'omd.base_tables names them. Locks: the rows that it writes.';
-REVOKE ALL ON FUNCTION omd.note_reads FROM PUBLIC;

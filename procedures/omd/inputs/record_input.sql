@@ -44,5 +44,4 @@ COMMENT ON PROCEDURE omd.record_input IS
 'run; OM005: p_table_code is NULL, or no run executes in this session; OM013: p_table_code is no '
 'name, or an id is NULL; OM101, OM102: the run does not execute. Locks: the instance, against '
 'deletion. See docs/explanation/provenance.md. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.record_input FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.record_input TO omd_runner;

@@ -28,5 +28,4 @@ COMMENT ON PROCEDURE omd.record_query IS
 'session. Errors: OM004: there is no such run; OM005: p_query is NULL, or no run executes in this '
 'session; OM101, OM102: the run does not execute. Locks: the instance, against deletion. '
 'See docs/explanation/provenance.md. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.record_query FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.record_query TO omd_runner;

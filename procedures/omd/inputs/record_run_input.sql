@@ -42,4 +42,3 @@ COMMENT ON FUNCTION omd.record_run_input IS
 'For rooms: records that the run p_module_instance_id reads the tables p_table_array, as '
 'omd.base_tables names them. p_source_instances: the rows of these runs and no others; NULL: what '
 'is visible. Locks: the rows that it writes.';
-REVOKE ALL ON FUNCTION omd.record_run_input FROM PUBLIC;

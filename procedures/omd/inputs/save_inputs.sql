@@ -123,4 +123,3 @@ COMMENT ON FUNCTION omd.save_inputs IS
 '(the view that has only the block): of this table it reads only what it reads without them. NULL: '
 'nobody knows. p_replaces_all: each run replaces what the former ones wrote. p_text_hash: of the '
 'SQL that was looked up. Locks: the Module, where something is new.';
-REVOKE ALL ON FUNCTION omd.save_inputs FROM PUBLIC;

@@ -74,4 +74,3 @@ COMMENT ON FUNCTION omd.tell_undo IS
 '(NULL: all) were undone, the oldest of them of the Module Instance p_module_instance_id: by a '
 'warning and an event READERS, which name them and the calls that make their rows again, and by '
 'omd.standing_read. Call it when the rows are gone, in their transaction. Locks: none.';
-REVOKE ALL ON FUNCTION omd.tell_undo FROM PUBLIC;

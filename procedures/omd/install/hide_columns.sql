@@ -26,4 +26,3 @@ $hide_columns$;
 COMMENT ON PROCEDURE omd.hide_columns IS
 'For rooms: Grants SELECT on p_table to omd_data_reader, and all columns but p_columns to '
 'omd_reader. Locks: none.';
-REVOKE ALL ON PROCEDURE omd.hide_columns FROM PUBLIC;

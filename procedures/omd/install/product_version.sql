@@ -15,4 +15,3 @@ END;
 COMMENT ON FUNCTION omd.product_version IS
 'For rooms: Returns the version of OMD that was installed last; NULL before that was kept. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd.product_version FROM PUBLIC;

@@ -45,4 +45,3 @@ COMMENT ON PROCEDURE omd.put_trigger IS
 'For rooms: creates the trigger p_trigger of p_table, or replaces it if its definition differs. '
 'p_definition: what follows the name in CREATE TRIGGER, with {table} for the table. Locks: the '
 'table, only if something is done.';
-REVOKE ALL ON PROCEDURE omd.put_trigger FROM PUBLIC;

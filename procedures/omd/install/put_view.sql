@@ -56,4 +56,3 @@ COMMENT ON PROCEDURE omd.put_view IS
 'For rooms: creates the view p_view, or replaces it if its definition differs. p_options: WITH '
 'and what follows it, or an empty text. p_query: what follows AS. Locks: the view, only if '
 'something is done.';
-REVOKE ALL ON PROCEDURE omd.put_view FROM PUBLIC;

@@ -18,5 +18,4 @@ END;
 COMMENT ON FUNCTION omd.table_bytes IS
 'For rooms: Returns how many bytes the table p_table takes, with its TOAST table, and its indexes. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd.table_bytes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.table_bytes TO omd_reader;

@@ -13,5 +13,4 @@ END;
 
 COMMENT ON FUNCTION omd.version IS
 'Returns the version of OMD in this database. Locks: none.';
-REVOKE ALL ON FUNCTION omd.version FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.version TO omd_reader;

@@ -34,4 +34,3 @@ COMMENT ON FUNCTION omd._tell_instance IS
 'with thousands of runs per second. Every role that may connect may listen, and may also send to '
 'the channel: so it has no code and no state, and is a reason to look. Locks: the queue of '
 'notifications, at the commit.';
-REVOKE ALL ON FUNCTION omd._tell_instance FROM PUBLIC;

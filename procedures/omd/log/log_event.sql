@@ -64,5 +64,4 @@ COMMENT ON PROCEDURE omd.log_event IS
 'p_event_return_code_details: a code. p_error_bitmap: bits of a data quality check. The Batch '
 'Instance defaults to that of the Module Instance. Errors: OM003, OM004, OM005, OM006, OM013. '
 'Locks: none. DIRECT, "Implementation Guidelines".';
-REVOKE ALL ON PROCEDURE omd.log_event FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.log_event TO omd_runner, omd_admin;

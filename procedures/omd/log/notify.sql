@@ -19,4 +19,3 @@ COMMENT ON FUNCTION omd.notify IS
 'For rooms: Sends p_payload to the channel p_channel, unless the queue of notifications is more '
 'than half full. It returns TRUE. Every role that may connect may listen, and may also send. '
 'Locks: the queue of notifications, at the commit.';
-REVOKE ALL ON FUNCTION omd.notify FROM PUBLIC;

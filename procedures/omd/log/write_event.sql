@@ -25,4 +25,3 @@ END;
 
 COMMENT ON FUNCTION omd.write_event IS
 'For rooms: Writes one row to omd.event_log, dated now. Locks: none.';
-REVOKE ALL ON FUNCTION omd.write_event FROM PUBLIC;

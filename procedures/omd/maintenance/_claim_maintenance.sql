@@ -25,5 +25,4 @@ $claim_maintenance$;
 
 COMMENT ON FUNCTION omd._claim_maintenance IS
 'Takes the routine of omd.maintenance that is due, and returns it; NULL: none is. Locks: its row.';
-REVOKE ALL ON FUNCTION omd._claim_maintenance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._claim_maintenance TO omd_runner, omd_admin;

@@ -27,5 +27,4 @@ $maintain_rooms$;
 COMMENT ON PROCEDURE omd.maintain_rooms IS
 'For rooms: calls the routine of omd.maintenance that is due, and returns its name (p_routine); '
 'NULL: none is. Errors: OM018: it is called in a transaction block. Locks: what that takes.';
-REVOKE ALL ON PROCEDURE omd.maintain_rooms FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.maintain_rooms TO omd_runner, omd_admin;

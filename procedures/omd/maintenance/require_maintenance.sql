@@ -21,5 +21,4 @@ $require_maintenance$;
 COMMENT ON FUNCTION omd.require_maintenance IS
 'For rooms: Raises OM018 unless omd.maintain_rooms has called p_routine, which calls this. It '
 'holds what others wait for, so it must end with its statement. Errors: OM018. Locks: none.';
-REVOKE ALL ON FUNCTION omd.require_maintenance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.require_maintenance TO omd_runner, omd_admin;

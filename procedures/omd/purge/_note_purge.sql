@@ -49,5 +49,4 @@ COMMENT ON FUNCTION omd._note_purge IS
 'Writes the event of a purge: who does it, how many rows it deleted by table, and which rooms have '
 'failed; that it begins where p_deleted is NULL. Where p_keep is NULL and nothing has gone, it '
 'writes none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._note_purge FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._note_purge TO omd_admin;

@@ -34,5 +34,4 @@ COMMENT ON FUNCTION omd._old_history IS
 'Returns for each table that omd.purge deletes from, by room, how many rows are older than '
 'p_before (1,000: so many or more); where needs_keep is FALSE, how many nobody needs, of any '
 'age. Locks: none.';
-REVOKE ALL ON FUNCTION omd._old_history FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._old_history TO omd_reader;

@@ -39,4 +39,3 @@ COMMENT ON FUNCTION omd._oldest_needed_batch_instance IS
 'Returns the oldest instance of the Batch p_batch_id that an evaluation may still need: its last '
 'success, or its first failure when it never succeeded, and what executes or carries a directive. '
 'It returns NULL when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._oldest_needed_batch_instance FROM PUBLIC;

@@ -51,4 +51,3 @@ COMMENT ON FUNCTION omd._oldest_needed_module_instance IS
 'last real run, what executes, waits for a rollback or carries a directive, the newest load '
 'window that counts, and what ran in failed Batches that wait for a restart. It returns NULL when '
 'there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._oldest_needed_module_instance FROM PUBLIC;

@@ -38,5 +38,4 @@ COMMENT ON FUNCTION omd._prepare_purge IS
 'Lets the rooms that follow the instances take note of what has ended; p_last_id is NULL when '
 'nothing is left. The other arguments are those of each step, and not used. Locks: those of the '
 'rooms.';
-REVOKE ALL ON FUNCTION omd._prepare_purge FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._prepare_purge TO omd_admin;

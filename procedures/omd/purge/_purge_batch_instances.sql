@@ -81,5 +81,4 @@ COMMENT ON FUNCTION omd._purge_batch_instances IS
 'that started before p_before, that neither an evaluation nor a room needs, and that no Module '
 'Instance and no child refers to. It returns the last id that it looked at, NULL at the end, and '
 'adds to p_deleted. Locks: the rows it deletes.';
-REVOKE ALL ON FUNCTION omd._purge_batch_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._purge_batch_instances TO omd_admin;

@@ -59,5 +59,4 @@ COMMENT ON FUNCTION omd._purge_events IS
 'instance is gone or that name none, but no change by an administrator of the last 90 days. It '
 'returns the last id that it looked at, NULL at the end, and adds to p_deleted. Locks: the rows it '
 'deletes.';
-REVOKE ALL ON FUNCTION omd._purge_events FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._purge_events TO omd_admin;

@@ -94,5 +94,4 @@ COMMENT ON FUNCTION omd._purge_module_instances IS
 'left rows after its death stays. It returns '
 'the last id that it looked at, NULL at the end, and adds to p_deleted. Locks: the rows it '
 'deletes.';
-REVOKE ALL ON FUNCTION omd._purge_module_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._purge_module_instances TO omd_admin;

@@ -35,5 +35,4 @@ $require_purge$;
 COMMENT ON FUNCTION omd._require_purge IS
 'Refuses a p_room that has no step in omd.purge_step (OM013), and a p_keep that is NULL where each '
 'step needs one (OM005). Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_purge FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._require_purge TO omd_admin;

@@ -33,4 +33,3 @@ $without_needed$;
 COMMENT ON FUNCTION omd._without_needed IS
 'Returns those of the instances p_ids that no room of omd.before_purge still needs. '
 'p_subject_type: MODULE or BATCH. Locks: none.';
-REVOKE ALL ON FUNCTION omd._without_needed FROM PUBLIC;

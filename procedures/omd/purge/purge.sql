@@ -97,5 +97,4 @@ COMMENT ON PROCEDURE omd.purge IS
 'p_room deletes nothing without it; OM013: p_keep is negative, or p_room is no such room; OM018. '
 'Locks: rows that no run looks at, the interface of a delivery or of facts, the sinks, each for '
 'one transaction. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.purge FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.purge TO omd_admin;

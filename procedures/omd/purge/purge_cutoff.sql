@@ -44,5 +44,4 @@ $purge_cutoff$;
 COMMENT ON FUNCTION omd.purge_cutoff IS
 'For rooms: Returns the moment p_keep ago; -infinity when that is before all time. Errors: OM005 '
 '(an argument is NULL), OM013 (p_keep is negative, p_batch_size less than 1). Locks: none.';
-REVOKE ALL ON FUNCTION omd.purge_cutoff FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.purge_cutoff TO omd_admin;

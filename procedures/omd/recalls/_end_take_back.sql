@@ -25,5 +25,4 @@ $end_take_back$;
 COMMENT ON FUNCTION omd._end_take_back IS
 'Marks the runs p_instance_array as undone by p_recall_instance_id and withdraws their load '
 'windows. Errors: OM101: the run of the recall has not taken these on. Locks: the instances.';
-REVOKE ALL ON FUNCTION omd._end_take_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._end_take_back TO omd_admin;

@@ -174,5 +174,4 @@ COMMENT ON FUNCTION omd._recall_parts IS
 'database), those of the runs that stand, the target with its columns of instance ids, what to '
 'execute, the SELECT that counts all that a REPAIR touches, whether nothing but the statement '
 'itself decides what goes (is_plain), whether rows are kept, and what is in the way. Locks: none.';
-REVOKE ALL ON FUNCTION omd._recall_parts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._recall_parts TO omd_admin;

@@ -45,5 +45,4 @@ END;
 COMMENT ON FUNCTION omd._recall_runs IS
 'Returns those of the runs p_instance_array that are of kind SQL or JOB and stand, and those of '
 'these kinds and EXPORT that execute outside of the database. Locks: none.';
-REVOKE ALL ON FUNCTION omd._recall_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._recall_runs TO omd_admin;

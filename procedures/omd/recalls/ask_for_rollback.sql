@@ -30,5 +30,4 @@ COMMENT ON FUNCTION omd.ask_for_rollback IS
 'p_recall_instance_id, so that the next begin of their Modules undoes them; who reads their '
 'tables waits for that. Errors: OM101: the run of the recall has not taken these on. Locks: the '
 'instances.';
-REVOKE ALL ON FUNCTION omd.ask_for_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.ask_for_rollback TO omd_admin;

@@ -34,4 +34,3 @@ COMMENT ON FUNCTION omd.begin_recall IS
 'For rooms: Begins a run of the Module p_module_code that undoes the runs p_instance_array, of '
 'whatever Modules, and returns its id. p_execution_context: JSON about it. Errors: OM005, OM013, '
 'OM014. Locks: the row of that Module.';
-REVOKE ALL ON FUNCTION omd.begin_recall FROM PUBLIC;

@@ -26,4 +26,3 @@ $end_recall$;
 COMMENT ON FUNCTION omd.end_recall IS
 'For rooms: Ends the run p_module_instance_id of begin_recall with S, with the rows that went and '
 'came back, and writes the event RECALL with p_detail. Locks: the instance row.';
-REVOKE ALL ON FUNCTION omd.end_recall FROM PUBLIC;

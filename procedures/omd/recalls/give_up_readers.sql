@@ -44,5 +44,4 @@ COMMENT ON FUNCTION omd.give_up_readers IS
 'p_recall_id, whose run is p_recall_instance_id, took back what they read, for p_reason; and '
 'returns them with their targets. Errors: OM101: the run of the recall has not taken these on. '
 'Locks: the instances; then the states of their Modules.';
-REVOKE ALL ON FUNCTION omd.give_up_readers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.give_up_readers TO omd_admin;

@@ -21,4 +21,3 @@ $lock_modules$;
 COMMENT ON FUNCTION omd.lock_modules IS
 'For rooms: Locks the Modules p_module_array, in the order of their ids, so that none of them '
 'begins meanwhile. Locks: the Module rows.';
-REVOKE ALL ON FUNCTION omd.lock_modules FROM PUBLIC;

@@ -37,4 +37,3 @@ COMMENT ON FUNCTION omd.lock_sources IS
 'For rooms: Takes the positions of the tables that the runs p_instance_array have written from all '
 'readers, in the order of their codes, until the transaction ends. Locks: the sources, against '
 'readers and those who add to them.';
-REVOKE ALL ON FUNCTION omd.lock_sources FROM PUBLIC;

@@ -34,4 +34,3 @@ COMMENT ON FUNCTION omd.mark_taken_back IS
 'For rooms: Marks the Module Instances p_instance_array as undone by p_recall_instance_id, the run '
 'that took their rows back, and withdraws their load windows. One that is undone already stays as '
 'it is. Locks: the instances, in id order.';
-REVOKE ALL ON FUNCTION omd.mark_taken_back FROM PUBLIC;

@@ -22,4 +22,3 @@ $note_pending$;
 COMMENT ON FUNCTION omd.note_pending IS
 'For rooms: Writes down that the recall p_recall_id wants the runs p_instance_array to be undone, '
 'which have their next run indicator R. Locks: none.';
-REVOKE ALL ON FUNCTION omd.note_pending FROM PUBLIC;

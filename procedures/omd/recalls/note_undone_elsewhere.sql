@@ -19,4 +19,3 @@ $note_undone_elsewhere$;
 COMMENT ON FUNCTION omd.note_undone_elsewhere IS
 'For rooms: Says that the transaction of the caller takes the rows of the runs p_instance_array '
 'back, whose targets are outside of this database. Locks: none.';
-REVOKE ALL ON FUNCTION omd.note_undone_elsewhere FROM PUBLIC;

@@ -41,5 +41,4 @@ COMMENT ON FUNCTION omd.recall_counts IS
 'For rooms: Returns for each run of p_instance_array how many rows of the table p_table_name bear '
 'its stamp in p_stamp, and how many rows of others bear it in p_update_stamp (NULL: there is no '
 'such column); the names are quoted. It reads with the rights of the caller. Locks: none.';
-REVOKE ALL ON FUNCTION omd.recall_counts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.recall_counts TO omd_admin;

@@ -56,5 +56,4 @@ COMMENT ON FUNCTION omd.recall_effects IS
 'BLOCKED, the rows that go and come back, how it comes again and what is in the way. p_is_counted '
 'FALSE: no rows are counted. It reads with the rights of the caller. Locks: none. May be NULL: '
 'delivery_id, rows_go, rows_back, problem.';
-REVOKE ALL ON FUNCTION omd.recall_effects FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.recall_effects TO omd_admin;

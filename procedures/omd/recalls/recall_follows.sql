@@ -58,4 +58,3 @@ COMMENT ON FUNCTION omd.recall_follows IS
 'For rooms: Returns the runs that stand and must go with those of p_instance_array that are of '
 'kind SQL or JOB, and because of which: the later ones of a Module with load windows, and those '
 'of companions. p_again_array: those that come again; it changes nothing here. Locks: none.';
-REVOKE ALL ON FUNCTION omd.recall_follows FROM PUBLIC;

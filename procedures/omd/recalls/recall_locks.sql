@@ -20,4 +20,3 @@ $recall_locks$;
 
 COMMENT ON FUNCTION omd.recall_locks IS
 'For rooms: Locks the Module Instances p_instance_array, in the order of their ids. Locks: these.';
-REVOKE ALL ON FUNCTION omd.recall_locks FROM PUBLIC;

@@ -18,5 +18,4 @@ END;
 COMMENT ON FUNCTION omd.recalled_runs IS
 'For rooms: Returns all runs that the run p_recall_instance_id of a recall takes back. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd.recalled_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.recalled_runs TO omd_admin;

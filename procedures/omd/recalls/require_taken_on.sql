@@ -26,4 +26,3 @@ $require_taken_on$;
 COMMENT ON FUNCTION omd.require_taken_on IS
 'For rooms: Raises OM101 unless the run p_recall_instance_id of a recall executes and has taken on '
 'to undo the runs p_instance_array. Locks: none.';
-REVOKE ALL ON FUNCTION omd.require_taken_on FROM PUBLIC;

@@ -100,5 +100,4 @@ COMMENT ON FUNCTION omd.rows_of_runs IS
 'BLOCKED, the rows that go and come back (NULL: only a template knows) and what is in the way. '
 'p_is_counted FALSE: no rows are counted. It reads with the rights of the caller. Locks: none. '
 'May be NULL: rows_go, rows_back, problem.';
-REVOKE ALL ON FUNCTION omd.rows_of_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.rows_of_runs TO omd_admin;

@@ -28,4 +28,3 @@ END;
 COMMENT ON FUNCTION omd.runs_of_lake IS
 'For rooms: Returns those of the runs p_instance_array that stand and whose rollback is a commit '
 'of Iceberg tables and nothing else, by id. Locks: none.';
-REVOKE ALL ON FUNCTION omd.runs_of_lake FROM PUBLIC;

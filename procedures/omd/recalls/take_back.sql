@@ -32,5 +32,4 @@ COMMENT ON FUNCTION omd.take_back IS
 'caller: their rows go by the rollback of their own Modules, their load windows are withdrawn, and '
 'they are marked as undone. Returns the rows that went and came back, per run. Errors: OM101, '
 'OM112. Locks: the target rows; the instances.';
-REVOKE ALL ON FUNCTION omd.take_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.take_back TO omd_admin;

@@ -112,5 +112,4 @@ COMMENT ON FUNCTION omd.take_back_rows IS
 'are left to the caller. Returns per run the rows that went and came back (NULL: only a template '
 'knows). Errors: OM101: the run of the recall has not taken these on, OM112. Locks: the target '
 'rows; the instances.';
-REVOKE ALL ON FUNCTION omd.take_back_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.take_back_rows TO omd_admin;

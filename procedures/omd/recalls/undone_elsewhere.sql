@@ -15,5 +15,4 @@ COMMENT ON FUNCTION omd.undone_elsewhere IS
 'For rooms: Returns the runs whose rows outside of this database are taken back by this '
 'transaction itself (note_undone_elsewhere), so that a recall in it need not leave them to their '
 'Modules. Locks: none.';
-REVOKE ALL ON FUNCTION omd.undone_elsewhere FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.undone_elsewhere TO omd_admin;

@@ -23,5 +23,4 @@ END;
 COMMENT ON FUNCTION omd._column_is_indexed IS
 'Returns whether a valid index over all rows of the table p_table_code (schema.table) begins with '
 'the column p_column. Locks: none.';
-REVOKE ALL ON FUNCTION omd._column_is_indexed FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._column_is_indexed TO omd_reader;

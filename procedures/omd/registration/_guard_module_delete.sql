@@ -37,4 +37,3 @@ $guard_module_delete$;
 
 COMMENT ON FUNCTION omd._guard_module_delete IS
 'Trigger: refuses to delete a Module that has instances. Errors: OM106.';
-REVOKE ALL ON FUNCTION omd._guard_module_delete FROM PUBLIC;

@@ -22,4 +22,3 @@ END;
 COMMENT ON FUNCTION omd._kind_without_room IS
 'Returns the kind of a Module that no room performs, and its engine, by its SQL p_executable and '
 'its function p_job; the engine is NULL when a program outside begins it. Locks: none.';
-REVOKE ALL ON FUNCTION omd._kind_without_room FROM PUBLIC;

@@ -182,5 +182,4 @@ COMMENT ON FUNCTION omd._module_problems IS
 'STAMP_COLUMN_NOT_INDEXED (only for a table of 100,000 rows or more). severity is ERROR when it '
 'can''t be rolled back, else WARNING. problem says it in words, and command solves it. It reads '
 'the catalogue only. Locks: none.';
-REVOKE ALL ON FUNCTION omd._module_problems FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._module_problems TO omd_reader;

@@ -40,4 +40,3 @@ $require_backoff$;
 COMMENT ON FUNCTION omd._require_backoff IS
 'Refuses a p_backoff, a p_backoff_limit or a p_max_failures that is not allowed; NULL is. Errors: '
 'OM013. Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_backoff FROM PUBLIC;

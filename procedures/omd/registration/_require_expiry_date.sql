@@ -42,4 +42,3 @@ $require_expiry_date$;
 COMMENT ON FUNCTION omd._require_expiry_date IS
 'Raises OM013 unless p_open_expiry_date is NULL, or a date or moment that each session of '
 'p_platform_code reads alike. No locks.';
-REVOKE ALL ON FUNCTION omd._require_expiry_date FROM PUBLIC;

@@ -55,4 +55,3 @@ $require_job$;
 COMMENT ON FUNCTION omd._require_job IS
 'Refuses p_executable and p_job for a Module that is now p_present (all NULL: a new one). Errors: '
 'OM013 (no module:function, or both), OM219 (a Module of a room). Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_job FROM PUBLIC;

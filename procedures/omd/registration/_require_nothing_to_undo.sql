@@ -45,4 +45,3 @@ $require_nothing_to_undo$;
 COMMENT ON FUNCTION omd._require_nothing_to_undo IS
 'Raises OM111 when the Module p_present has runs that execute or wait for their rollback, so that '
 'it can get no other p_what: a rollback would p_because. Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_nothing_to_undo FROM PUBLIC;

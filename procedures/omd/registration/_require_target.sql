@@ -66,4 +66,3 @@ COMMENT ON FUNCTION omd._require_target IS
 'Raises an error when a Module, which is now p_present (all NULL: a new one), may not get the '
 'target p_table_code on p_platform_code with p_insert_instance_column and p_table_format_code. '
 'Errors: OM009, OM111, OM210. Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_target FROM PUBLIC;

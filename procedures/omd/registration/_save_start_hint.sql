@@ -21,5 +21,4 @@ $save_start_hint$;
 COMMENT ON FUNCTION omd._save_start_hint IS
 'Writes down how a person starts the Module p_module_code again: p_start_hint; an empty one '
 'removes it. Errors: OM002, OM005. Locks: the Module row.';
-REVOKE ALL ON FUNCTION omd._save_start_hint FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._save_start_hint TO omd_admin;

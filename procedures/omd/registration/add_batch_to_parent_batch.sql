@@ -63,5 +63,4 @@ COMMENT ON PROCEDURE omd.add_batch_to_parent_batch IS
 'p_inactive_indicator: Y skips the child under this parent. Errors: OM001, OM005, OM006, OM008 '
 '(cycle), OM014. Locks: batch_hierarchy against other writers. Call again when the answer was '
 'lost.';
-REVOKE ALL ON PROCEDURE omd.add_batch_to_parent_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.add_batch_to_parent_batch TO omd_admin;

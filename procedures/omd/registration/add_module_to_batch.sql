@@ -37,5 +37,4 @@ COMMENT ON PROCEDURE omd.add_module_to_batch IS
 'keeps the present value. p_sequence: order, lowest first; a new Module goes last. '
 'p_inactive_indicator: Y skips the Module in this Batch. Errors: OM001, OM002, OM005, OM006. '
 'Locks: the batch_module row. DIRECT, "Batch Processing". Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.add_module_to_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.add_module_to_batch TO omd_admin;

@@ -42,5 +42,4 @@ COMMENT ON FUNCTION omd.batch_members IS
 'Returns what the Batch p_batch_code runs, in order: Modules by sequence, then child Batches by '
 'sequence. member_type is MODULE or BATCH. module_kind_code and engine_code are those of a Module. '
 'Errors: OM001, OM005. Locks: none. May be NULL: module_kind_code, engine_code.';
-REVOKE ALL ON FUNCTION omd.batch_members FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.batch_members TO omd_reader;

@@ -49,5 +49,4 @@ COMMENT ON FUNCTION omd.module_definition IS
 'One row: how the Module p_module_code is registered. Errors: OM002, OM005. Locks: none. May be '
 'NULL: business_key_columns, effective_date_column, expiry_date_column, current_indicator_column, '
 'update_instance_column, executable, table_format_code, engine_code, job.';
-REVOKE ALL ON FUNCTION omd.module_definition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.module_definition TO omd_reader;

@@ -67,5 +67,4 @@ COMMENT ON FUNCTION omd.parameter_value IS
 'Batch''s, else NULL. Without ids it takes the running in-database Module '
 '(omd.module_instance_id). Errors: OM003, OM004, OM005, OM012. Locks: none. May be NULL: the '
 'value.';
-REVOKE ALL ON FUNCTION omd.parameter_value FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.parameter_value TO omd_reader;

@@ -39,5 +39,4 @@ COMMENT ON PROCEDURE omd.register_area IS
 'needs it. p_area_description: what it holds. A Module of an area that you add is rolled back by a '
 'template of your own (omd.rollback_template). Errors: OM005, OM006 (unknown layer), OM013. '
 'Locks: the area row.';
-REVOKE ALL ON PROCEDURE omd.register_area FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_area TO omd_admin;

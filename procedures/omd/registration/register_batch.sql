@@ -44,5 +44,4 @@ COMMENT ON PROCEDURE omd.register_batch IS
 'run, N does not. p_continue_on_failure: run_batch runs the rest after a Module has failed. '
 'Returns p_batch_id. Errors: OM005, OM006, OM013. Locks: the Batch row. DIRECT, "Batch '
 'Processing". Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.register_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_batch TO omd_admin;

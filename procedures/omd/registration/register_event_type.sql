@@ -34,5 +34,4 @@ COMMENT ON PROCEDURE omd.register_event_type IS
 'Adds the event type p_event_type_code, a number from 100 on, for omd.log_event, or changes its '
 'description; NULL keeps the present one. p_event_type_description: what such an event says. '
 'Errors: OM005, OM013. Locks: the event_type row.';
-REVOKE ALL ON PROCEDURE omd.register_event_type FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_event_type TO omd_admin;

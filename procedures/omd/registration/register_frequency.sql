@@ -71,5 +71,4 @@ COMMENT ON PROCEDURE omd.register_frequency IS
 'p_frequency_description: what it means. p_frequency_tolerance: how much earlier a start may be; '
 'for a new frequency NULL means 5 % of the interval, at most 70 minutes. Errors: OM005, OM013. '
 'Locks: the frequency row.';
-REVOKE ALL ON PROCEDURE omd.register_frequency FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_frequency TO omd_admin;

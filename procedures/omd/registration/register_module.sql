@@ -85,5 +85,4 @@ COMMENT ON PROCEDURE omd.register_module IS
 'executes, OM204, OM210: a target in a schema of OMD or PostgreSQL, OM219: SQL or a job for the '
 'Module of a room. Locks: the Module row. DIRECT, "Module Processing". Call again when the answer '
 'was lost.';
-REVOKE ALL ON PROCEDURE omd.register_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_module TO omd_admin;

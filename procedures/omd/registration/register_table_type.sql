@@ -29,5 +29,4 @@ COMMENT ON PROCEDURE omd.register_table_type IS
 'Adds the table type p_table_type_code, or changes its description; NULL keeps the present one, '
 'and the case of a known code does not matter. p_table_type_description: what such a table holds. '
 'Errors: OM005, OM013. Locks: the table_type row.';
-REVOKE ALL ON PROCEDURE omd.register_table_type FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_table_type TO omd_admin;

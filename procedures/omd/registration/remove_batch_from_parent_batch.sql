@@ -23,5 +23,4 @@ COMMENT ON PROCEDURE omd.remove_batch_from_parent_batch IS
 'Batch is not under it. History stays, and a run that executes goes on; the next begin of the '
 'Batch under that parent is aborted (NOT_REGISTERED). The event log says who removed it. Errors: '
 'OM001, OM005. Locks: the batch_hierarchy row.';
-REVOKE ALL ON PROCEDURE omd.remove_batch_from_parent_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.remove_batch_from_parent_batch TO omd_admin;

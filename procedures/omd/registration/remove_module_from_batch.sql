@@ -23,5 +23,4 @@ COMMENT ON PROCEDURE omd.remove_module_from_batch IS
 'not in it. History stays, and a run that executes goes on; the next begin of the Module in that '
 'Batch is aborted (NOT_REGISTERED). The event log says who removed it. Errors: OM001, OM002, '
 'OM005. Locks: the batch_module row.';
-REVOKE ALL ON PROCEDURE omd.remove_module_from_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.remove_module_from_batch TO omd_admin;

@@ -50,5 +50,4 @@ COMMENT ON PROCEDURE omd.rename_batch IS
 'code exists, it was renamed before, and there is only a notice. The event log says who renamed '
 'it. Errors: OM001 (neither code exists), OM005, OM013 (a code that is taken, blank or longer '
 'than 2600 bytes). Locks: the Batch row.';
-REVOKE ALL ON PROCEDURE omd.rename_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.rename_batch TO omd_admin;

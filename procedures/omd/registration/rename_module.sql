@@ -50,5 +50,4 @@ COMMENT ON PROCEDURE omd.rename_module IS
 'code exists, it was renamed before, and there is only a notice. The event log says who renamed '
 'it. Errors: OM002 (neither code exists), OM005, OM013 (a code that is taken, blank or longer '
 'than 2600 bytes). Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd.rename_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.rename_module TO omd_admin;

@@ -51,5 +51,4 @@ COMMENT ON PROCEDURE omd.retire_batch IS
 'history, its members and its code stay. register_batch (p_inactive_indicator N) and '
 'add_batch_to_parent_batch bring it back. A second call changes nothing. The event log says who '
 'retired it. Errors: OM001, OM005, OM113 (it executes, or a rollback waits). Locks: the Batch row.';
-REVOKE ALL ON PROCEDURE omd.retire_batch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.retire_batch TO omd_admin;

@@ -53,5 +53,4 @@ COMMENT ON PROCEDURE omd.retire_module IS
 'history and its code stay. register_module (p_inactive_indicator N) and add_module_to_batch '
 'bring it back. A second call changes nothing. The event log says who retired it. Errors: OM002, '
 'OM005, OM113 (it executes, or a rollback waits). Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd.retire_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.retire_module TO omd_admin;

@@ -236,5 +236,4 @@ COMMENT ON PROCEDURE omd.save_module IS
 'For rooms: Inserts or updates the Module p_module_code as register_module does, with its '
 'parameters and its errors, and does not look up what its SQL reads: that text is a user''s. '
 'Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd.save_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.save_module TO omd_admin;

@@ -58,4 +58,3 @@ COMMENT ON FUNCTION omd.set_module_kind IS
 'p_engine_code performs (POSTGRES or SPARK; NULL for PART). A kind of NULL gives it back to '
 'process control, as SQL or JOB. Errors: OM013: its room alone undoes its runs. Locks: the '
 'Module row.';
-REVOKE ALL ON FUNCTION omd.set_module_kind FROM PUBLIC;

@@ -51,5 +51,4 @@ COMMENT ON PROCEDURE omd.set_parameter IS
 'Module p_module_code. A new parameter is registered. Errors: OM001, OM002, OM005, OM013. Locks: '
 'the rows written. '
 'Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.set_parameter FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.set_parameter TO omd_admin;

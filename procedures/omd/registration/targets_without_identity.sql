@@ -66,5 +66,4 @@ COMMENT ON FUNCTION omd.targets_without_identity IS
 'replica identity (module_code, table_code, publication_name), and the command that gives them '
 'one: rows of them can''t be changed or removed, so a rollback fails. The targets of Modules on '
 'SPARK are elsewhere. Locks: none.';
-REVOKE ALL ON FUNCTION omd.targets_without_identity FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.targets_without_identity TO omd_reader;

@@ -28,4 +28,3 @@ $fill_returns$;
 COMMENT ON FUNCTION omd._fill_returns IS
 'Ends the open entries of omd.module_return for the Module p_module_id, of kind SQL or JOB, '
 'because its run p_module_instance_id has succeeded. Locks: the entries, the Module row.';
-REVOKE ALL ON FUNCTION omd._fill_returns FROM PUBLIC;

@@ -71,4 +71,3 @@ COMMENT ON FUNCTION omd.await_return IS
 'saying why; in place of the runs p_former_instances, or of the delivery p_former_delivery_id with '
 'the snapshot p_snapshot_datetime; after what the Modules p_upstream make again. Locks: the Module '
 'row.';
-REVOKE ALL ON FUNCTION omd.await_return FROM PUBLIC;

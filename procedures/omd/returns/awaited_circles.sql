@@ -61,5 +61,4 @@ $awaited_circles$;
 COMMENT ON FUNCTION omd.awaited_circles IS
 'For rooms: Returns the Modules in omd.awaited_tables() that read in turn, directly or not, what '
 'the Module reader_id makes, so that this one does not wait for them. Locks: none.';
-REVOKE ALL ON FUNCTION omd.awaited_circles FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.awaited_circles TO omd_reader, omd_runner;

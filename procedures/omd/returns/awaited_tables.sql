@@ -79,5 +79,4 @@ COMMENT ON FUNCTION omd.awaited_tables IS
 'back and which are to come again, or hold rows that wait for their rollback; the Module that '
 'writes them, and what a reader waits for. Deliveries are not among them: changes of facts go by '
 'commits. Locks: none.';
-REVOKE ALL ON FUNCTION omd.awaited_tables FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.awaited_tables TO omd_reader, omd_runner;

@@ -31,4 +31,3 @@ COMMENT ON FUNCTION omd.drop_return IS
 'For rooms: Drops the entry p_position of the recall p_recall_id, which a run is to fill, because '
 'of p_reason, and returns what it was: OPEN; DONE or DROPPED, then nothing happens. Locks: the '
 'entry.';
-REVOKE ALL ON FUNCTION omd.drop_return FROM PUBLIC;

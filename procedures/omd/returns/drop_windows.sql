@@ -41,4 +41,3 @@ COMMENT ON FUNCTION omd.drop_windows IS
 'For rooms: Ends the entries of windows of the Module p_module_id that were to be taken again and '
 'begin at p_from_value and p_from_id or later (NULL: all), since they come as new ones; one that '
 'begins earlier ends there. Returns the runs whose windows they were. Locks: the entries.';
-REVOKE ALL ON FUNCTION omd.drop_windows FROM PUBLIC;

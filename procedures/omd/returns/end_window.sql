@@ -20,4 +20,3 @@ $end_window$;
 COMMENT ON FUNCTION omd.end_window IS
 'For rooms: Ends the entry of the window that the Module Instance p_module_instance_id has taken '
 'again, in the transaction of its success; returns whether there is one. Locks: the entry.';
-REVOKE ALL ON FUNCTION omd.end_window FROM PUBLIC;

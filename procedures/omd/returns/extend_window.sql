@@ -49,4 +49,3 @@ $extend_window$;
 COMMENT ON FUNCTION omd.extend_window IS
 'For rooms: Lets the window p_window_return_id of changes, which is to be taken again, go on to '
 'p_end_value and p_end_id; what begins before that end is taken with it. Locks: the entries.';
-REVOKE ALL ON FUNCTION omd.extend_window FROM PUBLIC;

@@ -16,4 +16,3 @@ END;
 COMMENT ON FUNCTION omd.is_awaited IS
 'For rooms: Returns whether anything may be to come again, or wait for its rollback, after a '
 'recall; FALSE: omd.awaited_tables() is empty. Locks: none.';
-REVOKE ALL ON FUNCTION omd.is_awaited FROM PUBLIC;

@@ -32,4 +32,3 @@ COMMENT ON FUNCTION omd.keep_window IS
 'For rooms: Writes down that the load window of the Module Instance p_module_instance_id, which '
 'the recall p_recall_id takes back, is to be taken again, and of which runs it was '
 '(p_former_instances). Locks: none.';
-REVOKE ALL ON FUNCTION omd.keep_window FROM PUBLIC;

@@ -41,4 +41,3 @@ $next_window_return$;
 COMMENT ON FUNCTION omd.next_window_return IS
 'For rooms: Returns the load window that the Module p_module_id takes again next, the recall that '
 'took it back and the runs whose it was; NULLs: there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.next_window_return FROM PUBLIC;

@@ -21,4 +21,3 @@ $reopen_window$;
 COMMENT ON FUNCTION omd.reopen_window IS
 'For rooms: Lets the window that the Module Instance p_module_instance_id had taken again, and '
 'which is undone, be taken again once more. Locks: the entry.';
-REVOKE ALL ON FUNCTION omd.reopen_window FROM PUBLIC;

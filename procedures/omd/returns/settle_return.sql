@@ -33,4 +33,3 @@ COMMENT ON FUNCTION omd.settle_return IS
 'p_delivery_id is to fill it, or has, when p_is_ended; NULL: none does. p_is_by_hand: a person '
 'must bring it; NULL: as before. p_problem: why it can''t come by itself. p_drop_reason: it will '
 'not come. An entry that was dropped stays dropped. Locks: the entry.';
-REVOKE ALL ON FUNCTION omd.settle_return FROM PUBLIC;

@@ -29,4 +29,3 @@ $take_window$;
 COMMENT ON FUNCTION omd.take_window IS
 'For rooms: Lets the Module Instance p_module_instance_id take the window p_window_return_id '
 'again, which becomes its load window. Locks: the entry.';
-REVOKE ALL ON FUNCTION omd.take_window FROM PUBLIC;

@@ -25,4 +25,3 @@ $taken_window$;
 COMMENT ON FUNCTION omd.taken_window IS
 'For rooms: Returns the window that the Module Instance p_module_instance_id takes again after a '
 'recall; NULLs: it takes none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.taken_window FROM PUBLIC;

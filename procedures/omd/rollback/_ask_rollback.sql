@@ -45,5 +45,4 @@ COMMENT ON FUNCTION omd._ask_rollback IS
 'Sets the indicator of the executing Module Instance p_module_instance_id to R, for the instances '
 'p_instance_array of its Module besides those that it has to undo already. Returns the platform of'
 ' its target. Errors: OM004, OM101: it does not execute. Locks: the instance row.';
-REVOKE ALL ON FUNCTION omd._ask_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._ask_rollback TO omd_runner;

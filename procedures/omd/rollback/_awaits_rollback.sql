@@ -23,5 +23,4 @@ END;
 COMMENT ON FUNCTION omd._awaits_rollback IS
 'Returns whether a rollback is pending on a Module Instance with these values of '
 'execution_status_code, next_run_indicator and rolled_back_by_module_instance_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd._awaits_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._awaits_rollback TO omd_reader;

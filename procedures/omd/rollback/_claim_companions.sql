@@ -56,5 +56,4 @@ COMMENT ON FUNCTION omd._claim_companions IS
 'Records on a Module Instance that got R the instances of other Modules that its rollback undoes, '
 'and removes the skip of a partial restart from them. It changes nothing on other instances. '
 'Locks: the instances to undo, in id order; the instance row.';
-REVOKE ALL ON FUNCTION omd._claim_companions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._claim_companions TO omd_runner;

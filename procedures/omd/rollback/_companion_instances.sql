@@ -62,5 +62,4 @@ COMMENT ON FUNCTION omd._companion_instances IS
 'p_instance_array of the Module p_module_id: those of its companions, and the pending ones of '
 'Modules whose targets refer to its target; in the order of their ids, NULL when there are none. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd._companion_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._companion_instances TO omd_reader;

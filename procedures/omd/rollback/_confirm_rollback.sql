@@ -34,5 +34,4 @@ COMMENT ON PROCEDURE omd._confirm_rollback IS
 'executed and no row of them is left. p_checks: a JSON array; of each target module_code, '
 'table_code, instance_array, and statement, which counts the rows. Errors: OM112: rows are left. '
 'Locks: the instances undone.';
-REVOKE ALL ON PROCEDURE omd._confirm_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._confirm_rollback TO omd_runner;

@@ -95,4 +95,3 @@ END;
 COMMENT ON FUNCTION omd._direct_companions IS
 'Returns the instances of the companions of the Module p_module_id that are undone together with '
 'its instances p_instance_array, in the order of their ids; NULL when there are none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._direct_companions FROM PUBLIC;

@@ -22,5 +22,4 @@ END;
 
 COMMENT ON FUNCTION omd._is_undone_in IS
 'Returns whether the Module Instance has rows of the table p_table_code to undo. Locks: none.';
-REVOKE ALL ON FUNCTION omd._is_undone_in FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._is_undone_in TO omd_runner;

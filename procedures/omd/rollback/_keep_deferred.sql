@@ -36,5 +36,4 @@ $keep_deferred$;
 COMMENT ON FUNCTION omd._keep_deferred IS
 'Lets all constraints that are declared INITIALLY DEFERRED wait for the end of the transaction '
 'again. Locks: none.';
-REVOKE ALL ON FUNCTION omd._keep_deferred FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._keep_deferred TO omd_runner, omd_admin;

@@ -58,5 +58,4 @@ COMMENT ON FUNCTION omd._mark_rolled_back IS
 'Marks the instances that the Module Instance had to undo as undone, withdraws their load windows '
 'and sets its indicator from R to P. It does nothing to an instance without R. Locks: the '
 'instances undone, in id order.';
-REVOKE ALL ON FUNCTION omd._mark_rolled_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._mark_rolled_back TO omd_runner;

@@ -36,5 +36,4 @@ $refuse_left_rows$;
 COMMENT ON FUNCTION omd._refuse_left_rows IS
 'Raises OM112: p_left rows of the instances p_instance_array of the Module p_module_code are still '
 'in p_table_code. Locks: none.';
-REVOKE ALL ON FUNCTION omd._refuse_left_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._refuse_left_rows TO omd_runner, omd_admin;

@@ -129,5 +129,4 @@ COMMENT ON FUNCTION omd._refuse_rollback IS
 'rows refer to its rows. p_constraint_name: the foreign key that refused it. p_way_out: the hint; '
 'NULL: to undo what refers to the rows, and where tables refer to each other to have the key '
 'checked at the end. Locks: none.';
-REVOKE ALL ON FUNCTION omd._refuse_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._refuse_rollback TO omd_runner, omd_admin;

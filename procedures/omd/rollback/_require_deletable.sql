@@ -31,5 +31,4 @@ $require_deletable$;
 COMMENT ON FUNCTION omd._require_deletable IS
 'Raises OM112 when the rollback of the Module p_module_id, as a part of what the Module Instance '
 'has to undo, deletes from a view that takes no DELETE. Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_deletable FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._require_deletable TO omd_runner;

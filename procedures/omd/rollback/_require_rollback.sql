@@ -54,5 +54,4 @@ COMMENT ON FUNCTION omd._require_rollback IS
 'Raises an error unless the Module Instance executes with indicator R and its target lives on '
 'p_platform_code (NULL: anywhere). Errors: OM004, OM005, OM014, OM101, OM103, OM204. Locks: the '
 'instance row.';
-REVOKE ALL ON FUNCTION omd._require_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._require_rollback TO omd_runner;

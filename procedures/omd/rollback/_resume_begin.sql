@@ -35,5 +35,4 @@ COMMENT ON FUNCTION omd._resume_begin IS
 'Renews the lease of a Module Instance that was created in this transaction, after its rollback, '
 'and keeps its Batch Instance from ending before the transaction does. Errors: OM101 (the Batch '
 'has ended). Locks: the instance row; its Batch Instance FOR SHARE.';
-REVOKE ALL ON FUNCTION omd._resume_begin FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._resume_begin TO omd_runner;

@@ -92,5 +92,4 @@ COMMENT ON FUNCTION omd._rollback_parts IS
 'Returns the Modules whose instances are undone together, in the order of undoing, and the '
 'instances of each: for what the Module Instance has to undo, or for what a begin of its Module '
 'would undo now. There is no row when nothing is pending. Errors: OM004, OM005. Locks: none.';
-REVOKE ALL ON FUNCTION omd._rollback_parts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._rollback_parts TO omd_runner, omd_admin;

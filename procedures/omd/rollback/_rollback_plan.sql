@@ -183,5 +183,4 @@ COMMENT ON FUNCTION omd._rollback_plan IS
 'command that performs it. There is no row when nothing is pending. p_without_steps: a row for '
 'each Module, where what would hinder a statement is no error. It executes nothing. Errors: '
 'OM004, OM005, OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback Procedures".';
-REVOKE ALL ON FUNCTION omd._rollback_plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._rollback_plan TO omd_reader;

@@ -58,5 +58,4 @@ COMMENT ON FUNCTION omd._sessions_of_undone IS
 'Returns the process ids of the sessions that runs which the pending rollback of '
 'p_module_instance_id undoes have made by the driver''s run.connect, and that hold locks in a '
 'transaction. Errors: OM004, OM005. Locks: none.';
-REVOKE ALL ON FUNCTION omd._sessions_of_undone FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._sessions_of_undone TO omd_runner;

@@ -28,5 +28,4 @@ COMMENT ON PROCEDURE omd._settle_rollback IS
 'indicator from R to P; checks the statements of a target that lives elsewhere. Errors: OM009, '
 'OM100, OM101, OM112, OM201, OM202, OM205. Locks: the instances to undo, the target rows, then '
 'the Batch Instance FOR SHARE.';
-REVOKE ALL ON PROCEDURE omd._settle_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd._settle_rollback TO omd_runner;

@@ -34,4 +34,3 @@ $settle_undone$;
 COMMENT ON FUNCTION omd._settle_undone IS
 'Notes, of the undone runs whose undo is committed, the newest instance that may have read them. '
 'Locks: the rows of these runs; it passes over those that others hold.';
-REVOKE ALL ON FUNCTION omd._settle_undone FROM PUBLIC;

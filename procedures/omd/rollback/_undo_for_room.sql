@@ -32,4 +32,3 @@ COMMENT ON FUNCTION omd._undo_for_room IS
 'Undoes what the Module Instance, which has indicator R, has to undo, by the routine of the kind '
 'of its Module, and sets its indicator to P. Errors: OM005, OM014, OM101. Locks: the instances to '
 'undo, the rows; its Batch Instance FOR SHARE.';
-REVOKE ALL ON FUNCTION omd._undo_for_room FROM PUBLIC;

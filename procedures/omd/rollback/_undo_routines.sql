@@ -17,4 +17,3 @@ END;
 COMMENT ON FUNCTION omd._undo_routines IS
 'Returns the routine of a room that undoes the runs of the Module p_module_id, whose target is in '
 'this database; no row: templates do. Locks: none.';
-REVOKE ALL ON FUNCTION omd._undo_routines FROM PUBLIC;

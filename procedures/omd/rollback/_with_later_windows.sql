@@ -53,5 +53,4 @@ COMMENT ON FUNCTION omd._with_later_windows IS
 'Returns the instances p_instance_array of the Module p_module_id and, for a Module with load '
 'windows or of facts, every success later than the first success among them; in the order of '
 'their ids. Locks: none.';
-REVOKE ALL ON FUNCTION omd._with_later_windows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._with_later_windows TO omd_reader;

@@ -30,5 +30,4 @@ COMMENT ON FUNCTION omd.build_rollback_sql IS
 'statement does: a comment says so, with the command that performs it. There is no row when '
 'nothing is pending. It executes nothing; preview_rollback counts the rows. Errors: OM004, OM005, '
 'OM009, OM201, OM202, OM205. Locks: none. DIRECT, "Rollback Procedures".';
-REVOKE ALL ON FUNCTION omd.build_rollback_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.build_rollback_sql TO omd_reader;

@@ -43,5 +43,4 @@ COMMENT ON PROCEDURE omd.confirm_rollback IS
 'must have the UNDO, or this transaction has locked the table. Errors: OM004, OM005, OM014, OM101, '
 'OM103, OM112: rows are left. Locks: the instances undone. DIRECT, "Rollback Procedures". Call '
 'again when the answer was lost; OM103 with processing_indicator P says that it is done.';
-REVOKE ALL ON PROCEDURE omd.confirm_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.confirm_rollback TO omd_runner;

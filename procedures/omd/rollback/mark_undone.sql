@@ -28,4 +28,3 @@ $mark_undone$;
 COMMENT ON FUNCTION omd.mark_undone IS
 'For rooms: marks the runs p_instance_array as undone, by themselves, and withdraws their load '
 'windows; the caller has taken their rows back. Locks: the instances, by id.';
-REVOKE ALL ON FUNCTION omd.mark_undone FROM PUBLIC;

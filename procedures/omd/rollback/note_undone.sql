@@ -35,4 +35,3 @@ COMMENT ON FUNCTION omd.note_undone IS
 'For rooms: notes that the rows of the runs p_instance_array were taken back in this transaction, '
 'by the run p_undone_by; NULL: by no run. Runs that are noted already stay as they are. Locks: '
 'the rows that it inserts.';
-REVOKE ALL ON FUNCTION omd.note_undone FROM PUBLIC;

@@ -21,5 +21,4 @@ END;
 COMMENT ON FUNCTION omd.pending_rollback IS
 'For rooms: Returns the instances of the Module p_module_id that a begin would roll back now, in '
 'the order of their ids; the array is empty when there are none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.pending_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.pending_rollback TO omd_reader;

@@ -80,5 +80,4 @@ COMMENT ON FUNCTION omd.preview_rollback IS
 'of views, policies and counts. What these do in the database is undone. Errors: OM004, OM005, '
 'OM009, OM201, OM202, OM205, OM209: a count would change something. Locks: none. May be NULL: '
 'row_count.';
-REVOKE ALL ON FUNCTION omd.preview_rollback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.preview_rollback TO omd_reader;

@@ -148,5 +148,4 @@ COMMENT ON PROCEDURE omd.rollback_module IS
 'change rows that refer to them, FOR UPDATE, with the rows that go with them; a table that is '
 'truncated, ACCESS EXCLUSIVE. DIRECT, "Rollback Procedures". Call again when the answer was lost; '
 'OM103 with processing_indicator P says that it is done.';
-REVOKE ALL ON PROCEDURE omd.rollback_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.rollback_module TO omd_runner;

@@ -38,5 +38,4 @@ COMMENT ON FUNCTION omd.rollback_steps IS
 'its column of instance ids, the instances, and the statement. There is no row when nothing is '
 'pending. It executes nothing. Errors: OM004, OM005, OM009, OM201, OM202, OM205. Locks: none. '
 'DIRECT, "Rollback Procedures".';
-REVOKE ALL ON FUNCTION omd.rollback_steps FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.rollback_steps TO omd_reader;

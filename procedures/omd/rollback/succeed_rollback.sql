@@ -27,5 +27,4 @@ COMMENT ON PROCEDURE omd.succeed_rollback IS
 'For rooms: Ends the Module Instance p_module_instance_id, which has only undone other runs, with '
 'status S; the failures of its Module in a row stay. Errors: OM004, OM005, OM101, OM102. Locks: '
 'the instance row; then the state of the Module.';
-REVOKE ALL ON PROCEDURE omd.succeed_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.succeed_rollback TO omd_runner;

@@ -24,5 +24,4 @@ COMMENT ON PROCEDURE omd.undo_instances IS
 'that is not in this database it returns R: the caller executes the statements and confirms, as '
 'after a begin. Errors: OM004, OM009, OM101, OM112, OM201, OM202, OM205. Locks: the instances to '
 'undo, the target rows.';
-REVOKE ALL ON PROCEDURE omd.undo_instances FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.undo_instances TO omd_runner;

@@ -61,5 +61,4 @@ COMMENT ON PROCEDURE omd.undo_left IS
 'OM004, OM005, OM009, OM011, OM013, OM014, OM100, OM101, OM112: the rollback does not undo '
 'everything, OM201, OM202, OM205. Locks: the Module row, the target rows. Call again when the '
 'answer was lost. May be NULL: p_module_instance_id, p_instance_array, p_detail.';
-REVOKE ALL ON PROCEDURE omd.undo_left FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.undo_left TO omd_runner;

@@ -80,5 +80,4 @@ COMMENT ON FUNCTION omd._answer_module IS
 'dead before: _look_for_left_rows. A and C close the instance. A second call '
 'on an instance that got P or R returns the same answer. Errors: OM004, OM005, OM014, OM101. '
 'Locks: the Module row.';
-REVOKE ALL ON FUNCTION omd._answer_module FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._answer_module TO omd_runner;

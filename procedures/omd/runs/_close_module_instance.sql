@@ -59,4 +59,3 @@ COMMENT ON FUNCTION omd._close_module_instance IS
 'Ends a Module Instance that did not succeed, with the status F, A or C, and returns the Batch '
 'Instance that called it. It is accepted from E only. F sets next_run_indicator to R. Errors: '
 'OM004, OM005, OM101. Locks: the instance row.';
-REVOKE ALL ON FUNCTION omd._close_module_instance FROM PUBLIC;

@@ -156,4 +156,3 @@ COMMENT ON FUNCTION omd._decide_module IS
 'dead. p_module_instance_id: the instance, NULL when it is not inserted yet. p_batch_instance_id: '
 'the Batch Instance that calls, NULL or 0 for none. Errors: OM003, OM101. Locks: the Batch '
 'Instance FOR SHARE, unless the answer is R.';
-REVOKE ALL ON FUNCTION omd._decide_module FROM PUBLIC;

@@ -27,4 +27,3 @@ END;
 COMMENT ON FUNCTION omd._executing_module_instances IS
 'Returns the instances of the Module p_module_id that execute, in whatever Batch, and have an id '
 'lower than p_before (NULL: all). Locks: none.';
-REVOKE ALL ON FUNCTION omd._executing_module_instances FROM PUBLIC;

@@ -120,4 +120,3 @@ COMMENT ON FUNCTION omd._explain_reason IS
 'Returns the instances that p_reason is about, as a JSON object; it is empty when the reason is '
 'about none. p_kind: Batch or Module. p_definition_id: its batch_id or module_id. '
 'p_batch_instance_id: the Batch Instance that calls. Locks: none.';
-REVOKE ALL ON FUNCTION omd._explain_reason FROM PUBLIC;

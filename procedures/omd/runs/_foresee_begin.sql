@@ -149,4 +149,3 @@ COMMENT ON FUNCTION omd._foresee_begin IS
 'it: p_processing_indicator, p_reason, p_instance_array and p_dead, the runs that it would declare '
 'dead first. p_batch_instance_id: the Batch Instance that would call. May be NULL: p_reason, '
 'p_instance_array, p_dead. Locks: none.';
-REVOKE ALL ON FUNCTION omd._foresee_begin FROM PUBLIC;

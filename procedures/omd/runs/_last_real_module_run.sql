@@ -23,5 +23,4 @@ END;
 COMMENT ON FUNCTION omd._last_real_module_run IS
 'Returns the newest instance of the Module p_module_id with status S or F; NULL when it has none. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd._last_real_module_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._last_real_module_run TO omd_reader;

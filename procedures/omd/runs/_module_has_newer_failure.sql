@@ -21,4 +21,3 @@ END;
 COMMENT ON FUNCTION omd._module_has_newer_failure IS
 'Returns whether the Module p_module_id has a failed instance newer than p_module_instance_id, in '
 'whatever Batch. Locks: none.';
-REVOKE ALL ON FUNCTION omd._module_has_newer_failure FROM PUBLIC;

@@ -156,5 +156,4 @@ COMMENT ON FUNCTION omd._open_module_instance IS
 'another one executes whose death its client may prove, no instance is made, and its id is 0. '
 'p_dead_module_id: the Module, if runs of it were declared dead before: _look_for_left_rows. '
 'Errors: OM002, OM003, OM005, OM011, OM013, OM014, OM101. Locks: the Module row.';
-REVOKE ALL ON FUNCTION omd._open_module_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._open_module_instance TO omd_runner;

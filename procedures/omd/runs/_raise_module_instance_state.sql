@@ -62,4 +62,3 @@ $raise_module_instance_state$;
 COMMENT ON FUNCTION omd._raise_module_instance_state IS
 'Raises the error that explains why p_action was refused for a Module Instance: OM005, OM004, '
 'OM101 or OM102. Locks: none.';
-REVOKE ALL ON FUNCTION omd._raise_module_instance_state FROM PUBLIC;

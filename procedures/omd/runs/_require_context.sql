@@ -57,4 +57,3 @@ COMMENT ON FUNCTION omd._require_context IS
 'Returns p_execution_context with the keys of the setting omd.execution_context, which win; NULL '
 'is accepted. Errors: OM013 (no JSON object, larger than 16 kB, or nested more than 8 levels '
 'deep). Locks: none.';
-REVOKE ALL ON FUNCTION omd._require_context FROM PUBLIC;

@@ -23,5 +23,4 @@ $session_context$;
 COMMENT ON FUNCTION omd._session_context IS
 'Returns the execution context of a run in this session: platform, pid and application, and the '
 'keys of p_execution_context, which win. Errors: OM013. Locks: none.';
-REVOKE ALL ON FUNCTION omd._session_context FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._session_context TO omd_runner;

@@ -26,4 +26,3 @@ END;
 COMMENT ON FUNCTION omd._waiting_module_instances IS
 'Returns the instances of the Module p_module_id that ask for the next run to be skipped or wait '
 'for a rollback: what omd.open_module_instances has beyond those that execute. Locks: none.';
-REVOKE ALL ON FUNCTION omd._waiting_module_instances FROM PUBLIC;

@@ -29,4 +29,3 @@ COMMENT ON FUNCTION omd.abort_written IS
 'For rooms: Ends the Module Instance p_module_instance_id, which executes, with status A, and '
 'lets the next begin of its Module undo the rows that it has written. p_event_detail: why. '
 'Errors: OM004, OM005, OM101. Locks: the instance row.';
-REVOKE ALL ON FUNCTION omd.abort_written FROM PUBLIC;

@@ -46,4 +46,3 @@ COMMENT ON PROCEDURE omd.begin_for_room IS
 'begin_module does, and undoes what is pending by that routine alone. p_executable: what the run '
 'executes in this statement, with which it lives; NULL: it lives by its lease. Errors: OM002, '
 'OM003, OM005, OM011, OM013, OM014, OM101. Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd.begin_for_room FROM PUBLIC;

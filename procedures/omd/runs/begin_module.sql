@@ -48,5 +48,4 @@ COMMENT ON PROCEDURE omd.begin_module IS
 'OM003, OM005, OM009, OM011, OM013, OM014, OM100, OM101 (the Batch has just ended), OM112: the '
 'rollback does not undo everything, OM201, OM202, OM205. Locks: the Module row. DIRECT, "Module '
 'Processing". May be NULL: p_instance_array, p_reason.';
-REVOKE ALL ON PROCEDURE omd.begin_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.begin_module TO omd_runner;

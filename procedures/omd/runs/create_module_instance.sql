@@ -23,5 +23,4 @@ COMMENT ON PROCEDURE omd.create_module_instance IS
 'before evaluate_module returns P. p_batch_instance_id: the Batch Instance that calls, NULL or 0 '
 'for a run on its own. p_execution_context: JSON about where it runs. Errors: OM002, OM003, '
 'OM005, OM013, OM014. Locks: the Module row. DIRECT, "Module Create Instance event".';
-REVOKE ALL ON PROCEDURE omd.create_module_instance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.create_module_instance TO omd_runner;

@@ -39,5 +39,4 @@ COMMENT ON PROCEDURE omd.evaluate_module IS
 'in the order of their ids. It is accepted from status E only. Errors: OM004, OM005, OM009, '
 'OM014, OM100, OM101, OM112: the rollback does not undo everything, OM201, OM202, OM205. Locks: '
 'the Module row. DIRECT, "Module Evaluation event". May be NULL: p_instance_array, p_reason.';
-REVOKE ALL ON PROCEDURE omd.evaluate_module FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.evaluate_module TO omd_runner;

@@ -177,5 +177,4 @@ COMMENT ON FUNCTION omd.explain_begin IS
 'nothing is: there the answer is foreseen from what is there. May be NULL: '
 'processing_indicator, reason, instance_array. Errors: OM001, OM002, OM003, OM005, OM013, OM014. '
 'Locks: those of a begin, for at most a second each; they are released before it returns.';
-REVOKE ALL ON FUNCTION omd.explain_begin FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.explain_begin TO omd_reader;

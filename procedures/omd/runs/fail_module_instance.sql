@@ -36,4 +36,3 @@ COMMENT ON FUNCTION omd.fail_module_instance IS
 'For rooms: Ends a Module Instance with status F and next_run_indicator R, writes one event and '
 'counts the failure. It is accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance '
 'row; then the state of the Module.';
-REVOKE ALL ON FUNCTION omd.fail_module_instance FROM PUBLIC;

@@ -19,5 +19,4 @@ END;
 COMMENT ON FUNCTION omd.last_context IS
 'For rooms: Returns the execution context of the newest run of the Module p_module_id; NULL: it '
 'has never run, or its run gave none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.last_context FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.last_context TO omd_reader;

@@ -35,5 +35,4 @@ COMMENT ON PROCEDURE omd.module_abort IS
 'accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row. DIRECT, "Module '
 'Abort event". Call again when the answer was lost; OM101 with execution_status_code A says that '
 'it is done.';
-REVOKE ALL ON PROCEDURE omd.module_abort FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_abort TO omd_runner;

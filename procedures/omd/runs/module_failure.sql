@@ -36,5 +36,4 @@ COMMENT ON PROCEDURE omd.module_failure IS
 'code of the error. It is accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance '
 'row. DIRECT, "Module Failure event". Call again when the answer was lost; OM101 with '
 'execution_status_code F says that it is done.';
-REVOKE ALL ON PROCEDURE omd.module_failure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_failure TO omd_runner;

@@ -27,5 +27,4 @@ COMMENT ON PROCEDURE omd.module_skip IS
 'accepted from E only. Errors: OM004, OM005, OM101. Locks: the instance row. DIRECT, "Module Skip '
 'event". Call again when the answer was lost; OM101 with execution_status_code C says that it is '
 'done.';
-REVOKE ALL ON PROCEDURE omd.module_skip FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_skip TO omd_runner;

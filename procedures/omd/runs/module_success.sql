@@ -104,5 +104,4 @@ COMMENT ON PROCEDURE omd.module_success IS
 'where somebody reads them. DIRECT, "Module Success event". Call again when the answer was lost; '
 'OM101 with execution_status_code S says '
 'that it is done.';
-REVOKE ALL ON PROCEDURE omd.module_success FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.module_success TO omd_runner;

@@ -21,4 +21,3 @@ COMMENT ON FUNCTION omd.note_one_transaction IS
 'For rooms: says that the rows of the run p_module_instance_id and its success are one '
 'transaction, so that nobody has read them before; runs of one Batch Instance of '
 'which this is said end in the same one. Locks: the instance.';
-REVOKE ALL ON FUNCTION omd.note_one_transaction FROM PUBLIC;

@@ -18,4 +18,3 @@ END;
 COMMENT ON FUNCTION omd.open_module_instances IS
 'For rooms: Returns the instances of the Module p_module_id that execute, ask for the next run to '
 'be skipped, or wait for a rollback. Most Modules have none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.open_module_instances FROM PUBLIC;

@@ -37,5 +37,4 @@ COMMENT ON FUNCTION omd.previous_module_instance IS
 'One row or none: the last real run of the Module p_module_code (status S or F, newest by id) '
 'with its codes, and instance_array, which a begin would roll back now. There is no row when it '
 'has never run. Errors: OM002, OM005. Locks: none. DIRECT, "Implementation Guidelines".';
-REVOKE ALL ON FUNCTION omd.previous_module_instance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.previous_module_instance TO omd_reader;

@@ -99,5 +99,4 @@ COMMENT ON PROCEDURE omd.record_failure IS
 'when it began; NULL: now. Returns p_module_instance_id. Two calls record two attempts. Errors: '
 'OM002, OM003, OM005, OM013, OM014, OM101: the Batch has ended, OM102: the Batch may not proceed. '
 'Locks: the Module row; the Batch Instance FOR SHARE; then the state of the Module.';
-REVOKE ALL ON PROCEDURE omd.record_failure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.record_failure TO omd_runner;

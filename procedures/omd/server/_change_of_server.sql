@@ -40,4 +40,3 @@ COMMENT ON FUNCTION omd._change_of_server IS
 'Returns what has changed since the server was noted: MOVED, COPIED, FAILOVER, RESTART; FIRST: '
 'nothing was noted; NULL: nothing has changed, or this is a standby. is_behind: the tables may be '
 'behind what has been given. Locks: none.';
-REVOKE ALL ON FUNCTION omd._change_of_server FROM PUBLIC;

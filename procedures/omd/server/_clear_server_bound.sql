@@ -33,4 +33,3 @@ $clear_server_bound$;
 COMMENT ON FUNCTION omd._clear_server_bound IS
 'Sets to NULL what the rooms have entered in omd.server_bound as CLEAR. Locks: the rows that have '
 'a value; it passes over those that others hold.';
-REVOKE ALL ON FUNCTION omd._clear_server_bound FROM PUBLIC;

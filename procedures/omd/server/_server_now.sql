@@ -30,5 +30,4 @@ END;
 COMMENT ON FUNCTION omd._server_now IS
 'Returns the identifier of the server, the OID of this database, the timeline (NULL: a standby), '
 'when the server was started, and the OID of omd.installation. Locks: none.';
-REVOKE ALL ON FUNCTION omd._server_now FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._server_now TO omd_reader;

@@ -103,4 +103,3 @@ COMMENT ON FUNCTION omd._settle_server IS
 'settle_server. Returns the change; NULL: there was none, or this is a standby. Locks: the row of '
 'omd.installation, for which only a change waits; the rows of _clear_server_bound; those of the '
 'rooms.';
-REVOKE ALL ON FUNCTION omd._settle_server FROM PUBLIC;

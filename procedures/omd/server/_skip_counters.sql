@@ -26,4 +26,3 @@ $skip_counters$;
 COMMENT ON FUNCTION omd._skip_counters IS
 'Lets each room pass over p_count of the numbers that it counts in a table. Locks: those of the '
 'rooms.';
-REVOKE ALL ON FUNCTION omd._skip_counters FROM PUBLIC;

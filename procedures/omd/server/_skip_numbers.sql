@@ -90,4 +90,3 @@ COMMENT ON FUNCTION omd._skip_numbers IS
 'more, an integer one at most a million more, and only while it has room. p_is_again: this was '
 'done before; only a sequence that is less than p_count above the highest value that is stored is '
 'set, to exactly that. Call it under the lock of the row of omd.installation. Locks: none.';
-REVOKE ALL ON FUNCTION omd._skip_numbers FROM PUBLIC;

@@ -59,5 +59,4 @@ COMMENT ON PROCEDURE omd.confirm_server IS
 'is the installation, and goes on; COPY: the other one goes on, and this one gets an identity of '
 'its own, at any time. p_reason: why. Nothing to confirm is no error. Errors: OM005, OM013. Locks: '
 'the row of omd.installation; those of the rooms.';
-REVOKE ALL ON PROCEDURE omd.confirm_server FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.confirm_server TO omd_admin;

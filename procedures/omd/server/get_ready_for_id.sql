@@ -22,4 +22,3 @@ COMMENT ON FUNCTION omd.get_ready_for_id IS
 'For rooms: call it before an ID is given, where omd.unready_for_id has a row. It settles the '
 'server, and lets the commit of this transaction wait for the disk. Locks: as '
 'settle_server.';
-REVOKE ALL ON FUNCTION omd.get_ready_for_id FROM PUBLIC;

@@ -14,4 +14,3 @@ END;
 
 COMMENT ON FUNCTION omd.installation_id IS
 'For rooms: Returns the identity of this installation. Locks: none.';
-REVOKE ALL ON FUNCTION omd.installation_id FROM PUBLIC;

@@ -34,5 +34,4 @@ END;
 COMMENT ON FUNCTION omd.primary_server IS
 'Returns host and port of the server that this standby follows. NULL: it is no standby, or what it '
 'follows is not known, or may not be seen. Locks: none.';
-REVOKE ALL ON FUNCTION omd.primary_server FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.primary_server TO omd_reader;

@@ -37,5 +37,4 @@ COMMENT ON FUNCTION omd.require_known_server IS
 'Raises an error where the installation stands on another server, or under another OID, than it is '
 'known on, and nobody has confirmed it; workers, schedulers and loaders call it before they start. '
 'Errors: OM109. Locks: none.';
-REVOKE ALL ON FUNCTION omd.require_known_server FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.require_known_server TO omd_reader;

@@ -25,5 +25,4 @@ END;
 COMMENT ON FUNCTION omd.server_is_known IS
 'Returns whether the installation stands on the server and under the OID that it is known on, or '
 'somebody has confirmed the change. Locks: none.';
-REVOKE ALL ON FUNCTION omd.server_is_known FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.server_is_known TO omd_reader;

@@ -24,5 +24,4 @@ COMMENT ON PROCEDURE omd.settle_server IS
 'missing, each sequence passes over a million numbers, so that no ID is given twice. Call it in a '
 'transaction of its own: others wait until it ends. Locks: the row of omd.installation, for which '
 'only a change waits. Call again when the answer was lost. May be NULL: p_kind.';
-REVOKE ALL ON PROCEDURE omd.settle_server FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.settle_server TO omd_runner, omd_admin;

@@ -39,5 +39,4 @@ COMMENT ON PROCEDURE omd.skip_ids IS
 'a snapshot of a disk was restored, which nobody can tell from a restart, and before anything is '
 'begun. A rollback does not take it back. Errors: OM005, OM013. Locks: the row of '
 'omd.installation.';
-REVOKE ALL ON PROCEDURE omd.skip_ids FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.skip_ids TO omd_admin;

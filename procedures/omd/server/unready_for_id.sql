@@ -28,4 +28,3 @@ END;
 COMMENT ON FUNCTION omd.unready_for_id IS
 'For rooms: Returns one row where omd.get_ready_for_id must be called before an ID is given. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd.unready_for_id FROM PUBLIC;

@@ -27,4 +27,3 @@ COMMENT ON FUNCTION omd._move_run_source IS
 'Moves the position of the runs of the Module p_module_id to its run p_module_instance_id, which '
 'has ended at p_end_datetime, unless it says that it wrote nothing: p_row_counts are its numbers '
 'of rows inserted, updated and deleted, NULL: not known. Locks: the source, beside readers.';
-REVOKE ALL ON FUNCTION omd._move_run_source FROM PUBLIC;

@@ -21,4 +21,3 @@ END;
 COMMENT ON FUNCTION omd.close_source IS
 'For rooms: Lets no run begin to read the source p_source_code for p_for from now, once this is '
 'committed; zero opens it. Those at work go on. Locks: the source, beside readers.';
-REVOKE ALL ON FUNCTION omd.close_source FROM PUBLIC;

@@ -27,4 +27,3 @@ $declare_reader$;
 COMMENT ON FUNCTION omd.declare_reader IS
 'For rooms: Makes the Module p_module_id a reader of the source p_source_code by the tables and '
 'views p_table_array, and of no other; with an empty array it reads none. Locks: its rows.';
-REVOKE ALL ON FUNCTION omd.declare_reader FROM PUBLIC;

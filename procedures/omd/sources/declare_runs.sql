@@ -50,4 +50,3 @@ COMMENT ON FUNCTION omd.declare_runs IS
 'For rooms: Makes the runs of the Module p_module_id a source of the kind RUNS, by which the '
 'tables p_table_array are read, besides those by which it is read already. From now on the end of '
 'each run that wrote rows moves its position. Locks: the Module row; the source.';
-REVOKE ALL ON FUNCTION omd.declare_runs FROM PUBLIC;

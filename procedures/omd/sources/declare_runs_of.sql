@@ -33,4 +33,3 @@ COMMENT ON FUNCTION omd.declare_runs_of IS
 'For rooms: Declares the runs of every Module whose target is the table p_table_code, since '
 'somebody reads it by the time at which its rows were written. Returns whether a Module writes it. '
 'Locks: the Module rows; the sources.';
-REVOKE ALL ON FUNCTION omd.declare_runs_of FROM PUBLIC;

@@ -41,4 +41,3 @@ COMMENT ON FUNCTION omd.declare_runs_under IS
 'For rooms: Declares the runs of every Module that writes the table p_table_code, or a table under '
 'the view p_table_code, since somebody reads it by the time at which its rows were written. Locks: '
 'the Module rows; the sources.';
-REVOKE ALL ON FUNCTION omd.declare_runs_under FROM PUBLIC;

@@ -29,4 +29,3 @@ COMMENT ON FUNCTION omd.declare_source IS
 'For rooms: Makes p_source_code a source of the kind p_source_kind_code, which is read by the '
 'tables and views p_table_array and by no other. Its position stays. Locks: the source, while it '
 'is new.';
-REVOKE ALL ON FUNCTION omd.declare_source FROM PUBLIC;

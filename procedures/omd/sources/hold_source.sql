@@ -41,5 +41,4 @@ COMMENT ON FUNCTION omd.hold_source IS
 'begins later; or there is no such source. p_begins FALSE is for the commit of a run that has read '
 'it elsewhere, on Spark: it waits. Call it before other locks. Locks: the source, beside readers '
 'and those who add to it.';
-REVOKE ALL ON FUNCTION omd.hold_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.hold_source TO omd_runner;

@@ -22,4 +22,3 @@ COMMENT ON FUNCTION omd.move_source IS
 'For rooms: Moves the position of the source p_source_code to p_pos and p_id, unless it is there '
 'or further. Call it last before the commit of the rows, of several in the order of their codes. '
 'Locks: the source, beside readers.';
-REVOKE ALL ON FUNCTION omd.move_source FROM PUBLIC;

@@ -42,5 +42,4 @@ $next_position$;
 COMMENT ON FUNCTION omd.next_position IS
 'For rooms: Returns the time of the oldest position behind p_pos and p_id of the sources by which '
 'the table or view p_table_code is read; NULL when nothing is behind them. Locks: none.';
-REVOKE ALL ON FUNCTION omd.next_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.next_position TO omd_reader;

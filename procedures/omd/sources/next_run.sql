@@ -41,4 +41,3 @@ $next_run$;
 COMMENT ON FUNCTION omd.next_run IS
 'For rooms: Returns when the oldest succeeded run of the source p_source_code (runs.<module_id>) '
 'ended after p_pos; NULL when none has. p_id counts nothing. Locks: none.';
-REVOKE ALL ON FUNCTION omd.next_run FROM PUBLIC;

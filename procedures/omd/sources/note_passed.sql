@@ -20,4 +20,3 @@ $note_passed$;
 COMMENT ON FUNCTION omd.note_passed IS
 'For rooms: Writes down that the Module p_module_id has passed the position p_id of its source '
 'without a window; NULL: its windows say how far it has come. Locks: its row as a reader.';
-REVOKE ALL ON FUNCTION omd.note_passed FROM PUBLIC;

@@ -45,5 +45,4 @@ COMMENT ON FUNCTION omd.oldest_writer IS
 'For rooms: Returns the oldest open transaction that has written, or waits to write, to the table '
 'p_table, a partition or a parent of it: p_since, its start, and p_who, its name; NULL when there '
 'is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.oldest_writer FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.oldest_writer TO omd_runner, omd_admin;

@@ -21,4 +21,3 @@ END;
 COMMENT ON FUNCTION omd.source_of IS
 'For rooms: Returns the source of the kind p_source_kind_code by which the table or view '
 'p_table_code is read; NULL: there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.source_of FROM PUBLIC;

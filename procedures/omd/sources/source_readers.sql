@@ -47,4 +47,3 @@ END;
 COMMENT ON FUNCTION omd.source_readers IS
 'For rooms: Returns the Modules that read the source p_source_code, by which table, and the id '
 'up to which each has read all that it is to read; NULL: nothing yet. Locks: none.';
-REVOKE ALL ON FUNCTION omd.source_readers FROM PUBLIC;

@@ -61,4 +61,3 @@ COMMENT ON FUNCTION omd.take_source IS
 'the runs that read it, NULL when none is recorded. Call it before other locks, and '
 'close_source and a commit before it, where that can be. Locks: the source, against readers and '
 'those who add to it.';
-REVOKE ALL ON FUNCTION omd.take_source FROM PUBLIC;

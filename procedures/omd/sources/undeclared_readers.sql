@@ -26,5 +26,4 @@ $undeclared_readers$;
 COMMENT ON FUNCTION omd.undeclared_readers IS
 'For rooms: returns the Modules that read one of the sources p_source_array by windows and have '
 'not declared what they read, with the tables. Locks: none.';
-REVOKE ALL ON FUNCTION omd.undeclared_readers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.undeclared_readers TO omd_reader;

@@ -88,5 +88,4 @@ COMMENT ON FUNCTION omd.visible_until IS
 'before the start of each Module Instance that loads such a table and executes or waits for its '
 'rollback, and of each open transaction that has a lock to write to it; -infinity: nothing is '
 'sure. Where a room says how far one may read (omd.readable_until), that counts. Locks: none.';
-REVOKE ALL ON FUNCTION omd.visible_until FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.visible_until TO omd_runner, omd_admin;

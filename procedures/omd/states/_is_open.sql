@@ -23,5 +23,4 @@ COMMENT ON FUNCTION omd._is_open IS
 'Returns whether a Module Instance with these values of execution_status_code, next_run_indicator '
 'and rolled_back_by_module_instance_id executes, asks for the next run to be skipped, or waits '
 'for a rollback. Locks: none.';
-REVOKE ALL ON FUNCTION omd._is_open FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._is_open TO omd_reader;

@@ -49,4 +49,3 @@ COMMENT ON FUNCTION omd.instance_of_task IS
 'For rooms: One row or none: the newest instance without a caller whose execution context has '
 'p_task_id as task_id and p_claim_token as claim_token; instance_type is BATCH or MODULE. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd.instance_of_task FROM PUBLIC;

@@ -52,4 +52,3 @@ COMMENT ON FUNCTION omd.instance_outcome IS
 'For rooms: Returns the Execution Status Code of the Batch Instance p_batch_instance_id, or, where '
 'that is NULL, of the Module Instance p_module_instance_id: E only while it lives, F when it is '
 'dead; NULL when there is none. They are runs without a caller. Locks: none.';
-REVOKE ALL ON FUNCTION omd.instance_outcome FROM PUBLIC;

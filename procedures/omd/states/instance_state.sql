@@ -34,4 +34,3 @@ COMMENT ON FUNCTION omd.instance_state IS
 'For rooms: One row with the Module, the codes and the load window (start_value and start_id, '
 'end_value and end_id] of the Module Instance p_module_instance_id; the window is NULL when it '
 'has none. There is no row when there is no such instance. Locks: none.';
-REVOKE ALL ON FUNCTION omd.instance_state FROM PUBLIC;

@@ -29,4 +29,3 @@ END;
 COMMENT ON FUNCTION omd.instances_since IS
 'For rooms: Returns the instances of the Module p_module_id, among its newest 10,000, that '
 'execute or have ended after p_since. Locks: none.';
-REVOKE ALL ON FUNCTION omd.instances_since FROM PUBLIC;

@@ -22,5 +22,4 @@ $reason_of$;
 COMMENT ON FUNCTION omd.reason_of IS
 'For rooms: Returns the reason for which the Module Instance p_module_instance_id was skipped or '
 'aborted; NULL when it was not. Locks: none.';
-REVOKE ALL ON FUNCTION omd.reason_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.reason_of TO omd_runner;

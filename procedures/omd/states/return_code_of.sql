@@ -49,4 +49,3 @@ COMMENT ON FUNCTION omd.return_code_of IS
 'For rooms: Returns the SQLSTATE or other code with which the instance failed; NULL when it has '
 'not, or has none that is one word. p_subject_type: MODULE or BATCH. p_instance_id: the instance. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd.return_code_of FROM PUBLIC;

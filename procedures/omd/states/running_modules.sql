@@ -32,5 +32,4 @@ $running_modules$;
 COMMENT ON FUNCTION omd.running_modules IS
 'For rooms: Returns each Module that executes in a run that lives, with its newest such instance '
 'and when the oldest began. Locks: none.';
-REVOKE ALL ON FUNCTION omd.running_modules FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.running_modules TO omd_reader;

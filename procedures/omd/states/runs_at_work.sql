@@ -41,4 +41,3 @@ $runs_at_work$;
 COMMENT ON FUNCTION omd.runs_at_work IS
 'For rooms: Returns the executing instances of the Modules p_module_array: whether each is dead, '
 'and whether the database performs it, by which backend (NULL: not known). Locks: none.';
-REVOKE ALL ON FUNCTION omd.runs_at_work FROM PUBLIC;

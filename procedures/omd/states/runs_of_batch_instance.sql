@@ -34,4 +34,3 @@ $runs_of_batch_instance$;
 COMMENT ON FUNCTION omd.runs_of_batch_instance IS
 'For rooms: Returns the Module Instances that the Batch Instance p_batch_instance_id has called, '
 'also through child Batches, in the order of their ids. Errors: OM003. Locks: none.';
-REVOKE ALL ON FUNCTION omd.runs_of_batch_instance FROM PUBLIC;

@@ -30,5 +30,4 @@ END;
 COMMENT ON FUNCTION omd.runs_of_modules IS
 'For rooms: Returns the Module of each of the Module Instances p_instance_array, its kind and its '
 'target. Locks: none.';
-REVOKE ALL ON FUNCTION omd.runs_of_modules FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.runs_of_modules TO omd_admin;

@@ -24,5 +24,4 @@ END;
 COMMENT ON FUNCTION omd.runs_outside IS
 'For rooms: Returns those of the Module Instances p_instance_array that execute outside of the '
 'database, in the order of their ids. Locks: none.';
-REVOKE ALL ON FUNCTION omd.runs_outside FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.runs_outside TO omd_admin;

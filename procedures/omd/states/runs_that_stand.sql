@@ -22,4 +22,3 @@ END;
 COMMENT ON FUNCTION omd.runs_that_stand IS
 'For rooms: Returns those of the Module Instances p_instance_array that stand: they succeeded, are '
 'not undone, and no rollback of them is pending; in the order of their ids. Locks: none.';
-REVOKE ALL ON FUNCTION omd.runs_that_stand FROM PUBLIC;

@@ -76,4 +76,3 @@ END;
 COMMENT ON FUNCTION omd.shown_runs IS
 'For rooms: Returns what people are shown of each run of p_instance_array: Module, status, window, '
 'the task that ran it, and in text how it ended. Locks: none.';
-REVOKE ALL ON FUNCTION omd.shown_runs FROM PUBLIC;

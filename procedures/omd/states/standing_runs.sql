@@ -33,4 +33,3 @@ END;
 COMMENT ON FUNCTION omd.standing_runs IS
 'For rooms: Returns those of the Module Instances p_instance_array that have succeeded and are not '
 'undone, or that execute outside of the database, with their Module and its kind. Locks: none.';
-REVOKE ALL ON FUNCTION omd.standing_runs FROM PUBLIC;

@@ -17,4 +17,3 @@ END;
 
 COMMENT ON FUNCTION omd.undone_instances IS
 'For rooms: Returns those of the Module Instances p_instance_array that are undone. Locks: none.';
-REVOKE ALL ON FUNCTION omd.undone_instances FROM PUBLIC;

@@ -57,4 +57,3 @@ COMMENT ON FUNCTION omd.base_tables IS
 'For rooms: returns the tables for which the table or view p_table_code stands in the ledger of '
 'inputs: those under a view, the topmost parents of a partition, the entities of an offered view '
 'of facts; the name itself, where it is no relation here. Locks: none.';
-REVOKE ALL ON FUNCTION omd.base_tables FROM PUBLIC;

@@ -30,4 +30,3 @@ $base_tables_of_module$;
 COMMENT ON FUNCTION omd.base_tables_of_module IS
 'For rooms: returns the tables that each run of the Module p_module_id may have written, as '
 'omd.base_tables names them. Locks: none.';
-REVOKE ALL ON FUNCTION omd.base_tables_of_module FROM PUBLIC;

@@ -30,4 +30,3 @@ $modules_writing$;
 COMMENT ON FUNCTION omd.modules_writing IS
 'For rooms: returns the Modules whose runs write p_table_code, a table as omd.base_tables names '
 'it. Locks: none.';
-REVOKE ALL ON FUNCTION omd.modules_writing FROM PUBLIC;

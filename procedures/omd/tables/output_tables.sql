@@ -25,4 +25,3 @@ END;
 COMMENT ON FUNCTION omd.output_tables IS
 'For rooms: Returns the tables into which runs of the Modules p_module_array write: the target, '
 'and those that a room has declared. Locks: none.';
-REVOKE ALL ON FUNCTION omd.output_tables FROM PUBLIC;

@@ -41,4 +41,3 @@ $relations_over$;
 COMMENT ON FUNCTION omd.relations_over IS
 'For rooms: Returns the table or view p_table_code, its partitions and parents, and all views '
 'that read one of them, as schema.name. Locks: none.';
-REVOKE ALL ON FUNCTION omd.relations_over FROM PUBLIC;

@@ -25,4 +25,3 @@ $spell_table$;
 COMMENT ON FUNCTION omd.spell_table IS
 'For rooms: Returns the table code p_table_code in the one spelling under which OMD keeps a lake '
 'table: each part as quote_ident writes it; NULL when it is no name. No locks.';
-REVOKE ALL ON FUNCTION omd.spell_table FROM PUBLIC;

@@ -45,4 +45,3 @@ $table_family$;
 COMMENT ON FUNCTION omd.table_family IS
 'For rooms: Returns the table p_table, its partitions and what inherits from it, and the parents '
 'of all these. Locks: none.';
-REVOKE ALL ON FUNCTION omd.table_family FROM PUBLIC;

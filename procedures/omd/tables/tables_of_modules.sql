@@ -35,4 +35,3 @@ $tables_of_modules$;
 COMMENT ON FUNCTION omd.tables_of_modules IS
 'For rooms: Returns the tables, and the views over them, that runs of the Modules p_module_ids '
 'write. Locks: none.';
-REVOKE ALL ON FUNCTION omd.tables_of_modules FROM PUBLIC;

@@ -35,4 +35,3 @@ $tables_of_run$;
 COMMENT ON FUNCTION omd.tables_of_run IS
 'For rooms: returns the tables that the run p_module_instance_id may have written, as '
 'omd.base_tables names them. p_more: further tables of it that a room knows. Locks: none.';
-REVOKE ALL ON FUNCTION omd.tables_of_run FROM PUBLIC;

@@ -21,4 +21,3 @@ END;
 COMMENT ON FUNCTION omd.target_column_type IS
 'For rooms: Returns the type of the column p_column of the table p_table_code (schema.table) in '
 'this database; NULL when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.target_column_type FROM PUBLIC;

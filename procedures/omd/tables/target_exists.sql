@@ -14,5 +14,4 @@ END;
 COMMENT ON FUNCTION omd.target_exists IS
 'For rooms: Returns whether the table p_table_code (schema.table) exists in this database. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd.target_exists FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.target_exists TO omd_reader;

@@ -27,5 +27,4 @@ $target_relation$;
 COMMENT ON FUNCTION omd.target_relation IS
 'For rooms: Returns the oid of the relation p_table_code (schema.table) in this database; NULL '
 'when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.target_relation FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.target_relation TO omd_reader, omd_data_reader;

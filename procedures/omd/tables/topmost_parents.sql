@@ -34,4 +34,3 @@ $topmost_parents$;
 COMMENT ON FUNCTION omd.topmost_parents IS
 'For rooms: returns the tables at the top of those whose partition or child p_relation is; itself, '
 'where it is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd.topmost_parents FROM PUBLIC;

@@ -31,4 +31,3 @@ $written_tables$;
 COMMENT ON FUNCTION omd.written_tables IS
 'For rooms: Returns the tables that the Module Instance p_module_instance_id may have written: the '
 'target of its Module, and all of its schema where that belongs to a room. Locks: none.';
-REVOKE ALL ON FUNCTION omd.written_tables FROM PUBLIC;

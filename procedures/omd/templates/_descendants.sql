@@ -22,5 +22,4 @@ END;
 COMMENT ON FUNCTION omd._descendants IS
 'Returns the relation p_relation, its partitions and the tables that inherit from it, at every '
 'depth. Locks: none.';
-REVOKE ALL ON FUNCTION omd._descendants FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._descendants TO omd_runner, omd_admin;

@@ -29,4 +29,3 @@ END;
 COMMENT ON FUNCTION omd._fill_template IS
 'Returns p_template with each {key} replaced by the value of the JSON object p_values; a NULL '
 'value becomes the word NULL, and unknown keys stay. No locks.';
-REVOKE ALL ON FUNCTION omd._fill_template FROM PUBLIC;

@@ -83,4 +83,3 @@ END;
 COMMENT ON FUNCTION omd._fitting_templates IS
 'Returns the rollback templates that undo the Module p_module_id now, in the order of their '
 'steps; no row when none fits. Locks: none. DIRECT, "Rollback Procedures".';
-REVOKE ALL ON FUNCTION omd._fitting_templates FROM PUBLIC;

@@ -56,5 +56,4 @@ $has_strangers$;
 COMMENT ON FUNCTION omd._has_strangers IS
 'Returns whether the target of the Module p_module_id, which has a column of instance ids, holds a '
 'row that no instance of it wrote: stamped by another, by a purged one, or by none. Locks: none.';
-REVOKE ALL ON FUNCTION omd._has_strangers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._has_strangers TO omd_reader;

@@ -43,5 +43,4 @@ COMMENT ON FUNCTION omd._instead_of_truncate IS
 'Returns, where the standard rollback of the Module p_module_id is TRUNCATE in this database: the '
 'table, and the statement that deletes the rows of p_instance_array alone with a SELECT that '
 'counts them. Else there is no row. Locks: none.';
-REVOKE ALL ON FUNCTION omd._instead_of_truncate FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._instead_of_truncate TO omd_reader;

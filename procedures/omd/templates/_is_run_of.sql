@@ -27,5 +27,4 @@ $is_run_of$;
 COMMENT ON FUNCTION omd._is_run_of IS
 'Returns whether p_stamp is the ID of a Module Instance of the Module p_module_id; FALSE for NULL '
 'and for a purged instance. Locks: none.';
-REVOKE ALL ON FUNCTION omd._is_run_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._is_run_of TO omd_reader;

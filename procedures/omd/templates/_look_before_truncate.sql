@@ -33,5 +33,4 @@ COMMENT ON FUNCTION omd._look_before_truncate IS
 'Returns the statement that undoes the instances p_instance_array of the Module p_module_id where '
 'its standard rollback, TRUNCATE, would take a row that no instance of it wrote; else NULL. Locks: '
 'the table that may be truncated, ACCESS EXCLUSIVE.';
-REVOKE ALL ON FUNCTION omd._look_before_truncate FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._look_before_truncate TO omd_runner;

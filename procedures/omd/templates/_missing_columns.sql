@@ -68,4 +68,3 @@ COMMENT ON FUNCTION omd._missing_columns IS
 'Returns the columns that the rollback templates of the Module p_module_id name and its target '
 'lacks: column_name, which is NULL when none was named, and argument, the parameter of '
 'register_module that names it. Locks: none.';
-REVOKE ALL ON FUNCTION omd._missing_columns FROM PUBLIC;

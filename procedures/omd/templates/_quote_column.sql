@@ -19,4 +19,3 @@ END;
 COMMENT ON FUNCTION omd._quote_column IS
 'Returns the column name p_column quoted for the dialect of p_platform_code (POSTGRES or SPARK). '
 'No locks.';
-REVOKE ALL ON FUNCTION omd._quote_column FROM PUBLIC;

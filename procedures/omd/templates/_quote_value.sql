@@ -19,4 +19,3 @@ END;
 COMMENT ON FUNCTION omd._quote_value IS
 'Returns the text p_value as a literal in the dialect of p_platform_code (POSTGRES or SPARK). No '
 'locks.';
-REVOKE ALL ON FUNCTION omd._quote_value FROM PUBLIC;

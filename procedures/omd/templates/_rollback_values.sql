@@ -100,4 +100,3 @@ $rollback_values$;
 COMMENT ON FUNCTION omd._rollback_values IS
 'Returns a JSON object with the value of each placeholder of a rollback template when the '
 'instances p_instance_array of the Module p_module_id are undone. Locks: none.';
-REVOKE ALL ON FUNCTION omd._rollback_values FROM PUBLIC;

@@ -38,4 +38,3 @@ $sharing_modules$;
 COMMENT ON FUNCTION omd._sharing_modules IS
 'Returns the Modules that load the relation p_relation, or load rows of it through a partition, a '
 'parent, an inheriting table or a view. Locks: none.';
-REVOKE ALL ON FUNCTION omd._sharing_modules FROM PUBLIC;

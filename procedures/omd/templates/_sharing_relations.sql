@@ -59,4 +59,3 @@ END;
 COMMENT ON FUNCTION omd._sharing_relations IS
 'Returns the relation p_relation and all through which its rows may be written too: partitions, '
 'parents, inheriting tables, views. Locks: none.';
-REVOKE ALL ON FUNCTION omd._sharing_relations FROM PUBLIC;

@@ -15,4 +15,3 @@ END;
 
 COMMENT ON FUNCTION omd._takes_delete IS
 'Returns whether rows can be deleted from the relation p_relation. Locks: none.';
-REVOKE ALL ON FUNCTION omd._takes_delete FROM PUBLIC;

@@ -53,4 +53,3 @@ COMMENT ON FUNCTION omd._truncate_would_harm IS
 'Returns whether the target of the Module p_module_id must not be truncated to undo a run: it is '
 'no table, foreign keys refer to it, or other Modules load rows of it. Modules that share a table '
 'without the insert instance id do not count. Locks: none.';
-REVOKE ALL ON FUNCTION omd._truncate_would_harm FROM PUBLIC;

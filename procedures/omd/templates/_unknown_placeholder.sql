@@ -21,4 +21,3 @@ END;
 
 COMMENT ON FUNCTION omd._unknown_placeholder IS
 'Returns a placeholder in a rollback template that there is not; NULL: each is known. Locks: none.';
-REVOKE ALL ON FUNCTION omd._unknown_placeholder FROM PUBLIC;

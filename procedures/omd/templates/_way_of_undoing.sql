@@ -27,4 +27,3 @@ END;
 COMMENT ON FUNCTION omd._way_of_undoing IS
 'Returns the statements that would undo a run of the Module p_module_id; NULL when it could not be '
 'undone as it is registered now. Locks: none.';
-REVOKE ALL ON FUNCTION omd._way_of_undoing FROM PUBLIC;

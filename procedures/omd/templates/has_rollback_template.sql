@@ -13,4 +13,3 @@ END;
 
 COMMENT ON FUNCTION omd.has_rollback_template IS
 'For rooms: Returns whether a rollback template fits the Module p_module_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd.has_rollback_template FROM PUBLIC;

@@ -97,5 +97,4 @@ COMMENT ON PROCEDURE omd.register_area_rollback IS
 'present value, FALSE at first. p_is_removed: TRUE removes the step, or does nothing where there '
 'is none. An installation writes the standard ones anew. Errors: OM005, OM006, OM013. Locks: the '
 'row. DIRECT, "Rollback Procedures". Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.register_area_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_area_rollback TO omd_admin;

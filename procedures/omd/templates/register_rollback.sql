@@ -143,5 +143,4 @@ COMMENT ON PROCEDURE omd.register_rollback IS
 'stay on purpose; else (FALSE at first) a rollback that leaves a row is refused. p_is_removed: '
 'TRUE removes the step, or does nothing where there is none. Errors: OM002, OM005, OM013, OM209. '
 'Locks: the Module row. DIRECT, "Rollback Procedures".';
-REVOKE ALL ON PROCEDURE omd.register_rollback FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.register_rollback TO omd_admin;

@@ -20,5 +20,4 @@ $refused_commit$;
 
 COMMENT ON FUNCTION omd._refused_commit IS
 'Returns the message that a COMMIT in a function or in a transaction block gets. Locks: none.';
-REVOKE ALL ON FUNCTION omd._refused_commit FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._refused_commit TO omd_runner, omd_admin;

@@ -27,5 +27,4 @@ COMMENT ON PROCEDURE omd.ask_whether_to_commit IS
 'For rooms: Returns p_can_commit, whether the procedure that calls it can commit; it can''t when '
 'it was called in a transaction block or from a function. Call it first, from a procedure without '
 'SET and SECURITY DEFINER. Locks: none.';
-REVOKE ALL ON PROCEDURE omd.ask_whether_to_commit FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.ask_whether_to_commit TO omd_runner, omd_admin;

@@ -27,4 +27,3 @@ COMMENT ON FUNCTION omd.hold_off_vacuum IS
 'before a lock that is waited for shortly. Errors: 55P03, a vacuum that somebody has begun, or one '
 'against wraparound, holds the table for longer than deadlock_timeout and half a second. Locks: '
 'the table, SHARE UPDATE EXCLUSIVE, which stops no load.';
-REVOKE ALL ON FUNCTION omd.hold_off_vacuum FROM PUBLIC;

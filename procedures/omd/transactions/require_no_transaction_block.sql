@@ -28,5 +28,4 @@ COMMENT ON PROCEDURE omd.require_no_transaction_block IS
 'For rooms: Raises OM018 when the procedure that calls it can''t commit, because it was called in '
 'a transaction block or from a function. p_routine: the name of that procedure. Call it first, '
 'from a procedure without SET and SECURITY DEFINER. Errors: OM005, OM018. Locks: none.';
-REVOKE ALL ON PROCEDURE omd.require_no_transaction_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.require_no_transaction_block TO omd_runner, omd_admin;

@@ -21,4 +21,3 @@ $require_read_committed$;
 
 COMMENT ON FUNCTION omd.require_read_committed IS
 'For rooms: Raises OM014 unless the transaction is READ COMMITTED. Locks: none.';
-REVOKE ALL ON FUNCTION omd.require_read_committed FROM PUBLIC;

@@ -52,4 +52,3 @@ COMMENT ON FUNCTION omd.transaction_before IS
 'For rooms: Returns the oldest open transaction of this database, other than that of the caller, '
 'that began at p_moment or before: p_since, its start (-infinity: that can''t be seen), and p_who, '
 'its name; NULL when there is none. Prepared transactions are not here. Locks: none.';
-REVOKE ALL ON FUNCTION omd.transaction_before FROM PUBLIC;

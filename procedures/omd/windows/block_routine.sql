@@ -36,4 +36,3 @@ COMMENT ON FUNCTION omd.block_routine IS
 'For rooms: Returns p_routine, which lets the views of the source p_source_code show a block '
 '(NULL: they need no call), and p_after_id, the number that the block behind p_start_pos and '
 'p_start_id begins after; 0: it begins at the beginning. Locks: none.';
-REVOKE ALL ON FUNCTION omd.block_routine FROM PUBLIC;

@@ -30,5 +30,4 @@ $block_stands$;
 COMMENT ON FUNCTION omd.block_stands IS
 'For rooms: Returns whether a block of the source p_source_code may end at p_end_id, so that no '
 'undo has reached over its end. Locks: none.';
-REVOKE ALL ON FUNCTION omd.block_stands FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.block_stands TO omd_runner;

@@ -39,4 +39,3 @@ COMMENT ON FUNCTION omd.block_start IS
 'p_source_code begins after, which the Module p_module_id reads: where its newest window that '
 'counts has ended. NULL and the least bigint: at the beginning; a time and the least bigint: it '
 'has read by a time until now. Locks: none.';
-REVOKE ALL ON FUNCTION omd.block_start FROM PUBLIC;

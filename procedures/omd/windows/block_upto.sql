@@ -38,4 +38,3 @@ COMMENT ON FUNCTION omd.block_upto IS
 'For rooms: Returns a time up to which the positions of the source p_source_code are those whose '
 'number is at most p_id; NULL where the newest one has a smaller number, or the kind of the source '
 'has no blocks. Locks: none.';
-REVOKE ALL ON FUNCTION omd.block_upto FROM PUBLIC;

@@ -30,5 +30,4 @@ COMMENT ON FUNCTION omd.block_view IS
 'For rooms: Returns the view or table by which a block of the table or view p_table_code is read: '
 'itself, unless its room says another one. Errors: those of the room where a block of it can''t be '
 'read. Locks: none.';
-REVOKE ALL ON FUNCTION omd.block_view FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.block_view TO omd_runner;

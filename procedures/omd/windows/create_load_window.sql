@@ -134,5 +134,4 @@ COMMENT ON PROCEDURE omd.create_load_window IS
 'OM010 (no end, an end before the start, or one beyond the years 1 to 9999), OM019 (another kind '
 'than the windows before), OM101, OM102, OM105. Locks: the instance row. May be NULL: '
 'p_start_value, p_start_id. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd.create_load_window FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.create_load_window TO omd_runner;

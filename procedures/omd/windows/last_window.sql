@@ -54,5 +54,4 @@ COMMENT ON FUNCTION omd.last_window IS
 'For rooms: Returns where the last load window of the Module p_module_id ends that counts (its run '
 'has succeeded, and it was not withdrawn), and of which run and source it is; no row when none '
 'counts. Locks: none.';
-REVOKE ALL ON FUNCTION omd.last_window FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.last_window TO omd_reader;

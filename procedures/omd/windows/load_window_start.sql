@@ -30,4 +30,3 @@ $load_window_start$;
 COMMENT ON FUNCTION omd.load_window_start IS
 'For rooms: Returns where the next load window of the Module p_module_id starts: where the '
 'newest one that counts has ended; NULL: at the very beginning. Locks: none.';
-REVOKE ALL ON FUNCTION omd.load_window_start FROM PUBLIC;

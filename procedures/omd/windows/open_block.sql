@@ -39,5 +39,4 @@ COMMENT ON PROCEDURE omd.open_block IS
 'block behind p_start_pos and p_start_id up to p_end_id. Errors: OM114: rows of the block are '
 'being taken back, or were taken back since it was planned; those of the room. Locks: the source, '
 'beside readers and those who add to it. Call it before other locks.';
-REVOKE ALL ON PROCEDURE omd.open_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.open_block TO omd_runner;

@@ -45,4 +45,3 @@ COMMENT ON FUNCTION omd.plan_block IS
 'behind p_pos and p_id, of positions not after p_upto, with at most p_maxstep keys, but at least '
 'one change. Returns its end p_end_pos and p_end_id (NULL: there is nothing new), p_key_count, '
 'p_is_full (it has as many keys as it may have) and p_min_pos, its first position. Locks: none.';
-REVOKE ALL ON FUNCTION omd.plan_block FROM PUBLIC;

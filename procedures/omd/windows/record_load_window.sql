@@ -32,4 +32,3 @@ COMMENT ON FUNCTION omd.record_load_window IS
 'For rooms: Records that p_module_instance_id, of the Module p_module_id, reads (p_start_value '
 'and p_start_id, p_end_value and p_end_id], by positions of the source p_source_code (omd.source); '
 'NULL: of another one. Locks: none.';
-REVOKE ALL ON FUNCTION omd.record_load_window FROM PUBLIC;

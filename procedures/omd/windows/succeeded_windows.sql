@@ -40,4 +40,3 @@ COMMENT ON FUNCTION omd.succeeded_windows IS
 'For rooms: Returns the load windows (start_value and start_id, end_value and end_id] of the '
 'successful instances of the Module p_module_id that overlap (p_start_value and p_start_id, '
 'p_end_value and p_end_id] and are not undone. Locks: none.';
-REVOKE ALL ON FUNCTION omd.succeeded_windows FROM PUBLIC;

@@ -55,5 +55,4 @@ COMMENT ON FUNCTION omd._stamp_column IS
 'Returns the column of the target of the Module p_module_id that holds the instance ids, whether '
 'it holds numbers, and whether an index over all rows begins with it; no row where the target has '
 'no such column. Locks: none.';
-REVOKE ALL ON FUNCTION omd._stamp_column FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd._stamp_column TO omd_reader;

@@ -85,5 +85,4 @@ COMMENT ON FUNCTION omd.audit_column_values IS
 'There is no row when all is well. It reads the whole table with the rights of the caller. '
 'Errors: OM002, OM005, OM009, OM202, OM204. Locks: ACCESS SHARE on the target. May be NULL: '
 'module_instance_id.';
-REVOKE ALL ON FUNCTION omd.audit_column_values FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.audit_column_values TO omd_reader;

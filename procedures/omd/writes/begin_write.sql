@@ -24,5 +24,4 @@ COMMENT ON FUNCTION omd.begin_write IS
 'record_write, which no other write has, and the time that its rows bear in omd_insert_datetime '
 '(stamp_datetime). Call it once per write, before its partitions. Errors: OM004, OM005. Locks: '
 'none. Call again when the answer was lost.';
-REVOKE ALL ON FUNCTION omd.begin_write FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.begin_write TO omd_runner;

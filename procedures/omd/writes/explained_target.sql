@@ -66,4 +66,3 @@ COMMENT ON FUNCTION omd.explained_target IS
 'column p_column (NULL: none) as value: the statement chain, whose parameter is the key; relation, '
 'the table; problem, why it can''t be read. All are NULL where the table is the target of no '
 'Module in this database. Locks: none.';
-REVOKE ALL ON FUNCTION omd.explained_target FROM PUBLIC;

@@ -19,5 +19,4 @@ $insert_column$;
 COMMENT ON FUNCTION omd.insert_column IS
 'For rooms: Returns the column of the target of the Module p_module_id that holds the Module '
 'Instance which inserted a row; NULL when there is no such Module. Locks: none.';
-REVOKE ALL ON FUNCTION omd.insert_column FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.insert_column TO omd_runner;

@@ -44,4 +44,3 @@ COMMENT ON FUNCTION omd.key_match IS
 'For rooms: Returns how a row t is found by the key p_key (an object of columns and values) of a '
 'relation whose columns have the types p_types: definitions, the columns of jsonb_to_record($1) AS '
 'k, and the condition that joins t. problem: what is wrong with the key; else NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd.key_match FROM PUBLIC;

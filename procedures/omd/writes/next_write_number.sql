@@ -19,5 +19,4 @@ $next_write_number$;
 COMMENT ON FUNCTION omd.next_write_number IS
 'Returns a number for record_write that no other write has. Call it once per write, before its '
 'partitions. Locks: none. Call again when the answer was lost.';
-REVOKE ALL ON FUNCTION omd.next_write_number FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.next_write_number TO omd_runner;

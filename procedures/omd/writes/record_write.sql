@@ -63,5 +63,4 @@ COMMENT ON PROCEDURE omd.record_write IS
 'table. p_row_count: rows written. Errors: OM004, OM005, OM007, OM013, OM014, OM101, OM102, '
 'OM107. Locks: the instance row FOR SHARE; another attempt of the partition waits for the end of '
 'the transaction.';
-REVOKE ALL ON PROCEDURE omd.record_write FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd.record_write TO omd_runner;

@@ -25,5 +25,4 @@ END;
 COMMENT ON FUNCTION omd.recorded_write IS
 'Returns how many rows an earlier attempt of a partition has committed (see record_write); NULL '
 'when none has. Locks: none. May be NULL: the value.';
-REVOKE ALL ON FUNCTION omd.recorded_write FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.recorded_write TO omd_runner;

@@ -24,4 +24,3 @@ $shown_stamp_columns$;
 COMMENT ON FUNCTION omd.shown_stamp_columns IS
 'For rooms: Returns the columns of the table or view p_table_code that may name the run which '
 'wrote a row: omd.stamp_columns of each table under it. Locks: none.';
-REVOKE ALL ON FUNCTION omd.shown_stamp_columns FROM PUBLIC;

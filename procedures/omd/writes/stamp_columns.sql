@@ -28,4 +28,3 @@ COMMENT ON FUNCTION omd.stamp_columns IS
 'For rooms: Returns the columns of the table p_table_code that name the run which wrote a row: '
 'first those of updates, then those of insertions, of all Modules that load it; none where none '
 'does. Locks: none.';
-REVOKE ALL ON FUNCTION omd.stamp_columns FROM PUBLIC;

@@ -34,5 +34,4 @@ COMMENT ON FUNCTION omd.stamp_datetime IS
 'Returns the time that rows which the Module Instance p_module_instance_id writes from now on '
 'bear in omd_insert_datetime: now, and never before its start. Ask after the begin is committed. '
 'Errors: OM004, OM005. Locks: none. Call again when the answer was lost.';
-REVOKE ALL ON FUNCTION omd.stamp_datetime FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd.stamp_datetime TO omd_runner;

@@ -26,5 +26,4 @@ END;
 COMMENT ON FUNCTION omd_decision._batch_size IS
 'Returns the batch size that a run of the stage document p_definition uses: 1 where a link that '
 'is no array forces it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._batch_size FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._batch_size TO omd_reader, omd_runner;

@@ -63,5 +63,4 @@ COMMENT ON FUNCTION omd_decision._bounds_sql IS
 'Returns a SELECT of the waves of the stage document p_definition, which is in KEY, in order: '
 'for each link that is no buffer link the greatest sort key of its records, and that of the keys '
 'whose attempt looks at it. Its parameters are those of _records_sql. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._bounds_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._bounds_sql TO omd_reader, omd_runner;

@@ -64,5 +64,4 @@ COMMENT ON FUNCTION omd_decision._buffers IS
 'the wave, or 0 for NULL. The other parameters are those of _cycles. Errors: OM285: a buffer '
 'link that is no array is empty; OM289: a NULL arrival; OM290: a double one; OM291. Locks: '
 'ACCESS SHARE on the sources.';
-REVOKE ALL ON FUNCTION omd_decision._buffers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._buffers TO omd_reader, omd_runner;

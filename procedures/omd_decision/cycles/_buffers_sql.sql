@@ -127,5 +127,4 @@ COMMENT ON FUNCTION omd_decision._buffers_sql IS
 'Returns a SELECT of the buffer links of the stage document p_definition: one row per wave with '
 'their parameters, or with p_are_rejects what a buffer link that is no array has beyond its '
 'first record (NULL: there can be none). Its parameters are those of _records_sql. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._buffers_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._buffers_sql TO omd_reader, omd_runner;

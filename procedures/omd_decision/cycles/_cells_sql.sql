@@ -144,5 +144,4 @@ COMMENT ON FUNCTION omd_decision._cells_sql IS
 'them, with their counts and the sort key, where there are rejects or further primary records. '
 'unfit is the number of a link with a NULL or double arrival. Its parameters are those of '
 '_records_sql. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._cells_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._cells_sql TO omd_reader, omd_runner;

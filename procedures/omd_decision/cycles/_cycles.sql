@@ -247,5 +247,4 @@ COMMENT ON FUNCTION omd_decision._cycles IS
 'and the sort key of wave and key. The last row, without cycle_no and link, has in inputs how '
 'many rows and waves were read. Errors: OM289: a source lacks something, or a NULL arrival; '
 'OM290: a double one; OM291: an array has too many records. Locks: ACCESS SHARE on the sources.';
-REVOKE ALL ON FUNCTION omd_decision._cycles FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._cycles TO omd_reader, omd_runner;

@@ -269,5 +269,4 @@ COMMENT ON FUNCTION omd_decision._cycles_across_keys IS
 'Returns what _cycles returns, for a stage document p_definition in KEY with a batch size of 2 '
 'or more. Errors: OM289: a NULL arrival; OM290: a double one; OM291. Locks: ACCESS SHARE on the '
 'sources.';
-REVOKE ALL ON FUNCTION omd_decision._cycles_across_keys FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._cycles_across_keys TO omd_reader, omd_runner;

@@ -24,5 +24,4 @@ END;
 COMMENT ON FUNCTION omd_decision._key_sql IS
 'Returns an SQL expression for the key, as an object, of a row p_alias of _records_sql; NULL in '
 'BATCH. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._key_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._key_sql TO omd_reader, omd_runner;

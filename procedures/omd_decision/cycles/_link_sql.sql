@@ -36,5 +36,4 @@ COMMENT ON FUNCTION omd_decision._link_sql IS
 'Returns a SELECT of the records of the link p_number of the stage document p_definition, in '
 'order: wave, its sort key, sort key, key, arrival and record. Its parameters are those of '
 '_records_sql. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._link_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._link_sql TO omd_reader, omd_runner;

@@ -41,5 +41,4 @@ $next_record$;
 COMMENT ON FUNCTION omd_decision._next_record IS
 'Returns the next record of the link p_link from its cursor, or NULLs. p_former: the record before '
 'it. Errors: OM289: a NULL arrival; OM290: that of p_former again. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._next_record FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._next_record TO omd_reader, omd_runner;

@@ -46,5 +46,4 @@ COMMENT ON FUNCTION omd_decision._preview IS
 'Returns the document of the stage p_stage_code, with the views that a run reads, and the window '
 'that it would read now, up to p_end_value; NULL where it has none. Views of changes show its '
 'block until the transaction ends. Errors: OM005, OM080. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._preview FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._preview TO omd_reader;

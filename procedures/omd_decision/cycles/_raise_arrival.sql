@@ -40,5 +40,4 @@ $raise_arrival$;
 COMMENT ON FUNCTION omd_decision._raise_arrival IS
 'Raises the error of the link p_link whose arrivals in p_wave and p_key are p_arrivals, with a '
 'NULL or a double one. Errors: OM289, OM290. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._raise_arrival FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._raise_arrival TO omd_reader, omd_runner;

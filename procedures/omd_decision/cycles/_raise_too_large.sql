@@ -32,5 +32,4 @@ $raise_too_large$;
 COMMENT ON FUNCTION omd_decision._raise_too_large IS
 'Raises OM291: an array value of the link p_link has p_rows records in p_wave and p_key. Errors: '
 'OM291. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._raise_too_large FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._raise_too_large TO omd_reader, omd_runner;

@@ -106,5 +106,4 @@ COMMENT ON FUNCTION omd_decision._records_sql IS
 'p_definition: w, the wave; k1, …, the keys, or b, the batch from 0; l, the number of the link; '
 'a, the arrival; r1, …, the row in the column of its link. $1 is the only wave to read, and ($2, '
 '$3] the window; NULL: no bound. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._records_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._records_sql TO omd_reader, omd_runner;

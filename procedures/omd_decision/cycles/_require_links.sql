@@ -34,5 +34,4 @@ $require_links$;
 COMMENT ON FUNCTION omd_decision._require_links IS
 'Raises an error unless every link of the stage document p_definition can be read in the '
 'database. Errors: OM289. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._require_links FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._require_links TO omd_reader, omd_runner;

@@ -66,5 +66,4 @@ COMMENT ON FUNCTION omd_decision.cycles IS
 'NULL arrival; OM290: a double arrival; OM291: an array has too many records. Locks: ACCESS SHARE '
 'on the sources. May be NULL: wave, key, cycle_no, invocation_no, link, arrival, code, '
 'cause_link, inputs, params.';
-REVOKE ALL ON FUNCTION omd_decision.cycles FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision.cycles TO omd_reader;

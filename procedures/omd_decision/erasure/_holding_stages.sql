@@ -23,4 +23,3 @@ $holding_stages$;
 COMMENT ON FUNCTION omd_decision._holding_stages IS
 'Returns the versions of stages that read one of p_holders, [{"relations", "columns": {column: '
 'attribute of the key}}], with these columns. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._holding_stages FROM PUBLIC;

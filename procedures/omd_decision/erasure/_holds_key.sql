@@ -34,4 +34,3 @@ $holds_key$;
 COMMENT ON FUNCTION omd_decision._holds_key IS
 'Returns whether an object in p_document has one of p_keys in the properties p_columns, {property: '
 'attribute of the key}. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._holds_key FROM PUBLIC;

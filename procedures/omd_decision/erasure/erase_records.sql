@@ -43,4 +43,3 @@ COMMENT ON FUNCTION omd_decision.erase_records IS
 'For rooms: Deletes the cycles and rejects that hold one of p_keys, of stages that read one of '
 'p_holders, [{"relations", "columns": {column: attribute of the key}}], and returns how many. '
 'Locks: these rows.';
-REVOKE ALL ON FUNCTION omd_decision.erase_records FROM PUBLIC;

@@ -37,4 +37,3 @@ $outputs_of$;
 COMMENT ON FUNCTION omd_decision.outputs_of IS
 'For rooms: Returns the tables into which stages that read one of p_holders write, and the columns '
 'of it that its column omd_key has; NULL: it has not all of them. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision.outputs_of FROM PUBLIC;

@@ -44,4 +44,3 @@ $save_stage_inputs$;
 COMMENT ON FUNCTION omd_decision._save_stage_inputs IS
 'Tells process control what the runs of the stage with the Module p_module_id and the document '
 'p_definition read. Locks: the Module, where something is new.';
-REVOKE ALL ON FUNCTION omd_decision._save_stage_inputs FROM PUBLIC;

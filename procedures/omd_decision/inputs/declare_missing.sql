@@ -26,5 +26,4 @@ END;
 COMMENT ON FUNCTION omd_decision.declare_missing IS
 'For rooms: tells process control what stages read of which it does not know yet, 50 at a time. '
 'omd.maintain_rooms calls it. Errors: OM018: another calls it. Locks: their Modules.';
-REVOKE ALL ON FUNCTION omd_decision.declare_missing FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision.declare_missing TO omd_runner, omd_admin;

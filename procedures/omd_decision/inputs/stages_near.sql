@@ -30,4 +30,3 @@ $stages_near$;
 
 COMMENT ON FUNCTION omd_decision.stages_near IS
 'For rooms: Returns the Modules of the stages that read one of p_table_codes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision.stages_near FROM PUBLIC;

@@ -43,4 +43,3 @@ COMMENT ON FUNCTION omd_decision._guard_rows IS
 'Refuses rows of a Module Instance that is no executing run of a stage. Errors: OM101, OM102: it '
 'has ended meanwhile, or does not proceed; OM107: its lease has expired; OM181. Locks: the '
 'instance row FOR SHARE, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_decision._guard_rows FROM PUBLIC;

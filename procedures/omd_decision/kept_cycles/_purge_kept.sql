@@ -65,5 +65,4 @@ COMMENT ON FUNCTION omd_decision._purge_kept IS
 'Deletes p_limit cycles and p_limit rejects of the first run after p_last_id that has kept some '
 'and began before p_before. It returns the last run with nothing left, NULL at the end, and adds '
 'the rows to p_deleted. Locks: the deleted rows.';
-REVOKE ALL ON FUNCTION omd_decision._purge_kept FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._purge_kept TO omd_admin;

@@ -88,4 +88,3 @@ COMMENT ON FUNCTION omd_decision.decided IS
 'call the columns of cycles; these are NULL where nothing is kept, or nothing says which call it '
 'was. params, result and trace are for omd_data_reader. No row where it is no run of a stage. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision.decided FROM PUBLIC;

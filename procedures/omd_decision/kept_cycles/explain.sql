@@ -72,5 +72,4 @@ COMMENT ON FUNCTION omd_decision.explain IS
 'Errors: OM005: '
 'p_module_instance_id is NULL. Locks: none. May be NULL: wave, key, cycle_no, invocation_no, link, '
 'arrival, code, cause_link, inputs, params, result, trace, outputs.';
-REVOKE ALL ON FUNCTION omd_decision.explain FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision.explain TO omd_reader;

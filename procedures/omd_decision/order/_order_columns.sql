@@ -43,5 +43,4 @@ END;
 COMMENT ON FUNCTION omd_decision._order_columns IS
 'Returns the columns that order the records of the stage document p_definition: the wave (w) and '
 'the keys (k1, …), with their families. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._order_columns FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._order_columns TO omd_reader, omd_runner;

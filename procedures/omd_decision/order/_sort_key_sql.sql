@@ -44,5 +44,4 @@ $sort_key_sql$;
 COMMENT ON FUNCTION omd_decision._sort_key_sql IS
 'Returns an SQL expression for the sort key of the expression p_expression, whose type is of the '
 'family p_family (see _type_family), in p_direction, ASC or DESC. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._sort_key_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._sort_key_sql TO omd_reader, omd_runner;

@@ -24,5 +24,4 @@ END;
 COMMENT ON FUNCTION omd_decision._wave_sort_key_sql IS
 'Returns an SQL expression for the sort key of wave and keys of a row p_alias of _records_sql. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._wave_sort_key_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._wave_sort_key_sql TO omd_reader, omd_runner;

@@ -38,5 +38,4 @@ COMMENT ON FUNCTION omd_decision._name_unfit IS
 'Raises the error of a call in the table pg_temp.omd_called whose answer does not fit the stage '
 'document p_definition; p_ruleset_code: the ruleset. It returns when all fit. Errors: OM284. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._name_unfit FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._name_unfit TO omd_runner;

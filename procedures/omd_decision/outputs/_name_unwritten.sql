@@ -132,5 +132,4 @@ COMMENT ON FUNCTION omd_decision._name_unwritten IS
 'of the calls with wave, key, cycle_no, invocation_no, params and result; $1 is the stage '
 'document, ($2, $3] the window. It returns when there is none. Errors: OM181, OM284; those of '
 'p_calls. Locks: what writing takes.';
-REVOKE ALL ON FUNCTION omd_decision._name_unwritten FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._name_unwritten TO omd_runner;

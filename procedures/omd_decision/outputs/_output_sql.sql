@@ -103,5 +103,4 @@ COMMENT ON FUNCTION omd_decision._output_sql IS
 'Returns the INSERT of the records of the output p_output of the stage document p_definition, '
 'from the rows of called. p_insert_column: the column that tells the run. $1 is the run, $2 the '
 'code of the Module, $3 the version of the ruleset. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._output_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._output_sql TO omd_runner;

@@ -66,5 +66,4 @@ $require_fit$;
 COMMENT ON FUNCTION omd_decision._require_fit IS
 'Raises an error unless p_result, what a ruleset has answered, fits the outputs of the stage '
 'document p_definition. p_detail: the call, for the error. Errors: OM284. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._require_fit FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._require_fit TO omd_runner;

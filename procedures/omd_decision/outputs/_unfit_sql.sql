@@ -24,5 +24,4 @@ END;
 COMMENT ON FUNCTION omd_decision._unfit_sql IS
 'Returns an SQL condition on a call c: its answer is no object, or what it gives to an output of '
 'the stage document p_definition has the wrong type. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._unfit_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._unfit_sql TO omd_runner;

@@ -63,5 +63,4 @@ COMMENT ON FUNCTION omd_decision._write_sql IS
 'Returns the further parts of a WITH whose part called has calls and rejects: they write outputs '
 '(out_1, …), cycles and rejects of the stage document p_definition. p_insert_column: the column '
 'of the outputs that tells the run. $1 to $3 are those of _output_sql. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._write_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._write_sql TO omd_runner;

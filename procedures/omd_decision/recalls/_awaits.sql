@@ -26,5 +26,4 @@ $awaits$;
 COMMENT ON FUNCTION omd_decision._awaits IS
 'Returns what a recall took back and the stage p_stage_code must not read past; NULL: nothing. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._awaits FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._awaits TO omd_runner;

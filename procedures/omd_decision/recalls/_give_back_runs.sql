@@ -66,5 +66,4 @@ COMMENT ON FUNCTION omd_decision._give_back_runs IS
 'Writes down that the runs p_instance_array of the stage p_stage_id, whose rows have gone, are '
 'undone by p_recall_instance_id, the run of the recall p_recall_id, because of p_reason, and that '
 'their windows are to be taken again. Locks: the instances.';
-REVOKE ALL ON FUNCTION omd_decision._give_back_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._give_back_runs TO omd_admin;

@@ -65,5 +65,4 @@ COMMENT ON FUNCTION omd_decision._recalled_stages IS
 'Returns the stages of those runs of p_instance_array that are runs of stages, with the runs that '
 'stand (instance_array) and those that execute outside of the database (executing_array), the '
 'output tables and their column of instance ids. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._recalled_stages FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._recalled_stages TO omd_admin;

@@ -66,4 +66,3 @@ COMMENT ON FUNCTION omd_decision._take_return IS
 'Lets the run p_module_instance_id of the Module p_module_id, a stage with the document '
 'p_definition, take a window again that a recall took back, and returns whether there is one. '
 'Locks: the entry.';
-REVOKE ALL ON FUNCTION omd_decision._take_return FROM PUBLIC;

@@ -84,5 +84,4 @@ COMMENT ON FUNCTION omd_decision.recall_effects IS
 'of stages: a row per run and output, with action UNDO, GIVE_UP or BLOCKED, the rows that go, how '
 'it comes again and what is in the way. p_is_counted FALSE: no rows are counted. It reads with the '
 'rights of the caller. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision.recall_effects FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision.recall_effects TO omd_admin;

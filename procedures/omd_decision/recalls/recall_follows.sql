@@ -23,4 +23,3 @@ COMMENT ON FUNCTION omd_decision.recall_follows IS
 'For rooms: Returns the runs of stages that must go with those of p_instance_array: none, since '
 'each window is decided by itself. p_again_array: those that come again; it changes nothing here. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision.recall_follows FROM PUBLIC;

@@ -24,4 +24,3 @@ COMMENT ON FUNCTION omd_decision.recall_locks IS
 'For rooms: Locks the stages of the runs p_instance_array against being removed, until the '
 'transaction ends; what keeps runs from beginning is the row of the Module. Locks: these stages, '
 'in the order of their ids.';
-REVOKE ALL ON FUNCTION omd_decision.recall_locks FROM PUBLIC;

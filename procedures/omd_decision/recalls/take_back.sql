@@ -64,5 +64,4 @@ COMMENT ON FUNCTION omd_decision.take_back IS
 'of p_reason: the rows of their outputs go, and their windows are to be taken again. What was '
 'decided is kept, for comparison. Returns the rows that have gone, per run and output. Errors: '
 'OM112: rows of others refer to them. Locks: the rows; the instances.';
-REVOKE ALL ON FUNCTION omd_decision.take_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision.take_back TO omd_admin;

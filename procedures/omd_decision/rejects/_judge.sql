@@ -73,5 +73,4 @@ COMMENT ON FUNCTION omd_decision._judge IS
 'Raises an error when the stage document p_definition forbids what a run has rejected. p_counts: '
 'a list of {"link", "code", "count"} with wave, key, sort_key and arrival of the first record. '
 'Errors: OM280: LEFTOVER; OM281: KEY_MISMATCH; OM282: more than abort_after. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._judge FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._judge TO omd_runner;

@@ -30,5 +30,4 @@ END;
 COMMENT ON FUNCTION omd_decision._reject_text IS
 'Returns why a record is rejected with p_code, in words; p_cycle_no and p_cause_link: those of a '
 'failed attempt. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._reject_text FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._reject_text TO omd_runner;

@@ -42,5 +42,4 @@ COMMENT ON FUNCTION omd_decision._require_rejects IS
 'Refuses p_rejects, where it is no list of {"link", "code", "count"} and the first "arrival", of '
 'links of the stage document p_definition; NULL is no list to refuse. p_argument: where it stands. '
 'Errors: OM013. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._require_rejects FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._require_rejects TO omd_runner;

@@ -26,5 +26,4 @@ COMMENT ON PROCEDURE omd_decision.judge_rejects IS
 'such record the error names it. Call it before anything is written. Errors: OM005: an argument is'
 ' NULL; OM013: p_counts is no such list; OM181: it is no run of a stage; OM280: LEFTOVER; OM281: '
 'KEY_MISMATCH; OM282: more rejects than abort_after. Locks: none.';
-REVOKE ALL ON PROCEDURE omd_decision.judge_rejects FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.judge_rejects TO omd_runner;

@@ -67,5 +67,4 @@ COMMENT ON FUNCTION omd_decision._activate IS
 'Activates the version p_version of the ruleset p_ruleset_code, for runs from p_effective_from '
 '(NULL: now) until p_effective_to. Errors: OM013: the end is not after the start; OM180: a test '
 'case has not passed. Locks: the ruleset.';
-REVOKE ALL ON FUNCTION omd_decision._activate FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._activate TO omd_admin;

@@ -33,5 +33,4 @@ $content_hash$;
 COMMENT ON FUNCTION omd_decision._content_hash IS
 'Returns the SHA-256 of the content p_content of a ruleset of the kind p_kind, in hex; of a '
 'FUNCTION that of its definition, NULL when there is no such function. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._content_hash FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._content_hash TO omd_runner;

@@ -34,5 +34,4 @@ $function$;
 COMMENT ON FUNCTION omd_decision._function IS
 'Returns the function from jsonb to jsonb that the content p_content of a ruleset names; NULL '
 'when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._function FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._function TO omd_runner;

@@ -98,4 +98,3 @@ $model_problems$;
 
 COMMENT ON FUNCTION omd_decision._model_problems IS
 'Returns what is wrong with the JSON decision model p_model: path and text. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._model_problems FROM PUBLIC;

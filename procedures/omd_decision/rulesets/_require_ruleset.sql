@@ -61,4 +61,3 @@ COMMENT ON FUNCTION omd_decision._require_ruleset IS
 'Returns the version of the ruleset that a run of the stage p_stage_id takes at p_effective_at '
 'in p_engine (POSTGRES or SPARK). Errors: OM286: there is none; OM287: its function has changed; '
 'OM288: it does not run there. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._require_ruleset FROM PUBLIC;

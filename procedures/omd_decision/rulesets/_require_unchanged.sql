@@ -35,5 +35,4 @@ $require_unchanged$;
 COMMENT ON FUNCTION omd_decision._require_unchanged IS
 'Raises an error when the function of the version p_version of the ruleset p_ruleset_code has '
 'changed since it was defined. Errors: OM287. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._require_unchanged FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._require_unchanged TO omd_reader, omd_runner;

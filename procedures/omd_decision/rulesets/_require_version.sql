@@ -40,5 +40,4 @@ $require_version$;
 COMMENT ON FUNCTION omd_decision._require_version IS
 'Returns the version p_version of the ruleset p_ruleset_code; NULL: the newest. Errors: OM005: '
 'p_ruleset_code is NULL; OM081. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._require_version FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._require_version TO omd_reader;

@@ -63,4 +63,3 @@ $ruleset_problems$;
 COMMENT ON FUNCTION omd_decision._ruleset_problems IS
 'Returns every problem of the ruleset document p_ruleset: its path and a text. There is no row '
 'when all is well. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._ruleset_problems FROM PUBLIC;

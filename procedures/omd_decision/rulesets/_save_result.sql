@@ -31,5 +31,4 @@ $save_result$;
 
 COMMENT ON FUNCTION omd_decision._save_result IS
 'Records the result of the test case p_test_name of the version p_version. Locks: the result.';
-REVOKE ALL ON FUNCTION omd_decision._save_result FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._save_result TO omd_admin;

@@ -94,5 +94,4 @@ $save_ruleset$;
 COMMENT ON FUNCTION omd_decision._save_ruleset IS
 'Saves the ruleset document p_ruleset and its test cases; other content is the next version. '
 'Returns the version that holds then. Errors: OM014, OM082. Locks: the ruleset.';
-REVOKE ALL ON FUNCTION omd_decision._save_ruleset FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._save_ruleset TO omd_admin;

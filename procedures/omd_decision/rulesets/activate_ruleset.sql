@@ -38,5 +38,4 @@ COMMENT ON PROCEDURE omd_decision.activate_ruleset IS
 ' there is no such ruleset or version; OM180: its DETAIL names the test cases that it has not '
 'passed; OM287: the function has changed since it was defined. Locks: the ruleset. Call again when'
 ' the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_decision.activate_ruleset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.activate_ruleset TO omd_admin;

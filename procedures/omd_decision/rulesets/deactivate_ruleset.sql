@@ -34,5 +34,4 @@ COMMENT ON PROCEDURE omd_decision.deactivate_ruleset IS
 'Runs that have begun go on. A version that is not ACTIVE stays as it is. Errors: OM005: '
 'p_ruleset_code or p_version is NULL; OM081: there is no such ruleset or version. Locks: the '
 'version. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_decision.deactivate_ruleset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.deactivate_ruleset TO omd_admin;

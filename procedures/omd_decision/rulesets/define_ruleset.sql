@@ -43,5 +43,4 @@ COMMENT ON PROCEDURE omd_decision.define_ruleset IS
 'committed; OM082: the document is wrong; its DETAIL lists all problems; OM180: it has not passed '
 'every test case, and nothing is defined; OM287: its function was replaced meanwhile. Locks: the '
 'ruleset. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_decision.define_ruleset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.define_ruleset TO omd_admin;

@@ -49,5 +49,4 @@ COMMENT ON PROCEDURE omd_decision.record_test_result IS
 'answer is the expected one. Errors: OM005: p_ruleset_code, p_version or p_test_name is NULL; '
 'OM013: there is no such test case; OM081: there is no such ruleset or version. Locks: the test '
 'case. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_decision.record_test_result FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.record_test_result TO omd_admin;

@@ -66,5 +66,4 @@ COMMENT ON FUNCTION omd_decision.test_ruleset IS
 'It records nothing. Errors: OM005: p_ruleset_code is NULL; OM081: there is no such ruleset or '
 'version; OM287: the function has changed since it was defined; OM288: the ruleset is of another '
 'kind, which omd decision test evaluates. Locks: none. May be NULL: actual, error.';
-REVOKE ALL ON FUNCTION omd_decision.test_ruleset FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision.test_ruleset TO omd_reader, omd_admin;

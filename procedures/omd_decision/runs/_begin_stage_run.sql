@@ -76,5 +76,4 @@ COMMENT ON PROCEDURE omd_decision._begin_stage_run IS
 'p_end_value or the change p_end_id, with the ruleset of p_effective_at and p_execution_context. '
 'Returns p_outcome, RUN, NOTHING, SKIPPED or BUSY, the id, the SQL to execute and, in p_detail, '
 'why it is not RUN. Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd_decision._begin_stage_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision._begin_stage_run TO omd_runner;

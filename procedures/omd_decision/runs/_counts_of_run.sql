@@ -26,5 +26,4 @@ $counts_of_run$;
 
 COMMENT ON FUNCTION omd_decision._counts_of_run IS
 'Returns p_cycles and p_rows_rejected of the run p_module_instance_id of a stage. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._counts_of_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._counts_of_run TO omd_runner;

@@ -51,5 +51,4 @@ COMMENT ON FUNCTION omd_decision._finish_run IS
 'Records the counts of the run p_module_instance_id: waves, attempts, cycles, invocations, and '
 'one event for each of rejects, a list of {"link", "code", "count"}. Errors: OM181: it has its '
 'counts, or has failed. Locks: the row of the run.';
-REVOKE ALL ON FUNCTION omd_decision._finish_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._finish_run TO omd_runner;

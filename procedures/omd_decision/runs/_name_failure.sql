@@ -62,5 +62,4 @@ COMMENT ON FUNCTION omd_decision._name_failure IS
 'p_call of the ruleset p_ruleset_code fails, or answers what does not fit an output; the window '
 'is (p_start_value, p_end_value]. It returns when there is none. Errors: OM283, OM284; those of '
 '_cycles. Locks: ACCESS SHARE on the sources.';
-REVOKE ALL ON FUNCTION omd_decision._name_failure FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._name_failure TO omd_runner;

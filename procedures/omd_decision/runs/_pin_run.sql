@@ -102,5 +102,4 @@ COMMENT ON FUNCTION omd_decision._pin_run IS
 'that has been pinned stays so. Errors: OM010, OM019: the end of the window does not fit the '
 'windows before; OM013: there is no such change; OM181: it is no executing run of a stage; OM286, '
 'OM287, OM288: the ruleset. Locks: the instance row.';
-REVOKE ALL ON FUNCTION omd_decision._pin_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._pin_run TO omd_runner;

@@ -109,5 +109,4 @@ COMMENT ON PROCEDURE omd_decision._process_run IS
 'answer does not fit, or an output does not take it; OM285, OM289, OM290, OM291: the records; '
 'OM287: the function has changed; those of the outputs. Locks: the source of its changes, beside '
 'readers; what reading and writing takes.';
-REVOKE ALL ON PROCEDURE omd_decision._process_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision._process_run TO omd_runner;

@@ -68,5 +68,4 @@ $run_plan$;
 COMMENT ON FUNCTION omd_decision._run_plan IS
 'Returns what the run p_module_instance_id of a stage works with: one row. Errors: OM005: it is '
 'NULL; OM181: it is no run of a stage. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._run_plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._run_plan TO omd_runner;

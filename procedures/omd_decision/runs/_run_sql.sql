@@ -101,5 +101,4 @@ COMMENT ON FUNCTION omd_decision._run_sql IS
 'the function p_call, writes outputs, cycles and rejects, and returns the counts as one object. '
 'p_insert_column: the column of the outputs that tells the run; p_batch_size: the one that is '
 'used. $1 to $3 are those of _output_sql; $4 is the document, ($5, $6] the window. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._run_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._run_sql TO omd_runner;

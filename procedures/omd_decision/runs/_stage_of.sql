@@ -22,5 +22,4 @@ $stage_of$;
 
 COMMENT ON FUNCTION omd_decision._stage_of IS
 'Returns the stage whose runs are those of the Module p_module_code. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._stage_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._stage_of TO omd_runner;

@@ -33,5 +33,4 @@ COMMENT ON FUNCTION omd_decision._stage_plan IS
 'Returns the document and the Module of the stage p_stage_code, which a run in p_engine '
 '(POSTGRES or SPARK) could begin with a version of its ruleset that is effective at '
 'p_effective_at (NULL: now). Errors: OM005, OM080, OM286, OM287, OM288. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._stage_plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._stage_plan TO omd_runner;

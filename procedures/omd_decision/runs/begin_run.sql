@@ -25,5 +25,4 @@ COMMENT ON PROCEDURE omd_decision.begin_run IS
 'For rooms: Begins a run of the stage whose Module is p_module_code, as omd.module_kind describes '
 'it: p_batch_instance_id and p_execution_context go in; p_outcome, p_module_instance_id, '
 'p_executable and p_detail are the answer. Errors: those of run_stage. Locks: as run_stage.';
-REVOKE ALL ON PROCEDURE omd_decision.begin_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.begin_run TO omd_runner;

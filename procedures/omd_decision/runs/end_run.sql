@@ -26,5 +26,4 @@ $end_run$;
 COMMENT ON PROCEDURE omd_decision.end_run IS
 'For rooms: Says whether anything may be left after the run p_module_instance_id, which has ended '
 'with p_execution_status_code: p_is_more, it has taken a window again. Locks: none.';
-REVOKE ALL ON PROCEDURE omd_decision.end_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.end_run TO omd_runner;

@@ -24,5 +24,4 @@ COMMENT ON PROCEDURE omd_decision.process_stage IS
 'OM281, OM282: rejects that the stage forbids; OM283: the ruleset failed; OM284: its answer does '
 'not fit an output; OM285, OM289, OM290, OM291: the records; OM286, OM287, OM288: the ruleset; '
 'those of the outputs. Locks: what reading and writing takes.';
-REVOKE ALL ON PROCEDURE omd_decision.process_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.process_stage TO omd_runner;

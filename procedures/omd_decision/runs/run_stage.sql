@@ -85,5 +85,4 @@ COMMENT ON PROCEDURE omd_decision.run_stage IS
 'was cancelled, which is recorded. Locks: the Module row while it begins; the source of its '
 'changes, beside readers; what reading and writing takes. May be NULL: p_module_instance_id, '
 'p_cycles, p_rows_rejected, p_detail.';
-REVOKE ALL ON PROCEDURE omd_decision.run_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.run_stage TO omd_runner;

@@ -105,5 +105,4 @@ COMMENT ON PROCEDURE omd_decision.begin_stage IS
 'everything; OM201, OM202, OM205: it can not be built; OM286: no version of the ruleset is '
 'effective; OM287: its function has changed. Locks: the Module row. May be NULL: '
 'p_module_instance_id, p_instance_array, p_reason, p_definition, p_ruleset, p_block.';
-REVOKE ALL ON PROCEDURE omd_decision.begin_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.begin_stage TO omd_runner;

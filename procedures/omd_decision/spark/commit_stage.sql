@@ -74,5 +74,4 @@ COMMENT ON PROCEDURE omd_decision.commit_stage IS
 'were taken back, so end it with fail_stage; OM181: it is no run of a stage; OM280, OM281, OM282: '
 'rejects that the stage forbids. Locks: the source of its changes, beside readers; the instance '
 'row. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_decision.commit_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.commit_stage TO omd_runner;

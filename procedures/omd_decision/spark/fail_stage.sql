@@ -40,5 +40,4 @@ COMMENT ON PROCEDURE omd_decision.fail_stage IS
 'p_module_instance_id is NULL; OM101: it has ended; OM102; OM181: it is no run of a stage. Locks: '
 'the instance row. Call again when the answer was lost; OM101 with execution_status_code F or A '
 'says that it is done.';
-REVOKE ALL ON PROCEDURE omd_decision.fail_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.fail_stage TO omd_runner;

@@ -118,5 +118,4 @@ COMMENT ON FUNCTION omd_decision.link_query IS
 'its type: boolean, integer, text, date, timestamp, timestamptz or uuid. block_count: the size of '
 'a table in blocks; 0 for a view. Errors: OM005: p_module_instance_id is NULL; OM181: it is no '
 'run of a stage; OM289: there is no such link, or its source lacks something. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision.link_query FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision.link_query TO omd_runner;

@@ -63,5 +63,4 @@ COMMENT ON PROCEDURE omd_decision.write_calls IS
 'p_rows, the records of all outputs. Errors: OM005: p_module_instance_id is NULL; OM181: it is no '
 'executing run of a stage; OM284: an answer does not fit, or an output does not take it; those of '
 'the outputs. Locks: what writing takes.';
-REVOKE ALL ON PROCEDURE omd_decision.write_calls FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.write_calls TO omd_runner;

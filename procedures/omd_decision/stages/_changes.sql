@@ -39,4 +39,3 @@ $changes$;
 COMMENT ON FUNCTION omd_decision._changes IS
 'Returns where the values p_old and p_new at p_path differ, with both values; NULL is one that '
 'is absent. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._changes FROM PUBLIC;

@@ -32,5 +32,4 @@ END;
 COMMENT ON FUNCTION omd_decision._columns IS
 'Returns the columns of the relation p_table_code (schema.table, quoted); family is that of '
 '_type_family. There is no row when there is no such relation. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._columns FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._columns TO omd_reader;

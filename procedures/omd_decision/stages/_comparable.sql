@@ -27,4 +27,3 @@ END;
 COMMENT ON FUNCTION omd_decision._comparable IS
 'Returns the definition of a stage as an object of objects: links and outputs under their names, '
 'and the list of these names under an empty one. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._comparable FROM PUBLIC;

@@ -32,4 +32,3 @@ $engine_of$;
 COMMENT ON FUNCTION omd_decision._engine_of IS
 'Returns who performs the runs of the stage p_stage_id: SPARK when its ruleset is JDM or PYTHON or '
 'a link has no source, else POSTGRES. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._engine_of FROM PUBLIC;

@@ -20,4 +20,3 @@ $interval$;
 
 COMMENT ON FUNCTION omd_decision._interval IS
 'Returns the interval that p_text says; NULL when it says none, or an infinite one. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._interval FROM PUBLIC;

@@ -125,5 +125,4 @@ $link_problems$;
 COMMENT ON FUNCTION omd_decision._link_problems IS
 'Returns what the sources of the links of the stage document p_definition lack: path, text and '
 'the link. Links without a source are left out. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._link_problems FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._link_problems TO omd_reader, omd_runner;

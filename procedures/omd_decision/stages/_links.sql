@@ -30,5 +30,4 @@ END;
 
 COMMENT ON FUNCTION omd_decision._links IS
 'Returns the links of the stage document p_definition. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._links FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._links TO omd_reader, omd_runner;

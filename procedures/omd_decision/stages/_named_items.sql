@@ -30,5 +30,4 @@ END;
 COMMENT ON FUNCTION omd_decision._named_items IS
 'Returns the items of the list p_list, each with its name, the text of its property p_name, and '
 'its path below p_path. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._named_items FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._named_items TO omd_reader, omd_runner;

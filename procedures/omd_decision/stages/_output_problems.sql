@@ -75,4 +75,3 @@ $output_problems$;
 COMMENT ON FUNCTION omd_decision._output_problems IS
 'Returns what the tables of the outputs of the stage document p_definition lack; '
 'p_insert_column: the column that tells the run of a row. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._output_problems FROM PUBLIC;

@@ -39,4 +39,3 @@ $raise_invalid$;
 COMMENT ON FUNCTION omd_decision._raise_invalid IS
 'Raises OM082 for the document p_document (stage or ruleset) p_code; p_problems: a list of path '
 'and text. Errors: OM082. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._raise_invalid FROM PUBLIC;

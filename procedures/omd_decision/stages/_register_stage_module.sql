@@ -101,4 +101,3 @@ COMMENT ON PROCEDURE omd_decision._register_stage_module IS
 'it is rolled back: a DELETE by instance in every output table that any version has named and '
 'that still exists. Returns p_module_id. Errors: OM006: there is no such area; OM111: another '
 'target while a rollback is pending or a run executes. Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd_decision._register_stage_module FROM PUBLIC;

@@ -26,4 +26,3 @@ $require_stage$;
 
 COMMENT ON FUNCTION omd_decision._require_stage IS
 'Returns the stage p_stage_code. Errors: OM005: it is NULL; OM080: there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._require_stage FROM PUBLIC;

@@ -162,4 +162,3 @@ $shape_problems$;
 COMMENT ON FUNCTION omd_decision._shape_problems IS
 'Returns what is wrong with the properties of the object p_object at p_path; p_level: stage, '
 'key, start, window, module, link, reject, output, propagate, ruleset or test. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._shape_problems FROM PUBLIC;

@@ -155,4 +155,3 @@ $stage_problems$;
 COMMENT ON FUNCTION omd_decision._stage_problems IS
 'Returns every problem of the stage document p_stage: its path and a text. There is no row when '
 'all is well. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._stage_problems FROM PUBLIC;

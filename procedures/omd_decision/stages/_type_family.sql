@@ -35,5 +35,4 @@ $type_family$;
 COMMENT ON FUNCTION omd_decision._type_family IS
 'Returns the family of the type p_type, or of the type below a domain: boolean, integer, text, '
 'date, timestamp, timestamptz or uuid; NULL for every other type. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._type_family FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._type_family TO omd_reader;

@@ -141,4 +141,3 @@ $with_defaults$;
 COMMENT ON FUNCTION omd_decision._with_defaults IS
 'Returns the stage document p_stage with its defaults and in one spelling. What is wrong in it '
 'stays as it is. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._with_defaults FROM PUBLIC;

@@ -116,5 +116,4 @@ COMMENT ON PROCEDURE omd_decision.define_stage IS
 'wrong; its DETAIL lists all problems; OM111: another target while a rollback is pending or a run '
 'executes. Locks: the stage, the Module row; the rows of the Modules that write what its window '
 'reads. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_decision.define_stage FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_decision.define_stage TO omd_admin;

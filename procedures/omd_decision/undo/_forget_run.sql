@@ -25,4 +25,3 @@ $forget_run$;
 
 COMMENT ON FUNCTION omd_decision._forget_run IS
 'Deletes what the room has kept of a run that is rolled back. Locks: the deleted rows.';
-REVOKE ALL ON FUNCTION omd_decision._forget_run FROM PUBLIC;

@@ -68,4 +68,3 @@ COMMENT ON FUNCTION omd_decision.hear_undo IS
 '(reader), by which table it reads them, whether each run replaces all of its rows, whether its '
 'windows are positions of these rows, and the call by which the next run makes its rows again. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision.hear_undo FROM PUBLIC;

@@ -59,5 +59,4 @@ COMMENT ON FUNCTION omd_decision._as_read IS
 'Returns the stage document p_definition with the views that a run reads: where the window goes by '
 'changes, of a link by gdal_ the view changes_ (present: without keys that are gone), of a buffer '
 'link the view asof_. Errors: those of the room that keeps the changes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._as_read FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._as_read TO omd_runner;

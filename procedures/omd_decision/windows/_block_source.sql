@@ -20,4 +20,3 @@ END;
 COMMENT ON FUNCTION omd_decision._block_source IS
 'Returns the source whose changes are the windows of the stage document p_definition; NULL: its '
 'window does not go by changes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._block_source FROM PUBLIC;

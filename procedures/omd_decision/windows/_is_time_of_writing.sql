@@ -29,5 +29,4 @@ $is_time_of_writing$;
 COMMENT ON FUNCTION omd_decision._is_time_of_writing IS
 'Returns whether rows of the table or view p_source get their p_column_name when they are '
 'written, or a room knows how far they may be read by it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._is_time_of_writing FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._is_time_of_writing TO omd_runner;

@@ -57,5 +57,4 @@ COMMENT ON FUNCTION omd_decision._look IS
 'nothing (p_nothing; NULL: it may read something, or p_is_undone: a run waits for its rollback, or '
 'executes, and may be dead). Errors: OM010, OM013: the end; OM080. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._look FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._look TO omd_runner;

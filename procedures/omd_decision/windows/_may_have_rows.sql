@@ -36,4 +36,3 @@ COMMENT ON FUNCTION omd_decision._may_have_rows IS
 'Returns whether a window behind p_start_value up to p_end_value of the stage document '
 'p_definition may have rows: a run that writes a source has ended in it, or nobody knows who '
 'writes a source. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._may_have_rows FROM PUBLIC;

@@ -126,4 +126,3 @@ COMMENT ON FUNCTION omd_decision._next_window IS
 'p_is_empty: there is nothing to read, and p_detail says why; else p_detail says why it is not '
 'what was asked for. NULL: it has no window. Errors: OM010: the end lies before the start; OM013: '
 'there is no such change, or the window does not go by changes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._next_window FROM PUBLIC;

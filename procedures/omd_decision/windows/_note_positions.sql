@@ -62,5 +62,4 @@ COMMENT ON FUNCTION omd_decision._note_positions IS
 'Writes an event of the run p_module_instance_id for each source of the stage document '
 'p_definition that has rows behind p_end_value, where its window ends, or whose window ends '
 'behind its newest row although the column is no time of writing. Locks: what reading takes.';
-REVOKE ALL ON FUNCTION omd_decision._note_positions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._note_positions TO omd_runner;

@@ -40,4 +40,3 @@ COMMENT ON FUNCTION omd_decision._require_standing_block IS
 'Holds the facts that the run p_module_instance_id has read by changes, until the transaction '
 'ends. Errors: OM114: rows of its block were taken back, or are being taken back. Locks: the '
 'source, beside readers.';
-REVOKE ALL ON FUNCTION omd_decision._require_standing_block FROM PUBLIC;

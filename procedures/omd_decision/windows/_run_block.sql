@@ -34,5 +34,4 @@ COMMENT ON FUNCTION omd_decision._run_block IS
 'One row: the block of changes that the run p_module_instance_id of a stage reads, behind '
 'start_value and start_id up to end_id of source_code; none where it reads no changes. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._run_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._run_block TO omd_runner;

@@ -72,4 +72,3 @@ COMMENT ON FUNCTION omd_decision._save_window IS
 'Writes down when the stage p_stage_id starts and what its window is made of, as its present '
 'document says, and declares what it reads: the changes of an interface, or the runs of the '
 'Modules that write its sources. Locks: the stage; the rows of these Modules; the sources.';
-REVOKE ALL ON FUNCTION omd_decision._save_window FROM PUBLIC;

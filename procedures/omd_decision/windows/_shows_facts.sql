@@ -26,5 +26,4 @@ $shows_facts$;
 COMMENT ON FUNCTION omd_decision._shows_facts IS
 'Returns whether the table or view p_source is an offered view of facts, or is over one. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_decision._shows_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_decision._shows_facts TO omd_reader;

@@ -70,4 +70,3 @@ COMMENT ON FUNCTION omd_decision._warn_of_window IS
 'Warns where the window of the stage document p_definition goes by a column that neither is the '
 'stamp of writing nor has the clock as its default, and where it starts at news of a table that no '
 'Module writes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._warn_of_window FROM PUBLIC;

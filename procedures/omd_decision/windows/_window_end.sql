@@ -58,4 +58,3 @@ COMMENT ON FUNCTION omd_decision._window_end IS
 'starts at p_start_value: at p_asked_value (NULL: now less the delay), or before it, up to where '
 'all rows of all sources are visible. p_detail says why it is not what was asked for; NULL when '
 'it is. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._window_end FROM PUBLIC;

@@ -112,4 +112,3 @@ $window_problems$;
 COMMENT ON FUNCTION omd_decision._window_problems IS
 'Returns what is wrong with start and window of the stage document p_definition, which has its '
 'defaults: path and text. Locks: none.';
-REVOKE ALL ON FUNCTION omd_decision._window_problems FROM PUBLIC;

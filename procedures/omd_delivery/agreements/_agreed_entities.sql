@@ -44,4 +44,3 @@ $agreed_entities$;
 COMMENT ON FUNCTION omd_delivery._agreed_entities IS
 'Returns the ids of the entities in the list p_entities of the interface p_interface_id; NULL '
 'for an empty list. Errors: OM036: it is no list, or names what can''t be delivered. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._agreed_entities FROM PUBLIC;

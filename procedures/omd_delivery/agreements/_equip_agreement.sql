@@ -97,4 +97,3 @@ COMMENT ON FUNCTION omd_delivery._equip_agreement IS
 'it calls the routine of the room that has it. Errors: OM233: the schema of its staging tables '
 'belongs to somebody else; OM234: it can''t be created. Locks: the Batch, the staging tables that '
 'change.';
-REVOKE ALL ON FUNCTION omd_delivery._equip_agreement FROM PUBLIC;

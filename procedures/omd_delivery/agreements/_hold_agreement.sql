@@ -37,4 +37,3 @@ COMMENT ON FUNCTION omd_delivery._hold_agreement IS
 'Returns the agreement p_agreement_code under the lock of its interface. Errors: OM005: '
 'p_agreement_code is NULL; OM013: it is blank or too long; OM014: the isolation level is not '
 'read committed; OM033: there is none. Locks: the interface, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_delivery._hold_agreement FROM PUBLIC;

@@ -30,4 +30,3 @@ $interval_problem$;
 
 COMMENT ON FUNCTION omd_delivery._interval_problem IS
 'Returns why p_interval is no interval that can be agreed; NULL: it is one. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._interval_problem FROM PUBLIC;

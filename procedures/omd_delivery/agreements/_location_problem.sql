@@ -22,4 +22,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery._location_problem IS
 'Returns why p_location is no folder that can be agreed; NULL: it is one. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._location_problem FROM PUBLIC;

@@ -25,4 +25,3 @@ $raise_argument$;
 COMMENT ON FUNCTION omd_delivery._raise_argument IS
 'Raises OM036: the argument p_argument, whose value p_value is refused, because of p_problem. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._raise_argument FROM PUBLIC;

@@ -37,4 +37,3 @@ $register_agreement_module$;
 
 COMMENT ON FUNCTION omd_delivery._register_agreement_module IS
 'Registers the Module delivery.<agreement> of the agreement p_agreement_code. Locks: the Module.';
-REVOKE ALL ON FUNCTION omd_delivery._register_agreement_module FROM PUBLIC;

@@ -55,4 +55,3 @@ $require_export$;
 COMMENT ON FUNCTION omd_delivery._require_export IS
 'Refuses the agreement p_agreement when its option export can''t be performed. Errors: OM036: it '
 'can''t. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_export FROM PUBLIC;

@@ -69,4 +69,3 @@ $require_options$;
 COMMENT ON FUNCTION omd_delivery._require_options IS
 'Returns p_options when it is an object of options of an agreement, NULL for NULL. Errors: '
 'OM036: it is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_options FROM PUBLIC;

@@ -18,4 +18,3 @@ END;
 COMMENT ON FUNCTION omd_delivery.agreement_code IS
 'For rooms: Returns the code of the agreement p_agreement_id; NULL when there is none. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_delivery.agreement_code FROM PUBLIC;

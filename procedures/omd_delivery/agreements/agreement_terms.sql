@@ -37,4 +37,3 @@ COMMENT ON FUNCTION omd_delivery.agreement_terms IS
 'For rooms: Returns the interface, the layer and the options of the agreement p_agreement_code, '
 'and whether it takes deliveries today. Errors: OM005: p_agreement_code is NULL; OM013: it is not '
 'allowed as a name; OM033: there is no such agreement. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.agreement_terms FROM PUBLIC;

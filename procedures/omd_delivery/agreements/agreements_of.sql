@@ -23,4 +23,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery.agreements_of IS
 'For rooms: Returns the agreements of the interface p_interface_id and their layers. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.agreements_of FROM PUBLIC;

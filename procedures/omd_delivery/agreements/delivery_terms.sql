@@ -24,4 +24,3 @@ $delivery_terms$;
 COMMENT ON FUNCTION omd_delivery.delivery_terms IS
 'For rooms: Returns the entities that may be delivered under the agreement of the delivery '
 'p_delivery_id (NULL: all), and its options; NULLs when there is no such delivery. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.delivery_terms FROM PUBLIC;

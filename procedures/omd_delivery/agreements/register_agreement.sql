@@ -189,5 +189,4 @@ COMMENT ON PROCEDURE omd_delivery.register_agreement IS
 'of the interface executes; OM233: the schema of its staging tables belongs to somebody else; '
 'OM234: it can''t be created. Locks: the interface, the Batch, the tables of the interface when '
 'they get columns for lines. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.register_agreement FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_agreement TO omd_admin;

@@ -22,5 +22,4 @@ COMMENT ON PROCEDURE omd_delivery.register_tenant IS
 'Inserts or updates the tenant p_tenant_code. p_tenant_name: its name; NULL keeps the present '
 'one, and a new tenant is called by its code. Returns p_tenant_id. Errors: OM005: p_tenant_code '
 'is NULL; OM013: it is blank or too long. Locks: the tenant. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.register_tenant FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_tenant TO omd_admin;

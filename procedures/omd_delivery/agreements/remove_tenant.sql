@@ -41,5 +41,4 @@ COMMENT ON PROCEDURE omd_delivery.remove_tenant IS
 'Removes the tenant p_tenant_code. Errors: OM005: p_tenant_code is NULL; OM013: it is blank or '
 'too long; OM032: there is no such tenant; OM136: an agreement uses it. Locks: the tenant. Call '
 'again when the answer was lost; OM032 says that it is done.';
-REVOKE ALL ON PROCEDURE omd_delivery.remove_tenant FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.remove_tenant TO omd_admin;

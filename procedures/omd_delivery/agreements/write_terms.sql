@@ -61,4 +61,3 @@ COMMENT ON FUNCTION omd_delivery.write_terms IS
 'entity_ids (null: all), context (keys by entity_id) and filters, the relationships through which '
 'a context filters (child_entity_id, parent_entity_id, columns: the parent''s attribute and the '
 'child''s); NULL when it names neither entities nor a context. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.write_terms FROM PUBLIC;

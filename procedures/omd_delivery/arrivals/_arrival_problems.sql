@@ -119,4 +119,3 @@ $arrival_problems$;
 COMMENT ON FUNCTION omd_delivery._arrival_problems IS
 'Returns what is wrong with p_arrival for the agreement p_agreement, each with its path. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_delivery._arrival_problems FROM PUBLIC;

@@ -24,5 +24,4 @@ END;
 COMMENT ON FUNCTION omd_delivery._arrival_terms IS
 'Returns p_arrival, which an agreement has, with the defaults of what it does not say; NULL for '
 'NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._arrival_terms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery._arrival_terms TO omd_reader;

@@ -47,4 +47,3 @@ $folder_datetime$;
 COMMENT ON FUNCTION omd_delivery._folder_datetime IS
 'Returns the time that the name p_folder gives in the zone p_zone by p_expression and p_parts, '
 'which omd_delivery._folder_pattern returns; NULL: it gives none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._folder_datetime FROM PUBLIC;

@@ -37,4 +37,3 @@ $folder_pattern$;
 COMMENT ON FUNCTION omd_delivery._folder_pattern IS
 'Returns the regular expression of the pattern p_folder of names, and the parts of the time that '
 'its groups are: yyyy, MM, dd, HH, mm, ss. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._folder_pattern FROM PUBLIC;

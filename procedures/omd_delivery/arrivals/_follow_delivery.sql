@@ -45,4 +45,3 @@ $follow_delivery$;
 COMMENT ON FUNCTION omd_delivery._follow_delivery IS
 'Gives the arrival of which the delivery p_delivery_id was made the status that follows from '
 'p_status, that of the delivery. Locks: the location, the arrival.';
-REVOKE ALL ON FUNCTION omd_delivery._follow_delivery FROM PUBLIC;

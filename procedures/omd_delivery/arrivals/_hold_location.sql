@@ -21,4 +21,3 @@ $hold_location$;
 COMMENT ON FUNCTION omd_delivery._hold_location IS
 'Takes the lock of the arrivals of the agreement p_agreement_id. Locks: its row of '
 'arrival_location, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_delivery._hold_location FROM PUBLIC;

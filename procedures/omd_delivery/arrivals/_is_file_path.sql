@@ -19,4 +19,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._is_file_path IS
 'Returns whether p_path is one below a folder: its parts are names, none of them empty, . or ... '
 'FALSE for NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._is_file_path FROM PUBLIC;

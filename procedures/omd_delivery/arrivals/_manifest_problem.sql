@@ -62,4 +62,3 @@ $manifest_problem$;
 COMMENT ON FUNCTION omd_delivery._manifest_problem IS
 'Returns why the files p_files of a folder are not those of its manifest p_manifest, the file '
 'p_own; NULL: they are. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._manifest_problem FROM PUBLIC;

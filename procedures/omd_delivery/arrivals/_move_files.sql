@@ -39,4 +39,3 @@ $move_files$;
 COMMENT ON FUNCTION omd_delivery._move_files IS
 'Notes that the files of the delivery p_delivery_id which were in p_folder of the location of its '
 'agreement are in p_moved_to there. Locks: their rows.';
-REVOKE ALL ON FUNCTION omd_delivery._move_files FROM PUBLIC;

@@ -44,4 +44,3 @@ $require_arrival$;
 COMMENT ON FUNCTION omd_delivery._require_arrival IS
 'Returns p_arrival when it suits the agreement p_agreement; NULL for an empty object. Errors: '
 'OM043: something is wrong with it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_arrival FROM PUBLIC;

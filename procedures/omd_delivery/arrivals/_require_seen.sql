@@ -56,4 +56,3 @@ $require_seen$;
 COMMENT ON FUNCTION omd_delivery._require_seen IS
 'Refuses p_seen when it is no list of folders as report_arrivals takes it. Errors: OM036: it is '
 'none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_seen FROM PUBLIC;

@@ -119,4 +119,3 @@ COMMENT ON FUNCTION omd_delivery._seen_folders IS
 'or unready (NULL: it is not), the fingerprint of its files, their number and bytes, and the '
 'entities of which it has files. The folder of what is done is left '
 'out, and so are hidden ones. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._seen_folders FROM PUBLIC;

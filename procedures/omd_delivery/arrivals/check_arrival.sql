@@ -54,5 +54,4 @@ COMMENT ON PROCEDURE omd_delivery.check_arrival IS
 'argument is NULL; OM014: the isolation level is not read committed; OM034: there is no such '
 'delivery; OM036: it was not made of a folder, or p_seen is no such list. Locks: the location, the '
 'arrival. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.check_arrival FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.check_arrival TO omd_runner;

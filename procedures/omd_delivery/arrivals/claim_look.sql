@@ -62,5 +62,4 @@ COMMENT ON PROCEDURE omd_delivery.claim_look IS
 'p_agreement_code is NULL; OM013: it is not allowed as a name; OM014: the isolation level is not '
 'read committed; OM033: there is no such agreement. Locks: the location, without a wait. May be '
 'NULL: p_arrival.';
-REVOKE ALL ON PROCEDURE omd_delivery.claim_look FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.claim_look TO omd_runner;

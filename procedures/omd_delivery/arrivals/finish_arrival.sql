@@ -62,5 +62,4 @@ COMMENT ON PROCEDURE omd_delivery.finish_arrival IS
 'made of a folder, or p_moved_to is no path below the location; OM137: the arrival is in another '
 'status than TAKEN and DONE, or its delivery is not decided. Locks: the interface, the location, '
 'the arrival. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.finish_arrival FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.finish_arrival TO omd_runner;

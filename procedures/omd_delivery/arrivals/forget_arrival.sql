@@ -84,5 +84,4 @@ COMMENT ON PROCEDURE omd_delivery.forget_arrival IS
 'isolation level is not read committed; OM044: there is no such arrival; OM137: it is being '
 'delivered: TAKEN, or CHANGED with a delivery that is not decided. Locks: the interface, the '
 'location, the arrival. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.forget_arrival FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.forget_arrival TO omd_admin;

@@ -76,4 +76,3 @@ COMMENT ON FUNCTION omd_delivery.modules_near IS
 'For rooms: Returns the codes of the Modules that deliver, load or export the interfaces that the '
 'Modules p_codes deliver, load or export, or that the notifications p_news name, an array of what '
 'the channel omd_delivery tells. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.modules_near FROM PUBLIC;

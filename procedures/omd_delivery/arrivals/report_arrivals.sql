@@ -230,5 +230,4 @@ COMMENT ON PROCEDURE omd_delivery.report_arrivals IS
 'is; OM013: it is not allowed as a name; OM014: the isolation level is not read committed; OM033: '
 'there is no such agreement; OM036: it has no arrival, or p_seen is no such list. Locks: the '
 'location, its arrivals. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.report_arrivals FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.report_arrivals TO omd_runner;

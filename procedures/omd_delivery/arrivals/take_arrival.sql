@@ -166,5 +166,4 @@ COMMENT ON PROCEDURE omd_delivery.take_arrival IS
 'read committed; OM033: there is no such agreement; OM036: it is of another layer. Locks: the '
 'interface, the location, the arrival, the staging tables. Call again when the answer was lost. '
 'May be NULL: p_delivery_id, p_folder.';
-REVOKE ALL ON PROCEDURE omd_delivery.take_arrival FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.take_arrival TO omd_runner;

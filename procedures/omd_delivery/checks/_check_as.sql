@@ -47,4 +47,3 @@ $check_as$;
 COMMENT ON FUNCTION omd_delivery._check_as IS
 'Returns the part p_node of a check as one of the kind p_kind, which its own kind becomes. Errors:'
 ' 42601: a text in quotes is no value of it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_as FROM PUBLIC;

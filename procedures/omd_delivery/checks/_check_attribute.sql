@@ -48,4 +48,3 @@ $check_attribute$;
 COMMENT ON FUNCTION omd_delivery._check_attribute IS
 'Returns the attribute p_word of p_types as a part of a check. p_is_quoted: it stands in quotes. '
 'Errors: 42601: there is none, or it needs quotes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_attribute FROM PUBLIC;

@@ -139,4 +139,3 @@ $check_call$;
 COMMENT ON FUNCTION omd_delivery._check_call IS
 'Returns the part of a check that calls p_function with p_nodes. Errors: 42601: there is no such '
 'function, or it takes others. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_call FROM PUBLIC;

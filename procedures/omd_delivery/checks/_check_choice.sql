@@ -90,4 +90,3 @@ COMMENT ON FUNCTION omd_delivery._check_choice IS
 'Returns the part of a check in which the values p_nodes are compared or chosen from: [NOT] IN, '
 '[NOT] BETWEEN, coalesce, nullif, or case with p_conditions. Errors: 42601: they do not fit. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_choice FROM PUBLIC;

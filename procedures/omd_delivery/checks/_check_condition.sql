@@ -92,4 +92,3 @@ $check_condition$;
 COMMENT ON FUNCTION omd_delivery._check_condition IS
 'Returns the part of a check p_left p_operator p_right: a comparison, IS DISTINCT FROM, AND, OR, '
 'LIKE, ||, or NOT of p_left alone. Errors: 42601: the parts do not fit. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_condition FROM PUBLIC;

@@ -39,4 +39,3 @@ $check_constant$;
 COMMENT ON FUNCTION omd_delivery._check_constant IS
 'Returns the number p_number as a part of a check. Errors: 42601: it has too many digits. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_constant FROM PUBLIC;

@@ -27,4 +27,3 @@ $check_expect$;
 COMMENT ON FUNCTION omd_delivery._check_expect IS
 'Returns the place behind the token p_at of a check when that is the word or operator p_expected. '
 'Errors: 42601: it is not. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_expect FROM PUBLIC;

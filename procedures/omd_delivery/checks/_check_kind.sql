@@ -42,4 +42,3 @@ $check_kind$;
 COMMENT ON FUNCTION omd_delivery._check_kind IS
 'Returns the kind that the parts p_nodes of a check have in common. Errors: 42601: they have none.'
 ' Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_kind FROM PUBLIC;

@@ -53,4 +53,3 @@ $check_literal$;
 COMMENT ON FUNCTION omd_delivery._check_literal IS
 'Returns the text p_text as a literal of Spark SQL of the kind p_kind; NULL when it is none. Times'
 ' without a zone are UTC. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_literal FROM PUBLIC;

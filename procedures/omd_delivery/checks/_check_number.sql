@@ -93,4 +93,3 @@ $check_number$;
 COMMENT ON FUNCTION omd_delivery._check_number IS
 'Returns the part of a check that computes p_left p_operator p_right: +, - or *. Errors: 42601: it'
 ' can''t be computed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_number FROM PUBLIC;

@@ -239,4 +239,3 @@ COMMENT ON FUNCTION omd_delivery._check_part IS
 'precedence than p_level: kind, spark, sql, and at, the token behind it. p_kinds, p_words: the '
 'tokens. p_types: the types of the attributes. p_depth: how many parts it is in. Errors: 42601: it'
 ' is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_part FROM PUBLIC;

@@ -65,4 +65,3 @@ COMMENT ON FUNCTION omd_delivery._check_problem IS
 'Returns why p_check is no check of an entity whose attributes have the types p_types, {attribute:'
 ' type}; NULL when it is one. p_attribute_code: the one attribute that it may look at; NULL: any. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_problem FROM PUBLIC;

@@ -43,4 +43,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._check_tokens IS
 'Returns the tokens of the check p_check in their order: quoted (an identifier in quotes), string,'
 ' number, word (in lower case), operator or bad. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_tokens FROM PUBLIC;

@@ -190,4 +190,3 @@ $pattern_backtracks$;
 COMMENT ON FUNCTION omd_delivery._pattern_backtracks IS
 'Returns whether p_pattern, which _spark_pattern takes, may need very long for a value on Spark. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._pattern_backtracks FROM PUBLIC;

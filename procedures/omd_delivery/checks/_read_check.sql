@@ -75,4 +75,3 @@ COMMENT ON FUNCTION omd_delivery._read_check IS
 'spark for Spark SQL, sql for PostgreSQL over a row t, and attributes, those that it looks at. In '
 'Spark''s words delivery_date() stands for the date of the delivery. Errors: 42601: it is no '
 'check. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._read_check FROM PUBLIC;

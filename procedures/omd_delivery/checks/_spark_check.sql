@@ -15,4 +15,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._spark_check IS
 'Returns the check p_check over attributes of the types p_types in the words of Spark SQL. Errors:'
 ' 42601: it is no check. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._spark_check FROM PUBLIC;

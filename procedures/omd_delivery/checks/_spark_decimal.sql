@@ -18,4 +18,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery._spark_decimal IS
 'Returns the part p_node of a check for Spark to compute with. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._spark_decimal FROM PUBLIC;

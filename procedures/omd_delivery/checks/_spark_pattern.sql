@@ -68,4 +68,3 @@ COMMENT ON FUNCTION omd_delivery._spark_pattern IS
 'Returns the regular expression p_pattern for the whole of a value as Java has it; NULL where it '
 'is none or has what the two engines see differently: backslash classes, look-around, back '
 'references, classes in brackets. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._spark_pattern FROM PUBLIC;

@@ -20,4 +20,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery._spark_text IS
 'Returns p_text as a literal of Spark SQL that any session reads the same. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._spark_text FROM PUBLIC;

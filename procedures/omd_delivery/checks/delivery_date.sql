@@ -12,5 +12,4 @@ END;
 COMMENT ON FUNCTION omd_delivery.delivery_date IS
 'Returns the present date in UTC. In the check of a model it is that of the delivery: of its '
 'snapshot_datetime. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.delivery_date FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery.delivery_date TO omd_reader, omd_runner, omd_admin;

@@ -49,4 +49,3 @@ COMMENT ON FUNCTION omd_delivery._bound_entities IS
 'Returns the entities of which a tenant may touch a part only, because the agreement '
 'p_agreement_id names keys of them, or of what they belong to or are derived from: named_ids are '
 'the entities whose keys it names. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._bound_entities FROM PUBLIC;

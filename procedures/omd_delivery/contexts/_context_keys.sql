@@ -68,4 +68,3 @@ $context_keys$;
 COMMENT ON FUNCTION omd_delivery._context_keys IS
 'Returns the list p_keys of keys of the entity p_entity_id, each {attribute: value}, with typed '
 'values, sorted and without repetitions; NULL when it is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._context_keys FROM PUBLIC;

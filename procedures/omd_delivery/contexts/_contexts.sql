@@ -183,4 +183,3 @@ COMMENT ON FUNCTION omd_delivery._contexts IS
 ' that filter: the parents are in their CONTEXT, those that the delivered ROWS name, or those '
 'NAMED. is_limited: a row can be outside. is_missing: it has filters, and none is active. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_delivery._contexts FROM PUBLIC;

@@ -59,4 +59,3 @@ COMMENT ON FUNCTION omd_delivery._require_context IS
 'Returns the context p_context (entity and list of keys; NULL: none) of the interface '
 'p_interface_id with typed keys, over p_bound, what the agreement names. Errors: OM036: it is no '
 'context, or wider than p_bound. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_context FROM PUBLIC;

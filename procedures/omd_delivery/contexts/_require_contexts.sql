@@ -120,4 +120,3 @@ COMMENT ON FUNCTION omd_delivery._require_contexts IS
 'Refuses the delivery p_delivery_id when nobody has said what a Full entity is about: it has '
 'context filters and none is active, or the agreement binds it by parents that are not there. '
 'Errors: OM039: so it is. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_contexts FROM PUBLIC;

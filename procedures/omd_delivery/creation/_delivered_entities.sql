@@ -137,4 +137,3 @@ $delivered_entities$;
 COMMENT ON FUNCTION omd_delivery._delivered_entities IS
 'Returns the entities that a delivery under p_agreement has when its sender says p_entities, '
 'those that are derived from them too. Errors: OM036: it says what is not allowed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._delivered_entities FROM PUBLIC;

@@ -27,4 +27,3 @@ $empty_staging$;
 
 COMMENT ON FUNCTION omd_delivery._empty_staging IS
 'Empties the staging tables of the agreement p_agreement_id. Locks: those tables, exclusively.';
-REVOKE ALL ON FUNCTION omd_delivery._empty_staging FROM PUBLIC;

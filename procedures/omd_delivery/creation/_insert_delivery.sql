@@ -41,4 +41,3 @@ $insert_delivery$;
 COMMENT ON FUNCTION omd_delivery._insert_delivery IS
 'Inserts a delivery under p_agreement at p_snapshot_datetime with p_options, by the routine '
 'p_event, and returns its id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._insert_delivery FROM PUBLIC;

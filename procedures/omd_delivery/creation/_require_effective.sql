@@ -41,4 +41,3 @@ $require_effective$;
 COMMENT ON FUNCTION omd_delivery._require_effective IS
 'Refuses a delivery of p_agreement at p_snapshot_datetime. Errors: OM038: that is in the future, '
 'for LVL; OM232: the agreement is inactive, or not effective today. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_effective FROM PUBLIC;

@@ -143,5 +143,4 @@ COMMENT ON PROCEDURE omd_delivery.create_delivery IS
 'p_snapshot_datetime is in the future; OM041: an entity is missing under COMPLETE; OM037: an '
 'entity was delivered at the same time or later; OM039: a Full entity has no context; OM131: '
 'another delivery of the agreement is not decided yet. Locks: the interface, the staging tables.';
-REVOKE ALL ON PROCEDURE omd_delivery.create_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.create_delivery TO omd_runner;

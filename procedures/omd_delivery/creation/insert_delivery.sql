@@ -56,4 +56,3 @@ COMMENT ON FUNCTION omd_delivery.insert_delivery IS
 'another layer, p_snapshot_datetime is before 0001 or after 9999, or p_options is no object; '
 'OM038: p_snapshot_datetime is in the future, for LVL; OM232: the agreement is inactive, or not '
 'effective today. Locks: the agreement FOR KEY SHARE.';
-REVOKE ALL ON FUNCTION omd_delivery.insert_delivery FROM PUBLIC;

@@ -23,5 +23,4 @@ COMMENT ON PROCEDURE omd_delivery.report_loaded IS
 'OM034: there is no such delivery; OM130: it is in another status than RECEIVED. Locks: the '
 'interface, the delivery. Call again when the answer was lost; OM130 with delivery_status LOADED '
 'says that it is done.';
-REVOKE ALL ON PROCEDURE omd_delivery.report_loaded FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.report_loaded TO omd_runner;

@@ -33,4 +33,3 @@ $forget_keys$;
 COMMENT ON FUNCTION omd_delivery._forget_keys IS
 'Deletes the R rows of the delta of p_item for the entity p_entity_id, with proof in removal. '
 'Locks: those rows.';
-REVOKE ALL ON FUNCTION omd_delivery._forget_keys FROM PUBLIC;

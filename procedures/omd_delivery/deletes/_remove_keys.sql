@@ -123,4 +123,3 @@ COMMENT ON FUNCTION omd_delivery._remove_keys IS
 'deletes: from LVL, other deltas, samples and the staging table of the agreement, with proof in '
 'removal under p_module_instance_id. The items of other deltas count these rows no longer. Locks: '
 'those rows, these items.';
-REVOKE ALL ON FUNCTION omd_delivery._remove_keys FROM PUBLIC;

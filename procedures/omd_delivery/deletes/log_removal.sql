@@ -30,4 +30,3 @@ $log_removal$;
 COMMENT ON FUNCTION omd_delivery.log_removal IS
 'For rooms: Records that p_module_instance_id removed p_row_count rows of p_key_count keys of '
 'the entity p_entity_id from p_table_name in p_layer for the delivery p_delivery_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.log_removal FROM PUBLIC;

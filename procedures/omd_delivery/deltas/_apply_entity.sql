@@ -109,4 +109,3 @@ COMMENT ON FUNCTION omd_delivery._apply_entity IS
 'Applies the delta of p_delivery to the entity p_entity_id, written by p_module_instance_id, of '
 'which p_equal rows change nothing and leave it, and p_deleted rows delete. Locks: the current '
 'rows of its keys.';
-REVOKE ALL ON FUNCTION omd_delivery._apply_entity FROM PUBLIC;

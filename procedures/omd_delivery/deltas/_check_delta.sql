@@ -84,4 +84,3 @@ COMMENT ON FUNCTION omd_delivery._check_delta IS
 'p_written rows (NULL: any number), one for each key, which fit the current rows. Returns how many'
 ' rows are new (N), changed (A), deleted (R), and A without a change. Errors: OM134: it does not '
 'fit. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._check_delta FROM PUBLIC;

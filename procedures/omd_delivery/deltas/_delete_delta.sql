@@ -26,4 +26,3 @@ $delete_delta$;
 COMMENT ON FUNCTION omd_delivery._delete_delta IS
 'Deletes the delta of the delivery p_delivery_id for the entity p_entity_id and returns how many '
 'rows it had. Locks: those rows.';
-REVOKE ALL ON FUNCTION omd_delivery._delete_delta FROM PUBLIC;

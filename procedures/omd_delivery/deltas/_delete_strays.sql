@@ -32,4 +32,3 @@ $delete_strays$;
 COMMENT ON FUNCTION omd_delivery._delete_strays IS
 'Deletes from the deltas of the delivery p_delivery_id what another than its newest run has '
 'written. Locks: those rows.';
-REVOKE ALL ON FUNCTION omd_delivery._delete_strays FROM PUBLIC;

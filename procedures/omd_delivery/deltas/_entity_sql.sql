@@ -71,4 +71,3 @@ COMMENT ON FUNCTION omd_delivery._entity_sql IS
 'a row of its table in LVL, d one of its delta. columns has file and line where they are kept. '
 'keep_retired is NULL where no attribute is '
 'retired. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._entity_sql FROM PUBLIC;

@@ -11,4 +11,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery._open_end IS
 'Returns the acm_end_dt of an open row: 9999-12-31 00:00:00+00. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._open_end FROM PUBLIC;

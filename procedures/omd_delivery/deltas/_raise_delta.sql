@@ -25,4 +25,3 @@ $raise_delta$;
 COMMENT ON FUNCTION omd_delivery._raise_delta IS
 'Raises OM134 for the delta of p_entity_code of the delivery p_delivery_id, because of '
 'p_problem. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._raise_delta FROM PUBLIC;

@@ -141,5 +141,4 @@ COMMENT ON PROCEDURE omd_delivery.apply_delta IS
 'OM134: the delta is not what was written, or does not fit the current rows. Locks: the '
 'interface, the delivery after those who write rows of it, the current rows of the keys; the '
 'instances last. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.apply_delta FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.apply_delta TO omd_runner;

@@ -39,4 +39,3 @@ COMMENT ON FUNCTION omd_delivery._empty_hashes IS
 'Empties the hashes of open rows with a value of an attribute that is retired in the document '
 'p_old of the interface p_interface_id, and no longer in p_new: their values are compared. Locks: '
 'those rows.';
-REVOKE ALL ON FUNCTION omd_delivery._empty_hashes FROM PUBLIC;

@@ -17,4 +17,3 @@ $follow_model$;
 COMMENT ON PROCEDURE omd_delivery._follow_model IS
 'Brings what the agreements of the interface p_interface_id have made to its model. Locks: the '
 'Batches and the staging tables that change.';
-REVOKE ALL ON PROCEDURE omd_delivery._follow_model FROM PUBLIC;

@@ -43,4 +43,3 @@ $has_duplicates$;
 COMMENT ON FUNCTION omd_delivery._has_duplicates IS
 'Returns whether two current rows of the entity p_entity_id have the same values, none of them '
 'NULL, in the attributes p_attribute_codes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._has_duplicates FROM PUBLIC;

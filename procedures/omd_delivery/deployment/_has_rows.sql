@@ -30,4 +30,3 @@ $has_rows$;
 COMMENT ON FUNCTION omd_delivery._has_rows IS
 'Returns whether the entity p_entity_id has a row in the Logical Validation Layer or among its '
 'deltas. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._has_rows FROM PUBLIC;

@@ -28,4 +28,3 @@ $hold_interface$;
 COMMENT ON FUNCTION omd_delivery._hold_interface IS
 'Returns the interface p_interface_code. Errors: OM005: it is NULL; OM031: it has no model. Locks:'
 ' the interface, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_delivery._hold_interface FROM PUBLIC;

@@ -60,4 +60,3 @@ COMMENT ON PROCEDURE omd_delivery._make_interface IS
 'Brings the schemas, tables, indexes and Modules of the interface p_interface_id to the registry. '
 'Errors: OM233: a schema belongs to somebody else; OM234: omd_owner may not create it. Locks: the '
 'tables that change, the Modules of the entities.';
-REVOKE ALL ON PROCEDURE omd_delivery._make_interface FROM PUBLIC;

@@ -128,4 +128,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._model_changes IS
 'Returns how the model document p_new differs from the document p_old, which may be NULL: the '
 'object, the change in words, the property and its values, in the order of the model. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._model_changes FROM PUBLIC;

@@ -85,4 +85,3 @@ COMMENT ON FUNCTION omd_delivery._require_no_loss IS
 'Refuses the model document p_new after p_old for the interface p_interface_id where its rows '
 'stand against it. Errors: OM230: rows would be lost or reinterpreted; OM231: current rows break '
 'an alternate key. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_no_loss FROM PUBLIC;

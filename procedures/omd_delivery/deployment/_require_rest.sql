@@ -43,4 +43,3 @@ $require_rest$;
 COMMENT ON FUNCTION omd_delivery._require_rest IS
 'Refuses to go on while a run of the interface p_interface_id executes. Errors: OM136. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_rest FROM PUBLIC;

@@ -86,4 +86,3 @@ $write_constraints$;
 COMMENT ON PROCEDURE omd_delivery._write_constraints IS
 'Brings the constraints of the interface p_interface_id and what is set for them to the model '
 'document p_model, after its keys. Locks: the rows of the registry.';
-REVOKE ALL ON PROCEDURE omd_delivery._write_constraints FROM PUBLIC;

@@ -108,4 +108,3 @@ $write_keys$;
 COMMENT ON PROCEDURE omd_delivery._write_keys IS
 'Brings the alternate keys and relationships of the interface p_interface_id to the model document'
 ' p_model, after its entities and attributes. Locks: the rows of the registry.';
-REVOKE ALL ON PROCEDURE omd_delivery._write_keys FROM PUBLIC;

@@ -118,4 +118,3 @@ $write_registry$;
 COMMENT ON PROCEDURE omd_delivery._write_registry IS
 'Brings the registry of the interface p_interface_id to the model document p_model. Locks: the '
 'rows of the registry.';
-REVOKE ALL ON PROCEDURE omd_delivery._write_registry FROM PUBLIC;

@@ -146,5 +146,4 @@ COMMENT ON PROCEDURE omd_delivery.deploy_model IS
 'alternate key; OM233: a schema of the interface belongs to somebody else; OM234: omd_owner may '
 'not create one. Locks: the interface; its tables while they are changed. Call again when the '
 'answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.deploy_model FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.deploy_model TO omd_admin;

@@ -19,4 +19,3 @@ COMMENT ON FUNCTION omd_delivery.hold_interface IS
 'For rooms: Locks the interface p_interface_code and returns its id. Errors: OM005: it is NULL; '
 'OM013: it is not allowed as a name; OM031: it has no model. Locks: the interface, until the '
 'transaction ends.';
-REVOKE ALL ON FUNCTION omd_delivery.hold_interface FROM PUBLIC;

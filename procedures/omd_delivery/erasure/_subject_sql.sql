@@ -124,4 +124,3 @@ COMMENT ON FUNCTION omd_delivery._subject_sql IS
 'per target: k is one of its keys with typed values, j.key the same as JSON, l a row of the '
 'target in LVL, in a delta, in staging or of a sample, n.key a key in a context. staged_match and '
 'raw_match are NULL where what was staged can''t be compared without Spark. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._subject_sql FROM PUBLIC;

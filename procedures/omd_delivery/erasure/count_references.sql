@@ -51,4 +51,3 @@ $count_references$;
 COMMENT ON FUNCTION omd_delivery.count_references IS
 'For rooms: Returns how many rows of the targets of p_subject refer to its keys, to how many of '
 'them, and the keys of these rows, per table of LVL and deltas. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.count_references FROM PUBLIC;

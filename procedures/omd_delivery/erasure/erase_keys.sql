@@ -180,4 +180,3 @@ COMMENT ON FUNCTION omd_delivery.erase_keys IS
 '"columns"}]}, from LVL, deltas, samples, staging, and contexts of agreements and deliveries. '
 'Returns what left which table. The caller holds the interface. Locks: the rows, their queue '
 'items.';
-REVOKE ALL ON FUNCTION omd_delivery.erase_keys FROM PUBLIC;

@@ -25,4 +25,3 @@ $is_personal_text$;
 COMMENT ON FUNCTION omd_delivery.is_personal_text IS
 'For rooms: Returns whether the attribute p_attribute_code of the entity p_entity_id is a text '
 'that is no code of an enumeration. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.is_personal_text FROM PUBLIC;

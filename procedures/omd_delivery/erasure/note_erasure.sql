@@ -26,4 +26,3 @@ COMMENT ON FUNCTION omd_delivery.note_erasure IS
 'For rooms: Notes that somebody is erased from the entities p_entities of the interface '
 'p_interface_code, which the caller holds: deliveries of them from before come again by hand, and '
 'not from their files. Locks: the rows of the entities.';
-REVOKE ALL ON FUNCTION omd_delivery.note_erasure FROM PUBLIC;

@@ -38,4 +38,3 @@ COMMENT ON FUNCTION omd_delivery.subject_key IS
 'For rooms: Returns the id, the attributes of the key and their types of the entity p_entity_code '
 'of the interface p_interface_code, all NULL when there is none; and p_keys, a list of keys, with '
 'typed values, NULL when it is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.subject_key FROM PUBLIC;

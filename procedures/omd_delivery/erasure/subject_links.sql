@@ -41,4 +41,3 @@ COMMENT ON FUNCTION omd_delivery.subject_links IS
 'For rooms: Returns the relationships of the interface p_interface_code: child, parent, the '
 'columns of the child in the order of the key of the parent, this key, and whether all of the '
 'columns are in the key of the child. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.subject_links FROM PUBLIC;

@@ -41,4 +41,3 @@ $subject_texts$;
 COMMENT ON FUNCTION omd_delivery.subject_texts IS
 'For rooms: Returns the texts of five characters or more that LVL and deltas have in rows of the '
 'subject p_subject. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.subject_texts FROM PUBLIC;

@@ -55,4 +55,3 @@ COMMENT ON FUNCTION omd_delivery._files_problem IS
 'Returns how p_files, what is there now, differ from the recorded files of the delivery '
 'p_delivery_id for the entity p_entity_code (NULL: for all of its); NULL: they do not. Errors: '
 'OM036: p_files is no list of files. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._files_problem FROM PUBLIC;

@@ -72,4 +72,3 @@ COMMENT ON FUNCTION omd_delivery._listed_files IS
 'Returns the files of p_files, [{uri, bytes, modified, root, entity}], numbered from 1; modified '
 'may be a time or milliseconds since 1970, root is the uri where it is left out. Errors: OM036: '
 'it is no such list. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._listed_files FROM PUBLIC;

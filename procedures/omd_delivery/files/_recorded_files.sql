@@ -30,4 +30,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._recorded_files IS
 'Returns the files of the delivery p_delivery_id, [{entity, uri, bytes, modified, root}]. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_delivery._recorded_files FROM PUBLIC;

@@ -81,5 +81,4 @@ COMMENT ON PROCEDURE omd_delivery.register_files IS
 'another status than LOADED; OM132: p_attempt is not its newest run, or has ended; OM139: it '
 'comes again after a recall, and these are other files. Locks: the interface. Call again when the '
 'answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.register_files FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_files TO omd_runner;

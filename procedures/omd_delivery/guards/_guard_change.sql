@@ -19,4 +19,3 @@ $guard_change$;
 
 COMMENT ON FUNCTION omd_delivery._guard_change IS
 'Refuses whatever else than an INSERT is done to a delta. Errors: OM138. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._guard_change FROM PUBLIC;

@@ -53,4 +53,3 @@ $guard_delta$;
 COMMENT ON FUNCTION omd_delivery._guard_delta IS
 'Refuses rows of a delta that are not of the run at work of a delivery that is not applied. '
 'Errors: OM138. Locks: the delivery FOR SHARE, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_delivery._guard_delta FROM PUBLIC;

@@ -54,4 +54,3 @@ COMMENT ON FUNCTION omd_delivery._guard_staging IS
 'Refuses a change of a staging table unless a delivery under its agreement is not decided yet and '
 'belongs to the login of the session, or to one whose rights that has. Errors: OM138. Locks: the '
 'delivery FOR SHARE, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_delivery._guard_staging FROM PUBLIC;

@@ -58,4 +58,3 @@ COMMENT ON PROCEDURE omd_delivery._guard_table IS
 'Gives the table p_table_name its triggers, unless it has them: the delta of the entity '
 'p_entity_id, or a staging table of the agreement p_agreement_id; the other one is NULL. Locks: '
 'the table, against writers.';
-REVOKE ALL ON PROCEDURE omd_delivery._guard_table FROM PUBLIC;

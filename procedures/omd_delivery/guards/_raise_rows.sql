@@ -20,4 +20,3 @@ $raise_rows$;
 
 COMMENT ON FUNCTION omd_delivery._raise_rows IS
 'Raises OM138 for rows of the table p_table_name, because of p_problem. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._raise_rows FROM PUBLIC;

@@ -61,4 +61,3 @@ $save_delivery_inputs$;
 COMMENT ON FUNCTION omd_delivery._save_delivery_inputs IS
 'Tells process control what deliveries of the interface p_interface_id read, entity by entity. '
 'Locks: their Modules, where something is new.';
-REVOKE ALL ON FUNCTION omd_delivery._save_delivery_inputs FROM PUBLIC;

@@ -24,5 +24,4 @@ COMMENT ON FUNCTION omd_delivery.declare_missing IS
 'For rooms: tells process control what deliveries read of which it does not know yet, five '
 'interfaces at a time. omd.maintain_rooms calls it. Errors: OM018: another calls it. Locks: the '
 'Modules of their entities.';
-REVOKE ALL ON FUNCTION omd_delivery.declare_missing FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery.declare_missing TO omd_runner, omd_admin;

@@ -29,4 +29,3 @@ $overtaken$;
 COMMENT ON FUNCTION omd_delivery._overtaken IS
 'One row or none: the first entity of the delivery p_delivery_id that was delivered at the same '
 'time or later, and its mark. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._overtaken FROM PUBLIC;

@@ -29,4 +29,3 @@ $require_marks$;
 COMMENT ON FUNCTION omd_delivery._require_marks IS
 'Refuses the delivery p_delivery_id when it was overtaken. Errors: OM037: an entity of it was '
 'delivered at the same time or later. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_marks FROM PUBLIC;

@@ -36,4 +36,3 @@ $revert_mark$;
 COMMENT ON FUNCTION omd_delivery._revert_mark IS
 'Takes the mark that the delivery p_delivery_id has set in the entity p_entity_id back to what it '
 'was before; a later one stays. Locks: the mark.';
-REVOKE ALL ON FUNCTION omd_delivery._revert_mark FROM PUBLIC;

@@ -49,4 +49,3 @@ COMMENT ON FUNCTION omd_delivery.lower_high_water_mark IS
 'p_raised_datetime: to the newest delivery of it that stands, or to p_former_datetime, which the '
 'facts had persisted before (NULL: nothing), if that is later. A mark that was raised further '
 'stays. Locks: the mark.';
-REVOKE ALL ON FUNCTION omd_delivery.lower_high_water_mark FROM PUBLIC;

@@ -30,4 +30,3 @@ $raise_high_water_mark$;
 COMMENT ON FUNCTION omd_delivery.raise_high_water_mark IS
 'For rooms: Raises the mark of the entity p_entity_id to p_snapshot_datetime; it never lowers '
 'it. Locks: the interface, the mark.';
-REVOKE ALL ON FUNCTION omd_delivery.raise_high_water_mark FROM PUBLIC;

@@ -294,4 +294,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._content_problems IS
 'Returns where the objects of the model document p_model contradict each other, each with its '
 'path. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._content_problems FROM PUBLIC;

@@ -135,4 +135,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery._entity_document IS
 'Returns the entity p_entity_id as the model document has it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._entity_document FROM PUBLIC;

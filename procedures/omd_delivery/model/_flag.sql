@@ -21,4 +21,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._flag IS
 'Returns what is under the key p_key of the JSON object p_object where it is true or false, else '
 'p_default. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._flag FROM PUBLIC;

@@ -177,4 +177,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._model_constraints IS
 'Returns the constraints of the model document p_model: those that it names, and those that follow'
 ' from it. column_codes: the attributes that EMPTY COLUMN would empty. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._model_constraints FROM PUBLIC;

@@ -37,4 +37,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery._model_document IS
 'Returns the model of the interface p_interface_id as a document. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._model_document FROM PUBLIC;

@@ -82,4 +82,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._model_nodes IS
 'Returns the objects in the model document p_model, whatever it is, with their levels, their '
 'paths, the entity that each is in and its place there. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._model_nodes FROM PUBLIC;

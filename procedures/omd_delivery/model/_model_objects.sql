@@ -155,4 +155,3 @@ COMMENT ON FUNCTION omd_delivery._model_objects IS
 'Returns the objects that the model document p_model, whatever it is, describes: kind (interface, '
 'entity, attribute, alternate_key, relationship, constraint, setting), path, entity, code, place '
 'and definition with all that the document leaves out. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._model_objects FROM PUBLIC;

@@ -54,4 +54,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery._model_problems IS
 'Returns every problem of the model document p_model with its path. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._model_problems FROM PUBLIC;

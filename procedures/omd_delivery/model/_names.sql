@@ -15,4 +15,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery._names IS
 'Returns the texts in the JSON list p_list. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._names FROM PUBLIC;

@@ -199,4 +199,3 @@ COMMENT ON FUNCTION omd_delivery._shape_problems IS
 'Returns what is wrong with the keys of p_object and with what they hold, each with its path. '
 'p_level: what the object is: model, entity, attribute, alternate_key, relationship, constraint, '
 'indicator, derived or setting. p_path: where it is. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._shape_problems FROM PUBLIC;

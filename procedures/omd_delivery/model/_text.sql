@@ -16,4 +16,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._text IS
 'Returns the text under the key p_key of the JSON object p_object; NULL where there is none. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._text FROM PUBLIC;

@@ -15,4 +15,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery._without_nulls IS
 'Returns the JSON object p_object without its keys that hold null. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._without_nulls FROM PUBLIC;

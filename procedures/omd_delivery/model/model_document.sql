@@ -28,5 +28,4 @@ COMMENT ON FUNCTION omd_delivery.model_document IS
 'Returns the model of the interface p_interface_code as a document; deploying it changes nothing. '
 'p_interface_code: the interface. Errors: OM005: it is NULL; OM013: it is not allowed as a name; '
 'OM031: it has no model. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.model_document FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery.model_document TO omd_reader, omd_runner, omd_admin;

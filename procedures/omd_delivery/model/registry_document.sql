@@ -99,4 +99,3 @@ $registry_document$;
 COMMENT ON FUNCTION omd_delivery.registry_document IS
 'For rooms: Returns the registry of the interface p_interface_code as a document; NULL when it '
 'has no model. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.registry_document FROM PUBLIC;

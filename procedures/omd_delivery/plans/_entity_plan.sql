@@ -117,4 +117,3 @@ $entity_plan$;
 COMMENT ON FUNCTION omd_delivery._entity_plan IS
 'Returns what a plan says of the entity p_entity_id, whatever is delivered: its tables, key, '
 'attributes, alternate keys, and the relationships in which it is child or parent. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._entity_plan FROM PUBLIC;

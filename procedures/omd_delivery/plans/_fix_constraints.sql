@@ -86,4 +86,3 @@ $fix_constraints$;
 COMMENT ON FUNCTION omd_delivery._fix_constraints IS
 'Fixes what the run p_attempt of the delivery p_delivery_id checks: the entities of both stages, '
 'and the constraints with their actions and thresholds. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._fix_constraints FROM PUBLIC;

@@ -141,5 +141,4 @@ COMMENT ON FUNCTION omd_delivery.validation_plan IS
 '(constraint, type, action, …). In stage 2 entities that are not delivered have load null and '
 'only what the delivery may break. Errors: OM005: an argument is NULL; OM034: there is no such '
 'delivery; OM036: p_stage is not 1 or 2; OM130: it has not begun. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.validation_plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery.validation_plan TO omd_reader;

@@ -28,5 +28,4 @@ END;
 COMMENT ON FUNCTION omd_delivery.deliveries_by_id IS
 'For rooms: Returns the agreement, the snapshot and the status of the deliveries p_delivery_array. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.deliveries_by_id FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery.deliveries_by_id TO omd_admin;

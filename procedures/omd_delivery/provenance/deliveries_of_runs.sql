@@ -32,4 +32,3 @@ COMMENT ON FUNCTION omd_delivery.deliveries_of_runs IS
 'For rooms: Returns those of the Module Instances p_instance_array that are runs of entities, '
 'each with its delivery, its table in LVL, and the load that the facts made of the delivery; '
 'NULL: none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.deliveries_of_runs FROM PUBLIC;

@@ -34,4 +34,3 @@ $deliveries_since$;
 COMMENT ON FUNCTION omd_delivery.deliveries_since IS
 'For rooms: Returns the deliveries under the agreement p_agreement_code that LVL has accepted, '
 'with a snapshot from p_since on. Errors: OM033. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.deliveries_since FROM PUBLIC;

@@ -64,4 +64,3 @@ COMMENT ON FUNCTION omd_delivery.described_runs IS
 'staging table, which column of it each attribute comes from (NULL: none does), and the checks '
 'that were counted, each with constraint, type, column, content, violations, threshold and '
 'threshold_percent (NULL: none was). Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.described_runs FROM PUBLIC;

@@ -17,4 +17,3 @@ END;
 
 COMMENT ON FUNCTION omd_delivery.runs_of_delivery IS
 'For rooms: Returns the runs of the entities of the delivery p_delivery_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.runs_of_delivery FROM PUBLIC;

@@ -52,5 +52,4 @@ COMMENT ON FUNCTION omd_delivery._purge_deltas IS
 'Deletes the deltas and samples of the p_limit first deliveries that ended before p_before and '
 'whose interface is not locked. It returns the last delivery, NULL at the end, and adds their '
 'number to p_deleted. Locks: the interfaces, the deliveries, their rows.';
-REVOKE ALL ON FUNCTION omd_delivery._purge_deltas FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery._purge_deltas TO omd_admin;

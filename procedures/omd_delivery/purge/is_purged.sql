@@ -18,4 +18,3 @@ END;
 COMMENT ON FUNCTION omd_delivery.is_purged IS
 'For rooms: Returns whether the deltas of the delivery p_delivery_id were purged; NULL: there is '
 'no such delivery. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.is_purged FROM PUBLIC;

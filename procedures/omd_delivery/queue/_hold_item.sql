@@ -32,4 +32,3 @@ $hold_item$;
 COMMENT ON FUNCTION omd_delivery._hold_item IS
 'Returns the item p_queue_id of the queue. Errors: OM005: it is NULL; OM135: it is gone. Locks: '
 'the item.';
-REVOKE ALL ON FUNCTION omd_delivery._hold_item FROM PUBLIC;

@@ -20,4 +20,3 @@ $raise_item$;
 
 COMMENT ON FUNCTION omd_delivery._raise_item IS
 'Raises OM135 for the item p_queue_id, because of p_problem. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._raise_item FROM PUBLIC;

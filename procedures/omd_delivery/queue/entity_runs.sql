@@ -23,4 +23,3 @@ END;
 COMMENT ON FUNCTION omd_delivery.entity_runs IS
 'For rooms: returns the entities of the delivery p_delivery_id with the newest run of each, and '
 'the table of LVL that it writes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.entity_runs FROM PUBLIC;

@@ -49,4 +49,3 @@ COMMENT ON FUNCTION omd_delivery.finish_queue_item IS
 'its delta. A second call changes nothing. Errors: OM005: p_queue_id is NULL; OM130: the '
 'delivery is not ACCEPTED; OM135: the item is gone, or its load has not begun. Locks: the item, '
 'the delivery.';
-REVOKE ALL ON FUNCTION omd_delivery.finish_queue_item FROM PUBLIC;

@@ -25,4 +25,3 @@ $is_queued$;
 COMMENT ON FUNCTION omd_delivery.is_queued IS
 'For rooms: Tells whether an item of the interface p_interface_id that was queued at p_until is '
 'not persisted yet. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.is_queued FROM PUBLIC;

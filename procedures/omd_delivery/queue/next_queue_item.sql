@@ -24,4 +24,3 @@ $next_queue_item$;
 COMMENT ON FUNCTION omd_delivery.next_queue_item IS
 'For rooms: Returns the oldest item of the queue of the interface p_interface_id that is not '
 'persisted; NULL when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.next_queue_item FROM PUBLIC;

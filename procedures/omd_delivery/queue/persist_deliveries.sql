@@ -55,5 +55,4 @@ COMMENT ON PROCEDURE omd_delivery.persist_deliveries IS
 'OM014: the isolation level is not read committed; OM031: there is no such interface; OM034, '
 'OM130: an item and its delivery disagree; OM135: the facts have taken a delivery of the '
 'interface. Locks: the interface, the items, the deliveries. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.persist_deliveries FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.persist_deliveries TO omd_admin;

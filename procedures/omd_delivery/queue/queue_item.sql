@@ -38,4 +38,3 @@ $queue_item$;
 
 COMMENT ON FUNCTION omd_delivery.queue_item IS
 'For rooms: Returns the item p_queue_id of the queue; NULLs when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.queue_item FROM PUBLIC;

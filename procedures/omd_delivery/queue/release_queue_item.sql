@@ -26,4 +26,3 @@ $release_queue_item$;
 COMMENT ON FUNCTION omd_delivery.release_queue_item IS
 'For rooms: Puts the item p_queue_id, which p_module_instance_id has failed to load, back into the '
 'queue; an item that another run has taken meanwhile stays as it is. Locks: the item.';
-REVOKE ALL ON FUNCTION omd_delivery.release_queue_item FROM PUBLIC;

@@ -60,4 +60,3 @@ COMMENT ON FUNCTION omd_delivery.requeue_alone IS
 'OM005: p_queue_id is NULL; OM130: the delivery is in another status; OM135: the item is gone or '
 'not PERSISTED, deletes physically, its deltas were purged, or a run loads a later item of the '
 'interface. Locks: the item, the delivery.';
-REVOKE ALL ON FUNCTION omd_delivery.requeue_alone FROM PUBLIC;

@@ -59,4 +59,3 @@ COMMENT ON FUNCTION omd_delivery.require_delta IS
 'For rooms: Returns how many rows the delta of the accepted delivery p_delivery_id has for the '
 'entity p_entity_id, as many as row_counts of its item says. Errors: OM135: it has others. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_delivery.require_delta FROM PUBLIC;

@@ -54,4 +54,3 @@ COMMENT ON FUNCTION omd_delivery.start_queue_item IS
 'For rooms: Takes the item p_queue_id to be loaded by p_module_instance_id; an item whose load '
 'died is taken again. Errors: OM005: p_queue_id is NULL; OM135: it is gone or persisted, or an '
 'earlier item of the interface is not persisted. Locks: the item, the one before it.';
-REVOKE ALL ON FUNCTION omd_delivery.start_queue_item FROM PUBLIC;

@@ -24,4 +24,3 @@ $unfinished_delivery$;
 COMMENT ON FUNCTION omd_delivery.unfinished_delivery IS
 'For rooms: Returns the oldest LVL delivery of the interface p_interface_id that is not at an '
 'end; NULL when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.unfinished_delivery FROM PUBLIC;

@@ -49,4 +49,3 @@ $read_entities$;
 
 COMMENT ON FUNCTION omd_delivery._read_entities IS
 'Returns the entities whose rows in LVL the delivery p_delivery_id has read. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._read_entities FROM PUBLIC;

@@ -26,4 +26,3 @@ $recall_problem$;
 
 COMMENT ON FUNCTION omd_delivery._recall_problem IS
 'Returns why a recall can''t take p_delivery back; NULL: it can. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._recall_problem FROM PUBLIC;

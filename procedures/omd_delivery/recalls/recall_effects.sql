@@ -85,4 +85,3 @@ COMMENT ON FUNCTION omd_delivery.recall_effects IS
 'problem says why; BLOCKED: it can''t be taken back, and problem says why. rows_go: rows with its '
 'stamp; rows_back: rows of other runs than p_instance_array that it had replaced; NULL: '
 'p_is_counted is false, or it is BLOCKED. Runs of other rooms are passed over. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.recall_effects FROM PUBLIC;

@@ -110,4 +110,3 @@ COMMENT ON FUNCTION omd_delivery.recall_follows IS
 'deliveries that have read a table in LVL which one of them changed; of p_again_array, those of '
 'p_instance_array that come again, and of all that follow, later deliveries of their entities. '
 'Runs of other rooms are passed over. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.recall_follows FROM PUBLIC;

@@ -26,4 +26,3 @@ $recall_locks$;
 COMMENT ON FUNCTION omd_delivery.recall_locks IS
 'For rooms: Takes the locks of the room for a recall of the runs p_instance_array; those of other '
 'rooms are passed over. Locks: the interfaces, in id order, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_delivery.recall_locks FROM PUBLIC;

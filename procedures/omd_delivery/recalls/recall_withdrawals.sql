@@ -46,4 +46,3 @@ COMMENT ON FUNCTION omd_delivery.recall_withdrawals IS
 'For rooms: Returns the deliveries without an end that are in the way of those of the runs '
 'p_again_array when these come again: of the same agreement, and of a later time. because_of: a '
 'run of them; comes_again: FILES, from its folder or its files, or HAND. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.recall_withdrawals FROM PUBLIC;

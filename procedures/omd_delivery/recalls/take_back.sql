@@ -117,4 +117,3 @@ COMMENT ON FUNCTION omd_delivery.take_back IS
 'queue, the marks are those of what stands, and they are REVERTED. Returns what went and what '
 'came back, as recall_effects counts it. Errors: OM133: a delivery can''t be taken back, or not '
 'without a later one. Locks: the interfaces, the items, the rows, the deliveries, the instances.';
-REVOKE ALL ON FUNCTION omd_delivery.take_back FROM PUBLIC;

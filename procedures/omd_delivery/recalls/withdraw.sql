@@ -29,4 +29,3 @@ COMMENT ON FUNCTION omd_delivery.withdraw IS
 'Errors: OM005: p_delivery_id is NULL; OM014: the isolation level is not read committed; OM034: '
 'there is no such delivery; OM130: it has ended. Locks: the interface, the delivery, the instances '
 'of a run, the location, the arrival.';
-REVOKE ALL ON FUNCTION omd_delivery.withdraw FROM PUBLIC;

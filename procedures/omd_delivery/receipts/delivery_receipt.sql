@@ -123,5 +123,4 @@ COMMENT ON FUNCTION omd_delivery.delivery_receipt IS
 'rows_unchanged (delivered without effect), constraints (violations include existing; level NONE, '
 'FINDING, WARN or REJECT) and findings. Errors: OM005: p_delivery_id is NULL; OM034: there is no '
 'such delivery. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.delivery_receipt FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery.delivery_receipt TO omd_reader;

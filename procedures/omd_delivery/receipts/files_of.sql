@@ -33,4 +33,3 @@ COMMENT ON FUNCTION omd_delivery.files_of IS
 'For rooms: Returns the files of the entity p_entity_code (NULL: of all) that the delivery '
 'p_delivery_id was staged from, each with the table of its rows; none when it came otherwise. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.files_of FROM PUBLIC;

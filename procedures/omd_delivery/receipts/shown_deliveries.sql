@@ -71,4 +71,3 @@ COMMENT ON FUNCTION omd_delivery.shown_deliveries IS
 'For rooms: Returns what people are shown of each delivery of p_delivery_array: agreement, tenant, '
 'time, status and verdict; reason, editor and event_datetime of its last event; all of it in text. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.shown_deliveries FROM PUBLIC;

@@ -58,4 +58,3 @@ COMMENT ON FUNCTION omd_delivery.violations_of IS
 'delivery p_delivery_id, as far as samples of it are kept: the constraint, its attribute and '
 'action, and the row as it was staged. May be NULL: attribute_code, action, raw, staged_from. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.violations_of FROM PUBLIC;

@@ -43,4 +43,3 @@ $find_withdrawn$;
 COMMENT ON FUNCTION omd_delivery._find_withdrawn IS
 'Makes the arrival of a delivery of the interface p_interface_id that a recall withdrew FOUND '
 'again, when its entry is DUE. Locks: the location, the arrival.';
-REVOKE ALL ON FUNCTION omd_delivery._find_withdrawn FROM PUBLIC;

@@ -66,4 +66,3 @@ COMMENT ON FUNCTION omd_delivery._follow_returns IS
 'Settles what recalls want to come again with p_delivery, which the routine p_event has given '
 'p_status: ACCEPTED fills it, and so does REFUSED of a redelivery; any other end, and a revert of '
 'what has filled it, leaves it open. Locks: the entries, the location, the arrival.';
-REVOKE ALL ON FUNCTION omd_delivery._follow_returns FROM PUBLIC;

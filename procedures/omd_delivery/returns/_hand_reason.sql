@@ -40,4 +40,3 @@ $hand_reason$;
 COMMENT ON FUNCTION omd_delivery._hand_reason IS
 'Returns why the delivery p_delivery_id can''t be delivered again from its files; NULL: it can. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._hand_reason FROM PUBLIC;

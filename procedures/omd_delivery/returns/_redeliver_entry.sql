@@ -78,4 +78,3 @@ COMMENT ON FUNCTION omd_delivery._redeliver_entry IS
 'Creates the delivery of p_agreement that is to fill the entry p_position of the recall '
 'p_recall_id with the arguments of p_former_id, and returns it; NULL: it can''t be created, and '
 'its tenant must bring it. Locks: the entry.';
-REVOKE ALL ON FUNCTION omd_delivery._redeliver_entry FROM PUBLIC;

@@ -31,5 +31,4 @@ $return_before$;
 COMMENT ON FUNCTION omd_delivery._return_before IS
 'Returns, in words, the first delivery of the interface p_interface_id that must come again before '
 'one at p_snapshot_datetime; NULL: there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._return_before FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery._return_before TO omd_reader;

@@ -46,4 +46,3 @@ COMMENT ON FUNCTION omd_delivery.drop_return IS
 'returns what its status was: BY_HAND, WAITING or DUE; in any other nothing happens. Errors: '
 'OM005: there is no such entry of a delivery; OM014: the isolation level is not read committed. '
 'Locks: the interface, the entry, the location, the arrival.';
-REVOKE ALL ON FUNCTION omd_delivery.drop_return FROM PUBLIC;

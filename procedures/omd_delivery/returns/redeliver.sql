@@ -81,4 +81,3 @@ COMMENT ON PROCEDURE omd_delivery.redeliver IS
 'p_outcome are those of it. Errors: OM014: the isolation level is not read committed; OM036: '
 'p_files is no list of files; OM232: the agreement is inactive, or not effective today. Locks: '
 'the interface, the entry, the delivery.';
-REVOKE ALL ON PROCEDURE omd_delivery.redeliver FROM PUBLIC;

@@ -38,4 +38,3 @@ COMMENT ON FUNCTION omd_delivery._end_run IS
 'Ends the run of p_delivery, if there is one, as failed, with the event p_event_detail and the '
 'code p_event_return_code_details. Locks: the delivery, after those who write rows of it; what '
 'executes in the Batch Instance, the Batch Instance.';
-REVOKE ALL ON FUNCTION omd_delivery._end_run FROM PUBLIC;

@@ -37,4 +37,3 @@ COMMENT ON FUNCTION omd_delivery._give_up_runs IS
 'Ends the dead runs of the interface p_interface_id, whose lock the caller holds, but for those '
 'whose rows a transaction still writes. Locks: the deliveries, without a wait; what executes in '
 'the runs, their Batch Instances.';
-REVOKE ALL ON FUNCTION omd_delivery._give_up_runs FROM PUBLIC;

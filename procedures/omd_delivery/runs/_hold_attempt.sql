@@ -31,4 +31,3 @@ COMMENT ON FUNCTION omd_delivery._hold_attempt IS
 'interface. Errors: OM005: an argument is NULL; OM014: the isolation level is not read '
 'committed; OM034: there is no such delivery; OM132: p_attempt is not its newest run. Locks: the '
 'interface.';
-REVOKE ALL ON FUNCTION omd_delivery._hold_attempt FROM PUBLIC;

@@ -25,4 +25,3 @@ $raise_fenced$;
 
 COMMENT ON FUNCTION omd_delivery._raise_fenced IS
 'Raises OM132 for the run p_attempt of p_delivery. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._raise_fenced FROM PUBLIC;

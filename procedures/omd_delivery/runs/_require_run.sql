@@ -25,4 +25,3 @@ $require_run$;
 COMMENT ON FUNCTION omd_delivery._require_run IS
 'Refuses a call for the newest run of p_delivery when that has ended. Errors: OM132: it has '
 'ended. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_run FROM PUBLIC;

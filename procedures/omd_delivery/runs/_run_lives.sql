@@ -26,5 +26,4 @@ $run_lives$;
 COMMENT ON FUNCTION omd_delivery._run_lives IS
 'Returns whether all Module Instances of the newest run of the delivery p_delivery_id live. Locks:'
 ' none.';
-REVOKE ALL ON FUNCTION omd_delivery._run_lives FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery._run_lives TO omd_reader;

@@ -27,4 +27,3 @@ COMMENT ON FUNCTION omd_delivery._running_delivery IS
 'Returns the delivery of the interface p_interface_id that runs, NULL when none does; the caller '
 'holds the lock of the interface. Dead runs are ended first. Locks: what executes in those, '
 'their Batch Instances, the deliveries.';
-REVOKE ALL ON FUNCTION omd_delivery._running_delivery FROM PUBLIC;

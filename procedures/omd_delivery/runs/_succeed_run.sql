@@ -56,4 +56,3 @@ $succeed_run$;
 COMMENT ON FUNCTION omd_delivery._succeed_run IS
 'Ends the newest run of the delivery p_delivery_id with success and its numbers of rows. Errors: '
 'OM101: an instance was ended. Locks: the instances.';
-REVOKE ALL ON FUNCTION omd_delivery._succeed_run FROM PUBLIC;

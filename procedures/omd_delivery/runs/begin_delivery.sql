@@ -205,5 +205,4 @@ COMMENT ON PROCEDURE omd_delivery.begin_delivery IS
 'status than LOADED and VALIDATED; OM133: a run that was accepted is to be undone. Locks: the '
 'interface and the delivery, without a wait; the Batch and the Modules; the rows that are rolled '
 'back. May be NULL: p_batch_instance_id, p_attempt, p_instances, p_detail.';
-REVOKE ALL ON PROCEDURE omd_delivery.begin_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.begin_delivery TO omd_runner;

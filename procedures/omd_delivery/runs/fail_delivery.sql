@@ -26,5 +26,4 @@ COMMENT ON PROCEDURE omd_delivery.fail_delivery IS
 'isolation level is not read committed; OM034: there is no such delivery; OM130: the delivery is '
 'in another status than LOADED and VALIDATED; OM132: p_attempt is not its newest run. Locks: the '
 'interface, the instances. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.fail_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.fail_delivery TO omd_runner;

@@ -49,5 +49,4 @@ COMMENT ON PROCEDURE omd_delivery.heartbeat_delivery IS
 'is NULL; OM011, OM013: p_lease is not allowed; OM034: there is no such delivery; OM107: a lease '
 'has expired; OM130: the delivery is decided; OM132: p_attempt is not its newest run, or has '
 'ended. Locks: the instances. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.heartbeat_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.heartbeat_delivery TO omd_runner;

@@ -22,4 +22,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._action_code IS
 'Returns the letter of the action p_action, which is written as a letter or in words: S SKIP ROW, '
 'E EMPTY COLUMN, N NO ACTION; NULL for anything else. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._action_code FROM PUBLIC;

@@ -19,4 +19,3 @@ $action_name$;
 
 COMMENT ON FUNCTION omd_delivery._action_name IS
 'Returns the action with the code p_action in words, NULL for NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._action_name FROM PUBLIC;

@@ -92,4 +92,3 @@ COMMENT ON FUNCTION omd_delivery._require_settings IS
 'Refuses the settings p_settings, {constraint code: {field: value}}, for the constraints of the '
 'model document p_model. p_path: where they stand. Errors: OM035: a constraint is unknown; OM042: '
 'a setting is impossible. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_settings FROM PUBLIC;

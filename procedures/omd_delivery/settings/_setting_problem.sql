@@ -36,4 +36,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._setting_problem IS
 'Returns why the setting p_setting is impossible for a constraint of the type p_constraint_type; '
 'NULL when it is possible. p_empties_needed: a column of it is mandatory or in a key. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._setting_problem FROM PUBLIC;

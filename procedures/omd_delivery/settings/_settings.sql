@@ -64,5 +64,4 @@ COMMENT ON FUNCTION omd_delivery._settings IS
 'N; NULL where it takes none), threshold and threshold_percent (NULL: none of this kind), '
 'has_threshold (one was set; without one a threshold of NULL is the rule of deletes), warn, '
 'warn_percent and is_enabled. p_overrides: the settings of an agreement; may be NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._settings FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery._settings TO omd_reader;

@@ -25,4 +25,3 @@ COMMENT ON FUNCTION omd_delivery._hold_delivery IS
 'Returns the delivery p_delivery_id as it is under the lock of its interface. Errors: OM005: it '
 'is NULL; OM014: the isolation level is not read committed; OM034: there is none. Locks: the '
 'interface, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_delivery._hold_delivery FROM PUBLIC;

@@ -66,4 +66,3 @@ COMMENT ON FUNCTION omd_delivery._move IS
 'and records it with p_reason. Errors: OM005: p_delivery_id is NULL; OM034: there is no such '
 'delivery; OM130: there is no such transition. Locks: the delivery; the '
 'location and the arrival of which it was made, if there is one; what of a recall it fills.';
-REVOKE ALL ON FUNCTION omd_delivery._move FROM PUBLIC;

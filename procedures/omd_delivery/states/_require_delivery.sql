@@ -29,4 +29,3 @@ $require_delivery$;
 COMMENT ON FUNCTION omd_delivery._require_delivery IS
 'Returns the delivery p_delivery_id. Errors: OM005: it is NULL; OM034: there is none. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_delivery FROM PUBLIC;

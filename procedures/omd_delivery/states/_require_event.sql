@@ -44,4 +44,3 @@ $require_event$;
 COMMENT ON FUNCTION omd_delivery._require_event IS
 'Refuses the routine p_event for p_delivery unless a transition of its status belongs to it. '
 'p_action: what it does, in words. Errors: OM130: it is in another status. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_event FROM PUBLIC;

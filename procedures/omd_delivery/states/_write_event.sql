@@ -34,4 +34,3 @@ COMMENT ON FUNCTION omd_delivery._write_event IS
 'Records that the routine p_event moved the delivery p_delivery_id from p_from_status (NULL: it '
 'is new) to p_to_status in its run p_attempt, with p_reason, and tells whoever listens on '
 'omd_delivery. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._write_event FROM PUBLIC;

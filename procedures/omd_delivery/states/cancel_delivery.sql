@@ -38,5 +38,4 @@ COMMENT ON PROCEDURE omd_delivery.cancel_delivery IS
 'another status than RECEIVED, LOADED and VALIDATED. Locks: the interface, the delivery, the '
 'instances of a run. Call again when the answer was lost; OM130 with delivery_status CANCELLED '
 'says that it is done.';
-REVOKE ALL ON PROCEDURE omd_delivery.cancel_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.cancel_delivery TO omd_runner;

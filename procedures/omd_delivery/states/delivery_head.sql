@@ -26,4 +26,3 @@ $delivery_head$;
 COMMENT ON FUNCTION omd_delivery.delivery_head IS
 'For rooms: Returns the interface, layer and status of the delivery p_delivery_id; NULLs when '
 'there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery.delivery_head FROM PUBLIC;

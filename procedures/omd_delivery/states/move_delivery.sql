@@ -22,4 +22,3 @@ COMMENT ON FUNCTION omd_delivery.move_delivery IS
 'For rooms: Gives the delivery p_delivery_id the status p_to_status, and records it with '
 'p_reason. Errors: OM005: p_delivery_id is NULL; OM034: there is no such delivery; OM130: '
 'omd_delivery.delivery_transition does not have the change. Locks: the delivery.';
-REVOKE ALL ON FUNCTION omd_delivery.move_delivery FROM PUBLIC;

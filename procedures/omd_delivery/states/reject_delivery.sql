@@ -37,5 +37,4 @@ COMMENT ON PROCEDURE omd_delivery.reject_delivery IS
 'another status than RECEIVED and LOADED. Locks: the interface, the delivery, the instances of a '
 'run. Call again when the answer was lost; OM130 with delivery_status REJECTED says that it is '
 'done.';
-REVOKE ALL ON PROCEDURE omd_delivery.reject_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.reject_delivery TO omd_runner, omd_admin;

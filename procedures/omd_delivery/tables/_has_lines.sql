@@ -25,4 +25,3 @@ $has_lines$;
 COMMENT ON FUNCTION omd_delivery._has_lines IS
 'Returns whether the table p_table, a quoted name, has the columns acm_source_file and '
 'acm_source_line. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._has_lines FROM PUBLIC;

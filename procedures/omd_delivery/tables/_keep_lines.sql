@@ -44,4 +44,3 @@ COMMENT ON FUNCTION omd_delivery._keep_lines IS
 'Gives the tables of the interface p_interface_id their columns of file and line, where an '
 'agreement over it keeps lines and they lack. Errors: OM136: a run of it executes. Locks: the '
 'tables that change.';
-REVOKE ALL ON FUNCTION omd_delivery._keep_lines FROM PUBLIC;

@@ -170,4 +170,3 @@ $make_indexes$;
 COMMENT ON PROCEDURE omd_delivery._make_indexes IS
 'Brings the indexes of the tables of the entity p_entity_id to the registry. Locks: the tables '
 'whose indexes change.';
-REVOKE ALL ON PROCEDURE omd_delivery._make_indexes FROM PUBLIC;

@@ -40,4 +40,3 @@ COMMENT ON PROCEDURE omd_delivery._make_schema IS
 'Makes the schema p_schema_name of business rows with the comment p_comment, unless it is there. '
 'Errors: OM233: it belongs to somebody else; OM234: omd_owner may not create schemas in this '
 'database. Locks: none.';
-REVOKE ALL ON PROCEDURE omd_delivery._make_schema FROM PUBLIC;

@@ -186,4 +186,3 @@ $make_tables$;
 COMMENT ON PROCEDURE omd_delivery._make_tables IS
 'Brings the tables of the entity p_entity_id in the Logical Validation Layer and among the work '
 'tables to the registry. Locks: those that change.';
-REVOKE ALL ON PROCEDURE omd_delivery._make_tables FROM PUBLIC;

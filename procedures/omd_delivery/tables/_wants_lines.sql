@@ -24,4 +24,3 @@ $wants_lines$;
 
 COMMENT ON FUNCTION omd_delivery._wants_lines IS
 'Returns whether an agreement over the interface p_interface_id keeps lines. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._wants_lines FROM PUBLIC;

@@ -45,4 +45,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._data_type IS
 'Returns the type of an attribute that the model writes as p_type, as format_type prints it; NULL '
 'where the model may not have it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._data_type FROM PUBLIC;

@@ -65,4 +65,3 @@ $is_value$;
 
 COMMENT ON FUNCTION omd_delivery._is_value IS
 'Returns whether the JSON value p_value is a value of the type p_data_type. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._is_value FROM PUBLIC;

@@ -22,4 +22,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._type_kind IS
 'Returns the kind of the type p_data_type: boolean, integer, numeric, double precision, text, '
 'date, timestamp or timestamptz. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._type_kind FROM PUBLIC;

@@ -35,4 +35,3 @@ END;
 COMMENT ON FUNCTION omd_delivery._type_widens IS
 'Returns whether each value of the type p_old is a value of p_new too, so that a column may become'
 ' of it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._type_widens FROM PUBLIC;

@@ -28,4 +28,3 @@ $raise_not_reverted$;
 
 COMMENT ON FUNCTION omd_delivery._raise_not_reverted IS
 'Raises OM133 for the delivery p_delivery_id, because of p_problem. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._raise_not_reverted FROM PUBLIC;

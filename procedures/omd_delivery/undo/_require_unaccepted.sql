@@ -27,4 +27,3 @@ $require_unaccepted$;
 COMMENT ON FUNCTION omd_delivery._require_unaccepted IS
 'Refuses to undo the Module Instances p_instance_array when one of them is of an accepted '
 'delivery. Errors: OM133: it is. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_unaccepted FROM PUBLIC;

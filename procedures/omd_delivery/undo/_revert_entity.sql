@@ -53,4 +53,3 @@ COMMENT ON FUNCTION omd_delivery._revert_entity IS
 'Takes back what p_delivery changed in the entity p_entity_id: deletes its rows and its delta, '
 'and opens the rows that it closed. Returns p_rows_gone and p_rows_returned, which leaves out rows '
 'of the runs p_gone_array: they go too. Locks: those rows.';
-REVOKE ALL ON FUNCTION omd_delivery._revert_entity FROM PUBLIC;

@@ -20,5 +20,4 @@ END;
 COMMENT ON FUNCTION omd_delivery._way_back IS
 'Returns the command that takes the delivery p_delivery_id back from where it was loaded; NULL '
 'when it was not. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._way_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery._way_back TO omd_reader;

@@ -92,5 +92,4 @@ COMMENT ON PROCEDURE omd_delivery.revert_delivery IS
 'it is not the newest of each of its entities: omd_provenance.plan_recall takes such a one back. '
 'Locks: the interface, the queue item, the rows, the delivery, its runs. Call again when the '
 'answer was lost; OM130 with delivery_status REVERTED says that it is done.';
-REVOKE ALL ON PROCEDURE omd_delivery.revert_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.revert_delivery TO omd_admin;

@@ -27,5 +27,4 @@ COMMENT ON FUNCTION omd_delivery.undo_runs IS
 'For rooms: Undoes the runs p_instance_array of the Module p_module_id, of an entity or an '
 'agreement, and returns how many rows went. It is how process control rolls them back. Errors: '
 'OM005, OM133: one of them was accepted. Locks: the rows.';
-REVOKE ALL ON FUNCTION omd_delivery.undo_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_delivery.undo_runs TO omd_runner;

@@ -22,4 +22,3 @@ $exceeds$;
 COMMENT ON FUNCTION omd_delivery._exceeds IS
 'Returns whether p_rows are more than p_number, or more than p_percent of p_base; NULL sets no '
 'limit. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._exceeds FROM PUBLIC;

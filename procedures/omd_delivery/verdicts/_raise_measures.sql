@@ -27,4 +27,3 @@ $raise_measures$;
 COMMENT ON FUNCTION omd_delivery._raise_measures IS
 'Raises OM040 for the measures of p_entity_code of the delivery p_delivery_id, because of '
 'p_problem. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._raise_measures FROM PUBLIC;

@@ -45,4 +45,3 @@ COMMENT ON FUNCTION omd_delivery._require_open_stage IS
 'Refuses p_action (in words) unless p_stage is the next stage of the newest run of p_delivery. '
 'Errors: OM036: p_stage is not 1 or 2; OM130: it is not the next one, or the delivery is in '
 'another status; OM132: the run has ended. Locks: none.';
-REVOKE ALL ON FUNCTION omd_delivery._require_open_stage FROM PUBLIC;

@@ -80,5 +80,4 @@ COMMENT ON PROCEDURE omd_delivery.register_samples IS
 'read committed; OM034: there is no such delivery; OM040: p_samples is not such a list; OM130: '
 'the delivery is in another status than LOADED; OM132: p_attempt is not its newest run, or has '
 'ended. Locks: the interface. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.register_samples FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_samples TO omd_runner;

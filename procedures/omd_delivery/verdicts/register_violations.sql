@@ -154,5 +154,4 @@ COMMENT ON PROCEDURE omd_delivery.register_violations IS
 'rows skipped than delivered; OM130: the delivery is in another status than LOADED, the stage has '
 'its verdict, or the one before has not; OM132: p_attempt is not its newest run, or has ended. '
 'Locks: the interface. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_delivery.register_violations FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.register_violations TO omd_runner;

@@ -173,5 +173,4 @@ COMMENT ON PROCEDURE omd_delivery.stage_verdict IS
 'is in another status than LOADED, or stage 1 was not passed; OM132: p_attempt is not its newest '
 'run, or has ended. Locks: the interface, the delivery, the instances of a run that ends. Call '
 'again when the answer was lost. May be NULL: p_verdict.';
-REVOKE ALL ON PROCEDURE omd_delivery.stage_verdict FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_delivery.stage_verdict TO omd_runner;

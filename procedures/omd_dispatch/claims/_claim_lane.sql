@@ -54,4 +54,3 @@ COMMENT ON FUNCTION omd_dispatch._claim_lane IS
 'are taken. What is not to be started is returned with is_held: with p_is_guarded a task that a '
 'suspension holds, which is marked; a task whose earlier run still executes, which is due a second '
 'later, or has succeeded, which is done. Locks: the tasks; locked ones are passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._claim_lane FROM PUBLIC;

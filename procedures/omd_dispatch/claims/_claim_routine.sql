@@ -28,4 +28,3 @@ COMMENT ON FUNCTION omd_dispatch._claim_routine IS
 'Returns the name of a function of p_family_code that _make_claims makes; p_name: due, other, '
 'claim, create, insert, take, done, end, lost or stray. p_is_new: for the new or the old model; '
 'NULL: for the master. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._claim_routine FROM PUBLIC;

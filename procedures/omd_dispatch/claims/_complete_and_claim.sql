@@ -97,5 +97,4 @@ COMMENT ON FUNCTION omd_dispatch._complete_and_claim IS
 'returns each refused task as a row with its task_id alone, then the claimed tasks in starting '
 'order, and after them a row with types_version alone, the version of task_conf_type_desc. p_anew:'
 ' the claim begins at the start of each lane. p_lanes: the same. Errors and locks: those of both.';
-REVOKE ALL ON FUNCTION omd_dispatch._complete_and_claim FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._complete_and_claim TO omd_runner;

@@ -47,4 +47,3 @@ COMMENT ON FUNCTION omd_dispatch._fence_run IS
 'Trigger: refuses a run that is begun for a task whose claim has ended. A context whose task is '
 'unknown is let pass. Errors: OM171: the task is not claimed under this token. Locks: the task FOR'
 ' SHARE.';
-REVOKE ALL ON FUNCTION omd_dispatch._fence_run FROM PUBLIC;

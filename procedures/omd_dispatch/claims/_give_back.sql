@@ -46,4 +46,3 @@ COMMENT ON FUNCTION omd_dispatch._give_back IS
 'Makes the tasks p_task_ids (NULL: all that have begun no run) that the backend p_backend_id has '
 'claimed pending again, as if they had not been claimed, or cancelled where that was asked, and '
 'returns their number. Locks: the tasks and their keys.';
-REVOKE ALL ON FUNCTION omd_dispatch._give_back FROM PUBLIC;

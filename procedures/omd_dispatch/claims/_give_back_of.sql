@@ -39,4 +39,3 @@ $give_back_of$;
 COMMENT ON FUNCTION omd_dispatch._give_back_of IS
 'Gives back tasks of p_family_code, which the caller holds, as _give_back says. Locks: the tasks '
 'and their keys.';
-REVOKE ALL ON FUNCTION omd_dispatch._give_back_of FROM PUBLIC;

@@ -49,4 +49,3 @@ COMMENT ON FUNCTION omd_dispatch._give_up_runs IS
 'p_results are these claims, as _end_claims takes them; returned are those that can be settled, '
 'with is_given_up, whether a run was declared dead; NULL: none. Locks: the instances and the state '
 'of their Modules; what is locked is passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._give_up_runs FROM PUBLIC;

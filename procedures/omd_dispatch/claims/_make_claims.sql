@@ -722,4 +722,3 @@ $make_claims$;
 COMMENT ON PROCEDURE omd_dispatch._make_claims IS
 'Makes the functions of p_family_code that find, claim and end its tasks, in each model that it '
 'has, and those for new tasks in the new one, or makes them again. Locks: none.';
-REVOKE ALL ON PROCEDURE omd_dispatch._make_claims FROM PUBLIC;

@@ -45,4 +45,3 @@ COMMENT ON FUNCTION omd_dispatch._settle_claims IS
 'leaves retries to others. Locks: the tasks and their keys; their instances, and the state of the '
 'Modules; families that are being changed, instances that are locked and, with NULL, locked tasks '
 'are passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._settle_claims FROM PUBLIC;

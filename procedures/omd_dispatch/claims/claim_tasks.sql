@@ -180,5 +180,4 @@ COMMENT ON FUNCTION omd_dispatch.claim_tasks IS
 'OM172: the worker does not live. Locks: the backend FOR SHARE; the models of the families, '
 'passing over one that is being changed; the tasks, passing over locked ones; a limited lane, '
 'which is passed over while another claim holds it. May be NULL: payload.';
-REVOKE ALL ON FUNCTION omd_dispatch.claim_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.claim_tasks TO omd_runner;

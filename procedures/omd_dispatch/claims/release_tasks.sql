@@ -26,5 +26,4 @@ COMMENT ON PROCEDURE omd_dispatch.release_tasks IS
 'Gives back those of the tasks p_task_ids that the worker p_backend_id has claimed and not '
 'started. Errors: OM005: an argument is NULL; OM014: the isolation level is not read committed. '
 'Locks: the tasks. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.release_tasks FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.release_tasks TO omd_runner;

@@ -303,4 +303,3 @@ COMMENT ON FUNCTION omd_dispatch._create_one_sql IS
 'parameters are those of create_task. It answers the number of the new task; of a live task that '
 'has the key and is to be returned ~, the number below zero; NULL where _insert_tasks must be '
 'called. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._create_one_sql FROM PUBLIC;

@@ -153,4 +153,3 @@ $create_sql$;
 COMMENT ON FUNCTION omd_dispatch._create_sql IS
 'Returns the statement that creates tasks of p_family_code, in its new model or, for the type '
 'p_old_type, in its old one. It answers an array of created_task, in their order. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._create_sql FROM PUBLIC;

@@ -178,5 +178,4 @@ COMMENT ON FUNCTION omd_dispatch._insert_tasks IS
 ' new. Errors: OM005, OM013, OM014, OM070, OM071, OM075, OM076, OM077, OM078; OM170: its key is '
 'taken, and p_on_duplicate is ERROR. Locks: the keys; it waits for those who create or end a task '
 'with one of them.';
-REVOKE ALL ON FUNCTION omd_dispatch._insert_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._insert_tasks TO omd_runner, omd_admin;

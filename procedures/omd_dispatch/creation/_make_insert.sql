@@ -88,4 +88,3 @@ $make_insert$;
 COMMENT ON PROCEDURE omd_dispatch._make_insert IS
 'Makes the functions that create tasks, and one task, in the new model of their family, for all '
 'families that have functions, or makes them again. Locks: none.';
-REVOKE ALL ON PROCEDURE omd_dispatch._make_insert FROM PUBLIC;

@@ -28,4 +28,3 @@ $note_created$;
 COMMENT ON FUNCTION omd_dispatch._note_created IS
 'Writes the event that somebody has created the task p_task_id of the type p_task_type in '
 'p_family_code by hand; p_is_new: it was not live already. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._note_created FROM PUBLIC;

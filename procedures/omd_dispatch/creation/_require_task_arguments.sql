@@ -40,4 +40,3 @@ $require_task_arguments$;
 
 COMMENT ON FUNCTION omd_dispatch._require_task_arguments IS
 'Refuses arguments of a new task. Errors: OM013: one is not allowed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._require_task_arguments FROM PUBLIC;

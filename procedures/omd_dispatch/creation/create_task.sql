@@ -64,5 +64,4 @@ COMMENT ON PROCEDURE omd_dispatch.create_task IS
 'lacks a criterion; OM076: a criterion is missing; OM077: one is forbidden; OM078: a value is not '
 'of its type, or too long for an index; OM170: a live task has the key. Locks: the key; it waits '
 'for those who create or end a task with it.';
-REVOKE ALL ON PROCEDURE omd_dispatch.create_task FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.create_task TO omd_runner, omd_admin;

@@ -76,5 +76,4 @@ COMMENT ON PROCEDURE omd_dispatch.create_tasks IS
 ' OM076: a criterion is missing; OM077: one is forbidden; OM078: a value is not of its type, or '
 'too long for an index; OM170: a live task has the key. Locks: the keys; it waits for those who '
 'create or end a task with one of them.';
-REVOKE ALL ON PROCEDURE omd_dispatch.create_tasks FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.create_tasks TO omd_runner, omd_admin;

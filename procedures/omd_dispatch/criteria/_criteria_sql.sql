@@ -39,4 +39,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._criteria_sql IS
 'Returns the SQL expression of the criteria of a task t of p_family_code: a JSON object without '
 'nulls. p_is_new: in the new or the old model; NULL: in the master. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._criteria_sql FROM PUBLIC;

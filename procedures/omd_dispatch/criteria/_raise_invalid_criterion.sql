@@ -50,4 +50,3 @@ $raise_invalid_criterion$;
 COMMENT ON FUNCTION omd_dispatch._raise_invalid_criterion IS
 'Raises the error of the first value in p_tasks that is not of the type of its criterion; p_names '
 'are the external names of the type p_task_type in p_family_code. Errors: OM078. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._raise_invalid_criterion FROM PUBLIC;

@@ -117,4 +117,3 @@ COMMENT ON FUNCTION omd_dispatch._require_criteria IS
 'their values, and returns the external names of the type, as an object. Errors: OM013: a '
 'criterion is given twice; OM075: it is not in the model; OM076: one is missing; OM077: it is '
 'forbidden; OM078: it is no scalar. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._require_criteria FROM PUBLIC;

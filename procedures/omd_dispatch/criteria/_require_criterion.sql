@@ -37,4 +37,3 @@ $require_criterion$;
 COMMENT ON FUNCTION omd_dispatch._require_criterion IS
 'Refuses a criterion p_criterion that the family p_family_code does not have. Errors: OM005: '
 'p_criterion is NULL; OM075: the family lacks it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._require_criterion FROM PUBLIC;

@@ -44,5 +44,4 @@ COMMENT ON PROCEDURE omd_dispatch.set_custom IS
 'they are. Errors: OM005: an argument but p_mode is NULL; OM013: p_mode; OM070, OM071, OM075: '
 'family, type or criterion is unknown. Locks: the row of the setting. Call again when the answer '
 'was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.set_custom FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.set_custom TO omd_admin;

@@ -56,5 +56,4 @@ COMMENT ON PROCEDURE omd_dispatch.set_external_name IS
 'Errors: OM005: another argument is NULL; OM013: the name has another meaning; OM070, OM071, '
 'OM075: family, type or criterion is unknown. Locks: the row of the name. Call again when the '
 'answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.set_external_name FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.set_external_name TO omd_admin;

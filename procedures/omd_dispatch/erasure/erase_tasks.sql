@@ -117,4 +117,3 @@ COMMENT ON FUNCTION omd_dispatch.erase_tasks IS
 '{"payload.<path>" or a criterion: attribute of the key}; p_is_nulled: empties these. Returns how '
 'many, how many stay because workers have them, and the tables that they were in. Locks: the '
 'model of the family, shared; the tasks, their keys.';
-REVOKE ALL ON FUNCTION omd_dispatch.erase_tasks FROM PUBLIC;

@@ -39,4 +39,3 @@ $tasks_unfit$;
 COMMENT ON FUNCTION omd_dispatch.tasks_unfit IS
 'For rooms: Returns why tasks of the family p_family_code can''t be erased by p_names, each a '
 'criterion or payload.<path>; NULL: they can. p_is_nulled: these are to become empty. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch.tasks_unfit FROM PUBLIC;

@@ -49,4 +49,3 @@ COMMENT ON FUNCTION omd_dispatch._log_definition_edit IS
 'Trigger: writes a change of the configuration or of a schedule, or the removal of a worker, to '
 'the event log, with the editor and the old and new values in full. It writes nothing when nothing'
 ' has changed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._log_definition_edit FROM PUBLIC;

@@ -18,4 +18,3 @@ $raise_cache_version$;
 COMMENT ON FUNCTION omd_dispatch._raise_cache_version IS
 'Trigger: raises the version of a table of the configuration. Locks: its row of '
 'omd_dispatch.cache_version.';
-REVOKE ALL ON FUNCTION omd_dispatch._raise_cache_version FROM PUBLIC;

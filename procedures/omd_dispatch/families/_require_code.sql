@@ -29,4 +29,3 @@ $require_code$;
 COMMENT ON FUNCTION omd_dispatch._require_code IS
 'Refuses the value p_code of the argument p_argument that is no code of this room. Errors: OM005: '
 'it is NULL; OM013: it has other characters. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._require_code FROM PUBLIC;

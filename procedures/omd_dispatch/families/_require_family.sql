@@ -31,4 +31,3 @@ $require_family$;
 COMMENT ON FUNCTION omd_dispatch._require_family IS
 'Returns the family p_family_code. Errors: OM005: p_family_code is NULL; OM070: it is unknown. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._require_family FROM PUBLIC;

@@ -34,4 +34,3 @@ $require_type$;
 COMMENT ON FUNCTION omd_dispatch._require_type IS
 'Returns the type p_task_type of the family p_family_code. Errors: OM005: an argument is NULL; '
 'OM070: the family is unknown; OM071: the type is unknown. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._require_type FROM PUBLIC;

@@ -218,5 +218,4 @@ COMMENT ON PROCEDURE omd_dispatch.register_family IS
 'argument is not allowed; OM014: the isolation level is not read committed; OM173, OM174: as '
 'set_migration_status. Locks: other registrations; the table of the family and its spare '
 'partition while a column is added. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.register_family FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_family TO omd_admin;

@@ -208,5 +208,4 @@ COMMENT ON PROCEDURE omd_dispatch.register_task_type IS
 'it lacks the criterion; OM173: the old model has a table of that name. Locks: the family; when '
 'lanes change, also its model, for which it waits for all who write its tasks, and the tasks that '
 'move. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.register_task_type FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_task_type TO omd_admin;

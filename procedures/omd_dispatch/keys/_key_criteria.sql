@@ -31,4 +31,3 @@ $key_criteria$;
 COMMENT ON FUNCTION omd_dispatch._key_criteria IS
 'Returns the criteria that are the key of a task of the type p_task_type in p_family_code. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_dispatch._key_criteria FROM PUBLIC;

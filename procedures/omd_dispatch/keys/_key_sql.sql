@@ -36,4 +36,3 @@ COMMENT ON FUNCTION omd_dispatch._key_sql IS
 'and the key criteria of the type, as text; NULL for a type without a key. p_task_type_sql and '
 'p_key_criteria_sql are the expressions of the type and of what _key_criteria returns for it. It '
 'reads the criteria from c.criteria. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._key_sql FROM PUBLIC;

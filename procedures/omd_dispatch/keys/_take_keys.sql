@@ -76,4 +76,3 @@ COMMENT ON FUNCTION omd_dispatch._take_keys IS
 'Takes the keys of tasks of p_family_code, which the caller has locked, and returns those whose '
 'key another task has. p_tasks: an array of {"partition_code", "task_ids"}. Locks: the keys; it '
 'waits for those who create or end a task with one of them.';
-REVOKE ALL ON FUNCTION omd_dispatch._take_keys FROM PUBLIC;

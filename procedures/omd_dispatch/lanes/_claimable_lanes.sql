@@ -71,4 +71,3 @@ COMMENT ON FUNCTION omd_dispatch._claimable_lanes IS
 'p_passed_over, with their priorities, in the order in which they are claimed; max_running is the '
 'limit of the lane, is_guarded says that suspensions of the family hold. p_known: as in _due_lanes;'
 ' with p_has_new all others too. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._claimable_lanes FROM PUBLIC;

@@ -31,4 +31,3 @@ COMMENT ON FUNCTION omd_dispatch._due_lanes IS
 'Returns the lanes of the group p_group in which tasks of p_family_code are due at p_now, with '
 'each priority that has such tasks, and the execution time of the oldest. p_known: only these '
 'lanes and priorities, from begins_at on. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._due_lanes FROM PUBLIC;

@@ -57,4 +57,3 @@ COMMENT ON FUNCTION omd_dispatch._free_in_lane IS
 'Returns how many more tasks of p_family_code may be claimed in p_lane, of which p_max_running run'
 ' at once; 0 also while another claim holds the lane. Locks: the lane, until the end of the '
 'transaction, if it is free.';
-REVOKE ALL ON FUNCTION omd_dispatch._free_in_lane FROM PUBLIC;

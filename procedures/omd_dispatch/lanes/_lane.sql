@@ -22,4 +22,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._lane IS
 'Returns the lane of a task of p_type with p_criteria: its group; GROUP/TYPE where the type is '
 'limited; GROUP/TYPE/value where each value of a criterion is limited apart. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._lane FROM PUBLIC;

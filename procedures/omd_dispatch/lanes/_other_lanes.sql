@@ -28,4 +28,3 @@ $other_lanes$;
 
 COMMENT ON FUNCTION omd_dispatch._other_lanes IS
 'Returns what _due_lanes returns, without the lanes and priorities in p_known. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._other_lanes FROM PUBLIC;

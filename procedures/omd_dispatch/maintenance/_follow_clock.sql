@@ -67,4 +67,3 @@ COMMENT ON FUNCTION omd_dispatch._follow_clock IS
 'When the clock was set back: lets tasks that became due while it was ahead be due now, backends '
 'that were renewed then count from now, and sources that were read then be read again. Locks: '
 'these, but what others hold is passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._follow_clock FROM PUBLIC;

@@ -26,4 +26,3 @@ $hear_server$;
 COMMENT ON FUNCTION omd_dispatch._hear_server IS
 'Makes all schedules and sources of tasks inactive and removes all backends where p_as is COPY. '
 'Locks: these rows.';
-REVOKE ALL ON FUNCTION omd_dispatch._hear_server FROM PUBLIC;

@@ -60,5 +60,4 @@ COMMENT ON PROCEDURE omd_dispatch.maintain IS
 'schedule, so call it outside a transaction block. What another session does at this moment is '
 'passed over. When a source is cancelled, the round ends. Errors: OM014: the isolation level is '
 'not read committed; OM018: it is called in a transaction block. Locks: what it changes.';
-REVOKE ALL ON PROCEDURE omd_dispatch.maintain FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.maintain TO omd_runner, omd_admin;

@@ -52,4 +52,3 @@ COMMENT ON FUNCTION omd_dispatch._change_model IS
 'Lets the caller change the model of p_family_code until the end of the transaction, alone: it '
 'waits for all who write its tasks, for as long as the setting lock_timeout lets it, which is '
 'p_lock_timeout. Errors: 55P03. Locks: the model of the family.';
-REVOKE ALL ON FUNCTION omd_dispatch._change_model FROM PUBLIC;

@@ -75,4 +75,3 @@ $copy_tasks$;
 COMMENT ON FUNCTION omd_dispatch._copy_tasks IS
 'Copies the tasks of p_family_code, or the task p_task_id, from the old to the new model, or with '
 'p_is_to_new FALSE the other way; the copy must not have them yet. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._copy_tasks FROM PUBLIC;

@@ -24,4 +24,3 @@ $empty_model$;
 COMMENT ON FUNCTION omd_dispatch._empty_model IS
 'Removes all tasks of p_family_code from the new model, or with p_is_new FALSE from the old one. '
 'Locks: its tables, ACCESS EXCLUSIVE.';
-REVOKE ALL ON FUNCTION omd_dispatch._empty_model FROM PUBLIC;

@@ -25,4 +25,3 @@ $hold_model$;
 COMMENT ON FUNCTION omd_dispatch._hold_model IS
 'Keeps the migration status of p_family_code and the lanes of its types until the end of the '
 'transaction. Locks: the model of the family, shared.';
-REVOKE ALL ON FUNCTION omd_dispatch._hold_model FROM PUBLIC;

@@ -17,4 +17,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._image_difference IS
 'Returns the columns in which the image p_image of a task and that of its copy p_copy differ; NULL'
 ' when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._image_difference FROM PUBLIC;

@@ -29,4 +29,3 @@ $make_model_lock$;
 
 COMMENT ON PROCEDURE omd_dispatch._make_model_lock IS
 'Makes the table whose lock is that of the model of the new family p_family_code. Locks: it.';
-REVOKE ALL ON PROCEDURE omd_dispatch._make_model_lock FROM PUBLIC;

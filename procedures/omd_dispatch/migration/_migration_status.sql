@@ -25,4 +25,3 @@ $migration_status$;
 
 COMMENT ON FUNCTION omd_dispatch._migration_status IS
 'Returns the migration status of the family p_family_code. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._migration_status FROM PUBLIC;

@@ -72,4 +72,3 @@ $mirror_task$;
 COMMENT ON FUNCTION omd_dispatch._mirror_task IS
 'Trigger: keeps the other model in step with the master, one task at a time. From status 2 on it '
 'records what differed before; a copy that fails is always recorded. Locks: the copy of the task.';
-REVOKE ALL ON FUNCTION omd_dispatch._mirror_task FROM PUBLIC;

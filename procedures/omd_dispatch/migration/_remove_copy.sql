@@ -28,4 +28,3 @@ $remove_copy$;
 COMMENT ON FUNCTION omd_dispatch._remove_copy IS
 'Removes the task p_task_id of p_family_code from the new model, or with p_is_new FALSE from the '
 'old one. Locks: the task there.';
-REVOKE ALL ON FUNCTION omd_dispatch._remove_copy FROM PUBLIC;

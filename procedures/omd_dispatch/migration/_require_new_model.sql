@@ -28,4 +28,3 @@ $require_new_model$;
 
 COMMENT ON FUNCTION omd_dispatch._require_new_model IS
 'Refuses a family p_family_code whose master is the old model. Errors: OM173. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._require_new_model FROM PUBLIC;

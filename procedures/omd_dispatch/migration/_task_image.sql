@@ -29,4 +29,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._task_image IS
 'Returns the row p_row of a task (to_jsonb of it) as it is in both models; p_criteria: its '
 'criteria, where the row has none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._task_image FROM PUBLIC;

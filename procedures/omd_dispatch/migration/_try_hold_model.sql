@@ -25,4 +25,3 @@ $try_hold_model$;
 COMMENT ON FUNCTION omd_dispatch._try_hold_model IS
 'Does what _hold_model does and returns TRUE; returns FALSE when somebody changes p_family_code at '
 'this moment. Locks: the model of the family, shared.';
-REVOKE ALL ON FUNCTION omd_dispatch._try_hold_model FROM PUBLIC;

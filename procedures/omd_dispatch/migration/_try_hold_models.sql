@@ -39,4 +39,3 @@ COMMENT ON FUNCTION omd_dispatch._try_hold_models IS
 'Keeps the models of the families whose tasks the group p_group takes until the end of the '
 'transaction, and returns those of them that somebody changes at this moment. Locks: the models, '
 'shared.';
-REVOKE ALL ON FUNCTION omd_dispatch._try_hold_models FROM PUBLIC;

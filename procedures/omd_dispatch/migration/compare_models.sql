@@ -58,5 +58,4 @@ COMMENT ON FUNCTION omd_dispatch.compare_models IS
 'kind: MISSING: the copy lacks the task; EXTRA: only the copy has it; DIFFERENT: in the columns '
 'that detail names. Errors: OM005: p_family_code is NULL; OM070: it is unknown. Locks: none. May '
 'be NULL: detail.';
-REVOKE ALL ON FUNCTION omd_dispatch.compare_models FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.compare_models TO omd_reader;

@@ -109,5 +109,4 @@ COMMENT ON PROCEDURE omd_dispatch.set_migration_status IS
 'waits, in short turns, for all who write its tasks, and then they wait for it, while it copies all'
 ' tasks (0 to 1, 4 to 3); claims and maintenance pass the family over. Call again when the answer '
 'was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.set_migration_status FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.set_migration_status TO omd_admin;

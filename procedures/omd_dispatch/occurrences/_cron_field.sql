@@ -67,4 +67,3 @@ $cron_field$;
 COMMENT ON FUNCTION omd_dispatch._cron_field IS
 'Returns the numbers from p_low to p_high that the cron field p_field names; p_names are the names'
 ' of the numbers, from p_low. NULL: it is no such field. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._cron_field FROM PUBLIC;

@@ -48,4 +48,3 @@ COMMENT ON FUNCTION omd_dispatch._cron_instants IS
 'Returns the instants at which a schedule for the local time p_local in p_time_zone occurs. With '
 'p_is_each_hour a time that does not exist has none, and a repeated one has two; else the former '
 'has the end of the gap, and the latter the first one. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._cron_instants FROM PUBLIC;

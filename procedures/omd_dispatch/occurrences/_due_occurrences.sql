@@ -53,5 +53,4 @@ COMMENT ON FUNCTION omd_dispatch._due_occurrences IS
 'Returns the occurrences of p_schedule, from its next_time to p_now, that give a task: all of them,'
 ' the first 1,000 (ALL), the newest (ONCE), or the newest if it is not older than a minute, or is '
 'tried again (SKIP). Errors: OM013: cron does not occur within 10 years. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._due_occurrences FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._due_occurrences TO omd_runner, omd_admin;

@@ -22,4 +22,3 @@ $is_time_zone$;
 
 COMMENT ON FUNCTION omd_dispatch._is_time_zone IS
 'Returns whether PostgreSQL converts times to p_time_zone. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._is_time_zone FROM PUBLIC;

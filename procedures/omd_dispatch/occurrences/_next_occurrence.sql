@@ -61,5 +61,4 @@ COMMENT ON FUNCTION omd_dispatch._next_occurrence IS
 'Returns the first occurrence of p_schedule after p_after. With every, occurrences count from its '
 'next_time, and with months from its anchor_time. Errors: OM013: cron does not occur within 10 '
 'years. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._next_occurrence FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._next_occurrence TO omd_runner, omd_admin;

@@ -153,5 +153,4 @@ COMMENT ON FUNCTION omd_dispatch.cron_next IS
 'repeated one the first time only; where the hour begins with *, the former does not occur and the'
 ' latter does so twice. Errors: OM005: an argument is NULL; OM013: one is not allowed, or p_cron '
 'does not occur within 10 years. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch.cron_next FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.cron_next TO omd_reader;

@@ -16,4 +16,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._class_of_error IS
 'Returns the class with which the error p_error of a task begins; NULL where a driver has reported '
 'none of that name. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._class_of_error FROM PUBLIC;

@@ -51,4 +51,3 @@ COMMENT ON FUNCTION omd_dispatch._end_claims IS
 'alone. An outcome that is NULL is that of the instance which the task has begun; LOST says that '
 'the backend is dead: the instance decides if it has ended, else the task is due at once. Locks: '
 'the tasks and their keys.';
-REVOKE ALL ON FUNCTION omd_dispatch._end_claims FROM PUBLIC;

@@ -38,4 +38,3 @@ COMMENT ON FUNCTION omd_dispatch._end_done IS
 'Ends the claims p_claim_token of p_backend_id of the tasks p_task_ids in the partition '
 'p_partition_code of p_family_code, which have succeeded and have begun no run. It returns those '
 'that it has ended; of the others _end_claims knows more. Locks: the tasks and their keys.';
-REVOKE ALL ON FUNCTION omd_dispatch._end_done FROM PUBLIC;

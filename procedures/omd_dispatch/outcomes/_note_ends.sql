@@ -35,4 +35,3 @@ COMMENT ON FUNCTION omd_dispatch._note_ends IS
 'nothing, with the Modules that their criterion CODE names. p_ends: an array of {"task_id", '
 '"claim_token", "task_type", "code", "outcome", "error", "error_code"}. Locks: what executes for '
 'the tasks, and the state of the Modules.';
-REVOKE ALL ON FUNCTION omd_dispatch._note_ends FROM PUBLIC;

@@ -47,4 +47,3 @@ $tell_dead$;
 COMMENT ON FUNCTION omd_dispatch._tell_dead IS
 'Writes an event for each of p_tasks of p_family_code, which are dead, and tells rooms of them. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._tell_dead FROM PUBLIC;

@@ -79,5 +79,4 @@ COMMENT ON PROCEDURE omd_dispatch.complete_tasks IS
 'the tasks that the worker does not hold under that token: nothing was changed for them. Errors: '
 'OM005: an argument is NULL; OM013: p_results; OM014: the isolation level is not read committed. '
 'Locks: the tasks and their keys.';
-REVOKE ALL ON PROCEDURE omd_dispatch.complete_tasks FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.complete_tasks TO omd_runner;

@@ -39,5 +39,4 @@ $empty_spare_partition$;
 COMMENT ON FUNCTION omd_dispatch._empty_spare_partition IS
 'Empties the spare partition of p_family_code. Locks: the spare partition, '
 'ACCESS EXCLUSIVE.';
-REVOKE ALL ON FUNCTION omd_dispatch._empty_spare_partition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._empty_spare_partition TO omd_admin;

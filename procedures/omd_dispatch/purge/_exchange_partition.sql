@@ -78,5 +78,4 @@ COMMENT ON FUNCTION omd_dispatch._exchange_partition IS
 'holds its rows then; returns FALSE, and changes nothing, when a live task is in it, or one that '
 'died within the retention. Locks: the partition and the spare partition, against vacuums; then '
 'both and the table of the family, ACCESS EXCLUSIVE, for which it waits 50 ms.';
-REVOKE ALL ON FUNCTION omd_dispatch._exchange_partition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._exchange_partition TO omd_admin;

@@ -25,5 +25,4 @@ $has_partition$;
 COMMENT ON FUNCTION omd_dispatch._has_partition IS
 'Returns whether the ring of p_family_code has the partition p_partition_code. Errors: OM005: an '
 'argument is NULL; OM070: the family is unknown. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._has_partition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._has_partition TO omd_admin;

@@ -46,5 +46,4 @@ COMMENT ON FUNCTION omd_dispatch._move_pending IS
 'Moves up to p_limit tasks of the partition p_partition_code of p_family_code to the present '
 'partition: those that are pending, and those that died within the retention; returns their '
 'number. Errors: OM005, OM070. Locks: the tasks; locked ones are passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._move_pending FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._move_pending TO omd_admin;

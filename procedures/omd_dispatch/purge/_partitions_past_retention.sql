@@ -52,5 +52,4 @@ $partitions_past_retention$;
 COMMENT ON FUNCTION omd_dispatch._partitions_past_retention IS
 'Returns the partitions of p_family_code that hold tasks and are past its retention. Errors: '
 'OM005: p_family_code is NULL; OM070: it is unknown. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._partitions_past_retention FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._partitions_past_retention TO omd_admin;

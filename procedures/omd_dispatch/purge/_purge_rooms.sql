@@ -29,5 +29,4 @@ $purge_rooms$;
 COMMENT ON PROCEDURE omd_dispatch._purge_rooms IS
 'Calls omd.purge with keep and room of the payload of a task. Errors: OM005, OM013, OM018; OM175: '
 'a room has failed. Locks: those of omd.purge.';
-REVOKE ALL ON PROCEDURE omd_dispatch._purge_rooms FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch._purge_rooms TO omd_admin;

@@ -111,5 +111,4 @@ COMMENT ON FUNCTION omd_dispatch._require_spare_partition IS
 'Refuses a spare partition for p_partition_code of p_family_code that differs from '
 'it in columns, constraints, indexes or anything else that the exchange or the partition would '
 'notice. Errors: OM270. Locks: the spare partition, for which it waits 5 seconds.';
-REVOKE ALL ON FUNCTION omd_dispatch._require_spare_partition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._require_spare_partition TO omd_admin;

@@ -33,5 +33,4 @@ COMMENT ON PROCEDURE omd_dispatch.purge_family IS
 'call it outside a transaction block. Errors: OM005: p_family_code is NULL; OM018: it is in a '
 'transaction block; OM070: the family is unknown; OM270: the spare partition differs. Locks: as '
 'purge_partition.';
-REVOKE ALL ON PROCEDURE omd_dispatch.purge_family FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.purge_family TO omd_admin;

@@ -69,5 +69,4 @@ COMMENT ON PROCEDURE omd_dispatch.purge_partition IS
 'tasks have moved. It commits, so call it outside a transaction block. Errors: OM005: an argument '
 'is NULL; OM018: it is in a transaction block; OM070: the family is unknown; OM270: the spare '
 'partition differs. Locks: the table of the family for a moment.';
-REVOKE ALL ON PROCEDURE omd_dispatch.purge_partition FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.purge_partition TO omd_admin;

@@ -31,5 +31,4 @@ END;
 COMMENT ON FUNCTION omd_dispatch._dead_types IS
 'Returns each type of tasks of which some are dead: how many, whether these are all, since when, '
 'and the ids of the first 20. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._dead_types FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._dead_types TO omd_reader;

@@ -72,5 +72,4 @@ $queue$;
 
 COMMENT ON FUNCTION omd_dispatch._queue IS
 'Returns the numbers of live and dead tasks of each type and lane. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._queue FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._queue TO omd_reader;

@@ -24,4 +24,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._shown_error IS
 'Returns the error p_error of a task as the caller may see it: whole for who has omd_data_reader, '
 'else its class, where a driver has reported one. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._shown_error FROM PUBLIC;

@@ -53,4 +53,3 @@ COMMENT ON FUNCTION omd_dispatch._some_dead IS
 'Returns dead tasks of each family, at most 10,000, and whether these are all of it; with '
 'p_has_code the class of the error that a driver reported: an SQLSTATE, or that of an exception. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._some_dead FROM PUBLIC;

@@ -50,5 +50,4 @@ $tasks_of_status$;
 
 COMMENT ON FUNCTION omd_dispatch._tasks_of_status IS
 'Returns the tasks of all families that have p_status, CLAIMED or DEAD. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._tasks_of_status FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._tasks_of_status TO omd_reader;

@@ -59,5 +59,4 @@ $unserved_types$;
 COMMENT ON FUNCTION omd_dispatch._unserved_types IS
 'Returns each type of tasks of which some are due while no worker of their group lives, and since '
 'when the first of those that were looked at is due. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._unserved_types FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._unserved_types TO omd_reader;

@@ -69,5 +69,4 @@ COMMENT ON FUNCTION omd_dispatch.dead_tasks IS
 'omd_report.dispatch_dead shows them; it reads no others. p_before_task_id: only older ones, for '
 'the next page. Errors: OM005: p_limit is NULL; OM013: it is below 1. Locks: none. May be NULL: '
 'error, batch_instance_id, module_instance_id.';
-REVOKE ALL ON FUNCTION omd_dispatch.dead_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.dead_tasks TO omd_reader;

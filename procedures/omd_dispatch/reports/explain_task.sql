@@ -101,5 +101,4 @@ COMMENT ON FUNCTION omd_dispatch.explain_task IS
 'One row: what the task p_task_id is and waits for. reason is its status, or of a pending task the'
 ' first of SUSPENDED, NOT_DUE, LANE_FULL, NO_BACKEND and DUE that holds; detail says more. Errors:'
 ' OM005: p_task_id is NULL; OM072: it is unknown. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch.explain_task FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.explain_task TO omd_reader;

@@ -165,5 +165,4 @@ COMMENT ON FUNCTION omd_dispatch.queue_lanes IS
 'counted no further than p_most, and since when the oldest is due. Of a family 100,000 dead and '
 'as many suspended tasks are looked at, and 1,000 lanes. Errors: OM005: p_most is NULL; OM013: it '
 'is below 1. Locks: none. May be NULL: oldest_due.';
-REVOKE ALL ON FUNCTION omd_dispatch.queue_lanes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.queue_lanes TO omd_reader;

@@ -54,5 +54,4 @@ COMMENT ON FUNCTION omd_dispatch.task_state IS
 ' OM005: p_task_id is NULL; OM072: it is unknown. Locks: none. May be NULL: payload, '
 'suspension_id, claimed_by, claimed_at, finished_at, outcome, error, batch_instance_id, '
 'module_instance_id, schedule_code.';
-REVOKE ALL ON FUNCTION omd_dispatch.task_state FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.task_state TO omd_reader;

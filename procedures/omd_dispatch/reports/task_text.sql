@@ -42,4 +42,3 @@ $task_text$;
 COMMENT ON FUNCTION omd_dispatch.task_text IS
 'For rooms: Returns the task p_task_id in words: its family, type and attempt, and the worker that '
 'had it last. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch.task_text FROM PUBLIC;

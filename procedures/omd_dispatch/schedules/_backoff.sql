@@ -13,5 +13,4 @@ END;
 
 COMMENT ON FUNCTION omd_dispatch._backoff IS
 'Returns how long a schedule waits after its failure number p_attempt. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._backoff FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._backoff TO omd_runner, omd_admin;

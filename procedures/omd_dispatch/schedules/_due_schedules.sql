@@ -33,5 +33,4 @@ END;
 
 COMMENT ON FUNCTION omd_dispatch._due_schedules IS
 'Returns up to p_limit schedules that are due, in the order in which to fire them. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._due_schedules FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._due_schedules TO omd_runner, omd_admin;

@@ -45,5 +45,4 @@ COMMENT ON FUNCTION omd_dispatch._end_firing IS
 'Writes what became of a firing of the schedule p_schedule_code: p_created and p_skipped tasks, '
 'p_next_time, counted from p_anchor_time; with p_attempt, the number of its failures, p_next_time '
 'is tried again at p_retry_time, and p_problem says why. Locks: the schedule.';
-REVOKE ALL ON FUNCTION omd_dispatch._end_firing FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._end_firing TO omd_runner, omd_admin;

@@ -39,5 +39,4 @@ $fire$;
 COMMENT ON PROCEDURE omd_dispatch._fire IS
 'Does what fire_schedule does; a schedule that is gone is passed over. Errors: OM014. Locks: the '
 'schedule; the keys of the tasks.';
-REVOKE ALL ON PROCEDURE omd_dispatch._fire FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch._fire TO omd_runner, omd_admin;

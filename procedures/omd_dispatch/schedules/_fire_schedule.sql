@@ -165,5 +165,4 @@ COMMENT ON FUNCTION omd_dispatch._fire_schedule IS
 'Creates tasks of p_schedule, which the caller has locked, p_limit at most, moves it on, and '
 'returns how many tasks were created and skipped, and whether its source was cancelled. An error is'
 ' kept in its problem. Locks: the keys of the tasks.';
-REVOKE ALL ON FUNCTION omd_dispatch._fire_schedule FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._fire_schedule TO omd_runner, omd_admin;

@@ -21,5 +21,4 @@ END;
 
 COMMENT ON FUNCTION omd_dispatch._keep_rest IS
 'Keeps p_tasks for the next rounds of the schedule p_schedule_code. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._keep_rest FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._keep_rest TO omd_runner, omd_admin;

@@ -61,5 +61,4 @@ COMMENT ON FUNCTION omd_dispatch._lock_schedule IS
 'Returns the schedule p_schedule_code if it is due and nobody else has it, else NULL; one with a '
 'source is marked as being fired. p_is_begun: the caller has marked it, and has committed. Locks: '
 'the schedule; a locked one is passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._lock_schedule FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._lock_schedule TO omd_runner, omd_admin;

@@ -47,5 +47,4 @@ COMMENT ON FUNCTION omd_dispatch._lose_occurrence IS
 'Gives up the occurrence p_at of the schedule p_schedule_code, which has failed p_attempts times, '
 'the last time with p_problem: it is counted, and an event tells the first of several. With 0 '
 'attempts only what was left of it goes. Locks: the schedule.';
-REVOKE ALL ON FUNCTION omd_dispatch._lose_occurrence FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._lose_occurrence TO omd_runner, omd_admin;

@@ -22,4 +22,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._may_fire IS
 'Returns whether p_schedule is due at p_now, for the first time or again after a failure. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_dispatch._may_fire FROM PUBLIC;

@@ -32,5 +32,4 @@ $note_recovery$;
 COMMENT ON FUNCTION omd_dispatch._note_recovery IS
 'Ends the count of the occurrences that the schedule p_schedule_code has lost in a row, if there '
 'are any, and writes an event. Locks: the schedule.';
-REVOKE ALL ON FUNCTION omd_dispatch._note_recovery FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._note_recovery TO omd_runner, omd_admin;

@@ -25,5 +25,4 @@ $require_schedule$;
 COMMENT ON FUNCTION omd_dispatch._require_schedule IS
 'Raises an error unless the schedule p_schedule_code is registered. Errors: OM005, OM013, OM074. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._require_schedule FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._require_schedule TO omd_runner, omd_admin;

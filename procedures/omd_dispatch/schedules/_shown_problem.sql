@@ -21,5 +21,4 @@ END;
 COMMENT ON FUNCTION omd_dispatch._shown_problem IS
 'Returns the problem p_problem of a source or of a schedule as the caller may see it: whole for '
 'who has omd_data_reader, else as omd.shown_error returns it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._shown_problem FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._shown_problem TO omd_reader;

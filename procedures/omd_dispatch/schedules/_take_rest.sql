@@ -35,5 +35,4 @@ $take_rest$;
 COMMENT ON FUNCTION omd_dispatch._take_rest IS
 'Takes up to p_limit tasks of those that the last rounds of the schedule p_schedule_code have left,'
 ' and returns them (NULL: there are none), and p_is_left, whether others are left. Locks: these.';
-REVOKE ALL ON FUNCTION omd_dispatch._take_rest FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._take_rest TO omd_runner, omd_admin;

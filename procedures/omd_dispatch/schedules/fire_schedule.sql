@@ -41,5 +41,4 @@ COMMENT ON PROCEDURE omd_dispatch.fire_schedule IS
 'Errors: OM005: p_schedule_code is NULL; OM013: an argument is not allowed; OM014: the isolation '
 'level is not read committed; OM074: the schedule is unknown. Locks: the schedule; the keys of the '
 'tasks.';
-REVOKE ALL ON PROCEDURE omd_dispatch.fire_schedule FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.fire_schedule TO omd_runner, omd_admin;

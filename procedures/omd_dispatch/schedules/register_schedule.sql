@@ -178,5 +178,4 @@ COMMENT ON PROCEDURE omd_dispatch.register_schedule IS
 'occurrence, which is also returned. Errors: OM005: an argument is NULL; OM006: '
 'p_inactive_indicator; OM013: an argument is not allowed; OM070, OM071: family or type is unknown; '
 'OM075, OM076, OM077, OM078: p_criteria. Locks: the schedule. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.register_schedule FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_schedule TO omd_admin;

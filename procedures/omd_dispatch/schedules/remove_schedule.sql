@@ -16,5 +16,4 @@ $remove_schedule$;
 COMMENT ON PROCEDURE omd_dispatch.remove_schedule IS
 'Removes the schedule p_schedule_code; tasks that it has created stay. Errors: OM005: '
 'p_schedule_code is NULL; OM013: it is blank; OM074: it is unknown. Locks: the schedule.';
-REVOKE ALL ON PROCEDURE omd_dispatch.remove_schedule FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.remove_schedule TO omd_admin;

@@ -129,5 +129,4 @@ COMMENT ON PROCEDURE omd_dispatch.allow_search IS
 'task has a value too long for the index; OM070: the family is unknown; OM075: it lacks a '
 'criterion. Locks: the family and its spare partition; its table against writes while the index '
 'is built. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.allow_search FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.allow_search TO omd_admin;

@@ -46,5 +46,4 @@ COMMENT ON FUNCTION omd_dispatch.search_index IS
 'are all given, the one with most, of equals the lowest name. Errors: OM005: p_family_code is '
 'NULL; OM013: p_criteria; OM070: the family is unknown; OM075: it lacks a criterion; OM079: no '
 'index serves it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch.search_index FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.search_index TO omd_reader;

@@ -112,5 +112,4 @@ COMMENT ON FUNCTION omd_dispatch.search_tasks IS
 'OM070: the family is unknown; OM071: a type is unknown; OM075: it lacks a criterion; OM078: a '
 'value is not of its type; OM079: no index serves the search; OM173: the old model is master. '
 'Locks: none. May be NULL: payload, claim_token, outcome, error, suspension_id.';
-REVOKE ALL ON FUNCTION omd_dispatch.search_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.search_tasks TO omd_reader;

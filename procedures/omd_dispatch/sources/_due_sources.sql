@@ -21,5 +21,4 @@ END;
 
 COMMENT ON FUNCTION omd_dispatch._due_sources IS
 'Returns the sources that are to be read now, for news of p_asked_at, in that order. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._due_sources FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._due_sources TO omd_runner, omd_admin;

@@ -29,5 +29,4 @@ END;
 COMMENT ON FUNCTION omd_dispatch._end_source IS
 'Writes what became of reading the source of the type p_task_type in p_family_code: p_created '
 'tasks, or p_problem. Locks: the source.';
-REVOKE ALL ON FUNCTION omd_dispatch._end_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._end_source TO omd_runner, omd_admin;

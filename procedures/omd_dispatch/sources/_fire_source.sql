@@ -58,5 +58,4 @@ $fire_source$;
 COMMENT ON FUNCTION omd_dispatch._fire_source IS
 'Creates the tasks of p_source, which the caller has locked, and returns how many, and whether its '
 'view was cancelled. An error is kept in its problem. Locks: the keys of the tasks.';
-REVOKE ALL ON FUNCTION omd_dispatch._fire_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._fire_source TO omd_runner, omd_admin;

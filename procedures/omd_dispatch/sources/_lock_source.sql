@@ -53,5 +53,4 @@ COMMENT ON FUNCTION omd_dispatch._lock_source IS
 'p_asked_at and nobody else reads it, else NULL; it is marked as being read. p_is_begun: the '
 'caller has marked it, and has committed. Errors: OM014. Locks: the source; a locked one is '
 'passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._lock_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._lock_source TO omd_runner, omd_admin;

@@ -57,5 +57,4 @@ COMMENT ON FUNCTION omd_dispatch._read_source IS
 'Returns the rows of the view p_source (at most p_limit; NULL: all) as tasks, an array as '
 'create_tasks takes it: its columns are criteria, added to p_criteria, payload and priority. '
 'Errors: those of the view; P0001: it changes a setting. Locks: what the view takes.';
-REVOKE ALL ON FUNCTION omd_dispatch._read_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._read_source TO omd_runner, omd_admin;

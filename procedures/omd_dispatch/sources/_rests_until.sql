@@ -20,4 +20,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._rests_until IS
 'Returns until when p_source is not read, after a failure and since reading takes time. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_dispatch._rests_until FROM PUBLIC;

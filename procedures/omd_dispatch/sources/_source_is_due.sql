@@ -23,4 +23,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._source_is_due IS
 'Returns whether p_source is to be read at p_now: there has been news at p_asked_at, or its time '
 'has come. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._source_is_due FROM PUBLIC;

@@ -12,4 +12,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._tell_sources IS
 'Tells all workers that a source of tasks has changed. Locks: the queue of notifications, at the '
 'commit.';
-REVOKE ALL ON FUNCTION omd_dispatch._tell_sources FROM PUBLIC;

@@ -32,5 +32,4 @@ END;
 COMMENT ON FUNCTION omd_dispatch._wait_for_sources IS
 'Returns when the next source is to be read, for who has known of news since p_asked_at; NULL: '
 'there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._wait_for_sources FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._wait_for_sources TO omd_runner, omd_admin;

@@ -60,5 +60,4 @@ COMMENT ON PROCEDURE omd_dispatch.fire_sources IS
 'Outside a transaction block it commits after each source. An error of a source is kept in its '
 'problem. Errors: OM014: the isolation level is not read committed. Locks: the sources; the keys '
 'of the tasks. May be NULL: p_wait.';
-REVOKE ALL ON PROCEDURE omd_dispatch.fire_sources FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.fire_sources TO omd_runner, omd_admin;

@@ -33,5 +33,4 @@ $live_work$;
 COMMENT ON FUNCTION omd_dispatch.live_work IS
 'For rooms: Returns the live tasks of the family WORK, each with the Module that it runs. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_dispatch.live_work FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.live_work TO omd_reader;

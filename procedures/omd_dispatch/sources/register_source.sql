@@ -102,5 +102,4 @@ COMMENT ON PROCEDURE omd_dispatch.register_source IS
 'p_inactive_indicator: Y: it is not read. Errors: OM005: an argument is NULL; OM006: '
 'p_inactive_indicator; OM013: an argument is not allowed; OM070, OM071: family or type is '
 'unknown. Locks: the source. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.register_source FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_source TO omd_admin;

@@ -25,5 +25,4 @@ COMMENT ON PROCEDURE omd_dispatch.set_work IS
 'Switches the sources of the family WORK on or off: with p_is_on, what is ready in any room '
 'becomes tasks for the workers. Tasks that are there stay. Errors: OM005: p_is_on is NULL. Locks: '
 'the sources. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.set_work FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.set_work TO omd_admin;

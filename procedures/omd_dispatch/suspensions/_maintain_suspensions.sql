@@ -71,5 +71,4 @@ COMMENT ON FUNCTION omd_dispatch._maintain_suspensions IS
 'removes old rows of lanes, and returns whether there is more to do. It does nothing while another '
 'session is at it; a family that is being changed is passed over. Locks: its turn; the suspension '
 'and its tasks.';
-REVOKE ALL ON FUNCTION omd_dispatch._maintain_suspensions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_suspensions TO omd_runner, omd_admin;

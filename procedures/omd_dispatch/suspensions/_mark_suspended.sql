@@ -75,4 +75,3 @@ $mark_suspended$;
 COMMENT ON FUNCTION omd_dispatch._mark_suspended IS
 'Marks up to p_limit pending tasks that the suspension p_suspension_id holds, and returns their '
 'number. Locks: the tasks; locked ones are passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._mark_suspended FROM PUBLIC;

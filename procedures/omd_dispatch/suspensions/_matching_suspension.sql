@@ -24,4 +24,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._matching_suspension IS
 'Returns the lowest suspension that holds a task of the type p_task_type in p_family_code with the'
 ' criteria p_criteria (as _criteria_sql gives them). NULL: none does. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._matching_suspension FROM PUBLIC;

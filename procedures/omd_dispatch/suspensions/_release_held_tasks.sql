@@ -74,4 +74,3 @@ COMMENT ON FUNCTION omd_dispatch._release_held_tasks IS
 'Lets up to p_limit tasks of p_family_code go that the resumed suspension p_suspension_id holds, '
 'to another suspension that holds them too or free, and returns how many are free. The suspension '
 'goes with its last task. Locks: the tasks; locked ones are passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._release_held_tasks FROM PUBLIC;

@@ -37,4 +37,3 @@ COMMENT ON FUNCTION omd_dispatch._suspension_holds IS
 'Returns a row if the suspension p_suspension_id holds a task of its family with the type '
 'p_task_type and the criteria p_criteria (as _criteria_sql gives them): one of its types, and of '
 'each of its criteria one of its values. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._suspension_holds FROM PUBLIC;

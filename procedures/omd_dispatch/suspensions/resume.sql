@@ -36,5 +36,4 @@ COMMENT ON PROCEDURE omd_dispatch.resume IS
 'another suspension holds too goes to that one, and of many tasks the rest is released later. '
 'Errors: OM005: p_suspension_id is NULL; OM014: the isolation level is not read committed; OM073: '
 'there is none, or it was resumed. Locks: the suspension and its tasks.';
-REVOKE ALL ON PROCEDURE omd_dispatch.resume FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.resume TO omd_admin;

@@ -107,5 +107,4 @@ COMMENT ON PROCEDURE omd_dispatch.suspend IS
 'committed; OM070, OM071: family or type is unknown; OM075: the model lacks a criterion; OM078: a '
 'value is not of its type, or too long for an index; OM173: the old model is master. Locks: the '
 'tasks that it marks.';
-REVOKE ALL ON PROCEDURE omd_dispatch.suspend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.suspend TO omd_admin;

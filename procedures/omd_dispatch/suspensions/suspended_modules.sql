@@ -36,5 +36,4 @@ $suspended_modules$;
 
 COMMENT ON FUNCTION omd_dispatch.suspended_modules IS
 'For rooms: Returns the Modules whose tasks of the family WORK a suspension holds. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch.suspended_modules FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.suspended_modules TO omd_reader;

@@ -66,4 +66,3 @@ $comment_task_tables$;
 COMMENT ON PROCEDURE omd_dispatch._comment_task_tables IS
 'Comments the columns of the tables of p_family_code that have no comment yet, and grants them. '
 'Locks: those tables, as COMMENT does.';
-REVOKE ALL ON PROCEDURE omd_dispatch._comment_task_tables FROM PUBLIC;

@@ -15,4 +15,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._data_table IS
 'Returns the qualified name of the table of tasks of p_family_code; p_suffix names a table beside '
 'it: _p3 is a partition, _swap its spare partition. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._data_table FROM PUBLIC;

@@ -31,4 +31,3 @@ $index_tasks$;
 
 COMMENT ON PROCEDURE omd_dispatch._index_tasks IS
 'Creates the partial indexes of the table of tasks p_table. Locks: the table.';
-REVOKE ALL ON PROCEDURE omd_dispatch._index_tasks FROM PUBLIC;

@@ -15,4 +15,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._job_table IS
 'Returns the qualified name of the table of the type p_task_type in the old model; p_part '
 'criteria_value_ names that of its criteria. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._job_table FROM PUBLIC;

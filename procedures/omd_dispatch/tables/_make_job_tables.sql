@@ -154,4 +154,3 @@ $make_job_tables$;
 COMMENT ON PROCEDURE omd_dispatch._make_job_tables IS
 'Makes what the old model of p_family_code lacks: its tables and its configuration. Errors: OM173:'
 ' another table has the name of a type. Locks: the new tables.';
-REVOKE ALL ON PROCEDURE omd_dispatch._make_job_tables FROM PUBLIC;

@@ -88,4 +88,3 @@ $make_task_table$;
 COMMENT ON PROCEDURE omd_dispatch._make_task_table IS
 'Makes the table of tasks of the new family p_family, its partitions and its spare partition, '
 'without criteria. Locks: the new tables.';
-REVOKE ALL ON PROCEDURE omd_dispatch._make_task_table FROM PUBLIC;

@@ -22,4 +22,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._model_table IS
 'Returns the qualified name of the table of tasks of p_family_code. p_is_new: in the new or the '
 'old model; NULL: in the master. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._model_table FROM PUBLIC;

@@ -49,4 +49,3 @@ $name_indexes$;
 COMMENT ON PROCEDURE omd_dispatch._name_indexes IS
 'Names the new indexes of the partitions of p_table and of its spare partition. Locks: these '
 'indexes.';
-REVOKE ALL ON PROCEDURE omd_dispatch._name_indexes FROM PUBLIC;

@@ -27,4 +27,3 @@ COMMENT ON FUNCTION omd_dispatch._partition_code IS
 'Returns the partition of the ring of p_partition_count partitions in which tasks are written at '
 'p_at. DAY_RING: the number of the UTC day. WEEK_RING: the number of the UTC week, from Monday. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._partition_code FROM PUBLIC;

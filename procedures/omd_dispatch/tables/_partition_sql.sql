@@ -17,4 +17,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._partition_sql IS
 'Returns the SQL expression of the partition of a task t of p_family_code; 0 while the old model '
 'is master. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._partition_sql FROM PUBLIC;

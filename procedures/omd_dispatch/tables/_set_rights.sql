@@ -121,4 +121,3 @@ COMMENT ON PROCEDURE omd_dispatch._set_rights IS
 'omd_reader all but the errors of tasks, what lies beside them to omd_reader, and the function '
 'that takes tasks to omd_runner. Our roles and PUBLIC lose what else they have of it, but what was '
 'handed on. Locks: none.';
-REVOKE ALL ON PROCEDURE omd_dispatch._set_rights FROM PUBLIC;

@@ -38,4 +38,3 @@ COMMENT ON PROCEDURE omd_dispatch._set_storage IS
 'Lets the new partitions of p_table, and its spare partition, keep half of their pages free for '
 'the later versions of their tasks, and autovacuum pass by while they have few of them. Locks: '
 'these tables, as VACUUM does.';
-REVOKE ALL ON PROCEDURE omd_dispatch._set_storage FROM PUBLIC;

@@ -19,4 +19,3 @@ END;
 
 COMMENT ON FUNCTION omd_dispatch._task_tables IS
 'Returns the partitions of p_table, and its spare partition if it has one. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._task_tables FROM PUBLIC;

@@ -50,4 +50,3 @@ $family_of_task$;
 COMMENT ON FUNCTION omd_dispatch._family_of_task IS
 'Returns the family of the task p_task_id. Errors: OM005: p_task_id is NULL; OM072: it is unknown.'
 ' Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._family_of_task FROM PUBLIC;

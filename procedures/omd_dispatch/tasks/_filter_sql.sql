@@ -152,4 +152,3 @@ COMMENT ON FUNCTION omd_dispatch._filter_sql IS
 'that it describes and that have had their status since before p_counted_at, and the SQL '
 'expression p_id by which they are put in the order of their ids. Errors: OM070, OM071, OM075, '
 'OM078, OM099, OM173; 42501: it names an error, and the caller lacks omd_data_reader. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._filter_sql FROM PUBLIC;

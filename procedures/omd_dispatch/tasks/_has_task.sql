@@ -26,4 +26,3 @@ $has_task$;
 
 COMMENT ON FUNCTION omd_dispatch._has_task IS
 'Returns whether p_family_code has the task p_task_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._has_task FROM PUBLIC;

@@ -39,4 +39,3 @@ $lock_task$;
 COMMENT ON FUNCTION omd_dispatch._lock_task IS
 'Locks the task p_task_id and returns where and how it is. Errors: OM005: p_task_id is NULL; '
 'OM014: the isolation level is not read committed; OM072: it is unknown. Locks: the task.';
-REVOKE ALL ON FUNCTION omd_dispatch._lock_task FROM PUBLIC;

@@ -34,4 +34,3 @@ $note_bulk$;
 COMMENT ON FUNCTION omd_dispatch._note_bulk IS
 'Writes the event p_code of a call of a bulk action on the tasks that p_filter describes: it has '
 'changed p_changed, as p_words say, and passed over p_passed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch._note_bulk FROM PUBLIC;

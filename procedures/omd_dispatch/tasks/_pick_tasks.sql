@@ -86,4 +86,3 @@ COMMENT ON FUNCTION omd_dispatch._pick_tasks IS
 'p_further_condition on a task t holds, and returns their ids by partition and status. Errors: '
 'OM005, OM013, OM014, OM070, OM071, OM075, OM078, OM099, OM173, 42501. Locks: the model of the '
 'family, shared, and the tasks; locked ones are passed over.';
-REVOKE ALL ON FUNCTION omd_dispatch._pick_tasks FROM PUBLIC;

@@ -56,5 +56,4 @@ COMMENT ON PROCEDURE omd_dispatch.cancel_task IS
 'Cancels the pending task p_task_id. p_running: also one that runs: its worker is asked to end it.'
 ' Errors: OM005: p_task_id is NULL; OM014: the isolation level is not read committed; OM072: it is'
 ' unknown; OM171: it has ended, or it runs. Locks: the task and its key.';
-REVOKE ALL ON PROCEDURE omd_dispatch.cancel_task FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.cancel_task TO omd_runner, omd_admin;

@@ -67,5 +67,4 @@ COMMENT ON PROCEDURE omd_dispatch.cancel_tasks IS
 'OM013: an argument is not allowed; OM014: the isolation level is not read committed; OM070, '
 'OM071, OM075, OM078, OM099, OM173, 42501: p_filter, as count_tasks says. Locks: the tasks and '
 'their keys. May be NULL: p_last_task_id.';
-REVOKE ALL ON PROCEDURE omd_dispatch.cancel_tasks FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.cancel_tasks TO omd_runner, omd_admin;

@@ -40,5 +40,4 @@ COMMENT ON FUNCTION omd_dispatch.count_tasks IS
 'type is unknown; OM075: the family lacks a criterion; OM078: a value is not of its type; OM099: '
 'the filter names something else, or leaves out what is required; OM173: the old model is master; '
 '42501: it names an error, and the caller lacks omd_data_reader. Locks: none.';
-REVOKE ALL ON FUNCTION omd_dispatch.count_tasks FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.count_tasks TO omd_reader;

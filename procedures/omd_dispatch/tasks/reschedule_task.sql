@@ -46,5 +46,4 @@ COMMENT ON PROCEDURE omd_dispatch.reschedule_task IS
 ' keeps. p_priority: 0 to 9; NULL keeps. Errors: OM005: p_task_id is NULL; OM013: an argument is '
 'not allowed; OM014: the isolation level is not read committed; OM072: it is unknown; OM171: it is'
 ' not pending. Locks: the task. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.reschedule_task FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.reschedule_task TO omd_runner, omd_admin;

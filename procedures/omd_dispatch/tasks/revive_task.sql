@@ -85,5 +85,4 @@ COMMENT ON PROCEDURE omd_dispatch.revive_task IS
 'p_execution_time: when it is due (now). Errors: OM005: p_task_id is NULL; OM013: an argument is '
 'not allowed; OM014: the isolation level is not read committed; OM072: it is unknown; OM170: '
 'another task has its key; OM171: it is neither dead nor cancelled. Locks: the task and its key.';
-REVOKE ALL ON PROCEDURE omd_dispatch.revive_task FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.revive_task TO omd_admin;

@@ -111,5 +111,4 @@ COMMENT ON PROCEDURE omd_dispatch.revive_tasks IS
 'isolation level is not read committed; OM070, OM071, OM075, OM078, OM099, OM173, 42501: p_filter, '
 'as count_tasks says. Locks: the tasks; their keys, for which it waits. May be NULL: '
 'p_last_task_id.';
-REVOKE ALL ON PROCEDURE omd_dispatch.revive_tasks FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.revive_tasks TO omd_admin;

@@ -33,4 +33,3 @@ $hold_backend$;
 COMMENT ON FUNCTION omd_dispatch._hold_backend IS
 'Returns the group of the backend p_backend_id, which lives until the end of the transaction. '
 'Errors: OM005: p_backend_id is NULL; OM172: it does not live. Locks: the backend FOR SHARE.';
-REVOKE ALL ON FUNCTION omd_dispatch._hold_backend FROM PUBLIC;

@@ -21,5 +21,4 @@ END;
 COMMENT ON FUNCTION omd_dispatch._lives IS
 'Returns whether a backend that registered at p_registration_time with p_ttl lives at p_at. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_dispatch._lives FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._lives TO omd_reader;

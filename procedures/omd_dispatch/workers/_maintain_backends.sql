@@ -31,5 +31,4 @@ COMMENT ON FUNCTION omd_dispatch._maintain_backends IS
 'Removes dead backends and settles up to p_limit claims that have no backend; returns how many. It '
 'does nothing while another session is at it. Errors: OM014. Locks: its turn; the backends; the '
 'tasks and their keys.';
-REVOKE ALL ON FUNCTION omd_dispatch._maintain_backends FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch._maintain_backends TO omd_runner, omd_admin;

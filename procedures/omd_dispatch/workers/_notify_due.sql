@@ -21,4 +21,3 @@ END;
 COMMENT ON FUNCTION omd_dispatch._notify_due IS
 'Tells the workers of the type p_task_type in p_family_code that a task may be due; not when '
 'p_execution_time is later than now. Locks: the queue of notifications, at the commit.';
-REVOKE ALL ON FUNCTION omd_dispatch._notify_due FROM PUBLIC;

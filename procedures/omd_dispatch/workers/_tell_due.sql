@@ -21,4 +21,3 @@ COMMENT ON FUNCTION omd_dispatch._tell_due IS
 'Tells the workers of the group p_group that a task may be due; with its family, its partition '
 'and its number after the group, that it is this new one, in the lane of the group. Locks: the '
 'queue of notifications, at the commit.';
-REVOKE ALL ON FUNCTION omd_dispatch._tell_due FROM PUBLIC;

@@ -32,5 +32,4 @@ COMMENT ON FUNCTION omd_dispatch.backend_position IS
 'One row or none: position, that of p_backend_id, from 0, among the living backends of the group '
 'p_backend_type, and members, their number. There is no row for one that does not live. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_dispatch.backend_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_dispatch.backend_position TO omd_reader;

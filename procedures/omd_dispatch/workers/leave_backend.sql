@@ -26,5 +26,4 @@ COMMENT ON PROCEDURE omd_dispatch.leave_backend IS
 'ends as the run did. Call it when nothing runs any more. Errors: OM005: p_backend_id is NULL; '
 'OM014: the isolation level is not read committed. Locks: the backend; its tasks. Call again when '
 'the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.leave_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.leave_backend TO omd_runner;

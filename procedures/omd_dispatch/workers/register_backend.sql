@@ -57,5 +57,4 @@ COMMENT ON PROCEDURE omd_dispatch.register_backend IS
 'NULL; OM013: an argument is not allowed; OM014: the isolation level is not read committed; '
 'OM109: nobody has confirmed this server. Locks: the backend; where the server has changed, the '
 'row of omd.installation. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.register_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.register_backend TO omd_runner;

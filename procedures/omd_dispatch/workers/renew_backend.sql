@@ -50,5 +50,4 @@ COMMENT ON PROCEDURE omd_dispatch.renew_backend IS
 'p_position, its place from 0, p_members, how many backends its group has, and p_cancel, the tasks '
 'that it has and is asked to end. Errors: OM005: p_backend_id is NULL; OM172: it does not live any'
 ' more. Locks: the backend. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_dispatch.renew_backend FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_dispatch.renew_backend TO omd_runner;

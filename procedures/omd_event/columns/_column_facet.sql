@@ -80,4 +80,3 @@ COMMENT ON FUNCTION omd_event._column_facet IS
 'Returns the facet columnLineage. p_fields and p_used: as omd_event._column_lineage has them, '
 'NULL, also that of JSON, for none. p_datasets: the datasets of their tables, as '
 'omd_event._datasets has them. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._column_facet FROM PUBLIC;

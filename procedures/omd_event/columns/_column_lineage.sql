@@ -111,4 +111,3 @@ COMMENT ON FUNCTION omd_event._column_lineage IS
 'Returns of the Modules p_module_array that are topics or loads of facts from which columns those '
 'of the table come: fields has of each column a list of objects with table, column and subtype; '
 'used has those on which all rows may depend (NULL: none). Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._column_lineage FROM PUBLIC;

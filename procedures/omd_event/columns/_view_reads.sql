@@ -26,4 +26,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._view_reads IS
 'Returns the columns of tables and views that the view p_relation names. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._view_reads FROM PUBLIC;

@@ -74,5 +74,4 @@ COMMENT ON PROCEDURE omd_event.save_view_columns IS
 'object that has for each column a list of objects with table, column and subtype. Errors: OM005: '
 'an argument is NULL; OM013: there is no such view, or p_fields is no such object. Locks: the row '
 'of the view. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_event.save_view_columns FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.save_view_columns TO omd_admin;

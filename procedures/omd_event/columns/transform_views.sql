@@ -73,5 +73,4 @@ COMMENT ON FUNCTION omd_event.transform_views IS
 'Returns the transform views of topics, for a parser: the text of each, and the tables that it '
 'names, each with its columns in order. is_known: what was found in this very text is kept. May '
 'be NULL: tables. p_topics: only these topics; NULL: all. Errors: OM013. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event.transform_views FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event.transform_views TO omd_admin;

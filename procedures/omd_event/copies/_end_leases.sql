@@ -15,4 +15,3 @@ END;
 COMMENT ON FUNCTION omd_event._end_leases IS
 'Ends the leases of all sinks: who holds one can confirm nothing more. Locks: the rows of the '
 'sinks.';
-REVOKE ALL ON FUNCTION omd_event._end_leases FROM PUBLIC;

@@ -36,4 +36,3 @@ $hear_server$;
 COMMENT ON FUNCTION omd_event._hear_server IS
 'Ends the leases of all sinks and, where p_as is COPY, passes over what waits for them. Locks: the '
 'row of omd_event.setting, the rows of the sinks.';
-REVOKE ALL ON FUNCTION omd_event._hear_server FROM PUBLIC;

@@ -26,4 +26,3 @@ $skip_event_numbers$;
 COMMENT ON FUNCTION omd_event._skip_event_numbers IS
 'Passes over p_count numbers of events. Locks: the row of omd_event.setting; the sinks to which '
 'nothing waits.';
-REVOKE ALL ON FUNCTION omd_event._skip_event_numbers FROM PUBLIC;

@@ -33,5 +33,4 @@ COMMENT ON PROCEDURE omd_event.continue_as IS
 'other one goes on too, so this one gets an identity of its own and passes over what waits. It '
 'confirms the server for all rooms. Leases end. Errors: OM005, OM013. Locks: the row of '
 'omd.installation, that of omd_event.setting, the rows of the sinks.';
-REVOKE ALL ON PROCEDURE omd_event.continue_as FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.continue_as TO omd_admin;

@@ -25,4 +25,3 @@ $purge_costs$;
 
 COMMENT ON FUNCTION omd_event._purge_costs IS
 'Deletes the costs of runs whose instances were purged. Locks: the rows that it deletes.';
-REVOKE ALL ON FUNCTION omd_event._purge_costs FROM PUBLIC;

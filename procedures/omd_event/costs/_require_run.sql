@@ -47,4 +47,3 @@ $require_run$;
 COMMENT ON FUNCTION omd_event._require_run IS
 'Raises an error unless there is an instance p_instance_id of a Module or Batch (p_subject_type: '
 'MODULE or BATCH). Errors: OM003, OM004, OM013. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._require_run FROM PUBLIC;

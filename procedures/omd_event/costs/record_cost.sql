@@ -94,5 +94,4 @@ COMMENT ON PROCEDURE omd_event.record_cost IS
 'recorded. Errors: OM003: there is no such Batch Instance; OM004: there is no such Module '
 'Instance; OM005: an argument is NULL; OM013: p_subject_type or p_before is something else. Locks: '
 'the row of omd_event.run_cost. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_event.record_cost FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.record_cost TO omd_runner;

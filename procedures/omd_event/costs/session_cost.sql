@@ -46,5 +46,4 @@ COMMENT ON FUNCTION omd_event.session_cost IS
 'up: wal_bytes, wal_records, blocks_read, blocks_hit and blocks_written, with pid and began, which '
 'name the session. What was done since is added up at the end of this statement. NULL before '
 'PostgreSQL 18. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event.session_cost FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event.session_cost TO omd_runner;

@@ -37,5 +37,4 @@ $context_parent$;
 COMMENT ON FUNCTION omd_event._context_parent IS
 'Returns run and job of the parent namespace/name/run_id that an execution context names under '
 'p_key; NULL: it names none, or what it has is no such text. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._context_parent FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event._context_parent TO omd_reader;

@@ -12,4 +12,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._dataset_namespace IS
 'Returns the namespace of the tables of this database in OpenLineage. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._dataset_namespace FROM PUBLIC;

@@ -25,4 +25,3 @@ $is_job_namespace$;
 COMMENT ON FUNCTION omd_event._is_job_namespace IS
 'Returns whether p_job_namespace can be read back from the text by which a run names its parent '
 '(_context_parent). Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._is_job_namespace FROM PUBLIC;

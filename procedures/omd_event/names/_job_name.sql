@@ -14,4 +14,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._job_name IS
 'Returns the name of a Module or Batch as a job in OpenLineage. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._job_name FROM PUBLIC;

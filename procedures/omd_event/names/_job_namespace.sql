@@ -13,4 +13,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._job_namespace IS
 'Returns the namespace of the jobs in OpenLineage. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._job_namespace FROM PUBLIC;

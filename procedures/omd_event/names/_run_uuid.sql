@@ -46,4 +46,3 @@ END;
 COMMENT ON FUNCTION omd_event._run_uuid IS
 'Returns the id of a run outside OMD: a UUID of version 7, whose time is p_start_datetime and '
 'whose other bits are of the SHA-256 of all parameters. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._run_uuid FROM PUBLIC;

@@ -72,5 +72,4 @@ COMMENT ON PROCEDURE omd_event.configure IS
 'p_dataset_namespace: that of the tables of this database (at first postgres://localhost:<port>). '
 'p_web_url: where the page of OMD is found (at first nowhere). p_keep: how long events are kept '
 '(at first 30 days). Errors: OM013. Locks: the row of omd_event.setting.';
-REVOKE ALL ON PROCEDURE omd_event.configure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.configure TO omd_admin;

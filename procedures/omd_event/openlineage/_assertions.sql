@@ -53,4 +53,3 @@ $assertions$;
 COMMENT ON FUNCTION omd_event._assertions IS
 'Returns the facet dataQualityAssertions of the checks p_checks, as omd_delivery.described_runs '
 'has them; NULL: there are none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._assertions FROM PUBLIC;

@@ -86,4 +86,3 @@ COMMENT ON FUNCTION omd_event._callers IS
 'Returns an object that has for each of the Batch Instances p_batch_array how OpenLineage names '
 'it: run, the topmost one above it: top, and what the execution context of that says of the '
 'program that called it: called_by, null where it says nothing. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._callers FROM PUBLIC;

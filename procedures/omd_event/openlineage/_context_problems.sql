@@ -40,5 +40,4 @@ END;
 COMMENT ON FUNCTION omd_event._context_problems IS
 'Returns the known keys of an execution context that have something else than they should, and '
 'what that is. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._context_problems FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event._context_problems TO omd_reader;

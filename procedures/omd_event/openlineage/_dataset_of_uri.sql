@@ -39,4 +39,3 @@ $dataset_of_uri$;
 COMMENT ON FUNCTION omd_event._dataset_of_uri IS
 'Returns namespace and name that a folder or file has in OpenLineage. p_uri: a URI, or a path of '
 'this host. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._dataset_of_uri FROM PUBLIC;

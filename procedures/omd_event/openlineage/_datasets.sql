@@ -140,4 +140,3 @@ $datasets$;
 COMMENT ON FUNCTION omd_event._datasets IS
 'Returns an object that has for each of p_keys (a letter that says what it is, and its name) the '
 'dataset of OpenLineage: namespace, name, and the facets that hold whatever the run. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._datasets FROM PUBLIC;

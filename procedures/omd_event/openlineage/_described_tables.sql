@@ -129,4 +129,3 @@ COMMENT ON FUNCTION omd_event._described_tables IS
 'output), and those of outputs with their columns: by Module and key, and by run and key where '
 'p_staged has the run. What is said of the latter when a run has succeeded has " done" behind its '
 'name. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._described_tables FROM PUBLIC;

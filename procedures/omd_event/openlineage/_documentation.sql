@@ -27,4 +27,3 @@ END;
 COMMENT ON FUNCTION omd_event._documentation IS
 'Returns an object with the facet documentation of a job; an empty one where there is no '
 'description. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._documentation FROM PUBLIC;

@@ -32,4 +32,3 @@ END;
 COMMENT ON FUNCTION omd_event._engine_facet IS
 'Returns an object with the facet processing_engine; an empty one where p_engine_version is NULL. '
 'p_name: of the engine. p_version: that of OMD. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._engine_facet FROM PUBLIC;

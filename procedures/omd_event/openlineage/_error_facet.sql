@@ -30,4 +30,3 @@ COMMENT ON FUNCTION omd_event._error_facet IS
 'Returns an object with the facet errorMessage. p_return_code: the SQLSTATE or return code; NULL: '
 'none was given. p_command: what shows more. p_engine_code: of the Module; NULL: of a Batch. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._error_facet FROM PUBLIC;

@@ -21,4 +21,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._facet IS
 'Returns p_content as the facet p_name of OpenLineage, version p_version. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._facet FROM PUBLIC;

@@ -13,4 +13,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._instant IS
 'Returns an instant as RFC 3339 writes it, whatever the time zone of the session. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._instant FROM PUBLIC;

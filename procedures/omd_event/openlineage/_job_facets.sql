@@ -58,4 +58,3 @@ $job_facets$;
 COMMENT ON FUNCTION omd_event._job_facets IS
 'Returns an object that has for each of the Modules p_module_array the facets of its job in '
 'OpenLineage. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._job_facets FROM PUBLIC;

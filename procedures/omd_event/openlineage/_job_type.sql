@@ -20,4 +20,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._job_type IS
 'Returns the facet jobType. p_kind: the kind of the Module, or BATCH. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._job_type FROM PUBLIC;

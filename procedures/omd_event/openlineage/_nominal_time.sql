@@ -34,4 +34,3 @@ END;
 COMMENT ON FUNCTION omd_event._nominal_time IS
 'Returns an object with the facet nominalTime; an empty one where p_first is NULL or infinite. '
 'p_last: the end; NULL: there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._nominal_time FROM PUBLIC;

@@ -327,5 +327,4 @@ $open_lineage$;
 
 COMMENT ON FUNCTION omd_event._open_lineage IS
 'Returns those of the events p_event_numbers that OpenLineage has a form for, in it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._open_lineage FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event._open_lineage TO omd_reader;

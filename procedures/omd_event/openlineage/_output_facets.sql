@@ -45,4 +45,3 @@ COMMENT ON FUNCTION omd_event._output_facets IS
 'Returns an object with the facets lifecycleStateChange and version of a table that a run wrote, '
 'as far as they apply. p_is_emptied: it was emptied before. p_is_replaced: its content was '
 'replaced. p_table_version: of a table of the lake; NULL: there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._output_facets FROM PUBLIC;

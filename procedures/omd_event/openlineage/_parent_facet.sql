@@ -42,4 +42,3 @@ COMMENT ON FUNCTION omd_event._parent_facet IS
 'Returns an object with the facet parent of a run; an empty one where it has none. p_caller: what '
 'omd_event._callers has of the Batch Instance that called it; NULL: none did. p_context: its '
 'execution context. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._parent_facet FROM PUBLIC;

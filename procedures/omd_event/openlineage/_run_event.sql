@@ -35,4 +35,3 @@ END;
 COMMENT ON FUNCTION omd_event._run_event IS
 'Returns an event of OpenLineage. p_inputs and p_outputs: arrays of datasets; NULL: none. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_event._run_event FROM PUBLIC;

@@ -21,4 +21,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._run_facet IS
 'Returns an object with p_content as the facet omd_run. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._run_facet FROM PUBLIC;

@@ -136,4 +136,3 @@ COMMENT ON FUNCTION omd_event._run_tables IS
 'Returns what the runs p_begun and p_ended of the Modules p_module_array read and write: at the '
 'begin (is_end FALSE) what was fixed then, at the end what it came to. A run may come back with an '
 'event that was not asked for. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._run_tables FROM PUBLIC;

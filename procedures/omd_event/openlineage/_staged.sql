@@ -59,4 +59,3 @@ COMMENT ON FUNCTION omd_event._staged IS
 'Returns an object that has for each entity run of a delivery among p_instance_array its time, its '
 'staging table, the key of that, its checks as facets of an input, and fields as '
 'omd_event._column_lineage has them. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._staged FROM PUBLIC;

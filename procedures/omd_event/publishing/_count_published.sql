@@ -36,4 +36,3 @@ $count_published$;
 COMMENT ON FUNCTION omd_event._count_published IS
 'Adds the published events that are not counted yet to the counters. Locks: the row of the '
 'publisher; the counters that move.';
-REVOKE ALL ON FUNCTION omd_event._count_published FROM PUBLIC;

@@ -13,4 +13,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._event_row IS
 'Returns the row of omd_report.events as a JSON object. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._event_row FROM PUBLIC;

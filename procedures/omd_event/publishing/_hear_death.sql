@@ -30,4 +30,3 @@ $hear_death$;
 
 COMMENT ON FUNCTION omd_event._hear_death IS
 'Trigger: writes the death of a task to the outbox, in place of the row. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._hear_death FROM PUBLIC;

@@ -23,4 +23,3 @@ $hear_delivery$;
 
 COMMENT ON FUNCTION omd_event._hear_delivery IS
 'Trigger: writes the new status of a delivery to the outbox. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._hear_delivery FROM PUBLIC;

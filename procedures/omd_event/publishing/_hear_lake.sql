@@ -32,4 +32,3 @@ $hear_lake$;
 
 COMMENT ON FUNCTION omd_event._hear_lake IS
 'Trigger: writes the commits of lake tables to the outbox. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._hear_lake FROM PUBLIC;

@@ -37,4 +37,3 @@ $hear_schedule$;
 COMMENT ON FUNCTION omd_event._hear_schedule IS
 'Trigger: writes that a schedule has a problem, began to lose occurrences, or has recovered, to '
 'the outbox. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._hear_schedule FROM PUBLIC;

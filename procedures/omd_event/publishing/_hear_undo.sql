@@ -32,4 +32,3 @@ $hear_undo$;
 
 COMMENT ON FUNCTION omd_event._hear_undo IS
 'Trigger: writes the event that a run was undone to the outbox. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._hear_undo FROM PUBLIC;

@@ -101,4 +101,3 @@ $is_idle$;
 
 COMMENT ON FUNCTION omd_event._is_idle IS
 'Returns whether nothing is there to be published, and the newest number. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._is_idle FROM PUBLIC;

@@ -35,4 +35,3 @@ $require_event_types$;
 COMMENT ON FUNCTION omd_event._require_event_types IS
 'Refuses types of events that there are not. NULL and an empty array pass. Errors: OM013. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_event._require_event_types FROM PUBLIC;

@@ -12,5 +12,4 @@ END;
 COMMENT ON FUNCTION omd_event._run_seconds_buckets IS
 'Returns the bounds of the histogram omd_run_seconds, in seconds, as Prometheus writes them. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._run_seconds_buckets FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event._run_seconds_buckets TO omd_reader;

@@ -56,5 +56,4 @@ COMMENT ON FUNCTION omd_event.events_after IS
 'goes on after the last number that it got misses none; 0: all that are kept. p_limit: at most so '
 'many. p_event_types: only these types, NULL: all. Errors: OM005, OM013. Locks: none. May be '
 'NULL: code, started_datetime.';
-REVOKE ALL ON FUNCTION omd_event.events_after FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event.events_after TO omd_reader;

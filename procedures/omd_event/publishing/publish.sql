@@ -598,5 +598,4 @@ COMMENT ON PROCEDURE omd_event.publish IS
 'not met before; what is later than the first one left out waits for the next round. It counts '
 'what it publishes, and notifies omd_published. Errors: OM005, OM013, OM014. Locks: the row of '
 'omd_event.setting. Call again when the answer was lost. May be NULL: p_published.';
-REVOKE ALL ON PROCEDURE omd_event.publish FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.publish TO omd_runner;

@@ -108,5 +108,4 @@ COMMENT ON PROCEDURE omd_event.watch IS
 'session looks at this moment, or the last look is younger than p_every. Publishers call it each '
 '15 seconds. May be NULL: p_began, p_ended. Errors: OM005: p_every is NULL; OM013: it is negative. '
 'Locks: the row of watch, until the transaction ends.';
-REVOKE ALL ON PROCEDURE omd_event.watch FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.watch TO omd_runner, omd_admin;

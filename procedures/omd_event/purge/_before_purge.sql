@@ -27,4 +27,3 @@ $before_purge$;
 COMMENT ON FUNCTION omd_event._before_purge IS
 'Publishes before history is purged, and returns how many events it published; 0: nothing is '
 'left; NULL: another session publishes. Locks: the row of omd_event.setting.';
-REVOKE ALL ON FUNCTION omd_event._before_purge FROM PUBLIC;

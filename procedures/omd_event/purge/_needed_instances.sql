@@ -30,4 +30,3 @@ END;
 COMMENT ON FUNCTION omd_event._needed_instances IS
 'Returns those of the instances p_ids whose events are not all published. p_subject_type: MODULE '
 'or BATCH. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._needed_instances FROM PUBLIC;

@@ -70,5 +70,4 @@ COMMENT ON FUNCTION omd_event._purge_published IS
 'runs. A sink that had not got them goes on with the oldest that is kept, and omd_report.problems '
 'says so. It returns the last event in p_last_id, NULL at the end, and adds to p_deleted. Locks: '
 'the rows of the sinks, the rows that it deletes.';
-REVOKE ALL ON FUNCTION omd_event._purge_published FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event._purge_published TO omd_admin;

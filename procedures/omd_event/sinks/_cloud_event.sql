@@ -39,4 +39,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._cloud_event IS
 'Returns an event as a CloudEvent 1.0 whose data is the row of omd_report.events. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._cloud_event FROM PUBLIC;

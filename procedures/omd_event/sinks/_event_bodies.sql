@@ -38,4 +38,3 @@ $event_bodies$;
 
 COMMENT ON FUNCTION omd_event._event_bodies IS
 'Returns what the sink is sent of the events p_event_numbers. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._event_bodies FROM PUBLIC;

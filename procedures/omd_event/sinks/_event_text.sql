@@ -55,4 +55,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._event_text IS
 'Returns an event as a sentence for people. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._event_text FROM PUBLIC;

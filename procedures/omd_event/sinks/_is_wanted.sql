@@ -25,4 +25,3 @@ END;
 COMMENT ON FUNCTION omd_event._is_wanted IS
 'Returns whether the sink gets the event: what it did not ask for passes by itself, and so does '
 'what OpenLineage has no word for. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._is_wanted FROM PUBLIC;

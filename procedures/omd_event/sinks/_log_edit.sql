@@ -14,4 +14,3 @@ END;
 
 COMMENT ON FUNCTION omd_event._log_edit IS
 'Writes an event of type 4: what an administrator did, and who. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._log_edit FROM PUBLIC;

@@ -23,4 +23,3 @@ $raise_not_held$;
 COMMENT ON FUNCTION omd_event._raise_not_held IS
 'Raises that p_holder can''t confirm events of the sink p_sink_code, and why. Errors: OM195. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._raise_not_held FROM PUBLIC;

@@ -21,4 +21,3 @@ $raise_unknown_sink$;
 COMMENT ON FUNCTION omd_event._raise_unknown_sink IS
 'Raises that there is no sink p_sink_code, or that none was named. Errors: OM005, OM095. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_event._raise_unknown_sink FROM PUBLIC;

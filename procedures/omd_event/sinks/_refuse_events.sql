@@ -65,4 +65,3 @@ $refuse_events$;
 COMMENT ON FUNCTION omd_event._refuse_events IS
 'Keeps which events up to p_upto the sink refused, and returns how many after p_after. Errors: '
 'OM013. Locks: the rows that it writes.';
-REVOKE ALL ON FUNCTION omd_event._refuse_events FROM PUBLIC;

@@ -69,4 +69,3 @@ $require_sink_fit$;
 
 COMMENT ON FUNCTION omd_event._require_sink_fit IS
 'Refuses a sink that can''t be sent to. Errors: OM013. Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._require_sink_fit FROM PUBLIC;

@@ -38,4 +38,3 @@ END;
 COMMENT ON FUNCTION omd_event._text IS
 'Returns an event as an object with one text: a sentence and, of a run, the link to its page. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_event._text FROM PUBLIC;

@@ -87,5 +87,4 @@ COMMENT ON PROCEDURE omd_event.confirm_events IS
 'time, at most a minute. NULL ends the pause. The lease begins anew. Errors: OM005, OM013, OM095; '
 'OM195: the sender does not hold the lease any more, or confirms backwards, or more than it was '
 'given. Locks: the row of the sink. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_event.confirm_events FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.confirm_events TO omd_runner;

@@ -118,5 +118,4 @@ COMMENT ON PROCEDURE omd_event.register_sink IS
 'p_from: it goes on after this event, 0: with all that are kept (at first after the newest). '
 'p_inactive_indicator: Y: nothing is sent, and nothing waits. A lease ends, and so does a pause. '
 'Errors: OM005, OM013. Locks: the row of the sink.';
-REVOKE ALL ON PROCEDURE omd_event.register_sink FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.register_sink TO omd_admin;

@@ -19,5 +19,4 @@ $remove_sink$;
 COMMENT ON PROCEDURE omd_event.remove_sink IS
 'Removes the sink p_sink_code, with what it refused. A sender that holds it can confirm nothing '
 'more. Errors: OM005, OM095. Locks: the row of the sink.';
-REVOKE ALL ON PROCEDURE omd_event.remove_sink FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.remove_sink TO omd_admin;

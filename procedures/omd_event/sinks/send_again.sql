@@ -53,5 +53,4 @@ COMMENT ON PROCEDURE omd_event.send_again IS
 'Lets the sink p_sink_code go on with the event p_event_number: the next event taken is that one, '
 'and those after it follow again. A lease ends, and so does a pause. Errors: OM005, OM013, OM095. '
 'Locks: the row of the sink.';
-REVOKE ALL ON PROCEDURE omd_event.send_again FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_event.send_again TO omd_admin;

@@ -133,5 +133,4 @@ COMMENT ON FUNCTION omd_event.take_events IS
 'them. Errors: OM005, OM013, OM095; OM295: the database is a copy of the one whose events were '
 'sent. Locks: the row of the sink, which it passes over where another session has it. Call again '
 'when the answer was lost. May be NULL: code.';
-REVOKE ALL ON FUNCTION omd_event.take_events FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_event.take_events TO omd_runner;

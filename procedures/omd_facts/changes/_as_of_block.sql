@@ -18,4 +18,3 @@ END;
 COMMENT ON FUNCTION omd_facts._as_of_block IS
 'Returns the expression of the column p_column of the context p_alias as of the end of the block. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._as_of_block FROM PUBLIC;

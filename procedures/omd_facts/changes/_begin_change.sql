@@ -61,4 +61,3 @@ COMMENT ON FUNCTION omd_facts._begin_change IS
 'Begins a change of the interface p_interface_id, of the kind p_change_kind at the transaction '
 'time p_at, which p_module_instance_id makes for p_delivery_id in p_entity_ids, and returns it; '
 'NULL: no entity of the interface keeps changes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._begin_change FROM PUBLIC;

@@ -17,4 +17,3 @@ END;
 COMMENT ON FUNCTION omd_facts._block_sql IS
 'Returns the expression of the block of changes that this transaction shows of the interface '
 'p_interface_code; it is NULL outside of a block. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._block_sql FROM PUBLIC;

@@ -41,4 +41,3 @@ $change_pieces$;
 COMMENT ON FUNCTION omd_facts._change_pieces IS
 'Returns the pieces of SQL about the context of the entity p_entity_id that says whether a row '
 'exists. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._change_pieces FROM PUBLIC;

@@ -100,4 +100,3 @@ COMMENT ON FUNCTION omd_facts._change_statements IS
 'Returns the statements that note the keys which a load of the entity p_entity_id touches, beyond '
 'what its other statements note; p_pieces is about its anchor. Parameters: $5 the change. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._change_statements FROM PUBLIC;

@@ -381,4 +381,3 @@ $changes_sql$;
 
 COMMENT ON FUNCTION omd_facts._changes_sql IS
 'Returns the query of the view of changes of the entity p_entity_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._changes_sql FROM PUBLIC;

@@ -48,4 +48,3 @@ $changes_statements$;
 COMMENT ON FUNCTION omd_facts._changes_statements IS
 'Returns the statements that bring the views of changes of the interface p_interface_id to its '
 'mapping. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._changes_statements FROM PUBLIC;

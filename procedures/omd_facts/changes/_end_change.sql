@@ -47,4 +47,3 @@ $end_change$;
 COMMENT ON FUNCTION omd_facts._end_change IS
 'Ends the change p_change_id, whose keys are written: it counts them and moves the position of the '
 'interface. NULL does nothing. Locks: the position, beside readers.';
-REVOKE ALL ON FUNCTION omd_facts._end_change FROM PUBLIC;

@@ -27,4 +27,3 @@ $end_written_change$;
 COMMENT ON FUNCTION omd_facts._end_written_change IS
 'The trigger of omd_facts.change that ends a change of the kind CRUD, at its commit. Locks: the '
 'position, beside readers.';
-REVOKE ALL ON FUNCTION omd_facts._end_written_change FROM PUBLIC;

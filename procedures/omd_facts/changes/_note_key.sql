@@ -29,4 +29,3 @@ COMMENT ON FUNCTION omd_facts._note_key IS
 'Notes that the writer at work in the interface p_interface_id touched the key p_acm_id of the '
 'entity p_entity_id, whether it existed before (p_was_there) and whether it does now (p_is_there). '
 'Locks: the entry.';
-REVOKE ALL ON FUNCTION omd_facts._note_key FROM PUBLIC;

@@ -71,5 +71,4 @@ COMMENT ON FUNCTION omd_facts._purge_keys IS
 'interface after p_last_id that has some. A block that begins before them is refused, but for one '
 'from the beginning. It returns the last interface with nothing left, NULL at the end, and adds '
 'the keys to p_deleted. Locks: the interface in this room, the deleted rows.';
-REVOKE ALL ON FUNCTION omd_facts._purge_keys FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._purge_keys TO omd_admin;

@@ -42,4 +42,3 @@ $require_unread$;
 COMMENT ON FUNCTION omd_facts._require_unread IS
 'Raises OM252 where an entity of the interface p_interface_id is to keep its changes no longer, '
 'and somebody reads them. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._require_unread FROM PUBLIC;

@@ -17,4 +17,3 @@ END;
 
 COMMENT ON FUNCTION omd_facts._source_code IS
 'Returns the source (omd.source) of the interface p_interface_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._source_code FROM PUBLIC;

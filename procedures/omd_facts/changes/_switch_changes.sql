@@ -89,4 +89,3 @@ COMMENT ON FUNCTION omd_facts._switch_changes IS
 'Begins to keep the keys of changes for the entities of the interface p_interface_id whose model '
 'says so, and ends it for those whose model does not any more; declares its views. Locks: the '
 'changes.';
-REVOKE ALL ON FUNCTION omd_facts._switch_changes FROM PUBLIC;

@@ -38,4 +38,3 @@ END;
 COMMENT ON FUNCTION omd_facts._unneeded_upto IS
 'Returns the newest change of the interface p_interface_id that was before p_before and that every '
 'reader has passed; 0: none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._unneeded_upto FROM PUBLIC;

@@ -22,4 +22,3 @@ END;
 COMMENT ON FUNCTION omd_facts.change_at IS
 'For rooms: Returns the newest change of the source p_source_code (facts.<interface>) not after '
 'p_pos; NULL: there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.change_at FROM PUBLIC;

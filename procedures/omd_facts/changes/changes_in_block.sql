@@ -33,4 +33,3 @@ END;
 COMMENT ON FUNCTION omd_facts.changes_in_block IS
 'For rooms: returns the runs whose changes of p_source_code lie behind p_start_id, up to p_end_id, '
 'with the change that undid each; NULL: it stands. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.changes_in_block FROM PUBLIC;

@@ -31,5 +31,4 @@ END;
 COMMENT ON FUNCTION omd_facts.changes_of_runs IS
 'For rooms: returns the changes of facts that the runs p_instance_array made, with their source, '
 'number and time, and the change that undid each; NULL: it stands. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.changes_of_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.changes_of_runs TO omd_reader;

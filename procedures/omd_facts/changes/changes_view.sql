@@ -32,4 +32,3 @@ $changes_view$;
 COMMENT ON FUNCTION omd_facts.changes_view IS
 'For rooms: Returns the view of changes of the entity that the view p_table_code shows. Errors: '
 'OM254: no changes of it are kept. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.changes_view FROM PUBLIC;

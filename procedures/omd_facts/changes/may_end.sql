@@ -32,4 +32,3 @@ COMMENT ON FUNCTION omd_facts.may_end IS
 'For rooms: Returns whether a block of changes of the source p_source_code may end at the change '
 'p_id: no change up to there was undone after it, but by a recall. Ask again before the commit of '
 'what was made of the block. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.may_end FROM PUBLIC;

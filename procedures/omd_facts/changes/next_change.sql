@@ -35,4 +35,3 @@ $next_change$;
 COMMENT ON FUNCTION omd_facts.next_change IS
 'For rooms: Returns when the oldest change of the source p_source_code (facts.<interface>) behind '
 'p_pos and p_id was made; NULL: there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.next_change FROM PUBLIC;

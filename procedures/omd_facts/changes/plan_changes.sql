@@ -93,4 +93,3 @@ COMMENT ON FUNCTION omd_facts.plan_changes IS
 'p_table_array shows, but at least one, and never ending between a change and its undo. Returns '
 'its last change p_end_pos and p_end_id (NULL: there is nothing new), p_key_count, p_is_full '
 '(more follow) and p_min_pos, its first change. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.plan_changes FROM PUBLIC;

@@ -18,5 +18,4 @@ END;
 COMMENT ON FUNCTION omd_facts.purged_upto IS
 'For rooms: Returns the newest change of the source p_source_code whose keys are purged (0: none); '
 'NULL: it is no source of changes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.purged_upto FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.purged_upto TO omd_admin;

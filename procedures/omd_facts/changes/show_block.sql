@@ -22,4 +22,3 @@ $show_block$;
 COMMENT ON FUNCTION omd_facts.show_block IS
 'For rooms: Shows a block of the source p_source_code, as show_changes does, but without the '
 'keys of recalls. Errors: OM005, OM013, OM031, OM036, OM158, OM251, OM254. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.show_block FROM PUBLIC;

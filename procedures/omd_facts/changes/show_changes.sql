@@ -131,5 +131,4 @@ COMMENT ON PROCEDURE omd_facts.show_changes IS
 'maintenance_work_mem as long. Errors: OM005; OM013; OM031; OM036: there is no such block; OM158: '
 'the keys that it needs are purged; OM251; OM254: no entity keeps changes. Locks: none. Call again '
 'when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_facts.show_changes FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.show_changes TO omd_data_reader, omd_runner;

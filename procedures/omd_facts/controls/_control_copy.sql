@@ -23,4 +23,3 @@ END;
 COMMENT ON FUNCTION omd_facts._control_copy IS
 'Returns the name of the copy of the control p_control_code of the entity p_entity_id. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._control_copy FROM PUBLIC;

@@ -47,4 +47,3 @@ END;
 COMMENT ON FUNCTION omd_facts._control_text IS
 'Returns how the copy of the function p_function_name (schema.function) is created, from its '
 'parameters on; NULL: it is none that can be copied. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._control_text FROM PUBLIC;

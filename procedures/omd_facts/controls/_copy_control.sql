@@ -37,4 +37,3 @@ $copy_control$;
 COMMENT ON PROCEDURE omd_facts._copy_control IS
 'Makes the copy of the function of the control p_control_code of the entity p_entity_id that OMD '
 'calls, anew. It makes none of a function that can''t be copied. Locks: the control, the copy.';
-REVOKE ALL ON PROCEDURE omd_facts._copy_control FROM PUBLIC;

@@ -83,4 +83,3 @@ COMMENT ON FUNCTION omd_facts._run_controls IS
 'Calls the controls of the entity p_entity_id for p_operation at p_timing, and returns the new row '
 'with what they answered. Errors: OM059: one answers an attribute that there is not; OM253: one '
 'has no copy, or changes search_path. Locks: what they take.';
-REVOKE ALL ON FUNCTION omd_facts._run_controls FROM PUBLIC;

@@ -80,5 +80,4 @@ COMMENT ON PROCEDURE omd_facts.register_control IS
 'controls. p_inactive_indicator: Y, it is not called. Errors: OM005, OM013, OM031, OM251: the '
 'interface is not deployed, OM253: it is none. Locks: the control, the copy. Call again when the '
 'answer was lost.';
-REVOKE ALL ON PROCEDURE omd_facts.register_control FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.register_control TO omd_admin;

@@ -25,4 +25,3 @@ $after_delete$;
 COMMENT ON FUNCTION omd_facts._after_delete IS
 'Trigger: analyzes what a physical DELETE on a current view has touched. Locks: the tables, '
 'against DDL.';
-REVOKE ALL ON FUNCTION omd_facts._after_delete FROM PUBLIC;

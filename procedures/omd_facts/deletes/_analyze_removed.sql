@@ -30,4 +30,3 @@ $analyze_removed$;
 COMMENT ON FUNCTION omd_facts._analyze_removed IS
 'Analyzes the tables of which rows of the entity p_entity_id were removed physically. Locks: '
 'these, against DDL.';
-REVOKE ALL ON FUNCTION omd_facts._analyze_removed FROM PUBLIC;

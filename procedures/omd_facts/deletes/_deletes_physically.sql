@@ -26,4 +26,3 @@ COMMENT ON FUNCTION omd_facts._deletes_physically IS
 'Returns whether the session deletes rows of the interface p_interface_id physically. Errors: '
 'OM063: the setting has another word, OM156: the delivery does not allow it, OM159. Locks: the '
 'position, against readers, if so.';
-REVOKE ALL ON FUNCTION omd_facts._deletes_physically FROM PUBLIC;

@@ -28,4 +28,3 @@ $log_removal$;
 COMMENT ON FUNCTION omd_facts._log_removal IS
 'Records that the writer at work removed p_row_count rows of one key from p_table. Locks: the '
 'entity.';
-REVOKE ALL ON FUNCTION omd_facts._log_removal FROM PUBLIC;

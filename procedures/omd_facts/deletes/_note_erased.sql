@@ -57,4 +57,3 @@ COMMENT ON FUNCTION omd_facts._note_erased IS
 'Notes that the writer at work removes the key p_acm_id of the entity p_entity_id, which existed '
 'or not (p_was_there), and the rows of its contexts that are entities. Call it before. Locks: the '
 'entries.';
-REVOKE ALL ON FUNCTION omd_facts._note_erased FROM PUBLIC;

@@ -28,4 +28,3 @@ COMMENT ON FUNCTION omd_facts._require_physical IS
 'Raises OM156 where the delivery of the writer at work does not allow to delete physically, and '
 'takes the position of the interface p_interface_id. Errors: OM159. Locks: the position, against '
 'readers.';
-REVOKE ALL ON FUNCTION omd_facts._require_physical FROM PUBLIC;

@@ -88,4 +88,3 @@ COMMENT ON FUNCTION omd_facts._deploy IS
 'Deploys the interface p_interface_code and returns what it executed. Errors: OM005, OM013, '
 'OM031, OM160, OM233, OM250, OM252. Locks: the views and their tables, where anything changes; '
 'the interface, in both rooms; the other deployments of what interfaces share.';
-REVOKE ALL ON FUNCTION omd_facts._deploy FROM PUBLIC;

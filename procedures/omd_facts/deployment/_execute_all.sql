@@ -43,4 +43,3 @@ $execute_all$;
 COMMENT ON FUNCTION omd_facts._execute_all IS
 'Executes p_statements for the interface p_interface_code and returns them. Errors: OM252: a view '
 'of a user is in the way, or values are not unique. Locks: what they take.';
-REVOKE ALL ON FUNCTION omd_facts._execute_all FROM PUBLIC;

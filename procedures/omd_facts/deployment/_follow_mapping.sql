@@ -109,4 +109,3 @@ COMMENT ON FUNCTION omd_facts._follow_mapping IS
 'Returns the statements that remove tables and indexes of the interface p_interface_id that '
 'p_old, its mapping before, had otherwise. Errors: OM252: there are facts that would be read '
 'otherwise. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._follow_mapping FROM PUBLIC;

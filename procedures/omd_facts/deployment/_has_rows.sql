@@ -24,4 +24,3 @@ $has_rows$;
 
 COMMENT ON FUNCTION omd_facts._has_rows IS
 'Returns whether the table p_table_name in p_schema_name is there and has rows. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._has_rows FROM PUBLIC;

@@ -50,4 +50,3 @@ COMMENT ON FUNCTION omd_facts._is_deployed IS
 'Returns whether nothing is left to deploy for the interface p_interface_code but rows of shared '
 'anchors. Errors: OM005, OM013, OM031, OM233, OM250, OM252. Locks: the interface, in both rooms, '
 'until it returns.';
-REVOKE ALL ON FUNCTION omd_facts._is_deployed FROM PUBLIC;

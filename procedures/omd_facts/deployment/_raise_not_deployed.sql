@@ -20,4 +20,3 @@ $raise_not_deployed$;
 
 COMMENT ON FUNCTION omd_facts._raise_not_deployed IS
 'Raises OM251: the interface p_interface_code is not deployed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._raise_not_deployed FROM PUBLIC;

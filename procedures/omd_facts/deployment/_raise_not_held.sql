@@ -22,4 +22,3 @@ $raise_not_held$;
 COMMENT ON FUNCTION omd_facts._raise_not_held IS
 'Raises OM160: the views of the interface p_interface_code can''t be held, because of p_problem. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._raise_not_held FROM PUBLIC;

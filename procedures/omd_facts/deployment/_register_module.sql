@@ -51,4 +51,3 @@ $register_module$;
 COMMENT ON FUNCTION omd_facts._register_module IS
 'Registers the Module facts.<interface> of the interface p_interface_id with its rollback, once. '
 'Locks: the Module, the interface.';
-REVOKE ALL ON FUNCTION omd_facts._register_module FROM PUBLIC;

@@ -32,4 +32,3 @@ $require_interface$;
 COMMENT ON FUNCTION omd_facts._require_interface IS
 'Returns the interface p_interface_code. Errors: OM005: it is NULL; OM013: it is not allowed as '
 'a name; OM031: it has no model; OM251: it is not deployed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._require_interface FROM PUBLIC;

@@ -69,4 +69,3 @@ $schema_statements$;
 COMMENT ON FUNCTION omd_facts._schema_statements IS
 'Returns the statements that make the schemas of the interface p_interface_id. Errors: OM233: '
 'one belongs to somebody else. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._schema_statements FROM PUBLIC;

@@ -127,4 +127,3 @@ $table_statements$;
 COMMENT ON FUNCTION omd_facts._table_statements IS
 'Returns the statements that bring the tables of the interface p_interface_id to its mapping. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._table_statements FROM PUBLIC;

@@ -24,4 +24,3 @@ END;
 COMMENT ON FUNCTION omd_facts._type_widens IS
 'Returns whether a column of the type p_old may become of p_new, which delivery has accepted. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._type_widens FROM PUBLIC;

@@ -110,4 +110,3 @@ $wanted_columns$;
 COMMENT ON FUNCTION omd_facts._wanted_columns IS
 'Returns the columns of the anchors and contexts of the interface p_interface_id, with the '
 'entity, and the context of a context table. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._wanted_columns FROM PUBLIC;

@@ -44,4 +44,3 @@ $warn_unknown_keys$;
 COMMENT ON FUNCTION omd_facts._warn_unknown_keys IS
 'Warns of each alternate_key context of p_registry that holds no alternate key of the model. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._warn_unknown_keys FROM PUBLIC;

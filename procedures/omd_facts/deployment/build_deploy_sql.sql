@@ -34,5 +34,4 @@ COMMENT ON FUNCTION omd_facts.build_deploy_sql IS
 'Returns the statements (step, statement) that deploy would execute for the interface '
 'p_interface_code now; it changes nothing. Errors: OM005, OM013, OM031, OM160, OM233, OM250, '
 'OM252. Locks: as deploy, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_facts.build_deploy_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.build_deploy_sql TO omd_admin;

@@ -35,5 +35,4 @@ COMMENT ON PROCEDURE omd_facts.deploy IS
 'be read otherwise, OM160: readers or writers keep its views. Locks: the views and their tables, '
 'against all, where anything changes; the interface, in both rooms. Call again when the answer was '
 'lost.';
-REVOKE ALL ON PROCEDURE omd_facts.deploy FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.deploy TO omd_admin;

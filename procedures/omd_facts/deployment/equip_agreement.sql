@@ -59,4 +59,3 @@ COMMENT ON FUNCTION omd_facts.equip_agreement IS
 'p_agreement_code with the layer p_layer_code, about the interface p_interface_id, whose rollback '
 'does nothing. It does nothing for another layer, and while the interface is not deployed. Locks: '
 'the Module.';
-REVOKE ALL ON FUNCTION omd_facts.equip_agreement FROM PUBLIC;

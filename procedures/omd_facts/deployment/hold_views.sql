@@ -98,5 +98,4 @@ COMMENT ON PROCEDURE omd_facts.hold_views IS
 'transaction. An interface without facts has no views. lock_timeout is how long it waits. Errors: '
 'OM005, OM013, OM160: it has waited too long, or somebody waits for this transaction. Locks: the '
 'views and their tables, against all.';
-REVOKE ALL ON PROCEDURE omd_facts.hold_views FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.hold_views TO omd_admin;

@@ -121,4 +121,3 @@ COMMENT ON FUNCTION omd_facts._subject_sql IS
 'per target, children first: k is one of its keys with typed values, j.key the same as JSON, a a '
 'row of the anchor, o one of context_table, s a change of a row of a context that is an entity. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._subject_sql FROM PUBLIC;

@@ -49,4 +49,3 @@ $count_references$;
 COMMENT ON FUNCTION omd_facts.count_references IS
 'For rooms: Returns how many rows of contexts of the targets of p_subject refer to its keys, to '
 'how many of them, and the keys of these rows, per table. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.count_references FROM PUBLIC;

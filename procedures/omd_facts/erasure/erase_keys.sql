@@ -240,4 +240,3 @@ COMMENT ON FUNCTION omd_facts.erase_keys IS
 '"columns"}]}, from the facts, if its interface is deployed: all rows of contexts, and each anchor '
 'to which nothing refers. Returns what left which table, and what stays. The caller has called '
 'hold_erasure. Locks: the rows.';
-REVOKE ALL ON FUNCTION omd_facts.erase_keys FROM PUBLIC;

@@ -39,4 +39,3 @@ COMMENT ON FUNCTION omd_facts.hold_erasure IS
 'For rooms: Keeps writers and readers away from the facts of the interface p_interface_code, which '
 'the caller holds in delivery. Errors: OM159: readers are at work. Locks: the interface, its key '
 'roots, its position, against readers.';
-REVOKE ALL ON FUNCTION omd_facts.hold_erasure FROM PUBLIC;

@@ -22,4 +22,3 @@ END;
 COMMENT ON FUNCTION omd_facts.subject_supertypes IS
 'For rooms: Returns the subtypes of the deployed interface p_interface_code, and the supertype of '
 'each. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.subject_supertypes FROM PUBLIC;

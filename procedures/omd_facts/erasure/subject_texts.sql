@@ -50,4 +50,3 @@ $subject_texts$;
 COMMENT ON FUNCTION omd_facts.subject_texts IS
 'For rooms: Returns the texts of five characters or more that contexts have in rows of the subject '
 'p_subject. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.subject_texts FROM PUBLIC;

@@ -45,4 +45,3 @@ COMMENT ON FUNCTION omd_facts._export_cuts IS
 'Returns the ranges of acm_id, from low up to, but not, high (NULL: without a bound), into which '
 'the rows of the entity p_entity_id are cut: p_partitions at most, NULL: as many as suit it. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._export_cuts FROM PUBLIC;

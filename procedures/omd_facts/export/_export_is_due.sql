@@ -41,5 +41,4 @@ COMMENT ON FUNCTION omd_facts._export_is_due IS
 'Returns whether the facts of the interface p_interface_id have changed since an export as of '
 'p_as_of, before which p_newest_instance_id was the newest load or undoing (NULL: there was no '
 'export, or no load). Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._export_is_due FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._export_is_due TO omd_reader;

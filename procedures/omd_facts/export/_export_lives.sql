@@ -17,5 +17,4 @@ $export_lives$;
 
 COMMENT ON FUNCTION omd_facts._export_lives IS
 'Returns whether the run p_module_instance_id of an export lives; FALSE for NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._export_lives FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._export_lives TO omd_reader;

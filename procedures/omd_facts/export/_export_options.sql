@@ -49,4 +49,3 @@ $export_options$;
 COMMENT ON FUNCTION omd_facts._export_options IS
 'Returns the options of an export: p_given, else what p_agreed says, else the defaults. Errors: '
 'OM060: p_given is no object, or says something else. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._export_options FROM PUBLIC;

@@ -42,4 +42,3 @@ $export_since$;
 COMMENT ON FUNCTION omd_facts._export_since IS
 'Returns the moment since which p_export has the changes of the entity p_entity_id; NULL: it has '
 'all rows. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._export_since FROM PUBLIC;

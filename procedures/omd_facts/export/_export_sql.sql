@@ -144,4 +144,3 @@ $export_sql$;
 COMMENT ON FUNCTION omd_facts._export_sql IS
 'Returns the query of an export of the entity p_entity_id as of p_as_of (NULL: it has no row): all'
 ' attributes, for CHANGES acm_record_ind, and only what differs from p_since. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._export_sql FROM PUBLIC;

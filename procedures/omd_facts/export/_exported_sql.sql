@@ -37,4 +37,3 @@ $exported_sql$;
 COMMENT ON FUNCTION omd_facts._exported_sql IS
 'Returns the expression p_value of the attribute p_attribute_code of the entity p_entity_id, as an '
 'export takes it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._exported_sql FROM PUBLIC;

@@ -27,4 +27,3 @@ $exported_tables$;
 COMMENT ON FUNCTION omd_facts._exported_tables IS
 'Returns the entities that the export p_delivery_id reads, as omd.base_tables names them. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._exported_tables FROM PUBLIC;

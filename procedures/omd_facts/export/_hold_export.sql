@@ -31,4 +31,3 @@ $hold_export$;
 COMMENT ON FUNCTION omd_facts._hold_export IS
 'Returns the export p_delivery_id and keeps others from changing it. Errors: OM005: it is NULL; '
 'OM014; OM034: there is no such export. Locks: the export.';
-REVOKE ALL ON FUNCTION omd_facts._hold_export FROM PUBLIC;

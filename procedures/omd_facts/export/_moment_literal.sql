@@ -17,4 +17,3 @@ END;
 
 COMMENT ON FUNCTION omd_facts._moment_literal IS
 'Returns the SQL literal of p_at, or NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._moment_literal FROM PUBLIC;

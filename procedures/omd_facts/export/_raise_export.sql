@@ -25,4 +25,3 @@ $raise_export$;
 COMMENT ON FUNCTION omd_facts._raise_export IS
 'Raises OM060: the argument p_argument, whose value p_value is refused, because of p_problem. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._raise_export FROM PUBLIC;

@@ -27,5 +27,4 @@ $refuse_export$;
 COMMENT ON FUNCTION omd_facts._refuse_export IS
 'Raises OM162 for the value p_value of the attribute p_attribute_code of p_entity_code. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._refuse_export FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._refuse_export TO omd_data_reader;

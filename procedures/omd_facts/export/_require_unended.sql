@@ -25,4 +25,3 @@ $require_unended$;
 
 COMMENT ON FUNCTION omd_facts._require_unended IS
 'Raises OM155 when the export p_delivery_id has ended. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._require_unended FROM PUBLIC;

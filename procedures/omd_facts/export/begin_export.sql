@@ -88,5 +88,4 @@ COMMENT ON PROCEDURE omd_facts.begin_export IS
 'its rows in parts), since (the moment since which CHANGES has them; NULL: all rows). Errors: '
 'OM003, OM005, OM011, OM013, OM014, OM034: there is no such export, OM101 (the Batch has just '
 'ended), OM155: it has ended. Locks: the export, the Module row. May be NULL: p_attempt, p_plan.';
-REVOKE ALL ON PROCEDURE omd_facts.begin_export FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.begin_export TO omd_runner;

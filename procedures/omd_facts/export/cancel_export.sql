@@ -38,5 +38,4 @@ COMMENT ON PROCEDURE omd_facts.cancel_export IS
 'Cancels the export p_delivery_id because of p_reason, and ends a run of it as failed. Files that '
 'it has written stay. Errors: OM004, OM005, OM014, OM034: there is no such export, OM101, OM130, '
 'OM155: it has ended. Locks: the export, the delivery, the instance row.';
-REVOKE ALL ON PROCEDURE omd_facts.cancel_export FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.cancel_export TO omd_runner;

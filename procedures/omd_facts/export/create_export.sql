@@ -110,5 +110,4 @@ COMMENT ON PROCEDURE omd_facts.create_export IS
 '(uncompressed, snappy, gzip, lz4 or zstd). Returns p_delivery_id. Errors: OM005, OM013, OM014, '
 'OM033, OM036: the agreement is of another layer, OM060: an argument is refused, or nothing is '
 'persisted, OM232, OM251: the interface is not deployed. Locks: the agreement FOR KEY SHARE.';
-REVOKE ALL ON PROCEDURE omd_facts.create_export FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.create_export TO omd_runner;

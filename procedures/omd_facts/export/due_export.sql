@@ -58,5 +58,4 @@ COMMENT ON PROCEDURE omd_facts.due_export IS
 'such agreement; OM060: it is of another layer, or the option does not suit the model any more. '
 'Locks: the interface in delivery, the agreement FOR KEY SHARE. Call again when the answer was '
 'lost. May be NULL: p_delivery_id.';
-REVOKE ALL ON PROCEDURE omd_facts.due_export FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.due_export TO omd_runner;

@@ -56,5 +56,4 @@ COMMENT ON PROCEDURE omd_facts.finish_export IS
 'OM004, OM005, OM014, OM034: there is no such export, OM060: it is another run, or the manifest is'
 ' no object, OM101, OM102, OM107: the run has ended, OM130, OM155: the export has ended. Locks: '
 'the export, the delivery, the instance row. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_facts.finish_export FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.finish_export TO omd_runner;

@@ -27,4 +27,3 @@ $index_all$;
 COMMENT ON FUNCTION omd_facts._index_all IS
 'Prepares the interface p_interface_id for writers: all of its tables have all indexes from now '
 'on. Locks: the interface, the tables, against writers.';
-REVOKE ALL ON FUNCTION omd_facts._index_all FROM PUBLIC;

@@ -48,4 +48,3 @@ $index_definition$;
 
 COMMENT ON FUNCTION omd_facts._index_definition IS
 'Returns what an index of p_attributes of the context p_context_id is over. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._index_definition FROM PUBLIC;

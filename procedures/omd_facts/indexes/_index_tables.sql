@@ -37,4 +37,3 @@ $index_tables$;
 COMMENT ON FUNCTION omd_facts._index_tables IS
 'Makes the indexes that tables of the interface p_interface_id lack and need. Locks: the tables, '
 'against writers.';
-REVOKE ALL ON FUNCTION omd_facts._index_tables FROM PUBLIC;

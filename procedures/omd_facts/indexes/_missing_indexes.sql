@@ -28,4 +28,3 @@ $missing_indexes$;
 
 COMMENT ON FUNCTION omd_facts._missing_indexes IS
 'Returns the indexes that the tables of the interface p_interface_id lack. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._missing_indexes FROM PUBLIC;

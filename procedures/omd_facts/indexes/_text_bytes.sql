@@ -19,4 +19,3 @@ END;
 
 COMMENT ON FUNCTION omd_facts._text_bytes IS
 'Returns how many bytes a value of p_data_type may take in an index. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._text_bytes FROM PUBLIC;

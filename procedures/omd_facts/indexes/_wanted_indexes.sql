@@ -125,4 +125,3 @@ $wanted_indexes$;
 
 COMMENT ON FUNCTION omd_facts._wanted_indexes IS
 'Returns the indexes of the tables of the interface p_interface_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._wanted_indexes FROM PUBLIC;

@@ -71,4 +71,3 @@ $fill_shared$;
 COMMENT ON FUNCTION omd_facts._fill_shared IS
 'Returns the statements that fill generalizations and key roots with the anchors that the '
 'interface p_interface_id has. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._fill_shared FROM PUBLIC;

@@ -25,4 +25,3 @@ $lacks_members$;
 
 COMMENT ON FUNCTION omd_facts._lacks_members IS
 'Returns whether the generalization of the entity p_entity_id has no row of it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._lacks_members FROM PUBLIC;

@@ -24,4 +24,3 @@ $lacks_roots$;
 
 COMMENT ON FUNCTION omd_facts._lacks_roots IS
 'Returns whether an anchor has rows without a key root. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._lacks_roots FROM PUBLIC;

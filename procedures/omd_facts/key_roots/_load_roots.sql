@@ -23,4 +23,3 @@ $load_roots$;
 COMMENT ON FUNCTION omd_facts._load_roots IS
 'Inserts the key roots that the delta of p_delivery_id in the interface p_interface_id names. '
 'Locks: their rows.';
-REVOKE ALL ON FUNCTION omd_facts._load_roots FROM PUBLIC;

@@ -86,4 +86,3 @@ $root_statements$;
 COMMENT ON FUNCTION omd_facts._root_statements IS
 'Returns the statements that insert the key roots that a delta of the interface p_interface_id '
 'names, in order. Parameter: $1 the delivery. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._root_statements FROM PUBLIC;

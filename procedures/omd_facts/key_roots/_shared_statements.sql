@@ -104,4 +104,3 @@ COMMENT ON FUNCTION omd_facts._shared_statements IS
 'Returns the statements that make the tables of the generalizations and key roots of the '
 'interface p_interface_id. Errors: OM250: the keys of a key root have different types. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._shared_statements FROM PUBLIC;

@@ -108,4 +108,3 @@ $shared_views$;
 COMMENT ON FUNCTION omd_facts._shared_views IS
 'Returns the statements that bring the views of the generalizations and key roots of the '
 'interface p_interface_id to what is deployed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._shared_views FROM PUBLIC;

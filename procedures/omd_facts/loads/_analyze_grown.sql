@@ -27,4 +27,3 @@ $analyze_grown$;
 COMMENT ON FUNCTION omd_facts._analyze_grown IS
 'Analyzes the table p_table_name in p_schema_name where p_rows new rows are more than a tenth of '
 'it. Locks: the table, against DDL.';
-REVOKE ALL ON FUNCTION omd_facts._analyze_grown FROM PUBLIC;

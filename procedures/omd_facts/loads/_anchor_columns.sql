@@ -33,4 +33,3 @@ $anchor_columns$;
 COMMENT ON FUNCTION omd_facts._anchor_columns IS
 'Returns the attributes of the entity p_entity_id that name its anchor, in the order of the key '
 'of the anchor. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._anchor_columns FROM PUBLIC;

@@ -69,5 +69,4 @@ COMMENT ON PROCEDURE omd_facts._begin_item IS
 'with p_execution_context: p_outcome is RUN then, p_executable loads p_delivery_id as '
 'p_module_instance_id; otherwise p_outcome and p_detail say why there is nothing to load. Locks: '
 'the Module row, the item.';
-REVOKE ALL ON PROCEDURE omd_facts._begin_item FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts._begin_item TO omd_runner;

@@ -181,4 +181,3 @@ $context_pieces$;
 
 COMMENT ON FUNCTION omd_facts._context_pieces IS
 'Returns the pieces of SQL about the context p_context_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._context_pieces FROM PUBLIC;

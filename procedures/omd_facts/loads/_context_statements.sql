@@ -155,4 +155,3 @@ $context_statements$;
 COMMENT ON FUNCTION omd_facts._context_statements IS
 'Returns the statements that load a delta into the context p_context_id, in order; p_pieces is '
 'about its anchor. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._context_statements FROM PUBLIC;

@@ -223,4 +223,3 @@ COMMENT ON FUNCTION omd_facts._entity_statements IS
 'Returns the statements that load a delta of the entity p_entity_id, in order. Parameters: $1 '
 'the delivery, $2 T, $3 the Module Instance, $4 whether it deletes physically, $5 the change. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._entity_statements FROM PUBLIC;

@@ -25,4 +25,3 @@ $fill$;
 
 COMMENT ON FUNCTION omd_facts._fill IS
 'Returns p_template with each {key} of p_pieces replaced by its value. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._fill FROM PUBLIC;

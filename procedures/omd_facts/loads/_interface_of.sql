@@ -22,5 +22,4 @@ $interface_of$;
 
 COMMENT ON FUNCTION omd_facts._interface_of IS
 'Returns the interface whose loads are the runs of the Module p_module_code. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._interface_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._interface_of TO omd_runner;

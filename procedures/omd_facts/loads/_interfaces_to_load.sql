@@ -21,5 +21,4 @@ $interfaces_to_load$;
 COMMENT ON FUNCTION omd_facts._interfaces_to_load IS
 'Returns p_interface_code as a list, or every interface that is deployed. Errors: OM013, OM031, '
 'OM251. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._interfaces_to_load FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._interfaces_to_load TO omd_runner;

@@ -128,4 +128,3 @@ $key_pieces$;
 COMMENT ON FUNCTION omd_facts._key_pieces IS
 'Returns the pieces of SQL about the anchor of the entity p_entity_id, whose key the columns '
 'p_columns of d name. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._key_pieces FROM PUBLIC;

@@ -186,4 +186,3 @@ COMMENT ON FUNCTION omd_facts._load_entity IS
 'Loads the delta of p_delivery_id in the entity p_entity_id at p_snapshot_datetime for '
 'p_module_instance_id, and returns what it wrote. Errors: OM161: a context does not take a row. '
 'Locks: the rows.';
-REVOKE ALL ON FUNCTION omd_facts._load_entity FROM PUBLIC;

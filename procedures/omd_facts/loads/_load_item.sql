@@ -105,5 +105,4 @@ COMMENT ON FUNCTION omd_facts._load_item IS
 'not those that were accepted, OM159: it deletes physically, and readers are at work, OM251: the '
 'item is of a newer model than is deployed. Locks: the interface in this room, the rows, the item, '
 'the delivery.';
-REVOKE ALL ON FUNCTION omd_facts._load_item FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._load_item TO omd_runner;

@@ -48,4 +48,3 @@ $raise_refused$;
 COMMENT ON FUNCTION omd_facts._raise_refused IS
 'Raises OM161: the context p_context_id (NULL: the anchor) of the entity p_entity_id does not take '
 'a row of the delta of p_delivery_id, for p_problem, of p_sqlstate. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._raise_refused FROM PUBLIC;

@@ -93,4 +93,3 @@ COMMENT ON FUNCTION omd_facts._record_load IS
 'Records a load of the interface p_interface_id by p_module_instance_id at p_snapshot_datetime, '
 'which wrote p_row_counts in p_entity_ids; without p_queue_id it is a resync. Locks: the '
 'interface in this room, the marks.';
-REVOKE ALL ON FUNCTION omd_facts._record_load FROM PUBLIC;

@@ -41,4 +41,3 @@ $references$;
 COMMENT ON FUNCTION omd_facts._references IS
 'Returns the entities whose keys a row of the entity p_entity_id names, and the attributes that '
 'name each, ancestors first. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._references FROM PUBLIC;

@@ -93,4 +93,3 @@ COMMENT ON FUNCTION omd_facts._refused_key IS
 'Returns the key of the row of the delta of p_delivery_id in the entity p_entity_id that the '
 'context p_context_id (NULL: the anchor) does not take; p_is_too_long: for its length. {} when '
 'none is found. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._refused_key FROM PUBLIC;

@@ -64,4 +64,3 @@ COMMENT ON FUNCTION omd_facts._removed_anchors IS
 'Returns the anchors that the delta of p_delivery_id in the entity p_entity_id names and that were '
 'removed physically: per entity and acm_id [latest start, last creation, who removed it]. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._removed_anchors FROM PUBLIC;

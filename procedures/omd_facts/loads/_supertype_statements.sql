@@ -127,4 +127,3 @@ $supertype_statements$;
 COMMENT ON FUNCTION omd_facts._supertype_statements IS
 'Returns the statements by which the supertypes of the entity p_entity_id come to exist with it, '
 'in order. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._supertype_statements FROM PUBLIC;

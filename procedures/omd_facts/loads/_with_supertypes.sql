@@ -29,4 +29,3 @@ $with_supertypes$;
 
 COMMENT ON FUNCTION omd_facts._with_supertypes IS
 'Returns the entities p_entity_ids and all their supertypes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._with_supertypes FROM PUBLIC;

@@ -34,5 +34,4 @@ COMMENT ON PROCEDURE omd_facts.begin_run IS
 'omd.module_kind describes it: p_batch_instance_id and p_execution_context go in; p_outcome, '
 'p_module_instance_id, p_executable and p_detail are the answer. Errors: those of load. Locks: as '
 'load.';
-REVOKE ALL ON PROCEDURE omd_facts.begin_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.begin_run TO omd_runner;

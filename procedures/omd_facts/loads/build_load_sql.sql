@@ -41,5 +41,4 @@ COMMENT ON FUNCTION omd_facts.build_load_sql IS
 'p_interface_code is loaded, in order (those of key roots are for all entities); $1 is the '
 'delivery, $2 its T, $3 the Module Instance, $4 whether it deletes physically. Errors: OM005, '
 'OM013, OM031, OM251: it is not deployed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.build_load_sql FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.build_load_sql TO omd_reader, omd_admin;

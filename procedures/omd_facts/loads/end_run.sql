@@ -32,5 +32,4 @@ COMMENT ON PROCEDURE omd_facts.end_run IS
 'For rooms: Puts the item of the load p_module_instance_id, which has ended with '
 'p_execution_status_code, back into the queue unless it is loaded. p_is_more: items are left that '
 'were queued when the first load began. Locks: the item after a failure.';
-REVOKE ALL ON PROCEDURE omd_facts.end_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.end_run TO omd_runner;

@@ -62,5 +62,4 @@ COMMENT ON PROCEDURE omd_facts.load IS
 'OM014, OM018: it is called in a transaction block, OM031, OM251: the interface is not deployed, '
 '57014: it was cancelled, which is recorded. Locks: the Module row while it begins; the interface '
 'in this room, the rows that change. May be NULL: p_module_instance_id, p_delivery_id, p_detail.';
-REVOKE ALL ON PROCEDURE omd_facts.load FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.load TO omd_runner;

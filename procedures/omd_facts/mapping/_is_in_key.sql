@@ -21,4 +21,3 @@ END;
 COMMENT ON FUNCTION omd_facts._is_in_key IS
 'Returns whether p_relationship of p_entity, both of a registry, lies wholly in the key. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._is_in_key FROM PUBLIC;

@@ -70,4 +70,3 @@ $load_orders$;
 COMMENT ON FUNCTION omd_facts._load_orders IS
 'Returns the entities of p_registry in an order in which they can be loaded. Errors: OM250: '
 'relationships in keys form a circle. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._load_orders FROM PUBLIC;

@@ -18,4 +18,3 @@ END;
 COMMENT ON FUNCTION omd_facts._name IS
 'Returns p_name, or where it has over 58 bytes 49 of them, _ and 8 digits of its MD5. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._name FROM PUBLIC;

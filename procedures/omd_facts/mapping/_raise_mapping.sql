@@ -27,4 +27,3 @@ $raise_mapping$;
 COMMENT ON FUNCTION omd_facts._raise_mapping IS
 'Raises OM250: the facts of the entity p_entity_code in p_registry say what can''t be. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._raise_mapping FROM PUBLIC;

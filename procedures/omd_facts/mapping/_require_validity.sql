@@ -48,4 +48,3 @@ $require_validity$;
 COMMENT ON FUNCTION omd_facts._require_validity IS
 'Raises OM250 where the valid start or the valid end of the context p_context_id is none. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._require_validity FROM PUBLIC;

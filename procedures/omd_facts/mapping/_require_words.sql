@@ -94,4 +94,3 @@ $require_words$;
 COMMENT ON FUNCTION omd_facts._require_words IS
 'Raises OM250 where the facts of p_entity in p_registry have a word that is unknown or out of '
 'place. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._require_words FROM PUBLIC;

@@ -62,4 +62,3 @@ $stated_contexts$;
 COMMENT ON FUNCTION omd_facts._stated_contexts IS
 'Returns the contexts that the modeller states for p_entity, an entity of a registry, or its '
 'alternate keys. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._stated_contexts FROM PUBLIC;

@@ -67,4 +67,3 @@ $stored_mapping$;
 COMMENT ON FUNCTION omd_facts._stored_mapping IS
 'Returns where and how each attribute and link of the interface p_interface_id is stored; NULL '
 'before its first deployment. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._stored_mapping FROM PUBLIC;

@@ -34,4 +34,3 @@ $write_context$;
 
 COMMENT ON FUNCTION omd_facts._write_context IS
 'Writes a context of the entity p_entity_id and returns its id. Locks: its row.';
-REVOKE ALL ON FUNCTION omd_facts._write_context FROM PUBLIC;

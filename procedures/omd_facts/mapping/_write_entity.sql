@@ -187,4 +187,3 @@ $write_entity$;
 COMMENT ON FUNCTION omd_facts._write_entity IS
 'Writes the mapping of p_entity, an entity of p_registry, at the place p_load_order. Errors: '
 'OM250: its facts say what can''t be. Locks: its rows.';
-REVOKE ALL ON FUNCTION omd_facts._write_entity FROM PUBLIC;

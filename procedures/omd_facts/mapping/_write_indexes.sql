@@ -44,4 +44,3 @@ $write_indexes$;
 COMMENT ON FUNCTION omd_facts._write_indexes IS
 'Writes the indexes p_indexes of the entity p_entity_id. Errors: OM250: one is no list of '
 'attributes of one context. Locks: its contexts.';
-REVOKE ALL ON FUNCTION omd_facts._write_indexes FROM PUBLIC;

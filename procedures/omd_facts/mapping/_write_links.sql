@@ -77,4 +77,3 @@ $write_links$;
 COMMENT ON FUNCTION omd_facts._write_links IS
 'Writes the links of p_entity, an entity of p_registry. Errors: OM250: a parent has no anchor, '
 'or the columns of one are in two contexts. Locks: its rows.';
-REVOKE ALL ON FUNCTION omd_facts._write_links FROM PUBLIC;

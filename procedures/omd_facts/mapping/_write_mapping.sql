@@ -77,4 +77,3 @@ $write_mapping$;
 COMMENT ON FUNCTION omd_facts._write_mapping IS
 'Writes the mapping of p_registry. Errors: OM250: the facts of a model say what can''t be, OM252: '
 'somebody reads the changes of an entity that is to keep none. Locks: the rows of the interface.';
-REVOKE ALL ON FUNCTION omd_facts._write_mapping FROM PUBLIC;

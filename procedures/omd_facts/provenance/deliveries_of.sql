@@ -39,4 +39,3 @@ COMMENT ON FUNCTION omd_facts.deliveries_of IS
 'For rooms: Returns the delivery of each run among p_instance_array that loaded, edited or '
 'exported facts, and which of them it did: load_kind LOAD, RESYNC (without a delivery), CRUD or '
 'EXPORT. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.deliveries_of FROM PUBLIC;

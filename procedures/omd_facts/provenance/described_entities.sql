@@ -35,4 +35,3 @@ COMMENT ON FUNCTION omd_facts.described_entities IS
 'For rooms: Returns the entities of the interfaces whose loads the Modules p_module_array are: the '
 'current view, the table of the Logical Validation Layer from which it is loaded, and the '
 'attributes, which have one name in both. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.described_entities FROM PUBLIC;

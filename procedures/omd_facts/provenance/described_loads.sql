@@ -27,4 +27,3 @@ END;
 COMMENT ON FUNCTION omd_facts.described_loads IS
 'For rooms: Returns the entities that each load among p_instance_array has written, by their '
 'current views, and the time T of its rows. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.described_loads FROM PUBLIC;

@@ -200,4 +200,3 @@ COMMENT ON FUNCTION omd_facts.explained_facts IS
 'p_at), NULL where p_key is the key; chain, one that returns all versions of a key; problem, why '
 'it can''t be read. p_at: as of when it is looked for; NULL: now. All are NULL where it is no such '
 'view. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.explained_facts FROM PUBLIC;

@@ -25,5 +25,4 @@ END;
 COMMENT ON FUNCTION omd_facts.exports_of_runs IS
 'For rooms: Returns the exports that the runs p_instance_array have written, and where to. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts.exports_of_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.exports_of_runs TO omd_admin;

@@ -26,4 +26,3 @@ END;
 COMMENT ON FUNCTION omd_facts.runs_of_deliveries IS
 'For rooms: Returns the runs that edited facts under one of the deliveries p_delivery_array, or '
 'exported them. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.runs_of_deliveries FROM PUBLIC;

@@ -56,4 +56,3 @@ $stands_for$;
 COMMENT ON FUNCTION omd_facts.stands_for IS
 'For rooms: returns the entities that are read through the view or table p_relation of facts, by '
 'their current views; NULL: it is none of them. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.stands_for FROM PUBLIC;

@@ -36,4 +36,3 @@ $writers_of_entity$;
 COMMENT ON FUNCTION omd_facts.writers_of_entity IS
 'For rooms: returns the Modules whose runs write the entity with the current view p_table_code; '
 'NULL: it is no such view. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.writers_of_entity FROM PUBLIC;

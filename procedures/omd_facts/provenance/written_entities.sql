@@ -51,4 +51,3 @@ $written_entities$;
 COMMENT ON FUNCTION omd_facts.written_entities IS
 'For rooms: returns the entities that the run p_module_instance_id may have written, by their '
 'current views; NULL: it is no load and no writer of facts. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.written_entities FROM PUBLIC;

@@ -25,5 +25,4 @@ $close_position$;
 COMMENT ON FUNCTION omd_facts._close_position IS
 'Lets no run begin to read the interface p_interface_code while its load p_module_instance_id is '
 'undone. Errors: OM004, OM005, OM013, OM031, OM251. Locks: the position, beside readers.';
-REVOKE ALL ON FUNCTION omd_facts._close_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._close_position TO omd_admin;

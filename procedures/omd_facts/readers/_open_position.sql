@@ -18,5 +18,4 @@ $open_position$;
 COMMENT ON FUNCTION omd_facts._open_position IS
 'Lets runs begin to read the interface p_interface_code again. Locks: the position, beside '
 'readers.';
-REVOKE ALL ON FUNCTION omd_facts._open_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts._open_position TO omd_admin;

@@ -55,4 +55,3 @@ COMMENT ON FUNCTION omd_facts._take_interface IS
 'rooms, until the transaction ends. It waits for readers for p_wait at most; p_is_taken is false '
 'then, and p_readers names them. Locks: the position, against readers; the interface in both '
 'rooms.';
-REVOKE ALL ON FUNCTION omd_facts._take_interface FROM PUBLIC;

@@ -32,4 +32,3 @@ COMMENT ON FUNCTION omd_facts._take_position IS
 'Takes the position of the interface p_interface_id from all readers until the transaction ends; '
 'it waits for p_wait at most. Errors: OM159: readers are at work. Locks: the position, against '
 'readers.';
-REVOKE ALL ON FUNCTION omd_facts._take_position FROM PUBLIC;

@@ -42,4 +42,3 @@ COMMENT ON FUNCTION omd_facts._waits_for_readers IS
 'undoes loads whose facts are being read: no run begins to read them then. Else, if it undoes '
 'any, it holds their position and the interface. Errors: OM153: they can''t be undone. Locks: the '
 'position; the interface in both rooms.';
-REVOKE ALL ON FUNCTION omd_facts._waits_for_readers FROM PUBLIC;

@@ -31,4 +31,3 @@ END;
 COMMENT ON FUNCTION omd_facts._loads_of_runs IS
 'Returns the loads that stand among the runs p_instance_array, and those of the deliveries whose '
 'runs are among them, because_of one of these; NULL: it is among them itself. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._loads_of_runs FROM PUBLIC;

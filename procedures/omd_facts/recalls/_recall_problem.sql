@@ -32,4 +32,3 @@ $recall_problem$;
 
 COMMENT ON FUNCTION omd_facts._recall_problem IS
 'Returns why a recall can''t take p_load back; NULL: it can. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._recall_problem FROM PUBLIC;

@@ -87,4 +87,3 @@ COMMENT ON FUNCTION omd_facts.recall_follows IS
 'which one of them wrote; of p_again_array, those of p_instance_array that come again from the '
 'queue, and of all that follow, later ones of deliveries of their entities. Other runs of other '
 'rooms are passed over. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.recall_follows FROM PUBLIC;

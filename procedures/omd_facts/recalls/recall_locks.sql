@@ -39,4 +39,3 @@ COMMENT ON FUNCTION omd_facts.recall_locks IS
 'For rooms: Takes the locks of the room for a recall of the loads p_instance_array; other runs are '
 'passed over. Locks: the interfaces, in id order, first of delivery, then of this room, until the '
 'transaction ends.';
-REVOKE ALL ON FUNCTION omd_facts.recall_locks FROM PUBLIC;

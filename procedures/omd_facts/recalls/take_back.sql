@@ -120,4 +120,3 @@ COMMENT ON FUNCTION omd_facts.take_back IS
 'back, as recall_effects counts it. Errors: OM135: a run loads a later item; OM153: a load can''t '
 'be taken back, or not without a later one; OM159: readers are at work. Locks: the interfaces of '
 'both rooms, the positions against readers, the items, the rows, the instances.';
-REVOKE ALL ON FUNCTION omd_facts.take_back FROM PUBLIC;

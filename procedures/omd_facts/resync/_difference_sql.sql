@@ -104,4 +104,3 @@ $difference_sql$;
 COMMENT ON FUNCTION omd_facts._difference_sql IS
 'Returns the query for what must change in the current facts of the entity p_entity_id, so that '
 'they are its current rows in LVL: acm_ind and the attributes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._difference_sql FROM PUBLIC;

@@ -154,5 +154,4 @@ COMMENT ON PROCEDURE omd_facts.resync IS
 'contexts are not compared. Errors: OM005, OM013, OM014, OM031, OM036: there is no such entity, '
 'OM135, OM161, OM154: an LVL delivery is not at an end, OM251: the interface is not deployed. '
 'Locks: the interface in both rooms, the Module row, the rows. May be NULL: p_module_instance_id.';
-REVOKE ALL ON PROCEDURE omd_facts.resync FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.resync TO omd_admin;

@@ -73,5 +73,4 @@ COMMENT ON FUNCTION omd_facts.verify IS
 'Returns each broken invariant of the facts of the interface p_interface_code (entity_code, '
 'rule, violations); no row means that they are sound. Errors: OM005, OM013, OM031, OM251: it is '
 'not deployed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.verify FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.verify TO omd_admin, omd_runner;

@@ -14,4 +14,3 @@ END;
 COMMENT ON FUNCTION omd_facts._bounded_sql IS
 'Returns the expression of the moment that the expression p_at gives, but of none after all '
 'transaction times: that is also what NULL becomes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._bounded_sql FROM PUBLIC;

@@ -41,4 +41,3 @@ COMMENT ON FUNCTION omd_facts._moment_sql IS
 'Returns the expression of the moment in the as-of view of the entity p_entity_id: the end of the '
 'block of changes that the transaction shows, else the moment of the session, else one after all '
 'transaction times. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._moment_sql FROM PUBLIC;

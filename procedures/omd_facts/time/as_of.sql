@@ -27,5 +27,4 @@ COMMENT ON FUNCTION omd_facts.as_of IS
 'moment; NULL: each view is as of its traveling now again. p_is_local: for this transaction only, '
 'which a pooler in transaction mode needs. Errors: OM005: p_is_local is NULL. Locks: none. May be '
 'NULL: the answer.';
-REVOKE ALL ON FUNCTION omd_facts.as_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.as_of TO omd_reader, omd_data_reader;

@@ -35,4 +35,3 @@ COMMENT ON FUNCTION omd_facts.read_bound IS
 'be read by their column p_column_name: the traveling now of its interface, -infinity before its '
 'first load. p_column_name NULL: it is not known by which. Returns NULL for a relation that is '
 'none of an interface, and for a column that bears no transaction time. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts.read_bound FROM PUBLIC;

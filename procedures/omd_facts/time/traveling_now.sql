@@ -22,5 +22,4 @@ COMMENT ON FUNCTION omd_facts.traveling_now IS
 'Returns the greatest transaction time that is persisted for the interface p_interface_code; '
 'NULL before its first load. Errors: OM251, OM005, OM013, OM031. Locks: none. '
 'May be NULL: the answer.';
-REVOKE ALL ON FUNCTION omd_facts.traveling_now FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.traveling_now TO omd_reader, omd_data_reader;

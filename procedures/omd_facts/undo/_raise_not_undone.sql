@@ -21,4 +21,3 @@ $raise_not_undone$;
 
 COMMENT ON FUNCTION omd_facts._raise_not_undone IS
 'Raises OM153: p_load can''t be undone, because of p_problem. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._raise_not_undone FROM PUBLIC;

@@ -31,4 +31,3 @@ $require_load$;
 COMMENT ON FUNCTION omd_facts._require_load IS
 'Returns the load of the interface p_interface_id by p_module_instance_id. Errors: OM004: it is no '
 'load of the interface, OM005. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._require_load FROM PUBLIC;

@@ -45,4 +45,3 @@ $require_undoable$;
 COMMENT ON FUNCTION omd_facts._require_undoable IS
 'Refuses to undo the loads of the interface p_interface_id by the instances p_instance_array where '
 'a later one stands, or rows were written through views since. Errors: OM153. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._require_undoable FROM PUBLIC;

@@ -31,4 +31,3 @@ $revert_undone$;
 COMMENT ON FUNCTION omd_facts._revert_undone IS
 'Reverts the delivery of p_load, which is undone, because of p_reason; NULL: it stays. Errors: '
 'those of omd_delivery.revert_delivery. Locks: those of it.';
-REVOKE ALL ON FUNCTION omd_facts._revert_undone FROM PUBLIC;

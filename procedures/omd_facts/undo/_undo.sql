@@ -81,5 +81,4 @@ COMMENT ON PROCEDURE omd_facts._undo IS
 'Does what undo promises, when no reader is at work any more; it waits for a minute at most, and '
 'p_readers has the readers then, NULL: it is done. p_interface_code, p_module_instance_id, '
 'p_revert_reason and p_undone are those of undo. Errors: those of undo. Locks: those of undo.';
-REVOKE ALL ON PROCEDURE omd_facts._undo FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts._undo TO omd_admin;

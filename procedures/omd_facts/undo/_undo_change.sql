@@ -84,4 +84,3 @@ COMMENT ON FUNCTION omd_facts._undo_change IS
 'Writes the UNDO of the changes of the interface p_interface_id that the Module Instances '
 'p_instance_array made, by the Module Instance p_undone_by, and returns it; NULL: they made none. '
 'p_is_recall: all who have read them are undone too. Locks: the changes, the position.';
-REVOKE ALL ON FUNCTION omd_facts._undo_change FROM PUBLIC;

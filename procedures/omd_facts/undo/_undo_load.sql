@@ -150,4 +150,3 @@ COMMENT ON FUNCTION omd_facts._undo_load IS
 'Takes the rows of p_load back: they go, and what they closed is open. Returns how many went and '
 'came back in each table of contexts; rows of the runs p_gone_array, which go too, do not count as '
 'come back. Locks: the rows.';
-REVOKE ALL ON FUNCTION omd_facts._undo_load FROM PUBLIC;

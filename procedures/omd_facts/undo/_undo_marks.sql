@@ -60,4 +60,3 @@ $undo_marks$;
 COMMENT ON FUNCTION omd_facts._undo_marks IS
 'Takes the marks of the entities of p_load, and the traveling now, back to those of what stands '
 'without it. Locks: the marks, the interface in this room.';
-REVOKE ALL ON FUNCTION omd_facts._undo_marks FROM PUBLIC;

@@ -23,4 +23,3 @@ $written_entities$;
 
 COMMENT ON FUNCTION omd_facts._written_entities IS
 'Returns the entities that p_load has written. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._written_entities FROM PUBLIC;

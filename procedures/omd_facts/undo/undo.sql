@@ -73,5 +73,4 @@ COMMENT ON PROCEDURE omd_facts.undo IS
 'outside of a transaction block. Locks: the position of the interface, against readers; the '
 'interface in both rooms, the Module row, the items, the rows. Call again when the answer was '
 'lost.';
-REVOKE ALL ON PROCEDURE omd_facts.undo FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.undo TO omd_admin;

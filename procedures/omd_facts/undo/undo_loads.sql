@@ -104,5 +104,4 @@ COMMENT ON FUNCTION omd_facts.undo_loads IS
 'physically, its delta is purged, or a later one stands; OM159: readers are at work for longer '
 'than a minute. Locks: the position of the interface, against readers; the interface in both '
 'rooms, the items, the rows.';
-REVOKE ALL ON FUNCTION omd_facts.undo_loads FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.undo_loads TO omd_runner;

@@ -27,5 +27,4 @@ COMMENT ON FUNCTION omd_facts.undo_runs IS
 'For rooms: Undoes the runs p_instance_array of the Module p_module_id, of an interface or of an '
 'agreement about exports, and returns how many loads went. It is how process control rolls them '
 'back. Errors: those of undo_loads. Locks: as undo_loads.';
-REVOKE ALL ON FUNCTION omd_facts.undo_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_facts.undo_runs TO omd_runner;

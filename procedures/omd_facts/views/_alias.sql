@@ -15,4 +15,3 @@ END;
 COMMENT ON FUNCTION omd_facts._alias IS
 'Returns the alias of the context p_context_id in the views of an entity whose existence '
 'p_existence_id says. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._alias FROM PUBLIC;

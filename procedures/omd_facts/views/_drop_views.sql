@@ -24,4 +24,3 @@ $drop_views$;
 COMMENT ON FUNCTION omd_facts._drop_views IS
 'Returns the statements that drop the views of the interface p_interface_id and their functions. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._drop_views FROM PUBLIC;

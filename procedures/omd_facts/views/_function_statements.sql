@@ -85,4 +85,3 @@ $function_statements$;
 COMMENT ON FUNCTION omd_facts._function_statements IS
 'Returns the statements that make the function of p_arguments beside the as-of view p_view_name in '
 'p_schema_name: p_body over the columns of p_query. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._function_statements FROM PUBLIC;

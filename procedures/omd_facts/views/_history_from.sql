@@ -72,4 +72,3 @@ $history_from$;
 COMMENT ON FUNCTION omd_facts._history_from IS
 'Returns the FROM and WHERE of the history of the entity p_entity_id, with {anchor} for the join '
 'of its anchor. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._history_from FROM PUBLIC;

@@ -57,4 +57,3 @@ $kept_grants$;
 COMMENT ON FUNCTION omd_facts._kept_grants IS
 'Returns the statements that give the views of the interface p_interface_id the privileges that '
 'they have now. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._kept_grants FROM PUBLIC;

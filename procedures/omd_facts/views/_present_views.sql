@@ -35,4 +35,3 @@ $present_views$;
 
 COMMENT ON FUNCTION omd_facts._present_views IS
 'Returns the views that show facts of the interface p_interface_id now. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._present_views FROM PUBLIC;

@@ -100,4 +100,3 @@ $select_list$;
 COMMENT ON FUNCTION omd_facts._select_list IS
 'Returns the columns of the view of the entity p_entity_id in the schema p_prefix and '
 'p_interface_code. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._select_list FROM PUBLIC;

@@ -71,4 +71,3 @@ $view_items$;
 
 COMMENT ON FUNCTION omd_facts._view_items IS
 'Returns the columns of the views of the entity p_entity_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._view_items FROM PUBLIC;

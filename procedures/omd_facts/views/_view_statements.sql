@@ -118,4 +118,3 @@ $view_statements$;
 COMMENT ON FUNCTION omd_facts._view_statements IS
 'Returns the statements that bring the views of the interface p_interface_id to its mapping. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._view_statements FROM PUBLIC;

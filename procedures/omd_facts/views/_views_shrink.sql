@@ -32,4 +32,3 @@ $views_shrink$;
 COMMENT ON FUNCTION omd_facts._views_shrink IS
 'Returns whether a view of the interface p_interface_id has a column that its mapping has no '
 'longer. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._views_shrink FROM PUBLIC;

@@ -128,4 +128,3 @@ $wanted_views$;
 
 COMMENT ON FUNCTION omd_facts._wanted_views IS
 'Returns the views of the interface p_interface_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._wanted_views FROM PUBLIC;

@@ -37,4 +37,3 @@ $current_row$;
 COMMENT ON FUNCTION omd_facts._current_row IS
 'Returns the current row of the entity p_entity_id with the key p_key; NULL when there is none. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._current_row FROM PUBLIC;

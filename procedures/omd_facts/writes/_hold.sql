@@ -85,4 +85,3 @@ COMMENT ON FUNCTION omd_facts._hold IS
 'login has opened the delivery that the session names, OM150: the session names no open delivery '
 'of it, OM151: an LVL delivery is not at an end. Locks: the interface in both rooms, until the '
 'transaction ends.';
-REVOKE ALL ON FUNCTION omd_facts._hold FROM PUBLIC;

@@ -69,4 +69,3 @@ $is_agreed$;
 COMMENT ON FUNCTION omd_facts._is_agreed IS
 'Returns whether the context in p_terms (omd_delivery.write_terms) has the row p_row of the entity '
 'p_entity_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._is_agreed FROM PUBLIC;

@@ -32,4 +32,3 @@ END;
 COMMENT ON FUNCTION omd_facts._odd_value_sql IS
 'Returns the condition that the expression p_value of the type p_data_type is no value that a '
 'delivery may bring; NULL: each value of the type is one. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._odd_value_sql FROM PUBLIC;

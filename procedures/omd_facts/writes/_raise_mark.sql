@@ -22,4 +22,3 @@ $raise_mark$;
 COMMENT ON FUNCTION omd_facts._raise_mark IS
 'Raises the marks of the entity p_entity_id in both rooms to p_at. Locks: the interface, the '
 'marks.';
-REVOKE ALL ON FUNCTION omd_facts._raise_mark FROM PUBLIC;

@@ -115,4 +115,3 @@ $render$;
 
 COMMENT ON FUNCTION omd_facts._render IS
 'Returns the text that p_template makes of p_data, an object. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._render FROM PUBLIC;

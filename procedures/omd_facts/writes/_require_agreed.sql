@@ -44,4 +44,3 @@ $require_agreed$;
 COMMENT ON FUNCTION omd_facts._require_agreed IS
 'Raises OM062 where p_terms, what an agreement names, has not the entity p_entity_id, or not its '
 'row p_key as it is before, p_old, or after the write, p_new. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._require_agreed FROM PUBLIC;

@@ -73,4 +73,3 @@ $writer_context$;
 
 COMMENT ON FUNCTION omd_facts._writer_context IS
 'Returns what the function of a view must know of the context p_context_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_facts._writer_context FROM PUBLIC;

@@ -146,4 +146,3 @@ $writer_data$;
 COMMENT ON FUNCTION omd_facts._writer_data IS
 'Returns what the function of the view of the entity p_entity_id is made of, an object. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._writer_data FROM PUBLIC;

@@ -56,4 +56,3 @@ $writer_parents$;
 COMMENT ON FUNCTION omd_facts._writer_parents IS
 'Returns what the function of a view must know of the parents of the entity p_entity_id. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._writer_parents FROM PUBLIC;

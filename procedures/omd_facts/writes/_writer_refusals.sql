@@ -69,4 +69,3 @@ $writer_refusals$;
 COMMENT ON FUNCTION omd_facts._writer_refusals IS
 'Returns which values the function of the view of the entity p_entity_id refuses, and why. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._writer_refusals FROM PUBLIC;

@@ -530,4 +530,3 @@ $writer_sql$;
 COMMENT ON FUNCTION omd_facts._writer_sql IS
 'Returns the function by which the current view of the entity p_entity_id is written. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_facts._writer_sql FROM PUBLIC;

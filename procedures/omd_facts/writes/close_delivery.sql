@@ -49,5 +49,4 @@ COMMENT ON PROCEDURE omd_facts.close_delivery IS
 'again, it changes nothing. Errors: OM101, OM130, OM005, OM034: there is no such delivery, OM069: '
 'another login has opened it, and this one is no omd_admin. Locks: the interface, the delivery. '
 'Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_facts.close_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.close_delivery TO omd_runner, omd_data_writer, omd_admin;

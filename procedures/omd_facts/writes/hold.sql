@@ -18,5 +18,4 @@ COMMENT ON PROCEDURE omd_facts.hold IS
 'OM031, OM069: another login has opened the delivery that the session names, OM150: the session '
 'names no open delivery of it, OM151: an LVL delivery is not at an end, OM251. Locks: the '
 'interface in both rooms, until the transaction ends.';
-REVOKE ALL ON PROCEDURE omd_facts.hold FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.hold TO omd_runner, omd_data_writer;

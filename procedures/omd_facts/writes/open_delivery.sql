@@ -86,5 +86,4 @@ COMMENT ON PROCEDURE omd_facts.open_delivery IS
 'OM033, OM036: the agreement is of another layer, OM152: it has an open delivery, OM232, OM251: '
 'the interface is not deployed. Locks: the agreement, the Module; the first time for an interface, '
 'that in both rooms and its tables, against writers.';
-REVOKE ALL ON PROCEDURE omd_facts.open_delivery FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_facts.open_delivery TO omd_runner, omd_data_writer;

@@ -126,4 +126,3 @@ $commit_problem$;
 COMMENT ON FUNCTION omd_lake._commit_problem IS
 'Returns what is wrong with p_commit, one element of what commit_tables takes; NULL: nothing. '
 'p_has_run: whether a run commits. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._commit_problem FROM PUBLIC;

@@ -41,4 +41,3 @@ COMMENT ON FUNCTION omd_lake._commit_time IS
 'Returns the time of the commits of the tables p_tables that this transaction makes: later than '
 'every earlier commit of them, and that of a call before in this transaction where it can be. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._commit_time FROM PUBLIC;

@@ -33,5 +33,4 @@ END;
 
 COMMENT ON FUNCTION omd_lake._committed_tables IS
 'Returns the tables that have a commit. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._committed_tables FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake._committed_tables TO omd_reader;

@@ -79,4 +79,3 @@ COMMENT ON FUNCTION omd_lake._former_commits IS
 'Returns the commits that the Module Instance p_module_instance_id made of p_commits in an earlier'
 ' call; NULL when none of their writes is committed. Errors: OM022: some are, or their folder was '
 'removed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._former_commits FROM PUBLIC;

@@ -36,4 +36,3 @@ $lock_names$;
 COMMENT ON FUNCTION omd_lake._lock_names IS
 'Locks the names p_tables, each in its one spelling, until the transaction ends. Locks: the rows '
 'of the names, in their order.';
-REVOKE ALL ON FUNCTION omd_lake._lock_names FROM PUBLIC;

@@ -14,4 +14,3 @@ END;
 COMMENT ON FUNCTION omd_lake._locked_tables IS
 'Returns the tables that open_commit and lock_tables have locked in this transaction: its caller '
 'commits to them, or has seen that nothing is to be done. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._locked_tables FROM PUBLIC;

@@ -11,4 +11,3 @@ END;
 
 COMMENT ON FUNCTION omd_lake._opened_tables IS
 'Returns the tables that open_commit has opened in this transaction; NULL: none was. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._opened_tables FROM PUBLIC;

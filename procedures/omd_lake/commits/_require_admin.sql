@@ -25,4 +25,3 @@ $require_admin$;
 
 COMMENT ON FUNCTION omd_lake._require_admin IS
 'Refuses a session that is no member of omd_admin, with SQLSTATE 42501. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._require_admin FROM PUBLIC;

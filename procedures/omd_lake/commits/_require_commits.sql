@@ -51,4 +51,3 @@ $require_commits$;
 COMMENT ON FUNCTION omd_lake._require_commits IS
 'Refuses commits p_commits that commit_tables does not take. p_has_run: whether a run commits. '
 'Errors: OM005, OM022. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._require_commits FROM PUBLIC;

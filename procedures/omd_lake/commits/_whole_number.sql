@@ -20,4 +20,3 @@ END;
 COMMENT ON FUNCTION omd_lake._whole_number IS
 'Returns the JSON number p_value; NULL when it is no whole number that fits into a bigint. No '
 'locks.';
-REVOKE ALL ON FUNCTION omd_lake._whole_number FROM PUBLIC;

@@ -25,4 +25,3 @@ END;
 
 COMMENT ON FUNCTION omd_lake._writes_of IS
 'Returns the writes of the commits p_commits, one row each. No locks.';
-REVOKE ALL ON FUNCTION omd_lake._writes_of FROM PUBLIC;

@@ -71,5 +71,4 @@ COMMENT ON PROCEDURE omd_lake.announce_write IS
 'is omd_lake.table_location. If the run ends without committing them, the folder is removed. '
 'Errors: OM004, OM005, OM009, OM013, OM101, OM102, OM107, OM110, OM220. Locks: none of a run that '
 'lives. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lake.announce_write FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.announce_write TO omd_runner;

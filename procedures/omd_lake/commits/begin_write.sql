@@ -49,5 +49,4 @@ COMMENT ON FUNCTION omd_lake.begin_write IS
 'another catalogue, neither location nor folder. Errors: OM004, OM005, OM006, OM009, OM013, OM101, '
 'OM102, OM107, OM110: the table is that of another installation, OM220. Locks: none of a run that '
 'lives. May be NULL: location, metadata_location, folder. Call again when the answer was lost.';
-REVOKE ALL ON FUNCTION omd_lake.begin_write FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.begin_write TO omd_runner;

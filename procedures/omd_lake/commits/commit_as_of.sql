@@ -52,5 +52,4 @@ COMMENT ON FUNCTION omd_lake.commit_as_of IS
 'One row: the commit of the table p_table_code that was the newest one at p_as_of. Errors: OM005, '
 'OM009, OM013, OM020: there is no such table, OM021: it had no commit then. Locks: none. May be '
 'NULL: snapshot_id, module_instance_id, total_files, total_rows, metadata_location.';
-REVOKE ALL ON FUNCTION omd_lake.commit_as_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.commit_as_of TO omd_reader;

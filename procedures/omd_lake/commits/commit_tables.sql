@@ -192,5 +192,4 @@ COMMENT ON PROCEDURE omd_lake.commit_tables IS
 'writes are committed, OM101, OM102, OM107, OM110, OM120: from is not current any more. Locks: the '
 'instance row FOR SHARE; the rows of the tables, or, outside of this catalogue, their names; last '
 'their positions.';
-REVOKE ALL ON PROCEDURE omd_lake.commit_tables FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.commit_tables TO omd_runner, omd_admin;

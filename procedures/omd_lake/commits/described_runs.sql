@@ -36,4 +36,3 @@ COMMENT ON FUNCTION omd_lake.described_runs IS
 'For rooms: Returns the tables of the lake to which the runs p_instance_array have committed rows: '
 'the last snapshot of Iceberg or version of Delta, and whether one of the commits replaced the '
 'content. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.described_runs FROM PUBLIC;

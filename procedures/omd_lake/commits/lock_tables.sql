@@ -42,5 +42,4 @@ COMMENT ON PROCEDURE omd_lake.lock_tables IS
 'p_tables: all tables that the transaction will commit. Errors: OM005, OM009, OM013, OM014, OM110. '
 'Locks: the names of the tables, in their order; it waits for other commits of them. No '
 'instance.';
-REVOKE ALL ON PROCEDURE omd_lake.lock_tables FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.lock_tables TO omd_runner, omd_admin;

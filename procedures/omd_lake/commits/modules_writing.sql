@@ -21,4 +21,3 @@ END;
 COMMENT ON FUNCTION omd_lake.modules_writing IS
 'For rooms: Returns the Modules whose runs have committed rows to the lake table p_table_code. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.modules_writing FROM PUBLIC;

@@ -84,5 +84,4 @@ COMMENT ON PROCEDURE omd_lake.open_commit IS
 ' another call has opened other tables, OM101, OM102, OM107, OM110: a table is '
 'that of another installation. Locks: the rows of the tables in the '
 'order of their names; it waits for other commits of them. No instance.';
-REVOKE ALL ON PROCEDURE omd_lake.open_commit FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.open_commit TO omd_runner, omd_admin;

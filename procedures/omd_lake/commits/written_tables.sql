@@ -20,4 +20,3 @@ END;
 COMMENT ON FUNCTION omd_lake.written_tables IS
 'For rooms: returns the tables of the lake to which the run p_module_instance_id has committed '
 'rows. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.written_tables FROM PUBLIC;

@@ -37,4 +37,3 @@ $register_helper$;
 COMMENT ON FUNCTION omd_lake._register_helper IS
 'Registers the built-in Module p_module_code, if it is not there, with the target p_table_code, '
 'which is only a name, and p_description. Locks: its row.';
-REVOKE ALL ON FUNCTION omd_lake._register_helper FROM PUBLIC;

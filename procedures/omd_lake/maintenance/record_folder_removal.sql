@@ -63,5 +63,4 @@ COMMENT ON PROCEDURE omd_lake.record_folder_removal IS
 '(omd_report.lake_folders, folder_state ABANDONED). p_module_instance_id: the run. p_write_number:'
 ' the write. p_table_code: the table. Errors: OM005, OM009, OM013: it was not announced, OM121: it'
 ' was committed, or the run executes. Locks: its row. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lake.record_folder_removal FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.record_folder_removal TO omd_runner;

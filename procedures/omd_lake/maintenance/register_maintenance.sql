@@ -16,5 +16,4 @@ $register_maintenance$;
 COMMENT ON PROCEDURE omd_lake.register_maintenance IS
 'Registers the built-in Module omd_lake_maintain, if it is not there. Locks: its row. Call again '
 'when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lake.register_maintenance FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.register_maintenance TO omd_runner;

@@ -37,4 +37,3 @@ END;
 COMMENT ON FUNCTION omd_lake._default_location IS
 'Returns the folder of the table p_table_code: that of its namespace and its name; NULL for one of '
 'another catalogue, and where the namespace is not registered. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._default_location FROM PUBLIC;

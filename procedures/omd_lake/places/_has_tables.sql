@@ -30,4 +30,3 @@ END;
 COMMENT ON FUNCTION omd_lake._has_tables IS
 'Returns whether the namespace p_namespace (without quotes) has tables, or has had any. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_lake._has_tables FROM PUBLIC;

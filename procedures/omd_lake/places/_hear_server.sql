@@ -26,4 +26,3 @@ $hear_server$;
 
 COMMENT ON FUNCTION omd_lake._hear_server IS
 'Closes the locations of all namespaces where p_as is COPY. Locks: the namespaces.';
-REVOKE ALL ON FUNCTION omd_lake._hear_server FROM PUBLIC;

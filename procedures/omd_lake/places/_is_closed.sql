@@ -15,4 +15,3 @@ END;
 COMMENT ON FUNCTION omd_lake._is_closed IS
 'Returns whether the location p_location belongs to the installation that this one is a copy of. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._is_closed FROM PUBLIC;

@@ -28,4 +28,3 @@ END;
 COMMENT ON FUNCTION omd_lake._lies_within IS
 'Returns whether the folder p_folder is the location p_location or lies in it, however both are '
 'spelled; FALSE where one is NULL or no location. No locks.';
-REVOKE ALL ON FUNCTION omd_lake._lies_within FROM PUBLIC;

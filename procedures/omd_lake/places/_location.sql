@@ -27,4 +27,3 @@ $location$;
 COMMENT ON FUNCTION omd_lake._location IS
 'Returns the folder of the table p_table_code: that of its namespace and its name; NULL for one of'
 ' another catalogue. Errors: OM220. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._location FROM PUBLIC;

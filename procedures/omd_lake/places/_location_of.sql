@@ -14,4 +14,3 @@ END;
 COMMENT ON FUNCTION omd_lake._location_of IS
 'Returns where the table lies whose metadata file is p_metadata_location; NULL: its place does not '
 'tell. No locks.';
-REVOKE ALL ON FUNCTION omd_lake._location_of FROM PUBLIC;

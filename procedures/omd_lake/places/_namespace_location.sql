@@ -17,4 +17,3 @@ END;
 COMMENT ON FUNCTION omd_lake._namespace_location IS
 'Returns where the tables of the namespace p_namespace (without quotes) lie; NULL: it is not '
 'registered. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._namespace_location FROM PUBLIC;

@@ -21,4 +21,3 @@ END;
 COMMENT ON FUNCTION omd_lake._overlap IS
 'Returns whether one of the locations p_location and p_other may be the other one or lie in it, '
 'however both are spelled. No locks.';
-REVOKE ALL ON FUNCTION omd_lake._overlap FROM PUBLIC;

@@ -88,4 +88,3 @@ COMMENT ON FUNCTION omd_lake._plain_location IS
 'are compared: without doubled slashes, . and .., the path of a local URI, one scheme for each '
 'store, its host in lower case. p_is_decoded: characters that are escaped by a percent sign are '
 'decoded. NULL when it is no such location, or a URI with a query or a fragment. No locks.';
-REVOKE ALL ON FUNCTION omd_lake._plain_location FROM PUBLIC;

@@ -53,4 +53,3 @@ $require_open$;
 COMMENT ON FUNCTION omd_lake._require_open IS
 'Refuses the tables p_tables where one lies in a location of the installation that this one is a '
 'copy of. Errors: OM110. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._require_open FROM PUBLIC;

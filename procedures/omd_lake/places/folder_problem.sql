@@ -95,5 +95,4 @@ COMMENT ON FUNCTION omd_lake.folder_problem IS
 'Module Instance p_module_instance_id into the table p_table_code, and is not deleted; NULL: it '
 'can. Such a folder lies in the table, or in its namespace and in no other table, and no other '
 'write has it. Errors: OM005, OM009, OM013, OM220. Locks: none. May be NULL: p_problem.';
-REVOKE ALL ON FUNCTION omd_lake.folder_problem FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.folder_problem TO omd_runner;

@@ -87,5 +87,4 @@ COMMENT ON PROCEDURE omd_lake.register_namespace IS
 'location, lies in that of another namespace or around it, or the namespace has tables elsewhere. '
 'Locks: the namespaces, until the transaction ends. Call again '
 'when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lake.register_namespace FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.register_namespace TO omd_admin;

@@ -30,5 +30,4 @@ COMMENT ON FUNCTION omd_lake.table_location IS
 'catalogue, or the one that its namespace has for it. Maintenance deletes nothing outside of it. '
 'p_location is NULL for a table of another catalogue. Errors: OM005, OM009, OM013, OM220. Locks: '
 'none. May be NULL: p_location.';
-REVOKE ALL ON FUNCTION omd_lake.table_location FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.table_location TO omd_reader;

@@ -61,4 +61,3 @@ COMMENT ON FUNCTION omd_lake._require_undo IS
 'Trigger: refuses to mark a run as undone that has committed rows to a lake table, unless the '
 'ledger has a later UNDO of it, the table is locked by this transaction (open_commit, '
 'lock_tables), which commits one, or it is in the catalogue no more. Errors: OM112.';
-REVOKE ALL ON FUNCTION omd_lake._require_undo FROM PUBLIC;

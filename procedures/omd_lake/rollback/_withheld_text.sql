@@ -29,5 +29,4 @@ COMMENT ON FUNCTION omd_lake._withheld_text IS
 'Returns in words that p_row_count rows of the table p_table_code, which the run '
 'p_module_instance_id had overwritten in p_snapshot_id, stay away because of p_other_snapshot_id '
 '(NULL: their files are gone). No locks.';
-REVOKE ALL ON FUNCTION omd_lake._withheld_text FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake._withheld_text TO omd_reader;

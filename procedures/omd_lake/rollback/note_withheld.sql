@@ -63,5 +63,4 @@ COMMENT ON PROCEDURE omd_lake.note_withheld IS
 'live; NULL: the files of the rows are gone. What is recorded already stays as it is. Errors: '
 'OM004, OM005, OM009, OM013, OM101, OM102, OM107. Locks: the instance row FOR SHARE. Call again '
 'when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lake.note_withheld FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.note_withheld TO omd_runner;

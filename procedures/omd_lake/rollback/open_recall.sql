@@ -49,5 +49,4 @@ COMMENT ON PROCEDURE omd_lake.open_recall IS
 'omd_provenance.recall after it, and then commit_tables, in the same transaction. Errors: OM005, '
 'OM014, OM022: a table is not open, or a run has written elsewhere too (runs_to_recall). Locks: '
 'none.';
-REVOKE ALL ON PROCEDURE omd_lake.open_recall FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.open_recall TO omd_admin;

@@ -16,5 +16,4 @@ $register_recall$;
 COMMENT ON PROCEDURE omd_lake.register_recall IS
 'Registers the built-in Module omd_lake_recall, if it is not there. Its runs write and commit what '
 'takes other runs back from lake tables. Locks: its row. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lake.register_recall FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.register_recall TO omd_runner;

@@ -40,5 +40,4 @@ COMMENT ON FUNCTION omd_lake.runs_to_recall IS
 'Returns those of the runs p_instance_array that stand, and that the transaction of a recall can '
 'take back from the lake: all that they wrote are Iceberg tables of this catalogue, and no other '
 'rollback is registered for their Modules. Errors: OM005. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.runs_to_recall FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.runs_to_recall TO omd_admin;

@@ -25,5 +25,4 @@ COMMENT ON PROCEDURE omd_lake.settle_withheld IS
 'seen which rows stay away, and has written them again where they are needed. Returns p_settled, '
 'how many problems there were. Errors: OM005, OM009, OM013, OM020. Locks: their rows. Call again '
 'when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lake.settle_withheld FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.settle_withheld TO omd_admin;

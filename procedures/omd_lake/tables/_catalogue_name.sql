@@ -25,4 +25,3 @@ $catalogue_name$;
 COMMENT ON FUNCTION omd_lake._catalogue_name IS
 'Returns the namespace and the name, without quotes, of a table p_table_code of two parts; NULLs '
 'for one of three, which lies in another catalogue. No locks.';
-REVOKE ALL ON FUNCTION omd_lake._catalogue_name FROM PUBLIC;

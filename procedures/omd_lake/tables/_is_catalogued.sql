@@ -20,4 +20,3 @@ END;
 COMMENT ON FUNCTION omd_lake._is_catalogued IS
 'Returns whether p_table_code (in its one spelling) is an Iceberg table of this catalogue. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._is_catalogued FROM PUBLIC;

@@ -19,4 +19,3 @@ $require_known$;
 
 COMMENT ON FUNCTION omd_lake._require_known IS
 'Refuses a table p_table_code that is_known does not know. Errors: OM020. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._require_known FROM PUBLIC;

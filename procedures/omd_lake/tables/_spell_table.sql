@@ -27,4 +27,3 @@ $spell_table$;
 COMMENT ON FUNCTION omd_lake._spell_table IS
 'Returns the table p_table_code (namespace.table, or catalog.schema.table of another catalogue) in'
 ' its one spelling. Errors: OM005, OM009, OM013. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake._spell_table FROM PUBLIC;

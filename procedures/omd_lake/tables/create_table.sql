@@ -111,5 +111,4 @@ COMMENT ON PROCEDURE omd_lake.create_table IS
 'is; NULL, nothing was entered. Errors: OM004, OM005, OM009, OM013, OM101, OM102, OM107, OM110, '
 'OM122: runs that stand have written to such a table, and it is gone or renamed, OM220. Locks: the '
 'row of the table. May be NULL: p_is_new.';
-REVOKE ALL ON PROCEDURE omd_lake.create_table FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.create_table TO omd_runner;

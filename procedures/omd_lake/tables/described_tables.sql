@@ -33,4 +33,3 @@ $described_tables$;
 COMMENT ON FUNCTION omd_lake.described_tables IS
 'For rooms: Returns where the tables p_table_array lie in the lake; location NULL: that is not '
 'known. A text that is no name of a table does not come back. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.described_tables FROM PUBLIC;

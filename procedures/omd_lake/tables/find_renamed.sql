@@ -44,5 +44,4 @@ COMMENT ON FUNCTION omd_lake.find_renamed IS
 'Returns p_renamed_to: the table of the catalogue that lies where the newest commit of the table '
 'p_table_code put it, if that one is not in the catalogue any more; NULL: there is none, or it is. '
 'Errors: OM005, OM009, OM013. Locks: none. May be NULL: p_renamed_to.';
-REVOKE ALL ON FUNCTION omd_lake.find_renamed FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.find_renamed TO omd_reader;

@@ -56,5 +56,4 @@ COMMENT ON FUNCTION omd_lake.find_table IS
 'file in the catalogue (NULL: it is not there). Errors: OM005, OM006, OM009, OM013, OM220, OM221: '
 'Modules load it in two formats. Locks: none. May be NULL: table_format_code, location, '
 'metadata_location.';
-REVOKE ALL ON FUNCTION omd_lake.find_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.find_table TO omd_reader;

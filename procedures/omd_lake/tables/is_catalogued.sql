@@ -16,5 +16,4 @@ END;
 COMMENT ON FUNCTION omd_lake.is_catalogued IS
 'For rooms: Returns whether p_table_code (in its one spelling) is an Iceberg table of this '
 'catalogue. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.is_catalogued FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.is_catalogued TO omd_admin;

@@ -21,5 +21,4 @@ $is_known$;
 COMMENT ON FUNCTION omd_lake.is_known IS
 'For rooms: Returns whether the lake table p_table_code (in its one spelling) is in the catalogue '
 'or has a commit. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.is_known FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.is_known TO omd_runner, omd_admin;

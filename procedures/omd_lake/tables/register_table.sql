@@ -70,5 +70,4 @@ COMMENT ON PROCEDURE omd_lake.register_table IS
 'name is there and stays as it is, unless it is that of the installation that this one is a copy '
 'of. Errors: OM005, OM009, OM013, OM220. Locks: the row of the '
 'table.';
-REVOKE ALL ON PROCEDURE omd_lake.register_table FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.register_table TO omd_admin;

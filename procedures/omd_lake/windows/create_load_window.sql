@@ -50,5 +50,4 @@ COMMENT ON PROCEDURE omd_lake.create_load_window IS
 'second call returns the same. Errors: OM004, OM005, OM009, OM010, OM013, OM019 (another kind than'
 ' the windows before), OM020, OM101, OM102, OM105, OM107. Locks: the instance row. May be NULL: '
 'p_start_value, p_start_id, p_end_value, p_end_id. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lake.create_load_window FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lake.create_load_window TO omd_runner;

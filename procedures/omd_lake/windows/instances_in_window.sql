@@ -41,5 +41,4 @@ COMMENT ON FUNCTION omd_lake.instances_in_window IS
 '(p_start_value and p_start_id, p_end_value and p_end_id] and are not undone. p_start_value, '
 'p_start_id: where it starts; NULL: at the very beginning. The window reads the live rows that '
 'these runs stamped, as of its end. Errors: OM005, OM009, OM013. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.instances_in_window FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.instances_in_window TO omd_reader;

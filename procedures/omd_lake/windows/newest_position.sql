@@ -22,5 +22,4 @@ END;
 COMMENT ON FUNCTION omd_lake.newest_position IS
 'For rooms: Returns the position of the newest commit of the lake table p_table_code (in its one '
 'spelling); NULLs when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.newest_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.newest_position TO omd_runner, omd_admin;

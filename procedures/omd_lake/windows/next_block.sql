@@ -65,5 +65,4 @@ COMMENT ON FUNCTION omd_lake.next_block IS
 'but at least one. (p_end_pos, p_end_id) is its end, NULL: there is none; p_row_count the number '
 'of its rows, p_min_ts the time of its first commit; p_is_full tells whether more follow. p_who: '
 'the run that has not succeeded yet, at whose commit it ends; NULL: none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.next_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lake.next_block TO omd_runner, omd_admin;

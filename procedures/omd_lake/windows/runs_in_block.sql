@@ -40,4 +40,3 @@ COMMENT ON FUNCTION omd_lake.runs_in_block IS
 'For rooms: returns the runs that committed rows to p_table_code behind the position '
 'p_start_value, p_start_id (NULL: from the beginning) and up to p_end_value, p_end_id, and are '
 'not undone, by id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lake.runs_in_block FROM PUBLIC;

@@ -28,5 +28,4 @@ END;
 COMMENT ON FUNCTION omd_lineage._block_pos IS
 'Returns the time that p_setting, a setting of _write_block, holds in microseconds since '
 '1970-01-01 UTC, or as infinity; NULL when it is empty. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._block_pos FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._block_pos TO omd_reader;

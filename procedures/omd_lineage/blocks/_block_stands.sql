@@ -21,5 +21,4 @@ $block_stands$;
 COMMENT ON FUNCTION omd_lineage._block_stands IS
 'Returns whether a block of the topic p_topic_id may end at p_end_id: no undo of facts has reached '
 'over its end. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._block_stands FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._block_stands TO omd_runner, omd_admin;

@@ -31,5 +31,4 @@ END;
 COMMENT ON FUNCTION omd_lineage._checks_of IS
 'Returns the checks of the view p_view: its boolean columns whose names begin with check_ and that '
 'the table p_table lacks. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._checks_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._checks_of TO omd_runner;

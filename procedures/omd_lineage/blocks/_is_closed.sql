@@ -29,5 +29,4 @@ $is_closed$;
 COMMENT ON FUNCTION omd_lineage._is_closed IS
 'Returns whether rows of the base table of the topic p_topic_id are being taken back now. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_lineage._is_closed FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._is_closed TO omd_runner, omd_admin;

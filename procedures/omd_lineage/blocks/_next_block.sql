@@ -339,5 +339,4 @@ COMMENT ON FUNCTION omd_lineage._next_block IS
 'p_upto are there. With p_is_preview nothing is remembered. Errors: OM206: the base table, or a '
 'source of the topic, can''t be read by blocks; OM212: it is locked. Locks: the offsets of its '
 'sources.';
-REVOKE ALL ON FUNCTION omd_lineage._next_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._next_block TO omd_runner, omd_admin;

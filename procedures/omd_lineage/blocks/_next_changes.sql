@@ -66,5 +66,4 @@ COMMENT ON FUNCTION omd_lineage._next_changes IS
 'base table is a view of facts, takes next, not beyond p_upto: its end p_end_pos and p_end_id '
 '(NULL: there is none), p_key_count, p_is_full and p_min_pos, its first change. p_detail says why '
 'there is nothing to read. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._next_changes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._next_changes TO omd_runner, omd_admin;

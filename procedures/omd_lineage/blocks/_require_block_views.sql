@@ -106,5 +106,4 @@ COMMENT ON FUNCTION omd_lineage._require_block_views IS
 'the view that has only the rows of the block, so each reads that one; NULL: there is none. '
 'Returns the OID of the table; NULL when there is none. p_topic is for the error. Errors: OM213: '
 'a view does not. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._require_block_views FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._require_block_views TO omd_runner;

@@ -42,4 +42,3 @@ COMMENT ON FUNCTION omd_lineage._require_standing_block IS
 'Holds what the step p_module_instance_id has read of facts, until the transaction ends. Errors: '
 'OM114: rows of its block were taken back, or are being taken back. Locks: the source, beside '
 'readers.';
-REVOKE ALL ON FUNCTION omd_lineage._require_standing_block FROM PUBLIC;

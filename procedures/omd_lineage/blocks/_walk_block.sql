@@ -73,5 +73,4 @@ COMMENT ON FUNCTION omd_lineage._walk_block IS
 'and p_upto ($5); before p_stop_position the block ends, NULL: it does not limit. (p_end_pos, '
 'p_end_id) is its end, p_row_count the number of its rows, p_min_ts its first time and p_max_id '
 'its greatest id. Locks: the table, ACCESS SHARE.';
-REVOKE ALL ON FUNCTION omd_lineage._walk_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._walk_block TO omd_runner, omd_admin;

@@ -43,5 +43,4 @@ COMMENT ON PROCEDURE omd_lineage._write_block IS
 'Sets the block (p_start_position, p_end_position] that in_block, block_start and block_end use, '
 'and the setting omd_lineage.topic to p_topic, until the transaction ends. There is no block when '
 'a position is NULL. Errors: OM005: p_topic is NULL. Locks: none.';
-REVOKE ALL ON PROCEDURE omd_lineage._write_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._write_block TO omd_runner, omd_admin;

@@ -19,5 +19,4 @@ COMMENT ON FUNCTION omd_lineage.block_start IS
 'Returns the position (pos, id) where the block (start, end] of the running step starts; NULL '
 'outside of a step and of set_block. It is meant for transform views and statements; in_block '
 'compares with both ends. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage.block_start FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.block_start TO omd_reader;

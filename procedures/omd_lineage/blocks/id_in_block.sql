@@ -19,5 +19,4 @@ COMMENT ON FUNCTION omd_lineage.id_in_block IS
 'position is the id alone (p_pos_column is empty): the condition of a transform view on such a '
 'base table. It is not true for a NULL, nor outside of a step and of set_block. Locks: none. See '
 'docs/explanation/lineage.md.';
-REVOKE ALL ON FUNCTION omd_lineage.id_in_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.id_in_block TO omd_reader;

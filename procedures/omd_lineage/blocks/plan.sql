@@ -121,5 +121,4 @@ COMMENT ON FUNCTION omd_lineage.plan IS
 'can''t be read by blocks; OM212: it is locked. Locks: none. See docs/explanation/lineage.md. May '
 'be NULL: start_pos, start_id, end_pos, end_id, row_count, is_full, upto, blocker, detail. Call '
 'again when the answer was lost.';
-REVOKE ALL ON FUNCTION omd_lineage.plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.plan TO omd_runner, omd_admin;

@@ -34,5 +34,4 @@ COMMENT ON PROCEDURE omd_lineage.set_block IS
 'would take now, so that its transform views show their rows, until the transaction ends: call it '
 'after BEGIN. Errors: OM005: p_topic is NULL; OM015: it is not registered; OM206: a table can''t '
 'be read by blocks; OM212: it is locked. Locks: none. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lineage.set_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.set_block TO omd_runner, omd_admin;

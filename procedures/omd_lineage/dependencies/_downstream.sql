@@ -36,4 +36,3 @@ END;
 COMMENT ON FUNCTION omd_lineage._downstream IS
 'Returns the topics that depend on the topic p_topic_id, directly (distance 1) or through others. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._downstream FROM PUBLIC;

@@ -47,4 +47,3 @@ $require_no_cycle$;
 COMMENT ON FUNCTION omd_lineage._require_no_cycle IS
 'Refuses a topic p_topic_id that depends on itself, directly or through others. Errors: OM017: it '
 'does. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._require_no_cycle FROM PUBLIC;

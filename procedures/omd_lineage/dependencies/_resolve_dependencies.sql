@@ -60,4 +60,3 @@ $resolve_dependencies$;
 COMMENT ON FUNCTION omd_lineage._resolve_dependencies IS
 'Writes the dependencies of the topic p_topic_id again: for each, the topics that make the table, '
 'of the topic''s own shard where there is one. Locks: their rows.';
-REVOKE ALL ON FUNCTION omd_lineage._resolve_dependencies FROM PUBLIC;

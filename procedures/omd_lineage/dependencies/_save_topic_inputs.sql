@@ -105,4 +105,3 @@ $save_topic_inputs$;
 COMMENT ON FUNCTION omd_lineage._save_topic_inputs IS
 'Tells process control what the steps of the topic p_topic_id read. Locks: the Module, where '
 'something is new.';
-REVOKE ALL ON FUNCTION omd_lineage._save_topic_inputs FROM PUBLIC;

@@ -29,4 +29,3 @@ END;
 
 COMMENT ON FUNCTION omd_lineage._literal_values IS
 'Returns the values of the literal p_literal of a row, as texts. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._literal_values FROM PUBLIC;

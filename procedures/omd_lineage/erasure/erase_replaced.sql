@@ -96,4 +96,3 @@ COMMENT ON FUNCTION omd_lineage.erase_replaced IS
 'For rooms: Deletes the rows of the table p_table_code that steps have replaced and that have one '
 'of p_keys in p_columns, {column: attribute of the key}; p_is_nulled: empties these columns. '
 'Returns how many. Locks: these rows.';
-REVOKE ALL ON FUNCTION omd_lineage.erase_replaced FROM PUBLIC;

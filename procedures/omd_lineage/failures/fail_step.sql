@@ -62,5 +62,4 @@ COMMENT ON PROCEDURE omd_lineage.fail_step IS
 'takes the same block. A second call changes nothing. Errors: OM004: there is no such instance of '
 'a topic; OM005: p_module_instance_id is NULL. Locks: the offset, the instance row. Call again '
 'when the answer was lost; OM101 with execution_status_code F says that it is done.';
-REVOKE ALL ON PROCEDURE omd_lineage.fail_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.fail_step TO omd_runner;

@@ -46,5 +46,4 @@ COMMENT ON PROCEDURE omd_lineage.note_error IS
 'when it is NULL. It does nothing while a step holds the topic. step and begin_step record such '
 'errors themselves; programs that fail before they call these need it. Errors: OM005: p_topic or '
 'p_detail is NULL; OM015: p_topic is not registered. Locks: the offset.';
-REVOKE ALL ON PROCEDURE omd_lineage.note_error FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.note_error TO omd_runner;

@@ -43,5 +43,4 @@ COMMENT ON PROCEDURE omd_lineage.retry IS
 'failures of its Module as omd.retry does, and makes it due at once; a planned block stays the '
 'same. Errors: OM005: p_topic is NULL; OM015: it is not registered; OM208: it is a source. Locks: '
 'the offset; the state of the Module. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lineage.retry FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.retry TO omd_admin;

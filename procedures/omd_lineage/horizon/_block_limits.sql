@@ -99,5 +99,4 @@ $block_limits$;
 COMMENT ON FUNCTION omd_lineage._block_limits IS
 'Returns what limits the next block of the topic p_topic_id: where its offset stands, what it '
 'reads and how far that has come; no row when there is no such topic. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._block_limits FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._block_limits TO omd_runner, omd_admin;

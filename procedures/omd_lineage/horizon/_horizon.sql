@@ -25,5 +25,4 @@ COMMENT ON FUNCTION omd_lineage._horizon IS
 '(NULL: one dependency has no offset), but at least p_delay ago. Once p_max_wait is over since '
 'p_waiting_since, p_base_ts counts instead, where its base table is. It returns NULL when the '
 'topic may not read. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._horizon FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._horizon TO omd_reader;

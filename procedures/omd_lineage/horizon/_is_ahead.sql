@@ -28,5 +28,4 @@ COMMENT ON FUNCTION omd_lineage._is_ahead IS
 'Answers whether there may be rows up to p_upto behind the offset p_last_pos and p_last_id of a '
 'topic: p_upto_is_whole, those of that instant count; p_is_whole, the topic has all of its own; '
 'p_base_pos and p_base_id, how far its base table has come. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._is_ahead FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._is_ahead TO omd_runner, omd_admin;

@@ -63,5 +63,4 @@ COMMENT ON FUNCTION omd_lineage._safe_position IS
 'began; NULL when that is not known. A row ahead of the clock is not counted. (p_newest_pos, '
 'p_newest_id) is the newest row. With p_is_remembered, what is seen is remembered. Errors: OM206: '
 'the table can''t be read by blocks; OM212: it is locked. Locks: the table, ACCESS SHARE.';
-REVOKE ALL ON FUNCTION omd_lineage._safe_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._safe_position TO omd_runner, omd_admin;

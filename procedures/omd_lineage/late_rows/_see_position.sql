@@ -59,5 +59,4 @@ $see_position$;
 COMMENT ON FUNCTION omd_lineage._see_position IS
 'Remembers that p_position was the newest row of the table p_table_name at this moment; NULL says '
 'that the table is empty. Call it after the look at the table. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._see_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._see_position TO omd_runner, omd_admin;

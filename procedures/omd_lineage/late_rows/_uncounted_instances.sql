@@ -64,5 +64,4 @@ COMMENT ON FUNCTION omd_lineage._uncounted_instances IS
 'count yet: p_instance_array, which is empty when all rows count; p_insert_instance_column, the '
 'column that holds the instance of a row; p_who, the oldest run that executes or has failed. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._uncounted_instances FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._uncounted_instances TO omd_runner, omd_admin;

@@ -35,5 +35,4 @@ $writer$;
 COMMENT ON FUNCTION omd_lineage._writer IS
 'Returns what omd.oldest_writer does of the base table p_table. Errors: OM206: it is not a table '
 'of this database. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._writer FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._writer TO omd_runner, omd_admin;

@@ -24,5 +24,4 @@ COMMENT ON FUNCTION omd_lineage._is_whole_upto IS
 'Answers whether a topic that may read up to p_upto may read the rows of that instant too: whether '
 'that is where its slowest dependency is (p_least_pos), or its base table (p_base_pos), and all '
 'rows of the instant are there. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._is_whole_upto FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._is_whole_upto TO omd_runner, omd_admin;

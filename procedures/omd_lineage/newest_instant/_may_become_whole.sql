@@ -42,5 +42,4 @@ $may_become_whole$;
 COMMENT ON FUNCTION omd_lineage._may_become_whole IS
 'Answers whether a look may find that the newest instant of the source p_topic_id, the table '
 'p_table with p_pos_column and p_id_column, is whole. Locks: if so, the offset, without waiting.';
-REVOKE ALL ON FUNCTION omd_lineage._may_become_whole FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._may_become_whole TO omd_runner, omd_admin;

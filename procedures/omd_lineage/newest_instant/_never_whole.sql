@@ -74,4 +74,3 @@ $never_whole$;
 COMMENT ON FUNCTION omd_lineage._never_whole IS
 'Returns why nobody can say of the table p_table, by its columns p_pos_column and p_id_column, '
 'that all rows of its newest instant are there; NULL: it can be said. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._never_whole FROM PUBLIC;

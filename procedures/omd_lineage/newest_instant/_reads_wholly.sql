@@ -27,5 +27,4 @@ END;
 COMMENT ON FUNCTION omd_lineage._reads_wholly IS
 'Answers whether the topic p_topic_id reads its base table by the columns by which its source is '
 'looked at. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._reads_wholly FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._reads_wholly TO omd_reader;

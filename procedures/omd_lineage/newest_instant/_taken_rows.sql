@@ -35,5 +35,4 @@ $taken_rows$;
 COMMENT ON FUNCTION omd_lineage._taken_rows IS
 'Returns how many rows of the table p_table_code lie at the instant of p_position up to it, by its '
 'columns p_pos_column and p_id_column, 10,001 at most. Locks: the table, ACCESS SHARE.';
-REVOKE ALL ON FUNCTION omd_lineage._taken_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._taken_rows TO omd_runner, omd_admin;

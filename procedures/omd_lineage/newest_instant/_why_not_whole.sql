@@ -52,5 +52,4 @@ COMMENT ON FUNCTION omd_lineage._why_not_whole IS
 'Returns why p_position, the newest row of the source p_topic_id with the table p_table, to which '
 'nobody writes, is not known to be the last one of its instant; NULL: it is, or counts as such '
 'after take_ties. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._why_not_whole FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._why_not_whole TO omd_runner, omd_admin;

@@ -134,5 +134,4 @@ COMMENT ON FUNCTION omd_lineage._advance_offset IS
 ' again. Returns the number of rows of the base table in the block; NULL when it is not known. '
 'Errors: OM004: there is no such instance; OM108: the step does not hold its topic any more. '
 'Locks: the offset, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_lineage._advance_offset FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._advance_offset TO omd_runner;

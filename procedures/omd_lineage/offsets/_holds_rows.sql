@@ -38,5 +38,4 @@ $holds_rows$;
 COMMENT ON FUNCTION omd_lineage._holds_rows IS
 'Returns whether the table p_table_code (schema.table) holds a row. To a role that may not read it'
 ' the answer is true when it may hold one. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._holds_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._holds_rows TO omd_runner, omd_admin;

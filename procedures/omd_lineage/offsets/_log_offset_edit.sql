@@ -38,4 +38,3 @@ $log_offset_edit$;
 COMMENT ON FUNCTION omd_lineage._log_offset_edit IS
 'Trigger: writes an edit of an offset by hand to the event log and clears quiet_start when last '
 'changes. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._log_offset_edit FROM PUBLIC;

@@ -39,5 +39,4 @@ $pass_rows$;
 COMMENT ON FUNCTION omd_lineage._pass_rows IS
 'Moves the offset of the topic p_topic_id, which nobody holds, to p_end_pos and p_end_id without a '
 'run, since there is nothing for it up to there. Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._pass_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._pass_rows TO omd_runner;

@@ -73,5 +73,4 @@ COMMENT ON FUNCTION omd_lineage._purge_log IS
 'p_before, with the rows that these steps have replaced by key, unless their undo is pending; such '
 'a step can''t be undone any more. It returns the last run that it looked at, NULL at the end, and '
 'adds the entries to p_deleted. Locks: the deleted rows.';
-REVOKE ALL ON FUNCTION omd_lineage._purge_log FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._purge_log TO omd_admin;

@@ -31,4 +31,3 @@ END;
 COMMENT ON FUNCTION omd_lineage._read_positions IS
 'Returns a JSON object that says for the topic p_topic_id, and for each topic that reads it, by '
 'which columns of which table it goes. A topic that has not begun is left out. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._read_positions FROM PUBLIC;

@@ -65,4 +65,3 @@ COMMENT ON FUNCTION omd_lineage._require_unplanned IS
 'Returns the offset of the topic p_topic_id and locks it until the transaction ends, so that it '
 'can be set. Errors: OM208: the topic is held, a block is planned, or a step that succeeded waits '
 'for its rollback. Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._require_unplanned FROM PUBLIC;

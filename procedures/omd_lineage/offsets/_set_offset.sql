@@ -59,5 +59,4 @@ $set_offset$;
 COMMENT ON FUNCTION omd_lineage._set_offset IS
 'Does what set_offset does, but for the warning, and returns the former offset. The parameters and '
 'the errors are those of set_offset. Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._set_offset FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._set_offset TO omd_runner, omd_admin;

@@ -38,5 +38,4 @@ $warn_of_rows_again$;
 COMMENT ON FUNCTION omd_lineage._warn_of_rows_again IS
 'Warns when the offset of the topic p_topic_id goes back from p_former to p_position and rows that '
 'the destination may hold are then read again. Locks: ACCESS SHARE on the destination.';
-REVOKE ALL ON FUNCTION omd_lineage._warn_of_rows_again FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._warn_of_rows_again TO omd_runner, omd_admin;

@@ -27,5 +27,4 @@ COMMENT ON PROCEDURE omd_lineage.set_offset IS
 'registered; OM208: the topic is held, a block is planned, or a step that succeeded waits for its '
 'rollback. Locks: the offset. See docs/explanation/lineage.md. Call again when the answer was '
 'lost.';
-REVOKE ALL ON PROCEDURE omd_lineage.set_offset FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.set_offset TO omd_runner, omd_admin;

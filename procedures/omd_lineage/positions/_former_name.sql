@@ -31,5 +31,4 @@ END;
 COMMENT ON FUNCTION omd_lineage._former_name IS
 'Returns the name that the table p_table_oid has now, if it has the columns p_pos_column and '
 'p_id_column and no topic is about it under that name; else NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._former_name FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._former_name TO omd_runner, omd_admin;

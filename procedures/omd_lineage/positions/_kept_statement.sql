@@ -46,5 +46,4 @@ COMMENT ON FUNCTION omd_lineage._kept_statement IS
 'the name to EXECUTE it by, quoted. Its columns must keep their types when tables change. '
 'p_subject: what error messages shall name, for instance a view. The search_path at the EXECUTE '
 'must be that of this function. Locks: those of the parser.';
-REVOKE ALL ON FUNCTION omd_lineage._kept_statement FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._kept_statement TO omd_runner, omd_admin;

@@ -81,5 +81,4 @@ COMMENT ON FUNCTION omd_lineage._missing_index IS
 'p_id_column), or on p_id_column when p_pos_column is empty; NULL when it has. Errors: OM206: '
 'without the index the table is too large to be read (16,384 pages at the last ANALYZE). Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_lineage._missing_index FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._missing_index TO omd_runner, omd_admin;

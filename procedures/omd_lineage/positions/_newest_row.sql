@@ -83,5 +83,4 @@ COMMENT ON FUNCTION omd_lineage._newest_row IS
 'p_pos_column (timestamptz; empty: none) and p_id_column (integer); NULL when there is none. A row'
 ' with a NULL in one of the columns, or ahead of the clock, does not count. Errors: OM206: the '
 'table can''t be read by blocks; OM212: it is locked. Locks: the table, ACCESS SHARE.';
-REVOKE ALL ON FUNCTION omd_lineage._newest_row FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._newest_row TO omd_runner, omd_admin;

@@ -19,5 +19,4 @@ END;
 COMMENT ON FUNCTION omd_lineage._pos_expression IS
 'Returns the SQL that gives the pos of a row, from its column p_pos_column; empty: the position is'
 ' the id alone. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._pos_expression FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._pos_expression TO omd_runner, omd_admin;

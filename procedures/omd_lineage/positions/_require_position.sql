@@ -74,5 +74,4 @@ COMMENT ON FUNCTION omd_lineage._require_position IS
 'p_id_column can''t be a position: the first is to be a timestamptz, the second an integer, and '
 'without the first the ids come from a sequence without a cache. Errors: OM206: they are not. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._require_position FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._require_position TO omd_runner, omd_admin;

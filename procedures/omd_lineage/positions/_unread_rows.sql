@@ -83,5 +83,4 @@ COMMENT ON FUNCTION omd_lineage._unread_rows IS
 ' a NULL id), at most 1000; p_null_id_pos, the pos of a row with a NULL id, the newest from '
 'p_since on (NULL: of all, unless statistics say that there is none), or one at p_known_pos; '
 'p_ahead_pos, the greatest pos if it is ahead of the clock; NULL when none was found. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._unread_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._unread_rows TO omd_runner, omd_admin;

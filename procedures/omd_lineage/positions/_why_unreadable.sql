@@ -82,5 +82,4 @@ COMMENT ON FUNCTION omd_lineage._why_unreadable IS
 'Returns in plain words why the table p_table_code (schema.table) can''t be read by p_pos_column '
 'and p_id_column, after the error p_sqlstate with p_message: it is gone, was renamed or is locked,'
 ' a column is missing, or the role has no right. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._why_unreadable FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._why_unreadable TO omd_runner, omd_admin;

@@ -58,5 +58,4 @@ COMMENT ON FUNCTION omd_lineage._fill_kept_table IS
 'Creates the temporary table p_kept_table with the rows that the step p_step_id has replaced in '
 'p_table, whose columns p_columns are kept. p_module_instance_id and p_written_by choose them, as '
 'in _kept_rows. Errors: OM218: p_table lacks a column. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._fill_kept_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._fill_kept_table TO omd_runner, omd_admin;

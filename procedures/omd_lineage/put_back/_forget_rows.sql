@@ -20,5 +20,4 @@ $forget_rows$;
 COMMENT ON FUNCTION omd_lineage._forget_rows IS
 'Deletes the kept rows that the steps p_instance_array have replaced, and those that they had '
 'written. Locks: the deleted rows.';
-REVOKE ALL ON FUNCTION omd_lineage._forget_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._forget_rows TO omd_runner, omd_admin;

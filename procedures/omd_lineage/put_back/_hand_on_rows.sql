@@ -48,5 +48,4 @@ COMMENT ON FUNCTION omd_lineage._hand_on_rows IS
 'Takes the rows whose keys p_key the rows (d) of p_replaced have where p_condition holds, out of '
 'the temporary table p_kept_table of rows of p_table, and keeps their p_columns as rows that the '
 'step p_module_instance_id has replaced. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._hand_on_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._hand_on_rows TO omd_runner, omd_admin;

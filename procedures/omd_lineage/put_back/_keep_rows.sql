@@ -30,5 +30,4 @@ COMMENT ON FUNCTION omd_lineage._keep_rows IS
 'Keeps rows that the step p_module_instance_id replaces: the Module Instances p_written_by that '
 'wrote them, and their values p_content, each the literal of a row. Returns the number of rows. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._keep_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._keep_rows TO omd_runner, omd_admin;

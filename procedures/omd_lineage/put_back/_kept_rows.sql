@@ -45,5 +45,4 @@ $kept_rows$;
 COMMENT ON FUNCTION omd_lineage._kept_rows IS
 'Returns the rows that the step p_module_instance_id has replaced, without those of runs that are '
 'undone; if it is NULL, the rows of the run p_written_by that any step has replaced. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._kept_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._kept_rows TO omd_runner, omd_admin;

@@ -25,4 +25,3 @@ $register_put_back$;
 COMMENT ON PROCEDURE omd_lineage._register_put_back IS
 'Registers the rollback of the Module p_module_id that puts back the rows which its steps have '
 'replaced. Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd_lineage._register_put_back FROM PUBLIC;

@@ -31,5 +31,4 @@ COMMENT ON FUNCTION omd_lineage._step_module IS
 'Returns the Module of the run p_module_instance_id: p_module_id, p_module_code, its target '
 'p_table_code and the column p_insert_instance_column. Errors: OM004: there is no such instance. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._step_module FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._step_module TO omd_runner, omd_admin;

@@ -147,5 +147,4 @@ COMMENT ON FUNCTION omd_lineage.put_back_rows IS
 'replaced keeps its row. The statements of omd.build_rollback_sql call it. Errors: OM004: there is'
 ' no such instance; OM005: p_instance_array is NULL; OM217: the replaced rows are purged; OM218: '
 'the destination lacks a column of theirs. Locks: the destination, against other writers.';
-REVOKE ALL ON FUNCTION omd_lineage.put_back_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.put_back_rows TO omd_runner, omd_admin;

@@ -29,5 +29,4 @@ COMMENT ON FUNCTION omd_lineage._in_run_window IS
 'Returns whether the instant p_at lies in p_run_window (HH:MM-HH:MM zone; the start is inclusive, '
 'the end exclusive; the window passes midnight when its end is not after its start). It is always '
 'true when p_run_window is NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._in_run_window FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._in_run_window TO omd_reader;

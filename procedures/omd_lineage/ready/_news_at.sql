@@ -35,5 +35,4 @@ $news_at$;
 COMMENT ON FUNCTION omd_lineage._news_at IS
 'Returns the time of the newest news for the topic p_topic that is visible: a move of a '
 'dependency, or what a recall wants to come again; NULL when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._news_at FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._news_at TO omd_runner;

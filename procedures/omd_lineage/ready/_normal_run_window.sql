@@ -49,4 +49,3 @@ COMMENT ON FUNCTION omd_lineage._normal_run_window IS
 'Returns the run window p_run_window as HH:MM-HH:MM zone, with the time zone of the session when '
 'it names none; NULL and '''' stay as they are. Errors: OM013: it is not a run window. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_lineage._normal_run_window FROM PUBLIC;

@@ -20,5 +20,4 @@ $note_news$;
 COMMENT ON FUNCTION omd_lineage._note_news IS
 'Records that the look which was noted last for the topic p_topic_id had seen the news up to '
 'p_news_at. Locks: the state of its Module.';
-REVOKE ALL ON FUNCTION omd_lineage._note_news FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._note_news TO omd_runner;

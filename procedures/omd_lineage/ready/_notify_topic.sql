@@ -24,4 +24,3 @@ COMMENT ON FUNCTION omd_lineage._notify_topic IS
 'Sends the topic_id of the topic p_topic to the sessions that LISTEN to the channel omd_lineage, '
 'unless the setting omd.notify_events is off: any login may listen, and a number says nothing. '
 'Locks: the queue of notifications, at the commit.';
-REVOKE ALL ON FUNCTION omd_lineage._notify_topic FROM PUBLIC;

@@ -38,5 +38,4 @@ $ready_near$;
 COMMENT ON FUNCTION omd_lineage._ready_near IS
 'Returns p_topics, topics by name or by number, which have moved, and those that read them, as '
 'omd_lineage.ready_list orders them: topic, engine, and whether it is ready. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._ready_near FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._ready_near TO omd_runner;

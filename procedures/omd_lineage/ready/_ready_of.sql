@@ -33,5 +33,4 @@ $ready_of$;
 
 COMMENT ON FUNCTION omd_lineage._ready_of IS
 'Returns the rows of omd_lineage.ready_list of the topics p_topic_ids. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._ready_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._ready_of TO omd_reader;

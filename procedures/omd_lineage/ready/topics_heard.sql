@@ -33,4 +33,3 @@ $topics_heard$;
 COMMENT ON FUNCTION omd_lineage.topics_heard IS
 'For rooms: Returns the topic_id of each of p_topics that is the name of a topic, or its number as '
 'a notification of the channel omd_lineage has it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage.topics_heard FROM PUBLIC;

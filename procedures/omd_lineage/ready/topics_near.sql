@@ -48,4 +48,3 @@ $topics_near$;
 COMMENT ON FUNCTION omd_lineage.topics_near IS
 'For rooms: Returns the topics p_topics and those of the Modules p_module_ids, and those that read '
 'what these make, or one of p_table_codes: module_id and topic_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage.topics_near FROM PUBLIC;

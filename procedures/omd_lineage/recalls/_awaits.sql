@@ -22,5 +22,4 @@ $awaits$;
 COMMENT ON FUNCTION omd_lineage._awaits IS
 'Returns what a recall took back and the topic p_topic_id must not read past; NULL: nothing. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._awaits FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._awaits TO omd_runner, omd_admin;

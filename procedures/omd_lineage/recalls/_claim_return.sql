@@ -42,4 +42,3 @@ COMMENT ON FUNCTION omd_lineage._claim_return IS
 'Returns the block (p_start_pos and p_start_id, p_end_pos and p_end_id] that the next step of the '
 'topic p_topic_id takes again after a recall, if p_is_returned. Where it can not come as it was, '
 'the offset has gone back instead. Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._claim_return FROM PUBLIC;

@@ -52,4 +52,3 @@ COMMENT ON FUNCTION omd_lineage._end_returned_step IS
 'Ends the step p_module_instance_id under its fence p_plan_number if it has taken a block again '
 'after a recall, and logs p_rows rows, p_nulls and p_query_id; returns whether it has. Locks: the '
 'offset.';
-REVOKE ALL ON FUNCTION omd_lineage._end_returned_step FROM PUBLIC;

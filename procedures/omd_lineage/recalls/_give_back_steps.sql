@@ -63,5 +63,4 @@ COMMENT ON FUNCTION omd_lineage._give_back_steps IS
 'Writes down that the steps p_instance_array of the topic p_topic_id, whose rows have gone, are '
 'undone by p_recall_instance_id, the run of the recall p_recall_id, because of p_reason, and that '
 'their blocks are to be taken again. Locks: the offset; the instances.';
-REVOKE ALL ON FUNCTION omd_lineage._give_back_steps FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._give_back_steps TO omd_admin;

@@ -22,5 +22,4 @@ END;
 COMMENT ON FUNCTION omd_lineage._is_recalled IS
 'Returns whether a recall took back steps of the topic p_topic_id that are to be taken again. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._is_recalled FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._is_recalled TO omd_runner, omd_admin;

@@ -30,5 +30,4 @@ COMMENT ON FUNCTION omd_lineage._next_return IS
 'Returns the block (p_start_pos and p_start_id, p_end_pos and p_end_id] that the topic p_topic_id '
 'takes again next after a recall, the runs whose it was (NULL: there is none), and whether it can '
 'come as it was (p_stands): no undo of facts has reached over its end. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._next_return FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._next_return TO omd_runner, omd_admin;

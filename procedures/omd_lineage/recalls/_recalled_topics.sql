@@ -107,5 +107,4 @@ COMMENT ON FUNCTION omd_lineage._recalled_topics IS
 'whether it is in this database (is_here), whether the steps replaced rows by key (replaces), the '
 'run whose content a RELOAD has (reload_id), and what is in the way of taking them back (problem). '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._recalled_topics FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._recalled_topics TO omd_admin;

@@ -22,5 +22,4 @@ $returned_block$;
 COMMENT ON FUNCTION omd_lineage._returned_block IS
 'Returns the block (p_start, p_end] that the step p_module_instance_id takes again after a recall; '
 'NULLs: it takes none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._returned_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._returned_block TO omd_runner;

@@ -54,5 +54,4 @@ COMMENT ON FUNCTION omd_lineage._rows_to_put_back IS
 'Returns how many rows each of the steps p_instance_array has replaced of runs that stand and are '
 'none of p_undone, so that they come back when the steps are undone; NULL where only the act '
 'knows. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._rows_to_put_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._rows_to_put_back TO omd_admin;

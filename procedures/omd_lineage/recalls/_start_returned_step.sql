@@ -52,5 +52,4 @@ COMMENT ON FUNCTION omd_lineage._start_returned_step IS
 'p_start_id, p_end_pos and p_end_id] again after a recall, as p_module_instance_id. Returns the '
 'plan number, the only one under which the step may end; NULL: it is no such block. Locks: the '
 'offset.';
-REVOKE ALL ON FUNCTION omd_lineage._start_returned_step FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._start_returned_step TO omd_runner;

@@ -126,5 +126,4 @@ COMMENT ON FUNCTION omd_lineage.recall_effects IS
 'come back, how it comes again and what is in the way. p_is_counted FALSE: no rows are counted; '
 'p_row_counts: those that are counted already, {run: {oid of the table: rows}}. It reads with the '
 'rights of the caller. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage.recall_effects FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.recall_effects TO omd_admin;

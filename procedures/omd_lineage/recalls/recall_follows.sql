@@ -48,4 +48,3 @@ COMMENT ON FUNCTION omd_lineage.recall_follows IS
 'For rooms: Returns the steps that stand and must go with those of p_instance_array, and because '
 'of which: the later ones of a topic that replaces rows by key, or whose target is not in this '
 'database. p_again_array: those that come again; it changes nothing here. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage.recall_follows FROM PUBLIC;

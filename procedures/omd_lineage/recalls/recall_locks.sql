@@ -41,4 +41,3 @@ COMMENT ON FUNCTION omd_lineage.recall_locks IS
 'For rooms: Locks the offsets of the topics that wrote one of the runs p_instance_array, and of '
 'those that may read a table of one, until the transaction ends, so that no step of them begins. '
 'Locks: these offsets, in the order of their ids.';
-REVOKE ALL ON FUNCTION omd_lineage.recall_locks FROM PUBLIC;

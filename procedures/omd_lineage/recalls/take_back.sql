@@ -76,5 +76,4 @@ COMMENT ON FUNCTION omd_lineage.take_back IS
 'left to the caller. Errors: OM112: rows of others refer to them; OM217: the replaced rows are '
 'purged; OM218. Locks: the rows; the destination of steps that replaced rows, against other '
 'writers; the offsets; the instances.';
-REVOKE ALL ON FUNCTION omd_lineage.take_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.take_back TO omd_admin;

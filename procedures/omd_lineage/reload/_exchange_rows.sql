@@ -93,5 +93,4 @@ COMMENT ON FUNCTION omd_lineage._exchange_rows IS
 'DELETE. With p_key the rows are updated by these columns, and only those whose key is gone are '
 'deleted. Errors: OM118: rows of another table refer to a row that is gone. Locks: with DELETE the'
 ' table against writers, with TRUNCATE exclusively.';
-REVOKE ALL ON FUNCTION omd_lineage._exchange_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._exchange_rows TO omd_runner;

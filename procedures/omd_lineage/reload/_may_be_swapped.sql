@@ -66,5 +66,4 @@ COMMENT ON FUNCTION omd_lineage._may_be_swapped IS
 'Returns whether the table p_table can be dropped, and another one renamed to it, without loss: '
 'it is a plain table of the current user, and no view, function, foreign key, trigger, grant, '
 'policy, publication or identity depends on it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._may_be_swapped FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._may_be_swapped TO omd_runner, omd_admin;

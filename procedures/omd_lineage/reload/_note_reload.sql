@@ -27,5 +27,4 @@ $note_reload$;
 COMMENT ON FUNCTION omd_lineage._note_reload IS
 'Writes p_method, how the RELOAD p_module_instance_id replaced the content, to the log. Locks: the '
 'row of the log.';
-REVOKE ALL ON FUNCTION omd_lineage._note_reload FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._note_reload TO omd_runner;

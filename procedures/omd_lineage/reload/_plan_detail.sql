@@ -26,5 +26,4 @@ $plan_detail$;
 COMMENT ON FUNCTION omd_lineage._plan_detail IS
 'Returns how a RELOAD of the topic p_topic_id would replace the content, and why so; NULL for '
 'another topic. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._plan_detail FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._plan_detail TO omd_runner, omd_admin;

@@ -52,5 +52,4 @@ COMMENT ON FUNCTION omd_lineage._refuse_lost_by_reload IS
 'a foreign key: the rows go whose key p_key (NULL: all rows) is not in p_new. The runs that '
 'p_insert_instance_column names, and p_module_instance_id, are no others. Errors: OM118. Locks: '
 'the table, as _lock_destination does, and rows that go with its rows.';
-REVOKE ALL ON FUNCTION omd_lineage._refuse_lost_by_reload FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._refuse_lost_by_reload TO omd_runner;

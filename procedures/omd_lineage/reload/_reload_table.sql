@@ -112,5 +112,4 @@ COMMENT ON FUNCTION omd_lineage._reload_table IS
 ' gone; OM207: a view or the table is missing, or the table lacks a column of a view, or a view '
 'lacks the key that foreign keys refer to. Locks: those of _exchange_rows; with SWAP the table, '
 'exclusively.';
-REVOKE ALL ON FUNCTION omd_lineage._reload_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._reload_table TO omd_runner;

@@ -53,5 +53,4 @@ COMMENT ON FUNCTION omd_lineage._reload_way IS
 'Returns how a reload replaces the content of p_table for which p_reload_method is registered: '
 'p_method (DELETE, TRUNCATE or SWAP), p_reason, why it is another one or must be this one, and '
 'p_key, the columns that foreign keys refer to; NULL when there are none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._reload_way FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._reload_way TO omd_runner, omd_admin;

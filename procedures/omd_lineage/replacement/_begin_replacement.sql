@@ -27,5 +27,4 @@ $begin_replacement$;
 COMMENT ON FUNCTION omd_lineage._begin_replacement IS
 'Records that the step p_module_instance_id replaces rows of p_table by the key p_key, and that '
 '_keep_rows gets the values of p_columns. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._begin_replacement FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._begin_replacement TO omd_runner;

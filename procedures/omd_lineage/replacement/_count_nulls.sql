@@ -39,5 +39,4 @@ $count_nulls$;
 COMMENT ON FUNCTION omd_lineage._count_nulls IS
 'Returns the counts of NULLs in the temporary table p_block_table, for the columns in p_nulls '
 '(column: number of NULLs); what is there under another name stays. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._count_nulls FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._count_nulls TO omd_runner;

@@ -25,5 +25,4 @@ $double_key$;
 COMMENT ON FUNCTION omd_lineage._double_key IS
 'Returns a key that several rows of the temporary table p_block_table (n) have in the columns '
 'p_key, an SQL list; NULL when there is none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._double_key FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._double_key TO omd_runner;

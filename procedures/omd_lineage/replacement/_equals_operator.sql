@@ -35,5 +35,4 @@ END;
 
 COMMENT ON FUNCTION omd_lineage._equals_operator IS
 'Returns the operator by which two values of p_type are equal, qualified. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._equals_operator FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._equals_operator TO omd_runner, omd_admin;

@@ -109,5 +109,4 @@ COMMENT ON FUNCTION omd_lineage._fill_block_table IS
 'view has, which the destination may lack; p_nulls, the counts of NULLs. Errors: OM207: the view '
 'or the table is missing, or the table lacks a column of the view, or one of both a column of '
 'p_key. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._fill_block_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._fill_block_table TO omd_runner;

@@ -38,5 +38,4 @@ END;
 
 COMMENT ON FUNCTION omd_lineage._has_unique_key IS
 'Returns whether a unique index of the table p_table is on exactly the columns p_key. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._has_unique_key FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._has_unique_key TO omd_runner, omd_admin;

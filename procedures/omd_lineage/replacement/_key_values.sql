@@ -26,5 +26,4 @@ $key_values$;
 COMMENT ON FUNCTION omd_lineage._key_values IS
 'Returns the values in the column p_column of the temporary table p_key_table: p_literal, an array'
 ' literal, and p_has_null. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._key_values FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._key_values TO omd_runner;

@@ -28,5 +28,4 @@ COMMENT ON FUNCTION omd_lineage._lock_destination IS
 'Locks the destination p_table against other writers, and returns whether deleting its rows may '
 'delete or change rows of other runs: then nobody can refer to them either. Locks: p_table, SHARE '
 'ROW EXCLUSIVE or EXCLUSIVE.';
-REVOKE ALL ON FUNCTION omd_lineage._lock_destination FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._lock_destination TO omd_runner;

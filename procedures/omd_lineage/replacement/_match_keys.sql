@@ -53,5 +53,4 @@ END;
 COMMENT ON FUNCTION omd_lineage._match_keys IS
 'Returns the conditions by which the rows p_left and p_right, both typed as p_table, have the same'
 ' key p_key: one for keys without a NULL and, where p_has_nulls, one for those with. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._match_keys FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._match_keys TO omd_runner, omd_admin;

@@ -89,5 +89,4 @@ COMMENT ON FUNCTION omd_lineage._merge_transform IS
 'the numbers of rows p_inserted, p_updated, p_deleted and p_discarded (older rows of a key), and '
 'p_nulls. Errors: OM117: two rows have one key, and it is not known which is newer; OM207: the '
 'view or the table is missing, or a column of it. Locks: the table, against other writers.';
-REVOKE ALL ON FUNCTION omd_lineage._merge_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._merge_transform TO omd_runner;

@@ -32,5 +32,4 @@ $raise_referenced$;
 COMMENT ON FUNCTION omd_lineage._raise_referenced IS
 'Raises OM118: rows of p_table can''t be deleted since rows of p_referrer refer to them, as '
 'p_problem tells. p_way_out: the hint; NULL: to remove the references. Errors: OM118. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._raise_referenced FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._raise_referenced TO omd_runner;

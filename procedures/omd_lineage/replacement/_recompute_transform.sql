@@ -144,5 +144,4 @@ COMMENT ON FUNCTION omd_lineage._recompute_transform IS
 '_insert_transform. Returns the numbers of rows p_inserted, p_updated and p_deleted, and p_nulls. '
 'Errors: OM117: the key is unique in the table, and several rows have one; OM207: a view or the '
 'table is missing, or a column of it. Locks: the table, against other writers.';
-REVOKE ALL ON FUNCTION omd_lineage._recompute_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._recompute_transform TO omd_runner;

@@ -27,5 +27,4 @@ COMMENT ON FUNCTION omd_lineage._refuse_loss IS
 'Raises OM118 when deleting the rows p of the destination p_table with p_condition would delete or '
 'change a row of a run that is none of p_undone through a foreign key. _lock_destination comes '
 'before. Errors: OM118. Locks: the rows that go with them.';
-REVOKE ALL ON FUNCTION omd_lineage._refuse_loss FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._refuse_loss TO omd_runner;

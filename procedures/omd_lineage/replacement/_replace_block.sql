@@ -74,5 +74,4 @@ COMMENT ON FUNCTION omd_lineage._replace_block IS
 'are those of _insert_transform. Returns the numbers of rows p_inserted, p_updated, p_deleted and '
 'p_discarded, and p_nulls. Errors: OM117: several rows have one key; OM207: a transform does not '
 'fit the destination. Locks: the table, against other writers.';
-REVOKE ALL ON FUNCTION omd_lineage._replace_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._replace_block TO omd_runner;

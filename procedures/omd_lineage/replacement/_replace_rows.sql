@@ -130,5 +130,4 @@ COMMENT ON FUNCTION omd_lineage._replace_rows IS
 'of rows p_inserted, p_updated and p_deleted. Errors: OM118: rows of other runs would go with them.'
 ' Locks: p_table, against other writers; where rows of other runs could go with its rows, also '
 'against references.';
-REVOKE ALL ON FUNCTION omd_lineage._replace_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._replace_rows TO omd_runner;

@@ -21,5 +21,4 @@ END;
 COMMENT ON FUNCTION omd_lineage.merges_rows IS
 'For rooms: answers whether steps of the topic with the Module p_module_id replace rows of former '
 'ones. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage.merges_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.merges_rows TO omd_reader;

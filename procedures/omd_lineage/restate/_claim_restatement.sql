@@ -90,4 +90,3 @@ COMMENT ON FUNCTION omd_lineage._claim_restatement IS
 'p_former_array, the Module Instances to be undone; no block for a RELOAD. p_goes_back: the offset'
 ' goes back to the start of the block instead. NULLs when nothing is to be taken again now. Locks:'
 ' the ranges of the call.';
-REVOKE ALL ON FUNCTION omd_lineage._claim_restatement FROM PUBLIC;

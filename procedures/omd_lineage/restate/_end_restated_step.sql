@@ -52,4 +52,3 @@ $end_restated_step$;
 COMMENT ON FUNCTION omd_lineage._end_restated_step IS
 'Ends the step p_module_instance_id of the topic p_topic_id, which has taken a block again and '
 'written p_rows rows with p_nulls, and logs it with p_query_id. Locks: the offset, the range.';
-REVOKE ALL ON FUNCTION omd_lineage._end_restated_step FROM PUBLIC;

@@ -49,5 +49,4 @@ $end_restatement$;
 COMMENT ON FUNCTION omd_lineage._end_restatement IS
 'Removes the ranges of the topic p_topic_id that have no block left to be taken again. Locks: '
 'these ranges.';
-REVOKE ALL ON FUNCTION omd_lineage._end_restatement FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._end_restatement TO omd_runner;

@@ -31,4 +31,3 @@ $forget_blocks$;
 COMMENT ON FUNCTION omd_lineage._forget_blocks IS
 'Trigger: forgets the planned block of a range that is taken again when the offset goes back to '
 'before its end. Locks: the ranges of the topic.';
-REVOKE ALL ON FUNCTION omd_lineage._forget_blocks FROM PUBLIC;

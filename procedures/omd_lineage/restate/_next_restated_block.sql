@@ -78,5 +78,4 @@ COMMENT ON FUNCTION omd_lineage._next_restated_block IS
 'Returns the next block (p_start_pos and p_start_id, p_end_pos and p_end_id] of the range '
 'p_restatement_id, and p_former_array, the Module Instances that have read it and are to be '
 'undone; NULLs when there is none left. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._next_restated_block FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._next_restated_block TO omd_runner, omd_admin;

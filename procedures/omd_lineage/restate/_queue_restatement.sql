@@ -101,5 +101,4 @@ COMMENT ON FUNCTION omd_lineage._queue_restatement IS
 'Errors: OM005: an argument is NULL; OM013: p_to is not later than p_from, or before it; OM014: '
 'the isolation level is not read committed; OM015: p_topic is not registered; OM208: it is a '
 'source, without p_cascade. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._queue_restatement FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._queue_restatement TO omd_runner;

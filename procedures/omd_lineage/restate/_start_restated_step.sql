@@ -54,5 +54,4 @@ COMMENT ON FUNCTION omd_lineage._start_restated_step IS
 'p_start_id, p_end_pos and p_end_id] of the range p_restatement_id again, as p_module_instance_id.'
 ' Returns the plan number, the only one under which the step may end. Locks: the offset, the '
 'range.';
-REVOKE ALL ON FUNCTION omd_lineage._start_restated_step FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._start_restated_step TO omd_runner;

@@ -30,5 +30,4 @@ $widen_restatement$;
 COMMENT ON FUNCTION omd_lineage._widen_restatement IS
 'Widens the range p_restatement_id so that it holds the positions p_first to p_last; NULLs change '
 'nothing. Locks: the range.';
-REVOKE ALL ON FUNCTION omd_lineage._widen_restatement FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._widen_restatement TO omd_runner;

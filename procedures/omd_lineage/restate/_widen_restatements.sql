@@ -49,5 +49,4 @@ $widen_restatements$;
 COMMENT ON FUNCTION omd_lineage._widen_restatements IS
 'Widens the ranges downstream of the range p_restatement_id, of the same call, to the positions of '
 'the rows that the instances p_instance_array have written to p_table_code. Locks: these ranges.';
-REVOKE ALL ON FUNCTION omd_lineage._widen_restatements FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._widen_restatements TO omd_runner;

@@ -53,5 +53,4 @@ COMMENT ON PROCEDURE omd_lineage.cancel_restate IS
 'Errors: OM005: p_topic is NULL; OM015: it is not registered; OM119: a step takes a block of it, '
 'or a block is undone and not loaded yet. Locks: the offset. See docs/explanation/lineage.md. Call '
 'again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lineage.cancel_restate FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.cancel_restate TO omd_admin;

@@ -100,5 +100,4 @@ COMMENT ON PROCEDURE omd_lineage.restate IS
 'called in a transaction block; OM100; OM208: it is a source, without p_cascade; 57014: it was '
 'cancelled, and the rest waits for steps. Locks: those of step. See docs/explanation/lineage.md. '
 'May be NULL: p_detail.';
-REVOKE ALL ON PROCEDURE omd_lineage.restate FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.restate TO omd_runner;

@@ -23,5 +23,4 @@ $leave_note$;
 COMMENT ON FUNCTION omd_lineage._leave_note IS
 'Leaves a note that the source p_topic_id is to be probed, for the next poll or step; with '
 'p_is_told schedulers are notified. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._leave_note FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._leave_note TO omd_runner, omd_admin;

@@ -73,5 +73,4 @@ COMMENT ON FUNCTION omd_lineage._move_source IS
 'TRIGGER). p_is_whole: all rows of its instant are there, which is news too. Returns TRUE when it '
 'has moved, and FALSE when it is there already or when another '
 'session moves it. Locks: the offset, without waiting.';
-REVOKE ALL ON FUNCTION omd_lineage._move_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._move_source TO omd_runner, omd_admin;

@@ -113,5 +113,4 @@ COMMENT ON FUNCTION omd_lineage._probe_source IS
 'they may not be. p_is_step: a step asks, so that what is wrong with the source is looked for only '
 'once a minute. Errors: OM206: the source can''t be read by blocks; OM212: it is locked. Locks: '
 'the table, ACCESS SHARE, and the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._probe_source FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._probe_source TO omd_runner, omd_admin;

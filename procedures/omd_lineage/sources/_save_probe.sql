@@ -47,5 +47,4 @@ $save_probe$;
 COMMENT ON FUNCTION omd_lineage._save_probe IS
 'Saves p_new, what a probe has seen of a source, unless another session is saving another probe of'
 ' it. Locks: the row, without waiting.';
-REVOKE ALL ON FUNCTION omd_lineage._save_probe FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._save_probe TO omd_runner, omd_admin;

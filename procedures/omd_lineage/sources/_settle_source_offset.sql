@@ -45,4 +45,3 @@ COMMENT ON FUNCTION omd_lineage._settle_source_offset IS
 'Returns where the offset of a topic comes from: p_source_offset, or by default what its kind '
 'p_source_kind_code says. p_given: what was asked for now. p_is_source: it depends on nothing. '
 'Errors: OM013: what was asked for does not fit. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._settle_source_offset FROM PUBLIC;

@@ -56,4 +56,3 @@ COMMENT ON FUNCTION omd_lineage._source_kind IS
 'topic reads by p_pos_column. p_source_offset and p_source_pos_column: what the source has that '
 'is registered for it. p_is_made_by_topic: it is the destination of a topic. Locks: the rows of '
 'its Modules.';
-REVOKE ALL ON FUNCTION omd_lineage._source_kind FROM PUBLIC;

@@ -37,5 +37,4 @@ END;
 COMMENT ON FUNCTION omd_lineage._sources_to_probe IS
 'Returns every active source that a look can move, or that has a greatest age, in the order in '
 'which they are probed. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._sources_to_probe FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._sources_to_probe TO omd_runner;

@@ -55,5 +55,4 @@ $sources_to_watch$;
 COMMENT ON FUNCTION omd_lineage._sources_to_watch IS
 'Returns active sources that no look moves and that were not looked at since p_before, p_limit at '
 'most: those first that were never looked at, then those whose look was longest ago. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._sources_to_watch FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._sources_to_watch TO omd_runner;

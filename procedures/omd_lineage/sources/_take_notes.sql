@@ -30,5 +30,4 @@ $take_notes$;
 COMMENT ON FUNCTION omd_lineage._take_notes IS
 'Deletes the notes of the source p_topic_id and returns whether there were any, so that the caller'
 ' probes it. Nothing is done while another session moves the offset. Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._take_notes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._take_notes TO omd_runner, omd_admin;

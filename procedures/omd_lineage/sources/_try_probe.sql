@@ -247,5 +247,4 @@ COMMENT ON FUNCTION omd_lineage._try_probe IS
 'on. Returns p_is_moved, whether the offset has moved; p_error, the error that prevented it; '
 'p_is_cancelled, whether the statement was cancelled meanwhile, which POLL has to raise. Locks: '
 'the table, ACCESS SHARE, and the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._try_probe FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._try_probe TO omd_runner, omd_admin;

@@ -48,4 +48,3 @@ COMMENT ON FUNCTION omd_lineage.note_rows IS
 'the row. A role that writes to the table needs omd_runner. Errors: OM005: the trigger has no '
 'argument; OM015: the argument of the trigger is not a registered source. Locks: the offset, '
 'without waiting, until the transaction ends.';
-REVOKE ALL ON FUNCTION omd_lineage.note_rows FROM PUBLIC;

@@ -83,5 +83,4 @@ COMMENT ON PROCEDURE omd_lineage.probe_sources IS
 'Outside a transaction block it commits after each source. Errors: 57014: it was cancelled; what '
 'it has done before stays, where it commits. Locks: each table in turn, ACCESS SHARE, for which it'
 ' waits 100 ms at most; the offsets that move. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lineage.probe_sources FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.probe_sources TO omd_runner;

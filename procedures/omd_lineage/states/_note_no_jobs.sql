@@ -67,5 +67,4 @@ COMMENT ON FUNCTION omd_lineage._note_no_jobs IS
 'sets its attempts to 0. When p_is_quiet is true and the topic has advance_when_quiet, its offset '
 'moves to p_upto, and with p_is_whole behind all rows of that instant; else the topic pauses '
 'until there is news. Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._note_no_jobs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._note_no_jobs TO omd_runner;

@@ -23,5 +23,4 @@ $note_unreadable$;
 COMMENT ON FUNCTION omd_lineage._note_unreadable IS
 'Records that the base table of the topic p_topic_id can''t be read now, and why (p_detail): the '
 'topic is looked at again after a pause. Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._note_unreadable FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._note_unreadable TO omd_runner;

@@ -23,5 +23,4 @@ END;
 COMMENT ON FUNCTION omd_lineage._shown_state IS
 'Returns the state p_state of a topic that has failed p_attempts times as the caller may see it. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._shown_state FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._shown_state TO omd_reader;

@@ -16,5 +16,4 @@ END;
 
 COMMENT ON FUNCTION omd_lineage._state_of IS
 'Returns the state of the topic p_topic_id as the caller may see it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._state_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._state_of TO omd_runner, omd_admin;

@@ -28,5 +28,4 @@ $write_state$;
 
 COMMENT ON FUNCTION omd_lineage._write_state IS
 'Writes p_state as the state of the topic p_topic_id if it has changed. Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._write_state FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._write_state TO omd_runner, omd_admin;

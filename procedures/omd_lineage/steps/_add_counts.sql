@@ -27,5 +27,4 @@ END;
 COMMENT ON FUNCTION omd_lineage._add_counts IS
 'Returns the counts of p_left and p_right (JSON objects of numbers), added key by key. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_lineage._add_counts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._add_counts TO omd_runner;

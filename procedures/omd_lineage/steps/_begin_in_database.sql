@@ -47,5 +47,4 @@ COMMENT ON PROCEDURE omd_lineage._begin_in_database IS
 'p_execution_context. Returns p_outcome, p_module_instance_id, p_reason and p_detail of '
 'begin_step, and p_executable, which processes the block. Errors: those of begin_step. Locks: as '
 'begin_step.';
-REVOKE ALL ON PROCEDURE omd_lineage._begin_in_database FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._begin_in_database TO omd_runner;

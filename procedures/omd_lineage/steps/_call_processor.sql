@@ -50,5 +50,4 @@ COMMENT ON PROCEDURE omd_lineage._call_processor IS
 'updated: as it has said with omd.tell_row_counts (p_told), else the rows of p_table_code with '
 'p_module_instance_id in p_insert_instance_column, of which p_nulls has the number of NULLs for '
 'each column that has any. Locks: what the procedure takes.';
-REVOKE ALL ON PROCEDURE omd_lineage._call_processor FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._call_processor TO omd_runner;

@@ -194,5 +194,4 @@ COMMENT ON FUNCTION omd_lineage._claim_topic IS
 'OM005: p_topic or p_engine is NULL; OM014: the isolation level is not read committed; OM015: '
 'p_topic is not registered; OM208: it has no steps on p_engine. Locks: the offset, without '
 'waiting.';
-REVOKE ALL ON FUNCTION omd_lineage._claim_topic FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._claim_topic TO omd_runner;

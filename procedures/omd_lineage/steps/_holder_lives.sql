@@ -22,5 +22,4 @@ $holder_lives$;
 COMMENT ON FUNCTION omd_lineage._holder_lives IS
 'Returns whether p_hostid, which runs p_module_instance_id for a topic, still holds the topic. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._holder_lives FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._holder_lives TO omd_reader;

@@ -143,5 +143,4 @@ COMMENT ON FUNCTION omd_lineage._insert_transform IS
 'of NULLs for each column that has any, and of rows for which a check of the view is false. '
 'Errors: OM207: the view or the table is missing, or the table lacks a column of the view. Locks: '
 'the rows.';
-REVOKE ALL ON FUNCTION omd_lineage._insert_transform FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._insert_transform TO omd_runner;

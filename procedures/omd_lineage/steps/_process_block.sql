@@ -179,5 +179,4 @@ COMMENT ON PROCEDURE omd_lineage._process_block IS
 'OM118: rows refer to what a RELOAD would remove; OM207: a transform does not fit the destination;'
 ' OM213: it does not read the base table by blocks; those of the SQL. Locks: what the SQL takes; '
 'at the end the offset.';
-REVOKE ALL ON PROCEDURE omd_lineage._process_block FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._process_block TO omd_runner;

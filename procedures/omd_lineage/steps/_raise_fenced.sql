@@ -40,5 +40,4 @@ $raise_fenced$;
 COMMENT ON FUNCTION omd_lineage._raise_fenced IS
 'Refuses the step p_module_instance_id with the plan p_plan_number. Errors: OM004: there is no '
 'such instance of a topic; OM108: the step does not hold its topic any more. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._raise_fenced FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._raise_fenced TO omd_runner;

@@ -37,4 +37,3 @@ $record_runs$;
 COMMENT ON FUNCTION omd_lineage._record_runs IS
 'Records the runs whose rows the step p_module_instance_id reads, where the base table of the '
 'topic p_topic_id is one of the lake; the others are the ends of its block. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._record_runs FROM PUBLIC;

@@ -22,5 +22,4 @@ $rows_of_step$;
 
 COMMENT ON FUNCTION omd_lineage._rows_of_step IS
 'Returns how many rows the step p_module_instance_id has written, as its log says. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._rows_of_step FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._rows_of_step TO omd_runner;

@@ -73,5 +73,4 @@ COMMENT ON FUNCTION omd_lineage._start_step IS
 'planned before (p_is_planned), p_row_count, p_is_full, p_min_ts, p_max_id, p_waited_for and '
 'p_is_whole are recorded with it. Returns the plan number, the only one under which the offset '
 'may move. Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._start_step FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._start_step TO omd_runner;

@@ -22,5 +22,4 @@ $topic_of$;
 
 COMMENT ON FUNCTION omd_lineage._topic_of IS
 'Returns the topic whose steps are the runs of the Module p_module_code. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._topic_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._topic_of TO omd_runner;

@@ -43,5 +43,4 @@ COMMENT ON PROCEDURE omd_lineage.begin_run IS
 'it: p_batch_instance_id and p_execution_context go in; p_outcome, p_module_instance_id, '
 'p_executable and p_detail are the answer. Errors: those of begin_step, 57014. Locks: as '
 'begin_step.';
-REVOKE ALL ON PROCEDURE omd_lineage.begin_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.begin_run TO omd_runner;

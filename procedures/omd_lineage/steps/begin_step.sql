@@ -216,5 +216,4 @@ COMMENT ON PROCEDURE omd_lineage.begin_step IS
 'rollback. See docs/explanation/lineage.md. May be NULL: p_module_instance_id, '
 'p_processing_indicator, p_instance_array, p_reason, p_plan_number, p_start_pos, p_start_id, '
 'p_end_pos, p_end_id, p_detail.';
-REVOKE ALL ON PROCEDURE omd_lineage.begin_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.begin_step TO omd_runner;

@@ -58,5 +58,4 @@ COMMENT ON PROCEDURE omd_lineage.commit_step IS
 ' any more; OM114: rows of facts that it read are taken back. Locks: what it read of facts, beside '
 'readers; the offset; the instance row. Call again when the answer was lost; OM101 with '
 'execution_status_code S says that it is done.';
-REVOKE ALL ON PROCEDURE omd_lineage.commit_step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.commit_step TO omd_runner;

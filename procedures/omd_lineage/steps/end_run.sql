@@ -30,5 +30,4 @@ COMMENT ON PROCEDURE omd_lineage.end_run IS
 'For rooms: Releases the topic of the step p_module_instance_id, which has ended with '
 'p_execution_status_code. p_is_more: its block was full, or was taken again. Locks: the offset '
 'after a failure.';
-REVOKE ALL ON PROCEDURE omd_lineage.end_run FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.end_run TO omd_runner;

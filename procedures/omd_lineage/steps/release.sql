@@ -32,5 +32,4 @@ COMMENT ON PROCEDURE omd_lineage.release IS
 'more, and the next step takes the same block. The same as SET hostid = ''''. Errors: OM005: '
 'p_topic is NULL; OM015: it is not registered. Locks: the offset. See '
 'docs/explanation/lineage.md. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lineage.release FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.release TO omd_admin;

@@ -71,5 +71,4 @@ COMMENT ON PROCEDURE omd_lineage.step IS
 'it has no steps in the database; 57014: it was cancelled, which is recorded. Locks: the offset '
 'and the Module row while it begins; what the transforms take. See docs/explanation/lineage.md. '
 'May be NULL: p_module_instance_id, p_rows, p_detail.';
-REVOKE ALL ON PROCEDURE omd_lineage.step FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.step TO omd_runner;

@@ -120,4 +120,3 @@ $check_topic$;
 COMMENT ON PROCEDURE omd_lineage._check_topic IS
 'Checks the definition p_new of a topic. Errors: OM013: an argument has a value that is not '
 'allowed. Locks: none.';
-REVOKE ALL ON PROCEDURE omd_lineage._check_topic FROM PUBLIC;

@@ -17,5 +17,4 @@ END;
 
 COMMENT ON FUNCTION omd_lineage._inserts_only IS
 'Returns whether the steps of the topic p_topic insert rows and replace none. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._inserts_only FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._inserts_only TO omd_runner, omd_admin;

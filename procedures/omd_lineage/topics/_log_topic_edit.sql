@@ -28,4 +28,3 @@ $log_topic_edit$;
 COMMENT ON FUNCTION omd_lineage._log_topic_edit IS
 'Trigger: writes the definition of a topic to omd_lineage.topic_history when it has changed. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._log_topic_edit FROM PUBLIC;

@@ -107,4 +107,3 @@ COMMENT ON PROCEDURE omd_lineage._register_topic_module IS
 'the column that tells the run; OM111: another target while a rollback is pending; OM204: another '
 'platform than that of a companion; OM209: nothing is known that would undo a load of its table '
 'format; OM210: a schema of OMD or PostgreSQL. Locks: the Module row.';
-REVOKE ALL ON PROCEDURE omd_lineage._register_topic_module FROM PUBLIC;

@@ -84,4 +84,3 @@ COMMENT ON FUNCTION omd_lineage._require_one_kind IS
 ' has a dependency or an argument that needs a time, or reads a lake table and is not on Spark. A '
 'source that is read by the id alone from now on loses its offset. Errors: OM211: it is so. Locks:'
 ' the offset of the source.';
-REVOKE ALL ON FUNCTION omd_lineage._require_one_kind FROM PUBLIC;

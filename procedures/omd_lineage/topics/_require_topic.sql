@@ -42,5 +42,4 @@ $require_topic$;
 COMMENT ON FUNCTION omd_lineage._require_topic IS
 'Returns the topic_id of the topic p_topic, however its table is spelled. Errors: OM005: p_topic '
 'is NULL; OM015: it is not registered. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._require_topic FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._require_topic TO omd_runner, omd_admin;

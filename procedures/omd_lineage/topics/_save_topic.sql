@@ -337,5 +337,4 @@ COMMENT ON PROCEDURE omd_lineage._save_topic IS
 'insert all rows of its base table and rows that its table holds may be of these, and '
 'p_former_pos and p_former_id, the offset that p_start_pos has replaced. The other parameters and '
 'the errors are those of register_topic. Locks: other registrations; the offset; the Module row.';
-REVOKE ALL ON PROCEDURE omd_lineage._save_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage._save_topic TO omd_admin;

@@ -36,4 +36,3 @@ COMMENT ON FUNCTION omd_lineage._topic_parts IS
 'needs it) into p_table_code, p_tag and p_shard. p_table_code and p_canonical_topic, the whole '
 'name, are spelled as PostgreSQL prints the table, and are NULL when it is not such a name. Locks:'
 ' none.';
-REVOKE ALL ON FUNCTION omd_lineage._topic_parts FROM PUBLIC;

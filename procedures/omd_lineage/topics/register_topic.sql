@@ -174,5 +174,4 @@ COMMENT ON PROCEDURE omd_lineage.register_topic IS
 'p_start_pos; OM216: a destination that holds rows, without p_start_pos. Locks: other '
 'registrations; the Module row. See docs/explanation/lineage.md. Call again when the answer was '
 'lost.';
-REVOKE ALL ON PROCEDURE omd_lineage.register_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.register_topic TO omd_admin;

@@ -86,5 +86,4 @@ COMMENT ON PROCEDURE omd_lineage.remove_topic IS
 'runs, without p_leave_rows; OM208: a run of it executes, somebody holds it, or another topic '
 'depends on it alone. Locks: other registrations; the offset, which a step that begins holds. Call'
 ' again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lineage.remove_topic FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.remove_topic TO omd_admin;

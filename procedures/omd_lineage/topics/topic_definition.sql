@@ -54,5 +54,4 @@ COMMENT ON FUNCTION omd_lineage.topic_definition IS
 'rows of base_table. Errors: OM005: p_topic is NULL; OM015: it is not registered; those of the '
 'room of base_table, where it keeps no changes. Locks: none. May be NULL: module_code, processor, '
 'base_table, source_code, block_view.';
-REVOKE ALL ON FUNCTION omd_lineage.topic_definition FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.topic_definition TO omd_reader;

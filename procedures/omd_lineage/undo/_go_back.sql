@@ -65,4 +65,3 @@ COMMENT ON FUNCTION omd_lineage._go_back IS
 'Sets the offset of the topic p_topic_id back to p_back, since rows from there on are undone, and '
 'warns when others have read them. Returns the instances that have read blocks beyond p_back and '
 'are not in p_pending_array, which the begin undoes anyway. Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._go_back FROM PUBLIC;

@@ -62,5 +62,4 @@ COMMENT ON FUNCTION omd_lineage._open_runs IS
 'p_module_code and p_instance_array, the runs whose rows are not undone yet, of which '
 'p_succeeded_array have succeeded. Errors: OM208: a run of it executes, or somebody holds it. '
 'Locks: the offset.';
-REVOKE ALL ON FUNCTION omd_lineage._open_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._open_runs TO omd_runner;

@@ -50,4 +50,3 @@ COMMENT ON FUNCTION omd_lineage._readers IS
 'Returns the topics downstream of p_topic_id that have read positions in (p_start, p_end], with '
 'their distance (1: directly), the number of their steps that have, and the first and the last of '
 'these. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._readers FROM PUBLIC;

@@ -22,5 +22,4 @@ $undo_later$;
 
 COMMENT ON FUNCTION omd_lineage._undo_later IS
 'Lets the next begin undo the steps p_instance_array. Locks: the instances.';
-REVOKE ALL ON FUNCTION omd_lineage._undo_later FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._undo_later TO omd_runner;

@@ -47,5 +47,4 @@ COMMENT ON FUNCTION omd_lineage._undo_preview IS
 'Returns what the next step of the topic p_topic_id undoes because an administrator has set R: '
 '(p_start_pos, p_start_id), to where the offset goes back, and p_detail, the Module Instances and '
 'the topics that have read their rows; NULLs when nothing succeeded is to be undone. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage._undo_preview FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage._undo_preview TO omd_runner, omd_admin;

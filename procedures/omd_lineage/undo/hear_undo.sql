@@ -86,4 +86,3 @@ COMMENT ON FUNCTION omd_lineage.hear_undo IS
 'p_from on after the Module Instance p_module_instance_id: the Module and the name of each '
 '(reader), by which table it reads them, whether each run replaces all of its rows, whether its '
 'windows are positions of these rows, and the call that makes its rows again. Locks: none.';
-REVOKE ALL ON FUNCTION omd_lineage.hear_undo FROM PUBLIC;

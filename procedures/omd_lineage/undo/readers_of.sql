@@ -89,5 +89,4 @@ COMMENT ON FUNCTION omd_lineage.readers_of IS
 'that has read, in all rooms. Errors: OM004: there is no such instance; OM005: '
 'p_module_instance_id is NULL. Locks: none. See docs/explanation/lineage.md. Call again when the '
 'answer was lost.';
-REVOKE ALL ON FUNCTION omd_lineage.readers_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_lineage.readers_of TO omd_reader;

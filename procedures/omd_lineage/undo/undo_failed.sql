@@ -64,5 +64,4 @@ COMMENT ON PROCEDURE omd_lineage.undo_failed IS
 'column that the rollback needs; OM208: a run of it executes, somebody holds it, or a step that '
 'succeeded is to be undone. Locks: the offset; the Module row; the target rows. May be NULL: '
 'p_module_instance_id. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_lineage.undo_failed FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_lineage.undo_failed TO omd_runner;

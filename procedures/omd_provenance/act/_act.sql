@@ -137,5 +137,4 @@ COMMENT ON PROCEDURE omd_provenance._act IS
 'rows that went and came back; no run, and what must be locked, when more is concerned by now. '
 'Errors: OM190, OM191, OM192. Locks: rows of the targets; Modules that read something else since '
 'they were looked at.';
-REVOKE ALL ON PROCEDURE omd_provenance._act FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance._act TO omd_admin;

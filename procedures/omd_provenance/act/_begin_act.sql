@@ -27,5 +27,4 @@ $begin_act$;
 COMMENT ON FUNCTION omd_provenance._begin_act IS
 'Begins the run of the recall p_recall_id that undoes the runs of p_items, and returns its id. '
 'Locks: the row of its Module.';
-REVOKE ALL ON FUNCTION omd_provenance._begin_act FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._begin_act TO omd_admin;

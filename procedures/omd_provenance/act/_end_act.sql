@@ -111,5 +111,4 @@ COMMENT ON FUNCTION omd_provenance._end_act IS
 'rows that went and came back, with the plan, withdraws deliveries that are in the way, notes what '
 'must come again of p_items, and returns how many rows went and came back. Errors: OM190: other '
 'rows went than were planned. Locks: the recall.';
-REVOKE ALL ON FUNCTION omd_provenance._end_act FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._end_act TO omd_admin;

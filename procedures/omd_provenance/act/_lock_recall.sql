@@ -38,5 +38,4 @@ COMMENT ON FUNCTION omd_provenance._lock_recall IS
 'the Modules p_module_array that it concerns, and declares dead runs of these dead. Errors: '
 'OM014, OM090, OM193. Locks: the recall; what the rooms lock; the positions of what the runs '
 'wrote; the Modules; the instances.';
-REVOKE ALL ON FUNCTION omd_provenance._lock_recall FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._lock_recall TO omd_admin;

@@ -66,5 +66,4 @@ COMMENT ON FUNCTION omd_provenance._plan_difference IS
 'p_gone, JSON arrays of runs that are only in the one or the other with what happens to them: '
 'their ids; of a delivery without runs "delivery 7"; of a Module whose inputs are unknown its '
 'code. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._plan_difference FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._plan_difference TO omd_admin;

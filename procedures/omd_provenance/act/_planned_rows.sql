@@ -31,5 +31,4 @@ $planned_rows$;
 COMMENT ON FUNCTION omd_provenance._planned_rows IS
 'Returns how many rows each run of the plan of the recall p_recall_id has, as '
 'omd_provenance._row_positions takes it: {run: {oid of the table: rows}}. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._planned_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._planned_rows TO omd_admin;

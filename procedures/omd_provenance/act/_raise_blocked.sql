@@ -25,5 +25,4 @@ $raise_blocked$;
 
 COMMENT ON FUNCTION omd_provenance._raise_blocked IS
 'Raises OM191 for the recall p_recall_id, with what is in the way, p_blocked. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._raise_blocked FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._raise_blocked TO omd_admin;

@@ -40,5 +40,4 @@ $raise_changed$;
 COMMENT ON FUNCTION omd_provenance._raise_changed IS
 'Raises OM190 for the recall p_recall_id, whose plan has lost p_gone and to which p_come has come. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._raise_changed FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._raise_changed TO omd_admin;

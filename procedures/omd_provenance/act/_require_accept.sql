@@ -33,5 +33,4 @@ $require_accept$;
 COMMENT ON FUNCTION omd_provenance._require_accept IS
 'Refuses p_accept when one of its words is no action that needs consent. Errors: OM013. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_provenance._require_accept FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._require_accept TO omd_admin;

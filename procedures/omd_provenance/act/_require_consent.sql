@@ -70,5 +70,4 @@ COMMENT ON FUNCTION omd_provenance._require_consent IS
 'Refuses the plan p_items, as _plan has it, of the recall p_recall_id, when something is in the '
 'way, or when p_accept does not name an action that needs consent. Errors: OM191, OM192. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_provenance._require_consent FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._require_consent TO omd_admin;

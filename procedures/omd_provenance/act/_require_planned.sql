@@ -42,5 +42,4 @@ $require_planned$;
 COMMENT ON FUNCTION omd_provenance._require_planned IS
 'Returns the recall p_recall_id, which is planned and not executed. p_is_locked: its row is locked '
 'first. Errors: OM005, OM014, OM090, OM193. Locks: its row, with p_is_locked.';
-REVOKE ALL ON FUNCTION omd_provenance._require_planned FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._require_planned TO omd_admin;

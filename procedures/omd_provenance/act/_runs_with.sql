@@ -17,5 +17,4 @@ END;
 COMMENT ON FUNCTION omd_provenance._runs_with IS
 'Returns the runs with which the plan p_items, as _plan has it, does p_action, in its order. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._runs_with FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._runs_with TO omd_admin;

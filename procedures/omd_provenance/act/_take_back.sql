@@ -45,5 +45,4 @@ COMMENT ON FUNCTION omd_provenance._take_back IS
 'Takes the runs p_instance_array of the room p_room back, for the recall p_recall_id and its run '
 'p_recall_instance_id, with the rights of the caller. Returns the rows that went and came back, '
 'per run and table. Locks: what the room takes.';
-REVOKE ALL ON FUNCTION omd_provenance._take_back FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._take_back TO omd_admin;

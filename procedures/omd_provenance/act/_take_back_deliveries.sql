@@ -38,5 +38,4 @@ COMMENT ON FUNCTION omd_provenance._take_back_deliveries IS
 'p_recall_id and its run p_recall_instance_id, because of p_reason. Returns the rows that went and '
 'came back, per run and table. Errors: OM101: the run of the recall has not taken these on. Locks: '
 'what the room takes.';
-REVOKE ALL ON FUNCTION omd_provenance._take_back_deliveries FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._take_back_deliveries TO omd_admin;

@@ -40,5 +40,4 @@ COMMENT ON FUNCTION omd_provenance._wait_for_runs IS
 'Waits until no run of the Modules p_module_array executes and lives, at most until p_until. '
 'Returns those that the database still performs then, as a JSON array; NULL when nothing is at '
 'work. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._wait_for_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._wait_for_runs TO omd_admin;

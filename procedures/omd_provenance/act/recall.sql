@@ -113,5 +113,4 @@ COMMENT ON PROCEDURE omd_provenance.recall IS
 'that only in the act; OM192: p_accept does not name an action; OM193: it was executed; OM194: '
 'runs in the database are still at work. Locks: the recall; interfaces, offsets, positions, '
 'Modules, instances, in this order and each by id; the rows that go.';
-REVOKE ALL ON PROCEDURE omd_provenance.recall FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.recall TO omd_admin;

@@ -22,5 +22,4 @@ COMMENT ON PROCEDURE omd_provenance.wait_for_runs IS
 'p_wait, so that a plan made then is still that of the act. Errors: OM003, OM004, OM033, OM034: '
 'the target is there no more; OM005, OM014, OM090, OM190: nothing of its target stands any more; '
 'OM193. Locks: none.';
-REVOKE ALL ON PROCEDURE omd_provenance.wait_for_runs FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.wait_for_runs TO omd_admin;

@@ -50,5 +50,4 @@ $column_match$;
 COMMENT ON FUNCTION omd_provenance._column_match IS
 'Returns the condition that a row t of p_table has the key k in p_columns, {column: attribute}; '
 'the key has the attributes p_key of the types p_key_types. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._column_match FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._column_match TO omd_admin;

@@ -85,5 +85,4 @@ $erase$;
 COMMENT ON FUNCTION omd_provenance._erase IS
 'Erases p_subject, and what refers to it with p_with_references, and returns the items; '
 'p_with_statistics: from the statistics too. Errors: OM159. Locks: those of erase.';
-REVOKE ALL ON FUNCTION omd_provenance._erase FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._erase TO omd_admin;

@@ -118,5 +118,4 @@ $erase_rooms$;
 
 COMMENT ON FUNCTION omd_provenance._erase_rooms IS
 'Erases p_subject from the tables of the rooms, and returns the items. Locks: the rows.';
-REVOKE ALL ON FUNCTION omd_provenance._erase_rooms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._erase_rooms TO omd_admin;

@@ -127,5 +127,4 @@ COMMENT ON FUNCTION omd_provenance._erase_table IS
 'Erases p_subject from the table p_table_code, which has its key in p_columns, {column: '
 'attribute}: p_action DELETE or NULL; p_is_keyed: these are properties of its column omd_key. '
 'Returns the item. Locks: the rows.';
-REVOKE ALL ON FUNCTION omd_provenance._erase_table FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._erase_table TO omd_admin;

@@ -27,5 +27,4 @@ $erase_texts$;
 COMMENT ON FUNCTION omd_provenance._erase_texts IS
 'Masks p_texts wherever the rooms keep what people and errors have said, and returns the items. '
 'Locks: the rows.';
-REVOKE ALL ON FUNCTION omd_provenance._erase_texts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._erase_texts TO omd_admin;

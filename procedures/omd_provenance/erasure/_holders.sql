@@ -73,4 +73,3 @@ COMMENT ON FUNCTION omd_provenance._holders IS
 'Returns the tables that hold keys of p_subject: registered ones with their action, and those of '
 'its interface, NULL; the columns of each, {column: attribute of the key}, and it with all views '
 'over it that have them. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._holders FROM PUBLIC;

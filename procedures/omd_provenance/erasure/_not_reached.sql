@@ -65,5 +65,4 @@ $not_reached$;
 COMMENT ON FUNCTION omd_provenance._not_reached IS
 'Returns the tables that Modules, topics and stages make of the entities of p_subject, as far as '
 'it is known what they read, without p_reached. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._not_reached FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._not_reached TO omd_admin;

@@ -118,5 +118,4 @@ COMMENT ON FUNCTION omd_provenance._plan_erasure IS
 'what refers to it first, if p_with_references; their texts p_texts; and p_items of what refers '
 'and stays. Errors: OM159: readers are at work. Locks: the interface in both rooms, its position, '
 'against readers.';
-REVOKE ALL ON FUNCTION omd_provenance._plan_erasure FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._plan_erasure TO omd_admin;

@@ -27,5 +27,4 @@ $put_off$;
 COMMENT ON FUNCTION omd_provenance._put_off IS
 'Notes that p_keys are still to be erased from the lake table p_table_code, which has them in '
 'p_columns, by p_action, and returns the item. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._put_off FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._put_off TO omd_admin;

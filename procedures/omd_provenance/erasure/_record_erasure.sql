@@ -50,5 +50,4 @@ $record_erasure$;
 COMMENT ON FUNCTION omd_provenance._record_erasure IS
 'Writes the proof that p_subject was erased for p_reference, with p_items, and returns its number. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._record_erasure FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._record_erasure TO omd_admin;

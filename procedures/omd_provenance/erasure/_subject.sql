@@ -61,5 +61,4 @@ COMMENT ON FUNCTION omd_provenance._subject IS
 'Returns what the keys p_keys of the entity p_entity_code of the interface p_interface_code mean '
 'to the rooms. Errors: OM005: an argument is NULL, OM014: the isolation level is not read '
 'committed, OM092: there is no such entity, or p_keys is no list of its keys. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._subject FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._subject TO omd_admin;

@@ -75,4 +75,3 @@ $subject_unfit$;
 COMMENT ON FUNCTION omd_provenance._subject_unfit IS
 'Returns why the table p_table_code, whose columns p_columns hold a key of the attributes p_key, '
 'can''t be erased by p_action; NULL: it can. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._subject_unfit FROM PUBLIC;

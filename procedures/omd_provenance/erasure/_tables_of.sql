@@ -38,5 +38,4 @@ $tables_of$;
 COMMENT ON FUNCTION omd_provenance._tables_of IS
 'Returns the tables of users that hold keys of p_subject, with the columns, {column: attribute}, '
 'and what is to be done; is_keyed: the columns are properties of omd_key. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._tables_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._tables_of TO omd_admin;

@@ -81,4 +81,3 @@ COMMENT ON FUNCTION omd_provenance._targets IS
 'Returns the entities of the interface p_interface_code whose rows belong to a key of the entity '
 'p_entity_code, with the columns that hold its key p_key, [{"entity", "columns"}], and those that '
 'refer to one of these without belonging to it. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._targets FROM PUBLIC;

@@ -28,5 +28,4 @@ $try_erase$;
 COMMENT ON FUNCTION omd_provenance._try_erase IS
 'Erases p_subject, as _erase does with p_with_references and p_with_statistics, takes it back and '
 'returns the items. Errors: OM159. Locks: none are left.';
-REVOKE ALL ON FUNCTION omd_provenance._try_erase FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._try_erase TO omd_admin;

@@ -61,5 +61,4 @@ COMMENT ON PROCEDURE omd_provenance.erase IS
 'list of its keys; OM159: readers of the facts are at work. Locks: the interface in both rooms, '
 'its position, against readers; the rows; the tables touched, against DDL. Call again when the '
 'answer was lost: what is gone has 0 rows then.';
-REVOKE ALL ON PROCEDURE omd_provenance.erase FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.erase TO omd_admin;

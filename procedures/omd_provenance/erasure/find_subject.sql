@@ -34,5 +34,4 @@ COMMENT ON FUNCTION omd_provenance.find_subject IS
 'that erase reaches. Errors: OM005: an argument is NULL; OM014: the isolation level is not read '
 'committed; OM092: there is no such entity, or p_keys is no list of its keys; OM159: readers of '
 'the facts are at work. Locks: those of erase, until it returns.';
-REVOKE ALL ON FUNCTION omd_provenance.find_subject FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.find_subject TO omd_admin;

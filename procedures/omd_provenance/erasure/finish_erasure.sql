@@ -63,5 +63,4 @@ COMMENT ON PROCEDURE omd_provenance.finish_erasure IS
 'rewritten, and that its former files are gone: p_row_count rows of p_key_count keys were in it. '
 'The keys are forgotten; the erasure is DONE with its last table. Errors: OM005: an argument is '
 'NULL. Locks: the erasure. Call again when the answer was lost.';
-REVOKE ALL ON PROCEDURE omd_provenance.finish_erasure FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.finish_erasure TO omd_admin;

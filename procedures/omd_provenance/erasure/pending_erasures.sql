@@ -38,5 +38,4 @@ COMMENT ON FUNCTION omd_provenance.pending_erasures IS
 'For the driver: Returns what the erasure p_erasure_id has still to take out of lake tables: each '
 'table with the columns that hold the key, {column: attribute}, the action, and the keys. No row: '
 'nothing. Errors: OM005: p_erasure_id is NULL; OM092: there is no such erasure. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance.pending_erasures FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.pending_erasures TO omd_admin;

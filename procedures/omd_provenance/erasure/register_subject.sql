@@ -87,5 +87,4 @@ COMMENT ON PROCEDURE omd_provenance.register_subject IS
 'second call replaces it. Errors: OM005: an argument is NULL; OM092: there is no such entity; '
 'OM292: the table or the columns are not there, are no table of a user, or can''t be erased so. '
 'Locks: the row.';
-REVOKE ALL ON PROCEDURE omd_provenance.register_subject FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.register_subject TO omd_admin;

@@ -61,5 +61,4 @@ COMMENT ON FUNCTION omd_provenance._decision_inputs IS
 'Returns where the records are that the calls were given which made the row p_record of the run '
 'p_module_instance_id: per call and link its source, the arrivals, what of them is kept, and the '
 'columns of the source that may name a run. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._decision_inputs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._decision_inputs TO omd_data_reader;

@@ -98,5 +98,4 @@ $decision_steps$;
 COMMENT ON FUNCTION omd_provenance._decision_steps IS
 'Returns the steps DECISION and RULE of omd_provenance.explain for the row p_record, which the run '
 'p_module_instance_id wrote; none where it is no run of a stage. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._decision_steps FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._decision_steps TO omd_data_reader;

@@ -34,5 +34,4 @@ COMMENT ON FUNCTION omd_provenance._deliveries_of IS
 'Returns the delivery of each run among p_instance_array that has one, the entity that it brought '
 '(NULL: it brought several), and what it did with it: load_kind DELIVERY, LOAD, RESYNC (without a '
 'delivery), CRUD or EXPORT. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._deliveries_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._deliveries_of TO omd_data_reader;

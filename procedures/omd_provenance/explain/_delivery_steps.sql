@@ -145,5 +145,4 @@ COMMENT ON FUNCTION omd_provenance._delivery_steps IS
 'runs p_instance_array, at most 20, the newest first. p_entity_code, p_key and p_column: the row '
 'and its column; NULL: a row that has no key of a delivery. p_file_no and p_line: its place; NULL: '
 'not known. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._delivery_steps FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._delivery_steps TO omd_data_reader;

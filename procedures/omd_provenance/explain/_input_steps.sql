@@ -96,5 +96,4 @@ COMMENT ON FUNCTION omd_provenance._input_steps IS
 'Returns the steps INPUT of omd_provenance.explain for the row p_record, which the run '
 'p_module_instance_id wrote: each record that the rules were given, at most 50 of a link, with the '
 'run that wrote it. Locks: ACCESS SHARE on the sources.';
-REVOKE ALL ON FUNCTION omd_provenance._input_steps FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._input_steps TO omd_data_reader;

@@ -50,5 +50,4 @@ COMMENT ON FUNCTION omd_provenance._place IS
 'Returns what p_table_code is (place_kind FACTS, LVL or TABLE) and how its row with the key p_key '
 'is read, with the column p_column as value, as of p_at (NULL: now); problem says why it can''t '
 'be. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._place FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._place TO omd_data_reader;

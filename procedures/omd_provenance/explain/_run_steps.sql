@@ -37,5 +37,4 @@ $run_steps$;
 COMMENT ON FUNCTION omd_provenance._run_steps IS
 'Returns the steps RUN and SOURCE of omd_provenance.explain: the run p_module_instance_id, and the '
 '50 nearest that it has read. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._run_steps FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._run_steps TO omd_data_reader;

@@ -97,5 +97,4 @@ COMMENT ON FUNCTION omd_provenance._versions IS
 'column p_column (NULL: none) as value, in the order of their time; is_it: it holds at p_at (NULL: '
 'now). Errors: OM093: there is not exactly one row, or the table can''t be explained. Locks: '
 'ACCESS SHARE on the table.';
-REVOKE ALL ON FUNCTION omd_provenance._versions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._versions TO omd_data_reader;

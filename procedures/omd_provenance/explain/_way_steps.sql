@@ -70,5 +70,4 @@ $way_steps$;
 COMMENT ON FUNCTION omd_provenance._way_steps IS
 'Returns what omd_provenance._run_steps does. p_way: as for omd_provenance._shown_way. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_provenance._way_steps FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._way_steps TO omd_data_reader;

@@ -17,5 +17,4 @@ END;
 COMMENT ON FUNCTION omd_provenance._written_at IS
 'Returns when the run p_module_instance_id ended, so that what it wrote stood; NULL where it has '
 'not ended, or is not kept. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._written_at FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._written_at TO omd_data_reader;

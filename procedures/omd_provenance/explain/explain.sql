@@ -236,5 +236,4 @@ COMMENT ON FUNCTION omd_provenance.explain IS
 'of when; NULL: now. Errors: OM005: an argument is NULL; OM093: the key does not find exactly one '
 'row, or the table can''t be explained. Locks: ACCESS SHARE on the tables. May be NULL: value, '
 'valid_from, valid_until, module_instance_id, delivery_id, file, line.';
-REVOKE ALL ON FUNCTION omd_provenance.explain FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.explain TO omd_data_reader;

@@ -37,5 +37,4 @@ END;
 COMMENT ON FUNCTION omd_provenance._could_see IS
 'Answers whether rows of the run p_source may have been visible when the run p_reader read. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_provenance._could_see FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._could_see TO omd_reader;

@@ -103,5 +103,4 @@ COMMENT ON FUNCTION omd_provenance._looks_of_runs IS
 'Returns the tables that hold rows of the runs p_instance_array and that others read by windows: '
 'the columns of positions, those of stamps, the runs, and the bounds of the windows in order. Runs '
 'that are undone are left out. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._looks_of_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._looks_of_runs TO omd_reader, omd_data_reader;

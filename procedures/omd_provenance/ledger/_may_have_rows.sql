@@ -31,5 +31,4 @@ END;
 COMMENT ON FUNCTION omd_provenance._may_have_rows IS
 'Answers whether the run p_run of the Module p_module may have written rows that others have '
 'seen. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._may_have_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._may_have_rows TO omd_reader;

@@ -56,5 +56,4 @@ COMMENT ON FUNCTION omd_provenance._positions_of_runs IS
 'relation (the oid of the table) and what omd_provenance._row_positions answers, which is NULL '
 'where nobody knows. Runs that are undone are left out. p_known: as there. Locks: none but those '
 'of reading.';
-REVOKE ALL ON FUNCTION omd_provenance._positions_of_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._positions_of_runs TO omd_reader, omd_data_reader;

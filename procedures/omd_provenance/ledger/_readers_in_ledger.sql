@@ -46,5 +46,4 @@ $readers_in_ledger$;
 COMMENT ON FUNCTION omd_provenance._readers_in_ledger IS
 'Returns what omd_provenance.direct_readers does. p_positions: where the rows of these runs are, '
 'as omd_provenance._positions_of_runs answers it; of others nobody knows. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._readers_in_ledger FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._readers_in_ledger TO omd_reader, omd_data_reader;

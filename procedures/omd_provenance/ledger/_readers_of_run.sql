@@ -137,5 +137,4 @@ COMMENT ON FUNCTION omd_provenance._readers_of_run IS
 'Returns the runs that have read, or may have read, rows of the run p_module_instance_id, as '
 'omd_provenance.direct_readers does. p_all: also those that do not stand; p_positions: as for '
 'omd_provenance._window_readers. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._readers_of_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._readers_of_run TO omd_reader;

@@ -26,5 +26,4 @@ $require_run$;
 
 COMMENT ON FUNCTION omd_provenance._require_run IS
 'Raises an error unless p_module_instance_id is a run. Errors: OM004, OM005. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._require_run FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._require_run TO omd_reader, omd_data_reader;

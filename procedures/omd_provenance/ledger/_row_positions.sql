@@ -143,5 +143,4 @@ COMMENT ON FUNCTION omd_provenance._row_positions IS
 'read, or the setting omd.user_code is off. p_pos_column, p_id_column: the columns of positions. '
 'p_pos_bounds, p_id_bounds: the bounds of the windows, in order. p_known: how many rows each run '
 'has, {run: {oid of the table: rows}}; NULL: that is not known. Locks: none but those of reading.';
-REVOKE ALL ON FUNCTION omd_provenance._row_positions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._row_positions TO omd_reader, omd_data_reader;

@@ -39,5 +39,4 @@ COMMENT ON FUNCTION omd_provenance._runs_within IS
 'Returns what readers_of does, or with p_is_up what sources_of does, at most p_depth steps far '
 '(NULL: all the way), and no further once more than p_most runs are there (NULL: however many). '
 'Errors: OM004, OM005. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._runs_within FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._runs_within TO omd_reader;

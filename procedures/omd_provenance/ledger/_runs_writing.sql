@@ -57,4 +57,3 @@ $runs_writing$;
 COMMENT ON FUNCTION omd_provenance._runs_writing IS
 'Returns the runs that may have written rows of p_table_code which the run p_reader could see. '
 'p_all: also those that do not stand. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._runs_writing FROM PUBLIC;

@@ -41,5 +41,4 @@ COMMENT ON FUNCTION omd_provenance._sources_in_ledger IS
 'Returns what omd_provenance.direct_sources does. p_positions: where the rows of '
 'omd_provenance._writers_before are, as omd_provenance._positions_of_runs answers it; of others '
 'nobody knows. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._sources_in_ledger FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._sources_in_ledger TO omd_reader, omd_data_reader;

@@ -109,4 +109,3 @@ COMMENT ON FUNCTION omd_provenance._sources_of_run IS
 'Returns the runs whose rows the run p_module_instance_id has read, or may have read, as '
 'omd_provenance.direct_sources does. p_all: also those that do not stand; p_positions: as for '
 'omd_provenance._sources_in_ledger. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._sources_of_run FROM PUBLIC;

@@ -51,5 +51,4 @@ $_stale_runs$;
 
 COMMENT ON FUNCTION omd_provenance._stale_runs IS
 'Returns what the view omd_report.stale_runs shows. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._stale_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._stale_runs TO omd_reader;

@@ -35,5 +35,4 @@ END;
 COMMENT ON FUNCTION omd_provenance._stands IS
 'Answers whether the run p_run stands: it succeeded, is not undone and is not to be, and no later '
 'run has replaced all that it wrote. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._stands FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._stands TO omd_reader;

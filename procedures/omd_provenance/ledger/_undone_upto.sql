@@ -34,5 +34,4 @@ $undone_upto$;
 COMMENT ON FUNCTION omd_provenance._undone_upto IS
 'Returns the run that undid p_module_instance_id (p_undone_by; NULL: none did), and the newest run '
 'that may have read it before (p_upto). Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._undone_upto FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._undone_upto TO omd_reader;

@@ -78,5 +78,4 @@ COMMENT ON FUNCTION omd_provenance._walk IS
 'so on, or with p_is_up those that it has read, at most p_depth steps far (NULL: all the way), and '
 'no further once more than p_most runs are there (NULL: however many). p_all: also those that do '
 'not stand. Locks: none but those of reading.';
-REVOKE ALL ON FUNCTION omd_provenance._walk FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._walk TO omd_reader, omd_data_reader;

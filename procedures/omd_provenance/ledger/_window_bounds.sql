@@ -30,5 +30,4 @@ END;
 COMMENT ON FUNCTION omd_provenance._window_bounds IS
 'Returns the positions between which the window p_window lies: behind the first, and as far as the '
 'last. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._window_bounds FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._window_bounds TO omd_reader;

@@ -174,5 +174,4 @@ COMMENT ON FUNCTION omd_provenance._window_readers IS
 'cuts, by p_pos_column and p_id_column, NULL: by changes of facts; p_after_array, p_upto_array: '
 'the runs for which this is declared; p_positions: where its rows are, as '
 'omd_provenance._positions_of_runs answers it for this run, or NULL. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._window_readers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._window_readers TO omd_reader;

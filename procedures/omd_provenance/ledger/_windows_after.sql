@@ -49,5 +49,4 @@ $windows_after$;
 COMMENT ON FUNCTION omd_provenance._windows_after IS
 'Returns the windows of runs of the Module p_module_id whose run could see rows of the run p_run. '
 'The other parameters are those of omd_provenance._window_readers. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._windows_after FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._windows_after TO omd_reader;

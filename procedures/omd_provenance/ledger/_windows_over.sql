@@ -44,5 +44,4 @@ COMMENT ON FUNCTION omd_provenance._windows_over IS
 'Returns the windows of the Module p_module_id over the source p_source_code that hold the '
 'position p_id. p_all: all of them; else up to the first behind it that was not withdrawn. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._windows_over FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._windows_over TO omd_reader;

@@ -36,5 +36,4 @@ $writers_before$;
 COMMENT ON FUNCTION omd_provenance._writers_before IS
 'Returns the runs that may have written rows which one of the runs p_instance_array has read by '
 'their positions. p_all: also those that do not stand. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._writers_before FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._writers_before TO omd_reader, omd_data_reader;

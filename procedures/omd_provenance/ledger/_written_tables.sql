@@ -26,5 +26,4 @@ $written_tables$;
 COMMENT ON FUNCTION omd_provenance._written_tables IS
 'Returns the tables that the run p_module_instance_id may have written, as omd.base_tables names '
 'them. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._written_tables FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._written_tables TO omd_reader;

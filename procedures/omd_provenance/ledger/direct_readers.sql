@@ -37,5 +37,4 @@ COMMENT ON FUNCTION omd_provenance.direct_readers IS
 'knows it; else it may have. stands: the reader succeeded, is not undone and not replaced. p_all: '
 'also those that do not stand, such as runs at work. p_positions: where the rows of these runs '
 'are, as omd_provenance._positions_of_runs answers it; NULL: that is looked for. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance.direct_readers FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.direct_readers TO omd_reader, omd_data_reader;

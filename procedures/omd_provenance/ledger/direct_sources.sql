@@ -36,5 +36,4 @@ COMMENT ON FUNCTION omd_provenance.direct_sources IS
 'reader_instance_id has read module_instance_id through table_code. is_exact: the ledger knows it; '
 'else it may have. stands: the source succeeded, is not undone and not replaced. p_all: also those '
 'that do not stand. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance.direct_sources FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.direct_sources TO omd_reader, omd_data_reader;

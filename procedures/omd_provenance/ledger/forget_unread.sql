@@ -38,5 +38,4 @@ COMMENT ON FUNCTION omd_provenance.forget_unread IS
 'For rooms: forgets undone runs that no run that stands has read. omd.maintain_rooms calls it. '
 'Errors: OM018: another calls it. Locks: the rows of these runs; it passes over those that others '
 'hold.';
-REVOKE ALL ON FUNCTION omd_provenance.forget_unread FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.forget_unread TO omd_runner, omd_admin;

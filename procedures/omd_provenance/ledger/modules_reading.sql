@@ -41,4 +41,3 @@ $modules_reading$;
 COMMENT ON FUNCTION omd_provenance.modules_reading IS
 'For rooms: returns the Modules that may read one of the tables or views p_tables, whether they '
 'have run or not. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance.modules_reading FROM PUBLIC;

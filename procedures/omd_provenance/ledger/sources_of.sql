@@ -38,5 +38,4 @@ COMMENT ON FUNCTION omd_provenance.sources_of IS
 'not stand: runs undone, at work or failed, and reloads that a later one replaced. Errors: OM004: '
 'there is no such run; OM005: p_module_instance_id is NULL. Locks: none. See '
 'docs/explanation/provenance.md. Call again when the answer was lost.';
-REVOKE ALL ON FUNCTION omd_provenance.sources_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.sources_of TO omd_reader;

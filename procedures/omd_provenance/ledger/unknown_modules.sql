@@ -14,4 +14,3 @@ END;
 COMMENT ON FUNCTION omd_provenance.unknown_modules IS
 'For rooms: returns the Modules of which nobody knows what they read: kind SQL or JOB, nothing '
 'declared, looked up or recorded. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance.unknown_modules FROM PUBLIC;

@@ -40,5 +40,4 @@ $concern$;
 COMMENT ON FUNCTION omd_provenance._concern IS
 'Returns the runs that go by p_recall now, and the Modules that may not run meanwhile, each in the '
 'order of their ids. Errors: OM190: nothing of its target stands any more. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._concern FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._concern TO omd_admin;

@@ -38,5 +38,4 @@ COMMENT ON FUNCTION omd_provenance._effects IS
 'Returns what it would do to take back the runs p_instance_array, as each room says of its own: a '
 'row per run and table. p_is_counted: count rows; p_row_counts: those that are counted already, '
 '{run: {oid of the table: rows}}. It reads with the rights of the caller. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._effects FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._effects TO omd_admin;

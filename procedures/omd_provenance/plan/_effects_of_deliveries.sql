@@ -32,5 +32,4 @@ $effects_of_deliveries$;
 COMMENT ON FUNCTION omd_provenance._effects_of_deliveries IS
 'Returns what it would do to take back those of the runs p_instance_array that are deliveries or '
 'loads of the facts, as their rooms say. p_is_counted: count rows. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._effects_of_deliveries FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._effects_of_deliveries TO omd_admin;

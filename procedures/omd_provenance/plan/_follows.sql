@@ -31,5 +31,4 @@ $follows$;
 COMMENT ON FUNCTION omd_provenance._follows IS
 'Returns the runs that go with the runs p_instance_array by the rules of their rooms, and because '
 'of which. p_again_array: those that come again. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._follows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._follows TO omd_admin;

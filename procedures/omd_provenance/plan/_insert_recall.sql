@@ -35,5 +35,4 @@ $insert_recall$;
 
 COMMENT ON FUNCTION omd_provenance._insert_recall IS
 'Inserts a recall of p_target that is planned, for p_reason, and returns its id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._insert_recall FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._insert_recall TO omd_admin;

@@ -22,5 +22,4 @@ $loads_of$;
 COMMENT ON FUNCTION omd_provenance._loads_of IS
 'Returns the loads that the facts made of the deliveries of the runs p_instance_array. Locks: '
 'none.';
-REVOKE ALL ON FUNCTION omd_provenance._loads_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._loads_of TO omd_admin;

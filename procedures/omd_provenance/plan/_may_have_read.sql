@@ -25,5 +25,4 @@ $may_have_read$;
 COMMENT ON FUNCTION omd_provenance._may_have_read IS
 'Returns the runs that execute outside of the database, are none of p_instance_array, and may have '
 'read what these wrote, in the order of their ids. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._may_have_read FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._may_have_read TO omd_admin;

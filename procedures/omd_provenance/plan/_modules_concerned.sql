@@ -39,5 +39,4 @@ $modules_concerned$;
 COMMENT ON FUNCTION omd_provenance._modules_concerned IS
 'Returns the Modules of the runs p_instance_array, and all that may read a table that these have '
 'written, in the order of their ids. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._modules_concerned FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._modules_concerned TO omd_admin;

@@ -172,5 +172,4 @@ COMMENT ON FUNCTION omd_provenance._plan IS
 'p_awaits_correction: the target comes again. p_is_counted: rows are counted, with the rights of '
 'the caller. p_known: how many rows each run has, as omd_provenance._row_positions takes it. '
 'Errors: those of _runs_of_target. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._plan TO omd_admin;

@@ -200,5 +200,4 @@ COMMENT ON FUNCTION omd_provenance._reach IS
 'knows that exactly, which of the runs it has read directly, and row_counts: how many rows it has '
 'by its stamp, {oid of the table: rows}, as far as that was seen. p_known: the same of runs, by '
 'their ids, for omd_provenance._row_positions. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._reach FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._reach TO omd_admin;

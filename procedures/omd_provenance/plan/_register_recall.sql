@@ -39,4 +39,3 @@ $register_recall$;
 
 COMMENT ON FUNCTION omd_provenance._register_recall IS
 'Registers the built-in Module provenance.recall, if it is not there. Locks: its row.';
-REVOKE ALL ON FUNCTION omd_provenance._register_recall FROM PUBLIC;

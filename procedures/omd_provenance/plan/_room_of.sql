@@ -23,5 +23,4 @@ END;
 COMMENT ON FUNCTION omd_provenance._room_of IS
 'Returns the room that takes back a run of the Module p_module_code of the kind '
 'p_module_kind_code: CONTROL, LINEAGE, DECISION, FACTS or DELIVERY. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._room_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._room_of TO omd_admin;

@@ -105,5 +105,4 @@ COMMENT ON FUNCTION omd_provenance._runs_of_target IS
 'Returns the runs that p_target means, as _target has it, and that stand, in the order of their '
 'ids. Errors: OM003, OM004, OM033, OM034: there is no such thing; OM091: nothing of it stands. '
 'Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._runs_of_target FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._runs_of_target TO omd_admin;

@@ -27,5 +27,4 @@ $save_plan$;
 COMMENT ON FUNCTION omd_provenance._save_plan IS
 'Makes p_items, as _plan has them, the plan of the recall p_recall_id, which is not executed yet. '
 'Locks: its items.';
-REVOKE ALL ON FUNCTION omd_provenance._save_plan FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._save_plan TO omd_admin;

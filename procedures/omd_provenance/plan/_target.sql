@@ -71,5 +71,4 @@ COMMENT ON FUNCTION omd_provenance._target IS
 'Returns what is to be recalled as JSON: the one argument that was given, with p_since for '
 'p_agreement_code. Errors: OM005: none is given, or p_since is missing; OM013: more than one is '
 'given. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._target FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._target TO omd_admin;

@@ -26,5 +26,4 @@ $unknown_since$;
 COMMENT ON FUNCTION omd_provenance._unknown_since IS
 'Returns the newest run that stands of each Module whose inputs are unknown, if it began after the '
 'run p_module_instance_id. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._unknown_since FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._unknown_since TO omd_admin;

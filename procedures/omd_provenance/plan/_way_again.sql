@@ -20,5 +20,4 @@ END;
 
 COMMENT ON FUNCTION omd_provenance._way_again IS
 'Returns in words how something comes again that a room names p_comes_again. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._way_again FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._way_again TO omd_admin;

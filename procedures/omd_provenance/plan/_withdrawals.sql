@@ -24,5 +24,4 @@ $withdrawals$;
 COMMENT ON FUNCTION omd_provenance._withdrawals IS
 'Returns the deliveries that are not accepted yet and in the way of those of the runs '
 'p_again_array when these come again. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._withdrawals FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._withdrawals TO omd_admin;

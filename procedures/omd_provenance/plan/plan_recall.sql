@@ -52,5 +52,4 @@ COMMENT ON PROCEDURE omd_provenance.plan_recall IS
 'OM003, OM004, OM033, OM034: there is no such target; OM005: a target, p_reason or p_since is '
 'missing; OM013: more than one target; OM091: nothing of the target stands. Locks: Modules that '
 'read something else since they were looked at.';
-REVOKE ALL ON PROCEDURE omd_provenance.plan_recall FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.plan_recall TO omd_admin;

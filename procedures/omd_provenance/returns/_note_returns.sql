@@ -69,4 +69,3 @@ $note_returns$;
 COMMENT ON FUNCTION omd_provenance._note_returns IS
 'Notes in omd.module_return what the recall p_recall_id took back, by its items p_items, and must '
 'come again from outside. Locks: the rows of the Modules.';
-REVOKE ALL ON FUNCTION omd_provenance._note_returns FROM PUBLIC;

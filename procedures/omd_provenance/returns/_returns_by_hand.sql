@@ -27,5 +27,4 @@ $returns_by_hand$;
 
 COMMENT ON FUNCTION omd_provenance._returns_by_hand IS
 'Returns what recalls took back and a person must bring again. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._returns_by_hand FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._returns_by_hand TO omd_reader;

@@ -62,4 +62,3 @@ $upstream$;
 COMMENT ON FUNCTION omd_provenance._upstream IS
 'Returns the Modules of what the runs p_instance_array have read, directly or not, among the items '
 'p_items of a plan; those that have read of them in turn are left out, and their own. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._upstream FROM PUBLIC;

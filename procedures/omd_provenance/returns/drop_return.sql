@@ -68,5 +68,4 @@ COMMENT ON PROCEDURE omd_provenance.drop_return IS
 'isolation level is not read committed; OM090: there is no such entry; OM193: it was filled or '
 'dropped, or its delivery has not ended. Locks: of a delivery the interface, the location and the '
 'arrival; the entry. Call again when the answer was lost; OM193 with DROPPED says that it is done.';
-REVOKE ALL ON PROCEDURE omd_provenance.drop_return FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.drop_return TO omd_admin;

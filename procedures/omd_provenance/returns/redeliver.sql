@@ -39,5 +39,4 @@ COMMENT ON PROCEDURE omd_provenance.redeliver IS
 'is no such recall; OM232: the agreement is inactive, or not effective today. Locks: the '
 'interface, the entry, the delivery. Call again when the answer was lost. May be NULL: '
 'p_delivery_id, p_files.';
-REVOKE ALL ON PROCEDURE omd_provenance.redeliver FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE omd_provenance.redeliver TO omd_runner;

@@ -78,5 +78,4 @@ $analyze_empty$;
 COMMENT ON FUNCTION omd_provenance._analyze_empty IS
 'Makes the statistics of p_table, which has no row, those of a row without values, and returns why '
 'it could not; NULL: it could. Locks: it, against DDL.';
-REVOKE ALL ON FUNCTION omd_provenance._analyze_empty FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._analyze_empty TO omd_admin;

@@ -17,5 +17,4 @@ $family$;
 
 COMMENT ON FUNCTION omd_provenance._family IS
 'Returns what omd.table_family returns for p_table. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._family FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._family TO omd_admin;

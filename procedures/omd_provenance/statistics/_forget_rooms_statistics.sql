@@ -19,5 +19,4 @@ $forget_rooms_statistics$;
 COMMENT ON FUNCTION omd_provenance._forget_rooms_statistics IS
 'Does what _forget_statistics does to p_table_code and p_texts, with the rights of omd_owner. '
 'Locks: the table, against DDL.';
-REVOKE ALL ON FUNCTION omd_provenance._forget_rooms_statistics FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._forget_rooms_statistics TO omd_admin;

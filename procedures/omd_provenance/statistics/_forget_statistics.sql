@@ -93,5 +93,4 @@ $forget_statistics$;
 COMMENT ON FUNCTION omd_provenance._forget_statistics IS
 'Makes the statistics of the table p_table_code, its partitions and parents those of the rows that '
 'are left, and returns why it could not; NULL: it could. Locks: these, against DDL.';
-REVOKE ALL ON FUNCTION omd_provenance._forget_statistics FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._forget_statistics TO omd_admin;

@@ -59,5 +59,4 @@ COMMENT ON FUNCTION omd_provenance._forget_statistics_of IS
 'Makes the statistics of the tables that p_items name those of the rows that are left, and returns '
 'the items: not reached is a table whose statistics show one of p_texts still, or could. Locks: '
 'these tables, against DDL.';
-REVOKE ALL ON FUNCTION omd_provenance._forget_statistics_of FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._forget_statistics_of TO omd_admin;

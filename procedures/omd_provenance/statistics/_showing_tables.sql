@@ -26,5 +26,4 @@ $showing_tables$;
 
 COMMENT ON FUNCTION omd_provenance._showing_tables IS
 'Returns the tables of the rooms whose statistics show one of p_texts. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._showing_tables FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._showing_tables TO omd_admin;

@@ -41,5 +41,4 @@ $shown_statistics$;
 COMMENT ON FUNCTION omd_provenance._shown_statistics IS
 'Returns whether the statistics of the table p_table_code, its partitions and parents, as far as '
 'the session sees them, show one of p_texts that no row has. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._shown_statistics FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._shown_statistics TO omd_admin;

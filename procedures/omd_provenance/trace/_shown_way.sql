@@ -109,5 +109,4 @@ $shown_way$;
 COMMENT ON FUNCTION omd_provenance._shown_way IS
 'Returns what omd_provenance.trace does of the run p_module_instance_id and of the runs p_way, an '
 'array of objects with direction and what omd_provenance._walk answers. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._shown_way FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._shown_way TO omd_data_reader, omd_reader;

@@ -73,5 +73,4 @@ $trace$;
 COMMENT ON FUNCTION omd_provenance._trace IS
 'Returns what omd_provenance.trace does, in each direction the p_most nearest runs (NULL: all). '
 'Errors: OM004, OM005, OM006. Locks: none.';
-REVOKE ALL ON FUNCTION omd_provenance._trace FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance._trace TO omd_reader, omd_data_reader;

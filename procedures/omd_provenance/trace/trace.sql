@@ -50,5 +50,4 @@ COMMENT ON FUNCTION omd_provenance.trace IS
 'p_direction: UP, DOWN or BOTH. p_depth: how many steps far. Errors: OM004: there is no such run; '
 'OM005: an argument is NULL; OM006: p_direction or p_depth is unknown. Locks: none. May be NULL: '
 'because_of, delivery_id, delivery_status, files.';
-REVOKE ALL ON FUNCTION omd_provenance.trace FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.trace TO omd_reader;

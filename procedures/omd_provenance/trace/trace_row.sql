@@ -63,5 +63,4 @@ COMMENT ON FUNCTION omd_provenance.trace_row IS
 'OM005: an argument is NULL; OM006: p_direction or p_depth is unknown; OM093: the key does not '
 'find exactly one row, or it names no run. Locks: ACCESS SHARE on the table. May be NULL: '
 'because_of, delivery_id, delivery_status, files.';
-REVOKE ALL ON FUNCTION omd_provenance.trace_row FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION omd_provenance.trace_row TO omd_data_reader;
