@@ -291,7 +291,7 @@ def _routines(connection: Connection, schema: str) -> Iterator[Routine]:
 
 def _views(connection: Connection, schema: str) -> Iterator[tuple[str, str, list[Value]]]:
     """Yield name, COMMENT and columns of the views whose files are in the folder of a room."""
-    names = [file.stem for file in (ROOT / "sql" / "views" / schema).glob("*.sql")]
+    names = [file.stem for file in (ROOT / "sql" / "views" / schema).rglob("*.sql")]
     rows = connection.execute(VIEWS, [schema, names]).fetchall()
     columns = _by_oid(connection.execute(COLUMNS, [[row["oid"] for row in rows]]))
     for row in rows:
@@ -616,7 +616,7 @@ def _doors(connection: Connection) -> str:
             *doors,
             "",
             "    def _door(self, room: str) -> Any:",
-            '        module = importlib.import_module(f"omd.doors.{room}")',
+            '        module = importlib.import_module("omd.doors." + room)',
             "        return getattr(module, room.title())(self)",
             "",
         ]

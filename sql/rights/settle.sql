@@ -4,7 +4,8 @@
 -- other role has is its administrator's and stays, and so does what a role of ours has handed on:
 -- nothing is revoked with CASCADE. With the setting omd_install.only_look nothing is executed. What
 -- was found is in the setting omd_install.rights_compared, which outlives the transaction. A new
--- database has what its files grant, unless default privileges have given more.
+-- database has what its files grant, unless default privileges have given more; and no routine
+-- stays PUBLIC, as PostgreSQL makes it.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 
@@ -24,6 +25,13 @@ BEGIN
             AND c.xmin = pg_current_xact_id()::xid
             AND NOT EXISTS (SELECT FROM pg_default_acl AS d WHERE d.defaclrole = v_owner);
         IF FOUND THEN
+            FOR v_statement IN
+                SELECT format('REVOKE ALL ON ALL ROUTINES IN SCHEMA %I FROM PUBLIC', n.nspname)
+                FROM pg_namespace AS n
+                WHERE n.nspname ~ '^omd(_|$)' AND n.nspowner = v_owner
+            LOOP
+                EXECUTE v_statement;
+            END LOOP;
             RETURN;
         END IF;
     END IF;

@@ -1,4 +1,4 @@
-"""The lock order of process control (procedures/omd/batches/_close_batch_instance.sql): no deadlocks."""
+"""The lock order of process control: no deadlocks (its file: _close_batch_instance.sql)."""
 
 from __future__ import annotations
 

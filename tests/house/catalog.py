@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROLES = ("omd_reader", "omd_runner", "omd_admin")
 SCHEMAS = "SELECT oid FROM pg_namespace WHERE nspname ~ '^omd(_|$)'"
 FOLDER = omd.programs.install.sql_root() / "procedures"
-FILES: list[Path] = sorted(FOLDER.glob("*/*.sql"))
+FILES: list[Path] = sorted(FOLDER.rglob("*.sql"))
 
 NEVER: dict[str, set[str]] = {}
 for _errors, _, _edges in NEVER_RAISED:
@@ -195,7 +195,7 @@ class Catalog:
 
 def name_of(file: Path) -> str:
     """Return the name of the routine that a file is to hold."""
-    return f"{file.parent.name}.{file.stem}"
+    return f"{file.relative_to(FOLDER).parts[0]}.{file.stem}"
 
 
 def sections(text: str) -> Any:

@@ -34,15 +34,13 @@ def strays(file: Path) -> Iterator[str]:
     statements = re.findall(STATEMENT, rest, re.MULTILINE)
     statements = [word for word in statements if word != "SET"]  # an attribute
     if statements not in (
-        ["CREATE", "COMMENT", "REVOKE"],
-        ["CREATE", "COMMENT", "REVOKE", "GRANT"],
+        ["CREATE", "COMMENT"],
+        ["CREATE", "COMMENT", "GRANT"],
     ):
         yield f"its statements are {statements}"
     for kind, _ in created[:1]:
         if len(re.findall(rf"^COMMENT ON {kind} {name} IS$", text, re.MULTILINE)) != 1:
             yield "it has not one COMMENT on the routine"
-        if f"\nREVOKE ALL ON {kind} {name} FROM PUBLIC;\n" not in text:
-            yield "it does not REVOKE"
         if "GRANT" in statements and f"\nGRANT EXECUTE ON {kind} {name} TO " not in text:
             yield "its GRANT is of something else"
 
@@ -79,6 +77,19 @@ def test_a_new_text_of_the_functions_of_families_reaches_the_families_that_exist
     comment = codes.read_text(encoding="utf-8").partition("\n\n")[0]
     sources = re.findall(r"\b_\w+", comment)
     (state,) = re.findall(r"\b[0-9a-f]{12}\b", comment)
-    text = b"".join((FOLDER / "omd_dispatch" / f"{name}.sql").read_bytes() for name in sources)
+    files = {name_of(file): file for file in FILES}
+    text = b"".join(files[f"omd_dispatch.{name}"].read_bytes() for name in sources)
     assert len(sources) == 6
     assert state == hashlib.sha256(text).hexdigest()[:12]
+
+
+def test_a_chapter_is_a_folder_of_at_most_forty_files() -> None:
+    views = FOLDER.parent / "sql" / "views"
+    folders = {file.parent for file in [*FILES, *views.rglob("*.sql")]}
+    assert_none(
+        (folder, f"it has {count} files")
+        for folder in sorted(folders)
+        if (count := len(list(folder.glob("*.sql")))) > 40
+    )
+    for file in FILES:
+        assert len(file.relative_to(FOLDER).parts) <= 3, f"{file} lies in a chapter of a chapter"

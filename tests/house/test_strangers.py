@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from house.catalog import FOLDER
+from house.catalog import FILES as ROUTINES
+from house.catalog import name_of
 from house.exceptions import CONTROLS_TRANSACTIONS
 from support.strangers import assert_nothing_happened, plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FILES = [FOLDER / f"{name.replace('.', '/')}.sql" for name in sorted(CONTROLS_TRANSACTIONS)]
+FILES = [file for file in ROUTINES if name_of(file) in CONTROLS_TRANSACTIONS]
 PREPARED = """
     CREATE SCHEMA dwh;
     CREATE TABLE dwh.base (pos timestamptz, id bigint, PRIMARY KEY (pos, id));

@@ -12,12 +12,15 @@ import pytest
 from omd import errors
 from omd.programs import embedded, install
 from omd.programs.install import Action, Kind, upgrading
+from omd.programs.install.manifest import known_as
 from support.server import QUICK, VERSION
 
 FUNCTION = "CREATE OR REPLACE FUNCTION omd.added() RETURNS integer LANGUAGE sql AS 'SELECT {}';\n"
 MIGRATION = "migrations/V150__omd.sql"
 REPEATABLE = "procedures/omd/begin_module.sql"
 VIEW = "sql/views/omd/throughput_per_day.sql"
+BEGIN = "procedures/omd/runs/begin_module.sql"  # where it lies
+VIEW_FILE = "sql/views/omd/runs/throughput_per_day.sql"
 GRANTS = tuple(
     f"sql/grants/{r}.sql"
     for r in (
@@ -162,7 +165,7 @@ def test_a_server_with_few_locks_is_left_as_it_was_and_the_hint_says_what_to_set
 
 def test_an_older_release_is_upgraded_to_the_same_as_a_new_installation(empty, tree, dsn, dump):
     tree.add_repeatable(ADDED, FUNCTION.format(1))
-    line = "\\ir ../views/omd/throughput_per_day.sql\n"
+    line = "\\ir ../views/omd/runs/throughput_per_day.sql\n"
     assert line in tree.first_room.read_text()
     tree.first_room.write_text(tree.first_room.read_text().replace(line, ""))
     install.install(empty, tree.root)
@@ -214,7 +217,7 @@ def test_a_migration_changed_after_it_was_applied_is_refused(installed, tree, du
     before = dump(installed.info.dsn), recorded(installed)
     tree.append(MIGRATION, "SELECT 1;\n")
     tree.release(MIGRATION)
-    tree.append(REPEATABLE, "-- changed\n")
+    tree.append(BEGIN, "-- changed\n")
     for refused in (install.install, install.plan, install.needs_install):
         with pytest.raises(errors.MigrationChanged, match="after it was applied"):
             refused(installed, tree.root)
@@ -245,7 +248,7 @@ def test_a_manifest_with_an_unknown_line_is_refused(tree):
 
 
 def test_a_manifest_that_names_a_missing_file_is_refused(tree):
-    (tree.root / REPEATABLE).unlink()
+    (tree.root / BEGIN).unlink()
     with pytest.raises(install.InstallError, match=r"line \d+: there is no file .*begin_module"):
         install.read_manifest(tree.root)
 
@@ -351,8 +354,26 @@ def test_the_manifest_lists_every_file_once():
     listed = [e.path for e in install.read_manifest() if e.kind is not Kind.SETUP]
     folders = ["migrations", "procedures", *(f"sql/{f}" for f in ("views", "triggers"))]
     folders += [f"sql/{f}" for f in ("reference", "grants", "prepare", "cleanup", "rights")]
-    there = [p.relative_to(root).as_posix() for f in folders for p in (root / f).rglob("*.sql")]
+    files = [p.relative_to(root) for f in folders for p in (root / f).rglob("*.sql")]
+    there = [known_as(file.as_posix()) for file in files]
     assert sorted(listed) == sorted(there)
+
+
+def test_a_file_that_only_moves_is_the_same_one(empty, tree):
+    install.install(empty, tree.root)
+    listed = tree.root / "sql/install/omd.sql"
+    for old, chapter in ((BEGIN, "elsewhere"), (VIEW_FILE, "elsewhere")):
+        new = f"{known_as(old).rpartition('/')[0]}/{chapter}/{Path(old).name}"
+        (tree.root / new).parent.mkdir()
+        (tree.root / old).rename(tree.root / new)
+        name = old.removeprefix("sql/")
+        text = listed.read_text()
+        assert name in text
+        listed.write_text(text.replace(name, new.removeprefix("sql/")))
+    assert [s.path for s in install.plan(empty, tree.root) if s.action is not Action.RUN] == [
+        s.path for s in install.plan(empty, tree.root) if s.action is Action.KEEP
+    ]
+    assert {REPEATABLE, VIEW} <= {s.path for s in install.plan(empty, tree.root)}
 
 
 def test_psql_installs_the_same(empty_dsn, dsn, psql, dump):

@@ -91,7 +91,7 @@ def test_everything_applied_anew_stops_no_writer(conn, held) -> None:
 def test_a_view_or_trigger_is_replaced_only_where_its_definition_differs(conn, tree, held) -> None:
     """Not even who reads a view waits."""
     trigger = "sql/triggers/omd/instance_edit.sql"
-    view = "sql/views/omd/throughput_per_day.sql"
+    view = "sql/views/omd/runs/throughput_per_day.sql"
     conn.execute("DELETE FROM omd.installed_file WHERE kind = 'repeatable'")
     for path, before, after in (
         (trigger, "AFTER UPDATE ON {table}", "AFTER UPDATE OF next_run_indicator ON {table}"),

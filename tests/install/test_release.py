@@ -205,9 +205,9 @@ def test_what_is_built_is_checked(wheel):
     for name in ("procedures/omd/more.sql", "sql/views/omd/more.sql", "driver/omd/more.py"):
         assert len(list(dist.wheel_problems(wheel, [*files, name]))) == 1
         assert dist.wheel_problems(wheel, [f for f in files if not f.endswith("begin_module.sql")])
-    fewer = [f for f in files if f != "procedures/omd/begin_module.sql"]
+    fewer = [f for f in files if f != "procedures/omd/runs/begin_module.sql"]
     assert list(dist.wheel_problems(wheel, fewer)) == [
-        "the wheel has procedures/omd/begin_module.sql"
+        "the wheel has procedures/omd/runs/begin_module.sql"
     ]
 
 

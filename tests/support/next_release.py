@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 TABLE = "omd.module_instance"
-VIEW = "sql/views/omd/throughput_per_day.sql"
+VIEW = "sql/views/omd/runs/throughput_per_day.sql"
 ADD = f"""\
 -- phase: expand
 ALTER TABLE {TABLE} ADD COLUMN doubled bigint;

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from web.conftest import Page
 
-FILES = sorted((Path(omd.__file__).parent / "web").rglob("*.py"))
+FILES = sorted((Path(omd.__file__).parent / "programs" / "web").rglob("*.py"))
 
 
 def test_the_page_springs_no_trap(dsn: str, new_page: Callable[..., Page]) -> None:

@@ -214,7 +214,10 @@ def test_which_actions_run_sql_of_users_follows_from_their_procedures(conn: Conn
 
 def asked(conn: Connection, calls: Calls) -> set[str]:
     """Return what the page asks: in its own texts, and in those of its tables."""
-    texts = [file.read_text() for file in Path(omd.__file__).parent.joinpath("web").rglob("*.py")]
+    texts = [
+        file.read_text()
+        for file in Path(omd.__file__).parent.joinpath("programs/web").rglob("*.py")
+    ]
     found: set[str] = set()
     for row in conn.execute("SELECT plan_query, offered_when, arguments FROM omd_web.action"):
         texts += [code_of(row["plan_query"] or ""), code_of(row["offered_when"])]

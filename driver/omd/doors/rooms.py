@@ -79,5 +79,5 @@ class Doors:
         return self.delivery.deliver
 
     def _door(self, room: str) -> Any:
-        module = importlib.import_module(f"omd.doors.{room}")
+        module = importlib.import_module("omd.doors." + room)
         return getattr(module, room.title())(self)

@@ -2,7 +2,7 @@
 -- are missing, so that what an administrator has changed stays. The functions of every family are
 -- made again. An installation passes over files that have not changed, so this one names the state
 -- of those that give the text of these functions, _create_sql, _create_one_sql, _criteria_sql,
--- _key_sql, _make_claims and _make_insert: bba9d4bbe821. A test says what it must be.
+-- _key_sql, _make_claims and _make_insert: 54b75e58b02d. A test says what it must be.
 
 INSERT INTO omd_dispatch.task_conf_partition_scheme (scheme_code, period, scheme_description)
 VALUES

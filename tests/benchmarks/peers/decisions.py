@@ -453,7 +453,7 @@ def jdm(bench: Bench) -> None:
     from omd.rooms.decision.rules import answers_of
     from omd.spark.decision import operator
 
-    model = json.loads((Path(omd.__file__).parent / "demo/decision/care.json").read_text())
+    model = json.loads((Path(omd.__file__).parent / "programs/demo/decision/care.json").read_text())
     keys = round(20_000 * bench.scale)
     hour = {"month": 1, "origin": "EWR", "hour": "2013-01-01T10:00:00+00:00"}
     calls = [

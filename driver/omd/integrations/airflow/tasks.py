@@ -7,11 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import omd.errors  # noqa: F401 - psycopg raises them by their SQLSTATE
+import omd
 from omd._core.errors import CallerError, ConfigurationError
 from omd.rooms.dispatch.calls import DispatchCalls
 from omd.rooms.dispatch.errors import UnknownTask, WrongTaskState
 from omd.rooms.dispatch.rows import TaskStateRow
+
+ERRORS = omd.errors  # of all rooms; psycopg raises them by their SQLSTATE
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,10 +54,11 @@ class Phase(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One SQL file of the manifest; ``path`` is relative to the root.
+    """One SQL file of the manifest.
 
     Attributes:
-        path: where it is.
+        path: the name by which a database knows it: relative to the root, without the chapter in
+            which a routine or a view lies; so a file that only moves is the same one.
         kind: when it is applied.
         checksum: its SHA-256.
         text: what is executed.
@@ -130,13 +131,21 @@ def _read_list(file: Path, root: Path, variables: dict[str, str]) -> Iterator[En
             named = (file.parent / match["path"]).resolve()
             if root not in named.parents or _content(named, root) is None:
                 raise InstallError(f"{here}, line {number}: there is no file {match['path']}.")
-            path = named.relative_to(root).as_posix()
+            path = known_as(named.relative_to(root).as_posix())
             if path.startswith(_ROOMS):
                 yield from _read_list(named, root, variables)
             else:
                 yield _entry(named, root, path, variables, file.stem if here != MANIFEST else "")
         elif not _NOISE.match(line):
             raise InstallError(f"{here}, line {number} is not understood: {line}")
+
+
+_CHAPTER = re.compile(r"((?:procedures|sql/views)/\w+/)(?:\w+/)+(\w+\.sql)")
+
+
+def known_as(path: str) -> str:
+    """Return a path without the chapter: schema and name are those of the object."""
+    return _CHAPTER.sub(r"\1\2", path)
 
 
 def _content(file: Path, root: Path) -> bytes | None:
