@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import omd
-from omd._core import packages
+from omd._core import former, packages
 from omd.programs.cli.doctor import Verdict, _command, _package
 
 
@@ -129,3 +129,31 @@ def test_the_doctor_names_another_program_of_the_name(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", os.pathsep.join(map(str, [other, ours])))
     assert _command().found == f"{other / 'omd'} comes first on PATH and is another program"
     assert _command().mend.startswith("Call pgomd instead")
+
+
+# What each public name loads beside the floors below it.
+LOADED = {
+    "import omd; omd.connect": "doors",
+    "from omd import Batch, ModuleRun, Outcome, StepRun": "",
+    "from omd.dispatch import Task": "doors",
+    "import omd.errors": "errors",
+    "import omd.integrations.airflow": "integrations",
+}
+UPPER = ("spark", "tables", "doors", "programs", "integrations", "errors")
+
+
+@pytest.mark.parametrize("program", LOADED)
+def test_a_public_name_loads_its_floor_and_none_above(program):
+    shown = "print(*{m.split('.')[1] for m in sys.modules if m[:4] == 'omd.'})"
+    text = f"{program}\nimport sys\n{shown}"
+    done = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True)
+    loaded = set(done.stdout.split()) & set(UPPER)
+    allowed = {LOADED[program], "errors"} if LOADED[program] == "doors" else {LOADED[program]}
+    assert loaded <= allowed, loaded
+
+
+@pytest.mark.parametrize("module", former.PLACES)
+def test_a_former_module_says_where_its_content_is(module):
+    with pytest.raises(ModuleNotFoundError, match="has gone; use ") as caught:
+        importlib.import_module(f"{module}.anything")
+    assert former.PLACES[module] in str(caught.value)
