@@ -175,7 +175,7 @@ def test_a_loop_that_sleeps_is_silent(one_manager, tmp_path):
     silence_is_over = tmp_path / "over"
     program = textwrap.dedent(f"""
         import pathlib, sys, threading, time
-        from omd._core.loop import Loop
+        from omd.programs.service.loop import Loop
         over = pathlib.Path({str(silence_is_over)!r})
         threading.Thread(target=lambda: time.sleep(60), daemon=True).start()
         loop = Loop(print)

@@ -16,6 +16,7 @@ import pytest
 from psycopg import sql
 
 import omd
+import omd.rooms
 from omd import errors
 from omd._core import packages, versions
 from omd._core.calls import JOBS, Calls, Routine
@@ -56,8 +57,8 @@ def sample(type_: str) -> tuple[str, Any]:
 
 
 def rooms() -> list[str]:
-    names = [module.name for module in pkgutil.iter_modules(omd.__path__) if module.ispkg]
-    return [name for name in names if _exists(f"omd.{name}.calls")]
+    names = [module.name for module in pkgutil.iter_modules(omd.rooms.__path__) if module.ispkg]
+    return [name for name in names if _exists(f"omd.rooms.{name}.calls")]
 
 
 def _exists(name: str) -> bool:
@@ -83,9 +84,9 @@ def calls_of(room: str) -> tuple[type[Calls], dict[str, Routine]]:
 
 def views() -> list[type]:
     found = []
-    for name in [m.name for m in pkgutil.iter_modules(omd.__path__) if m.ispkg]:
-        if _exists(f"omd.{name}.rows"):
-            module = importlib.import_module(f"omd.{name}.rows")
+    for name in [m.name for m in pkgutil.iter_modules(omd.rooms.__path__) if m.ispkg]:
+        if _exists(f"omd.rooms.{name}.rows"):
+            module = importlib.import_module(f"omd.rooms.{name}.rows")
             found += [
                 v for v in vars(module).values() if isinstance(v, type) and hasattr(v, "view")
             ]

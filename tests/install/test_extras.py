@@ -103,7 +103,7 @@ def test_embedded_alone_starts_a_server_and_installs(alone: Alone, tmp_path: Pat
 
 def test_decision_alone_evaluates_a_model(alone: Alone, dsn: str) -> None:
     text = """
-from omd.decision.rules import _model
+from omd.rooms.decision.rules import _model
 model = {
     "nodes": [
         {"id": "i", "type": "inputNode", "name": "in"},

@@ -204,9 +204,9 @@ PROGRAM = """
 import os, sys
 import omd
 from datetime import timedelta
-from omd.lake.calls import LakeCalls
-from omd.lake.run import LakeRun
-from omd.provenance.calls import ProvenanceCalls
+from omd.rooms.lake.calls import LakeCalls
+from omd.tables.run import LakeRun
+from omd.rooms.provenance.calls import ProvenanceCalls
 
 dsn, recall, point = sys.argv[1:]
 def die(*_, **__):

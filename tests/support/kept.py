@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
 TEMPLATE = "omd_template"  # a database with OMD, which others are copied from
 KEPT = 4  # servers; each takes about 110 MB
-DRIVER = Path(embedded.__file__).parent
+DRIVER = Path(embedded.__file__).parents[1]
 # What an installation in a new server consists of, and what makes it.
 PARTS = (
     *(omd.programs.install.sql_root() / name for name in ("migrations", "procedures", "sql")),
-    *(DRIVER / name for name in ("_core", "install", "__init__.py", "_version.py", "embedded.py")),
+    *(DRIVER / name for name in ("_core", "__init__.py")),
+    *(DRIVER / "programs" / name for name in ("install", "__init__.py", "embedded.py")),
     *(Path(__file__).with_name(name) for name in ("kept.py", "user_code.py")),
 )
 
