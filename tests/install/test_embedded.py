@@ -100,7 +100,7 @@ def test_a_long_path_to_the_data_works(home):
 
 
 def test_five_starters_at_once_start_one_server(home):
-    program = "import sys; from pathlib import Path; from omd import embedded;"
+    program = "import sys; from pathlib import Path; from omd.programs import embedded;"
     program += "print(embedded.start(Path(sys.argv[1]), settings={'fsync': 'off'}).pid)"
 
     def run(_):
@@ -114,7 +114,7 @@ def test_five_starters_at_once_start_one_server(home):
 
 @pytest.mark.kill
 def test_it_survives_its_starter_and_the_interrupt_of_the_terminal(home):
-    program = "import sys; from pathlib import Path; from omd import embedded;"
+    program = "import sys; from pathlib import Path; from omd.programs import embedded;"
     program += "embedded.start(Path(sys.argv[1]), settings={'fsync': 'off'});"
     program += "import os, signal; os.killpg(0, signal.SIGINT); signal.pause()"
     command = [sys.executable, "-c", program, str(home)]
