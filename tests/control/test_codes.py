@@ -235,7 +235,8 @@ def test_the_placeholders_appear_in_no_report(flow: Flow) -> None:
     reports = flow.rows("SELECT viewname FROM pg_views WHERE schemaname = 'omd_report'")
     assert reports
     definitions = (
-        "batch_list", "module_list", "batch_module_list", "audit_columns", "dispatch_sources",
+        "batch_list", "module_list", "batch_module_list", "audit_columns",
+        "dispatch_sources", "dispatch_sessions", "dispatch_schedules", "history",
         "work", "work_states", "work_summary", "batch_work", "flow", "flow_nodes",
         "metric_list", "metrics", "prometheus", "server", "footprint", "upgrade",
     )  # fmt: skip

@@ -58,10 +58,11 @@ def exceptions(flow: Flow) -> set[tuple[str, str, str]]:
 
 
 def test_the_placeholders_are_in_no_report(flow: Flow) -> None:
-    # Two sources of tasks, the list of metrics, the server and the steps of its installation are
-    # there from the beginning.
+    # Two sources of tasks, a schedule, the list of metrics, the server with its sessions, what a
+    # purge would delete, and the steps of the installation are there from the beginning.
     shipped = {
-        "dispatch_sources", "metric_list", "metrics", "prometheus", "server", "footprint", "upgrade"
+        "dispatch_sources", "dispatch_schedules", "dispatch_sessions", "history", "metric_list",
+        "metrics", "prometheus", "server", "footprint", "upgrade",
     }  # fmt: skip
     views = [row["name"] for row in flow.rows(VIEWS) if row["name"] not in shipped]
     assert {"failures", "trace", "module_execution_log"} <= set(views)
