@@ -72,8 +72,10 @@ def copy_database(dsn: str, name: str, template: str) -> str:
         conn.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(*names))
     answer = make_conninfo(dsn, dbname=name)
     with psycopg.connect(answer, autocommit=True) as conn:
-        # It has another OID, so workers of OMD would wait for an administrator.
+        # It has another OID, so workers of OMD would wait for an administrator; and rights on the
+        # database itself are not copied.
         found = conn.execute("SELECT to_regproc('omd.confirm_server') IS NOT NULL").fetchone()
         if found == (True,):
             conn.execute("CALL omd.confirm_server('moved', 'a copy of the benchmark')")
+            conn.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO omd_owner").format(names[0]))
     return answer
