@@ -197,11 +197,12 @@ class Calls:
                             sql.SQL(f"${len(values)}"),
                         )
                     )
-        view = f"omd_report.{row}" if isinstance(row, str) else row.view
-        query = sql.SQL("SELECT {} FROM {}").format(
-            sql.SQL("*") if isinstance(row, str) else columns_of(row),
-            sql.Identifier(*view.split(".")),
-        )
+        if isinstance(row, str):
+            query = sql.SQL("SELECT v.* FROM {} AS v").format(sql.Identifier("omd_report", row))
+        else:
+            query = sql.SQL("SELECT {} FROM {}").format(
+                columns_of(row), sql.Identifier(*row.view.split("."))
+            )
         if conditions:
             query += sql.SQL(" WHERE ") + sql.SQL(" AND ").join(conditions)
         if order_by:

@@ -18,6 +18,10 @@ class Code(str, enum.Enum):
         return str(self.value)
 
 
+CODES: dict[str, type[Code]] = {}
+"""The columns of views that hold a code, in whatever room; process control enters them."""
+
+
 def _codes_of(row: type) -> dict[str, type[Code]]:
     """Which fields of a row class hold a code."""
     return {
@@ -35,8 +39,9 @@ class MissingColumns(LookupError):  # noqa: N818 - the name says what happened
 @functools.cache
 def _class_of(view: str, columns: tuple[bytes | None, ...]) -> type[Any]:
     """Return a class for the rows of a view."""
-    names = [((column or b"").decode(), Any) for column in columns]
-    return make_dataclass(f"{view.title()}Row".replace("_", ""), names, frozen=True, slots=True)
+    names = [(column or b"").decode() for column in columns]
+    typed = [(name, CODES.get(name, Any)) for name in names]
+    return make_dataclass(f"{view.title()}Row".replace("_", ""), typed, frozen=True, slots=True)
 
 
 def rows_of(

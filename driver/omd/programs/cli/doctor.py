@@ -375,8 +375,8 @@ def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
 def _history(conn: psycopg.Connection[Any]) -> Finding:
     """What a purge would delete, and how it is switched on."""
     rows = conn.execute(
-        "SELECT table_code, old_rows, coalesce(keep, interval '90 days')::text, is_purged,"
-        " needs_keep, next_time::text, command"
+        "SELECT table_code, old_rows, coalesce(keep, interval '90 days')::pg_catalog.text,"
+        " is_purged, needs_keep, next_time::pg_catalog.text, command"
         " FROM omd_report.history ORDER BY needs_keep DESC, table_code"
     ).fetchall()
     keep, command = rows[0][2], rows[0][-1]

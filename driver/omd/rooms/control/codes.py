@@ -1,6 +1,6 @@
 """The codes of process control (docs/explanation/process-control.md, rule P2)."""
 
-from omd._core.rows import Code
+from omd._core.rows import CODES, Code
 
 
 class Letter(Code):
@@ -40,9 +40,10 @@ class NextRunIndicator(Letter):
 
 
 # The columns and answers that hold these codes.
-COLUMNS = {
+COLUMNS: dict[str, type[Code]] = {
     "execution_status_code": ExecutionStatus,
     "last_execution_status_code": ExecutionStatus,
     "next_run_indicator": NextRunIndicator,
     "processing_indicator": ProcessingIndicator,
 }
+CODES.update(COLUMNS)
