@@ -55,12 +55,12 @@ def programs(conn: psycopg.Connection[Any]) -> None:
 
 @oldest
 def test_modules_without_sql_are_programs_after_an_upgrade(conn: Any) -> None:
-    edits = "SELECT count(*) FROM omd.event_log"
-    before = conn.execute(edits).fetchone()
+    edits = "SELECT l::text FROM omd.event_log AS l WHERE l::text !~* 'omd.purge'"
+    before = conn.execute(edits).fetchall()
     install.install(conn)
     programs(conn)
     # Nobody has changed a definition.
-    assert conn.execute(edits).fetchone() == before
+    assert conn.execute(edits).fetchall() == before
     install.install(conn)
     programs(conn)
 

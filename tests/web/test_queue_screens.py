@@ -58,7 +58,7 @@ def test_the_queue_with_hostile_tasks(page: Page, dispatch: Dispatch) -> None:
     tasks = [dispatch.create(TEXT), dispatch.create("a"), dispatch.create("b")]
     dispatch.member(TEXT)
     [task] = dispatch.claim(1, by=TEXT)
-    dispatch.complete([task], "F", by=TEXT, error=f"22012: {TEXT}")
+    dispatch.complete([task], "F", by=TEXT, error=f"22012: {TEXT}", error_class="22012")
     dispatch.call("suspend", family_code="F", criteria={"CODE": [TEXT]}, reason=TEXT)
     dispatch.conn.execute("UPDATE omd_dispatch.task_schedule SET next_time = 'infinity'")
     dispatch.call(
