@@ -229,7 +229,8 @@ def _dispatch(
     workers = control.report(d.DispatchBackendsRow, order_by=["backend_type", "backend_id"])
     suspensions = control.report(d.DispatchSuspensionsRow, order_by=["suspension_id"])
     schedules = control.report(d.DispatchSchedulesRow, order_by=["schedule_code"])
-    if not (queue or workers or suspensions or schedules):
+    is_used = any(row.inactive_indicator == "N" for row in schedules)  # one is shipped inactive
+    if not (queue or workers or suspensions or is_used):
         return [], []
     dead = control.report(
         d.DispatchDeadRow, order_by=["finished_at"], descending=True, limit=MOST_ROWS
