@@ -13,6 +13,7 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.types import ListType, StringType
 
 import omd
+import omd.lake
 from omd.errors import CallerError, LakeConflict, LakeTableUnreadable
 
 if TYPE_CHECKING:
