@@ -1,5 +1,5 @@
--- What is deleted is what the setting keep of this room says; p_before is not looked at. The costs of
--- runs are looked at as a whole, so once.
+-- What is deleted is what the setting keep of this room says; p_before is not looked at. The costs
+-- of runs are looked at as a whole, so once.
 
 CREATE OR REPLACE FUNCTION omd_event._purge_published(
     p_before timestamptz,
