@@ -35,7 +35,8 @@ BEGIN
                 r.recall_id
             FROM omd.module_return AS r
             INNER JOIN omd.module AS m USING (module_id)
-            WHERE r.ended_datetime IS NULL AND m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
+            WHERE r.ended_datetime IS NULL
+                AND m.module_kind_code IN (SELECT k.module_kind_code FROM omd.own_kind AS k)
             UNION ALL
             SELECT
                 mi.module_id,
