@@ -14,7 +14,10 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from omd.programs.install import install
+try:
+    from omd.programs.install import install
+except ImportError:  # 1.0.0 and what is earlier, beside which before.py measures
+    from omd.install import install  # type: ignore[import-not-found, no-redef]
 
 MEMORY = Path("/dev/shm")
 HASTY = ("fsync = off", "full_page_writes = off")
