@@ -203,7 +203,7 @@ def test_each_command_that_only_reads_works(
 
 WRITING = (
     *("reap", "install", "event publish", "dispatch suspend RUN", "lineage run --once"),
-    *("register batch b_new", "set-next-run C --module-instance 3", "delivery purge"),
+    *("register batch b_new", "set-next-run C --module-instance 3", "purge"),
     *("lineage step dwh.t_still", "parameter set a b --module m_s", "dispatch maintain"),
 )
 
