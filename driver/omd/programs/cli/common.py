@@ -165,7 +165,7 @@ def add_view(
     def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> ExitCode:
         with open_control(dsn) as control:
             rows = _door(control, room).report(
-                f"{of_room}{view or name}".replace("-", "_"),
+                f"{of_room}{view or name}",
                 order_by=order_by,
                 descending=newest is not None,
                 limit=limit,

@@ -327,11 +327,14 @@ def _left_rows(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
         yield Finding("rows of dead runs", Verdict.OK, text)
 
 
+_MOST_COUNTED = 1000  # rows of one table: so far the database counts
+
+
 def _rows(count: int) -> str:
-    """Return how many rows are there; the database counts to 1,000."""
+    """Return how many rows are there."""
     if count == 1:
         return "1 row of it is"
-    return f"{count:,} rows {'or more ' if count == 1000 else ''}of it are"
+    return f"{count:,} rows {'or more ' if count == _MOST_COUNTED else ''}of it are"
 
 
 def _sources(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
@@ -412,9 +415,6 @@ def _sessions(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
             yield Finding("sessions", Verdict.WARNING, text, mend)
         else:
             yield Finding("sessions", Verdict.OK, text)
-
-
-_MOST_COUNTED = 1000  # rows a table
 
 
 def _package() -> Finding:
