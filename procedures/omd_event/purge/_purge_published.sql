@@ -65,9 +65,9 @@ END
 $purge_published$;
 
 COMMENT ON FUNCTION omd_event._purge_published IS
-'Deletes at most p_limit of the oldest events that are older than the setting keep (30 days at '
-'first) and that no active sink waits for, or that are twice as old; at the end the costs of purged '
-'runs. A sink that had not got them goes on with the oldest that is kept, and omd_report.problems '
+'Deletes at most p_limit of the oldest events that are older than the setting keep (30 days '
+'at first) and that no active sink waits for, or that are twice as old; at the end the costs of '
+'purged runs. A sink that had not got them goes on with the oldest that is kept, and problems '
 'says so. It returns the last event in p_last_id, NULL at the end, and adds to p_deleted. Locks: '
 'the rows of the sinks, the rows that it deletes.';
 GRANT EXECUTE ON FUNCTION omd_event._purge_published TO omd_admin;
