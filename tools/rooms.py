@@ -10,6 +10,9 @@ The COMMENT holds what the catalog does not have, in sentences of a fixed form:
     May be NULL: p_reason, p_start_id.          the returned values that may be NULL
     Call again when the answer was lost.        a repeated call has the same effect
     Call again when the answer was lost; OM101 with execution_status_code S says that it is done.
+    Takes too: p_delivery_id, p_files.          the returned values that are given as well
+    It may take long.                           a user's call has a connection of its own
+    It sets its session.                        behind a pooler it sets the transaction, p_is_local
 """
 
 from __future__ import annotations
@@ -133,6 +136,8 @@ IMPORTS = {
 }
 
 NAMES = re.compile(r"((?:p_\w+(?: \([^)]*\))?(?:, | and )?)+): (.+)", re.DOTALL)
+LONG = "It may take long."
+SESSION = "It sets its session."
 NO_BLOCK = "OM018"  # a procedure with this error ends transactions itself
 AGAIN = re.compile(
     r"Call again when the answer was lost(?:; (OM\d{3}) with (\w+) (\w+) says .*)?\."
@@ -163,6 +168,7 @@ class Comment:
         self.parameters: dict[str, str] = {}
         self.errors: dict[str, str] = {}
         self.nulls: set[str] = set()
+        self.takes: set[str] = set()
         self.repeat: str | None = None
         told = []
         for sentence in re.split(r"(?<=\.) (?=[A-Zp])", " ".join(text.split())):
@@ -173,6 +179,8 @@ class Comment:
                 }
             elif label == "May be NULL":
                 self.nulls = set(re.findall(r"\w+", rest))
+            elif label == "Takes too":
+                self.takes = set(re.findall(r"\w+", rest))
             elif label == "Locks" or sentence == "No locks.":
                 pass
             elif match := AGAIN.fullmatch(sentence):
@@ -186,6 +194,8 @@ class Comment:
                 told.append(sentence)
         self.one_row = told[0].startswith("One row:")
         self.at_most_one_row = told[0].startswith("One row or none:")
+        self.is_long = LONG in told
+        self.sets_session = SESSION in told
         self.summary, self.more = told[0], " ".join(told[1:])
 
 
@@ -241,15 +251,18 @@ def files(connection: Connection) -> dict[str, str]:
     """Return the text of each file, by its path."""
     errors = {row["sqlstate_code"]: row["error_name"] for row in connection.execute(ERRORS)}
     found = {}
-    for room in [*ROOMS, "report"]:
+    called = []
+    for room in [*ROOMS, "report", "web"]:
         schema = schema_of(room)
         codes = _codes("control") | _codes(room)
         routines = [r for r in _routines(connection, schema) if r.has_python_types]
         views = list(_views(connection, schema))
         if routines:
+            called.append(room)
             found[f"driver/omd/rooms/{room}/calls.py"] = _calls(room, routines, errors)
         if routines or views:
             found[f"driver/omd/rooms/{room}/rows.py"] = _rows(schema, routines, views, codes)
+    found["driver/omd/doors/calls.py"] = _namespace(called)
     found["driver/omd/doors/rooms.py"] = _doors(connection)
     return found | error_classes.files(HEADER, errors)
 
@@ -276,7 +289,8 @@ def _routines(connection: Connection, schema: str) -> Iterator[Routine]:
                 "NULL" in comment.parameters.get(p["name"], ""),
             )
             for p in parameters[row["oid"]]
-            if p["mode"] == "i" or (p["mode"] == "b" and p["is_required"])
+            if p["mode"] == "i"
+            or (p["mode"] == "b" and (p["is_required"] or p["name"] in comment.takes))
         ]
         outputs = [
             Value(p["name"], p["type"], may_be_null=p["name"] in comment.nulls)
@@ -357,18 +371,11 @@ def _calls(room: str, routines: Sequence[Routine], errors: dict[str, str]) -> st
 
 
 def _method(room: str, routine: Routine, errors: dict[str, str]) -> str:
-    required = [
-        f"{v.short}: {_given(v)}{' | None' if v.may_be_null else ''}"
-        for v in routine.inputs
-        if v.is_required
-    ]
-    optional = [
-        f"{v.short}: {_given(v)} | None = None" for v in routine.inputs if not v.is_required
-    ]
-    # An object that comes next says what the call is about: create_task("RUN", "BATCH", {…}).
-    if optional and ": Mapping" in optional[0]:
-        required.append(optional.pop(0))
-    parameters = ["self", *required, *(["*", *optional] if optional else [])]
+    parameters = ["self"]
+    for value in routine.inputs:
+        null = " | None" if value.may_be_null or not value.is_required else ""
+        default = "" if value.is_required else " = None"
+        parameters.append(f"{value.short}: {_given(value)}{null}{default}")
     values = ", ".join([f"_{routine.name.upper()}", *(v.short for v in routine.inputs)])
     row = routine.row
     if row is not None:
@@ -454,6 +461,8 @@ def _constant(routine: Routine) -> str:
         *(["is_function=True"] if routine.is_function else []),
         *([f'answer="{routine.answer}"'] if routine.answer else []),
         *(["is_alone=True"] if NO_BLOCK in routine.comment.errors else []),
+        *(["is_long=True"] if routine.comment.is_long else []),
+        *(["sets_session=True"] if routine.comment.sets_session else []),
     ]
     if not inputs:
         told.remove("{}")
@@ -464,7 +473,7 @@ def _given(value: Value) -> str:
     """Return the type of a parameter."""
     if value.type in ("json", "jsonb"):
         is_array = value.comment.startswith("an array of")
-        return "Sequence[Mapping[str, Any]]" if is_array else "Mapping[str, Any]"
+        return "Sequence[Mapping[str, Any]]" if is_array else "Mapping[str, Any] | Sequence[Any]"
     if value.type == "interval":
         return "timedelta | str"
     of = TYPES[value.type.removesuffix("[]")]
@@ -477,6 +486,61 @@ def _answered(type_: str, comment: str = "") -> str:
         return "list[dict[str, Any]]" if "JSON array" in comment else "dict[str, Any]"
     of = TYPES[type_.removesuffix("[]")]
     return f"list[{of}]" if type_.endswith("[]") else of
+
+
+def _namespace(rooms: Sequence[str]) -> str:
+    """Return the text of the file in which all calls are found."""
+    body = []
+    for room in rooms:
+        kind = f"{_camel(room)}Calls"
+        body += [
+            "",
+            "    @cached_property",
+            f"    def {schema_of(room)}(self) -> {kind}:",
+            f'        """The routines of the schema {schema_of(room)}."""',
+            f"        from omd.rooms.{room}.calls import {kind}",
+            "",
+            f"        return self._made({kind})",
+        ]
+    return "\n".join(
+        [
+            HEADER + '"""All routines, as in SQL."""',
+            "",
+            "from __future__ import annotations",
+            "",
+            "from functools import cached_property",
+            "from typing import TYPE_CHECKING, TypeVar",
+            "",
+            "from omd._core.calls import Calls",
+            "",
+            "if TYPE_CHECKING:",
+            *sorted(
+                [
+                    *(
+                        f"    from omd.rooms.{room}.calls import {_camel(room)}Calls"
+                        for room in rooms
+                    ),
+                    "    from omd.rooms.control.connection import Connection",
+                ]
+            ),
+            "",
+            '__all__ = ["Namespace"]',
+            "",
+            'T = TypeVar("T", bound=Calls)',
+            "",
+            "",
+            "class Namespace:",
+            '    """A schema each, with its routines as methods; see `omd.Control.calls`."""',
+            "",
+            "    def __init__(self, connection: Connection) -> None:",
+            "        self._connection = connection",
+            *body,
+            "",
+            "    def _made(self, kind: type[T]) -> T:",
+            "        return kind(self._connection._link, self._connection._call_apart)",
+            "",
+        ]
+    )
 
 
 # Rows -------------------------------------------------------------------------------------------

@@ -77,7 +77,8 @@ def test_a_room_imports_process_control_and_no_other() -> None:
         for target in arrows(module)
         if (room := room_of(module)) and (other := room_of(target)) and room != other
     }
-    assert found <= {(room, "control") for room in ROOMS}
+    # What the page asks is a schema of its own, and no room of the registry.
+    assert found <= {(room, "control") for room in (*ROOMS, "web")}
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:

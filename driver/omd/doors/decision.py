@@ -139,7 +139,7 @@ class Decision(Door, DecisionCalls):
                     ruleset.version,
                     test.test_name,
                     # As text, since a text of JSON would be taken for JSON itself.
-                    None if test.actual is None else json.dumps(test.actual),  # type: ignore[arg-type]
+                    None if test.actual is None else json.dumps(test.actual),
                     error=test.error,
                 ),
                 test.expected,

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
-from omd._core.calls import Repeat, Routine
 from omd.doors.recall import Act, Recalled
 from omd.rooms.control.connection import Door
 from omd.rooms.provenance.calls import ProvenanceCalls
@@ -21,7 +20,6 @@ from omd.rooms.provenance.rows import (
     RecallItemsRow,
     RecallReturnsRow,
     RecallsRow,
-    RedeliverAnswer,
 )
 
 if TYPE_CHECKING:
@@ -30,14 +28,6 @@ if TYPE_CHECKING:
     from omd.rooms.control.blocks import Blocks
 
 _log = logging.getLogger("omd.provenance")
-
-# What it answers is what it is given too.
-_REDELIVER = Routine(
-    "omd_provenance.redeliver",
-    {"p_recall_id": "bigint", "p_delivery_id": "bigint", "p_files": "jsonb"},
-    required=1,
-    repeat=Repeat(),
-)
 
 
 class Provenance(Door, ProvenanceCalls):
@@ -123,7 +113,7 @@ class Provenance(Door, ProvenanceCalls):
             wait=wait,
         ).execute()
 
-    def recall(
+    def recall(  # type: ignore[override] # by name
         self,
         recall_id: int,
         *,
@@ -152,7 +142,7 @@ class Provenance(Door, ProvenanceCalls):
         ).execute()
         return RecallAnswer(done.module_instance_id, done.rows_gone, done.rows_returned)
 
-    def erase(
+    def erase(  # type: ignore[override] # by name
         self,
         interface_code: str,
         entity_code: str,
@@ -220,20 +210,3 @@ class Provenance(Door, ProvenanceCalls):
                 key_count, row_count = erase(cast("Blocks", self.control), wanted, spark=spark)
                 self.finish_erasure(row.pending_id, key_count, row_count)
         return self.report(ErasureItemsRow, erasure_id=erasure_id)
-
-    def redeliver(
-        self,
-        recall_id: int,
-        *,
-        delivery_id: int | None = None,
-        files: Sequence[dict[str, Any]] | None = None,
-    ) -> RedeliverAnswer:
-        """Create the next delivery that comes again, or find it; see `ProvenanceCalls.redeliver`.
-
-        Args:
-            recall_id: the recall.
-            delivery_id: only this one; by default any.
-            files: the files that are there now; by default nobody has looked.
-        """
-        seen = None if files is None else list(files)
-        return self._answer(_REDELIVER, RedeliverAnswer, recall_id, delivery_id, seen)

@@ -254,7 +254,7 @@ class Sender:
             self._sink_code,
             self._holder,
             event_number=number,
-            refused=refused or None,  # type: ignore[arg-type] # jsonb may be a list
+            refused=refused or None,
             problem=problem,
         )
 

@@ -6,20 +6,19 @@ routines are in `omd.rooms.control.calls`, which is generated.
 
 from __future__ import annotations
 
-import functools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
 from typing_extensions import Self, TypeVar
 
 from omd._core import signals
-from omd._core.calls import Calls
+from omd._core.calls import CONTEXT, Calls, Routine
 from omd._core.cost import measured
 from omd._core.errors import CallerError
 from omd._core.functions import Permitted
@@ -42,7 +41,6 @@ else:
 
 __all__ = ["C", "Connection", "Door", "callers"]
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -70,26 +68,6 @@ def called(link: Link, context: Any) -> Any:
         said = json.loads(link.settings.get(_SETTING) or "{}")
         link.set(**{_SETTING: json.dumps({**who, **said})})
     return None if context is None else dict(context)
-
-
-def _on_its_own_connection(
-    call: Callable[Concatenate[ControlCalls, P], T], subject_type: str
-) -> Callable[Concatenate[Connection, P], T]:
-    """Give a call that performs a run its own connection, so that other calls need not wait."""
-
-    def wrapper(connection: Connection, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        link = connection.new_link()
-        kwargs["execution_context"] = called(link, kwargs.get("execution_context"))
-        try:
-            with measured(link) as performed:
-                answer = call(ControlCalls(link), *args, **kwargs)
-                performed(subject_type, getattr(answer, f"{subject_type.lower()}_instance_id"))
-            return answer
-        finally:
-            link.close()
-
-    functools.update_wrapper(wrapper, call)
-    return wrapper
 
 
 class Connection(ControlCalls):
@@ -125,7 +103,7 @@ class Connection(ControlCalls):
         # Open runs whose writers are all fenced, until something is given out that could write.
         self.fenced: set[Any] = set()
         self._opened: Link | None = None
-        super().__init__(self.new_link())
+        super().__init__(self.new_link(), self._call_apart)
         self._link.open()
         self._opened = self._link
 
@@ -195,6 +173,24 @@ class Connection(ControlCalls):
             link.close()
             signals.leave()
 
+    def _call_apart(
+        self,
+        routine: Routine,
+        values: Sequence[Any],
+        call: Callable[[Link, Sequence[Any]], list[T]],
+    ) -> list[T]:
+        """Make a call that may take long over its own connection, so that others need not wait."""
+        with self.long_call() as link, measured(link) as performed:
+            values = list(values)
+            if CONTEXT in routine.parameters:
+                place = list(routine.parameters).index(CONTEXT)
+                values[place] = called(link, values[place])
+            rows = call(link, values)
+            for row in rows[:1]:
+                performed("BATCH", getattr(row, "batch_instance_id", None))
+                performed("MODULE", getattr(row, "module_instance_id", None))
+            return rows
+
     def environment_of(
         self,
         subject_type: str,  # noqa: ARG002 - omd.Control needs it
@@ -226,9 +222,6 @@ class Connection(ControlCalls):
             if connection.info.transaction_status is not TransactionStatus.INTRANS:
                 raise CallerError("the script must not end its transaction by COMMIT or ROLLBACK")
 
-    run_batch = _on_its_own_connection(ControlCalls.run_batch, "BATCH")
-    run_module = _on_its_own_connection(ControlCalls.run_module, "MODULE")
-
 
 class Door(Calls):
     """What the doors to the rooms have in common: `control.lineage` and the others.
@@ -238,5 +231,5 @@ class Door(Calls):
     """
 
     def __init__(self, connection: Connection) -> None:
-        super().__init__(connection._link)
+        super().__init__(connection._link, connection._call_apart)
         self.control = connection

@@ -200,7 +200,7 @@ class _Job:
             rejects = buffered if rejects is None else rejects.unionByName(buffered, True)
         summary = [] if rejects is None else _summary(rejects)
         run.check()
-        run.calls.judge_rejects(run.module_instance_id, summary)  # type: ignore[arg-type]
+        run.calls.judge_rejects(run.module_instance_id, summary)
         called = results.where(F.col("kind") == op.CALL)
         if rejects is not None:
             called = called.unionByName(rejects, True)
