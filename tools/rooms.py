@@ -17,7 +17,6 @@ The COMMENT holds what the catalog does not have, in sentences of a fixed form:
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib
 import keyword
@@ -29,10 +28,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import error_classes
-from omd.doors.registry import ROOMS, SHORTCUTS, schema_of
+from omd.doors.registry import DOORS, PUBLIC, ROOMS, schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import psycopg
 
@@ -251,7 +250,8 @@ def files(connection: Connection) -> dict[str, str]:
     """Return the text of each file, by its path."""
     errors = {row["sqlstate_code"]: row["error_name"] for row in connection.execute(ERRORS)}
     found = {}
-    called = []
+    called: list[str] = []
+    methods: dict[str, list[str]] = {}
     for room in [*ROOMS, "report", "web"]:
         schema = schema_of(room)
         codes = _codes("control") | _codes(room)
@@ -262,6 +262,9 @@ def files(connection: Connection) -> dict[str, str]:
             found[f"driver/omd/rooms/{room}/calls.py"] = _calls(room, routines, errors)
         if routines or views:
             found[f"driver/omd/rooms/{room}/rows.py"] = _rows(schema, routines, views, codes)
+        thin = [routine for routine in routines if routine.name in PUBLIC.get(room, ())]
+        methods[room] = [_thin(routine, errors) for routine in thin]
+    found["driver/omd/doors/methods.py"] = _methods(methods)
     found["driver/omd/doors/calls.py"] = _namespace(called)
     found["driver/omd/doors/rooms.py"] = _doors(connection)
     return found | error_classes.files(HEADER, errors)
@@ -371,31 +374,48 @@ def _calls(room: str, routines: Sequence[Routine], errors: dict[str, str]) -> st
 
 
 def _method(room: str, routine: Routine, errors: dict[str, str]) -> str:
+    values = ", ".join([f"_{routine.name.upper()}", *(v.short for v in routine.inputs)])
+    call, answer = _how(routine)
+    row = routine.row
+    if row is not None:
+        told = values.split(", ", 1)
+        body = f"from omd.rooms.{room}.rows import {row}\n\n"
+        body += f"    return self.{call}({', '.join([told[0], row, *told[1:]])})"
+    else:
+        body = f"self.{call}({values})"
+        if answer != "None":
+            body = f"answer: {answer} = self.{call}({values})\n    return answer"
+    return f"{_head(routine, errors)}\n    {body}"
+
+
+def _thin(routine: Routine, errors: dict[str, str]) -> str:
+    """Return a method of a door that is a routine and no more."""
+    values = ", ".join(v.short for v in routine.inputs)
+    return f"{_head(routine, errors)}\n    return self._calls.{routine.name}({values})"
+
+
+def _head(routine: Routine, errors: dict[str, str]) -> str:
+    """Return the signature and the docstring."""
     parameters = ["self"]
     for value in routine.inputs:
         null = " | None" if value.may_be_null or not value.is_required else ""
         default = "" if value.is_required else " = None"
         parameters.append(f"{value.short}: {_given(value)}{null}{default}")
-    values = ", ".join([f"_{routine.name.upper()}", *(v.short for v in routine.inputs)])
+    head = f"def {routine.name}({', '.join(parameters)}) -> {_how(routine)[1]}:"
+    return f"{head}\n{textwrap.indent(_docstring(routine, errors), '    ')}"
+
+
+def _how(routine: Routine) -> tuple[str, str]:
+    """Return the method of `Calls` that calls a routine, and the type of its answer."""
     row = routine.row
-    if row is not None:
-        call = {
-            (True, False): ("_rows", f"list[{row}]"),
-            (True, True): ("_row_or_none", f"{row} | None"),
-        }.get((routine.is_set, routine.comment.at_most_one_row), ("_answer", row))
-        if routine.comment.one_row:
-            call = ("_answer", row)
-        name, answer = call
-        told = values.split(", ", 1)
-        body = f"from omd.rooms.{room}.rows import {row}\n\n"
-        body += f"    return self.{name}({', '.join([told[0], row, *told[1:]])})"
-    else:
+    if row is None:
         answer = _single(routine)
-        body = f"self._do({values})"
-        if answer != "None":
-            body = f"answer: {answer} = self._value({values})\n    return answer"
-    head = f"def {routine.name}({', '.join(parameters)}) -> {answer}:"
-    return f"{head}\n{textwrap.indent(_docstring(routine, errors), '    ')}\n    {body}"
+        return ("_do" if answer == "None" else "_value"), answer
+    if not routine.is_set or routine.comment.one_row:
+        return "_answer", row
+    if routine.comment.at_most_one_row:
+        return "_row_or_none", f"{row} | None"
+    return "_rows", f"list[{row}]"
 
 
 def _single(routine: Routine) -> str:
@@ -486,6 +506,53 @@ def _answered(type_: str, comment: str = "") -> str:
         return "list[dict[str, Any]]" if "JSON array" in comment else "dict[str, Any]"
     of = TYPES[type_.removesuffix("[]")]
     return f"list[{of}]" if type_.endswith("[]") else of
+
+
+def _methods(methods: Mapping[str, Sequence[str]]) -> str:
+    """Return the text of the file with what doors offer of the routines themselves."""
+    classes = []
+    for room in DOORS:
+        about = f"The routines of the schema {schema_of(room)} that its door offers too."
+        classes += [
+            "",
+            "",
+            f"class {_camel(room)}Methods:",
+            f'    """{about}"""',
+            "",
+            f"    _calls: {_camel(room)}Calls",
+            *("\n" + textwrap.indent(method, "    ") for method in methods[room]),
+        ]
+    text = "\n".join([*classes, ""])
+    answers = {
+        room: sorted(set(re.findall(r"\b\w+(?:Row|Answer)\b", "".join(methods[room]))))
+        for room in sorted(DOORS)
+    }
+    return "\n".join(
+        [
+            HEADER + '"""What doors offer of the routines: doors/registry.py, PUBLIC."""',
+            "",
+            "from __future__ import annotations",
+            "",
+            "from typing import TYPE_CHECKING",
+            "",
+            *_guarded(
+                [
+                    *_imports(text),
+                    "",
+                    *(
+                        f"from omd.rooms.{room}.calls import {_camel(room)}Calls"
+                        for room in sorted(DOORS)
+                    ),
+                    *(
+                        f"from omd.rooms.{room}.rows import {', '.join(names)}"
+                        for room, names in answers.items()
+                        if names
+                    ),
+                ]
+            ),
+            text,
+        ]
+    )
 
 
 def _namespace(rooms: Sequence[str]) -> str:
@@ -625,40 +692,26 @@ def _class(
 
 def _doors(connection: Connection) -> str:
     doors: list[str] = []
-    types: dict[str, set[str]] = {}
-    for room in [room for room in ROOMS if room != "control"]:
+    imports = []
+    for room in ROOMS:
+        if room not in DOORS and room != "lineage":
+            continue
         query = "SELECT obj_description(to_regnamespace(%s), 'pg_namespace') AS comment"
         row = connection.execute(query, [schema_of(room)]).fetchone()
         comment = (row and row["comment"]) or f"The room {room}."
         door = _camel(room)
-        types[room] = {door}
+        imports.append(f"    from omd.doors.{room} import {door}")
         lines = _wrapped(_prose(" ".join(comment.split())), 8, quotes=3)
         docstring = '"""' + "\n".join(lines) + ("\n" if len(lines) > 1 else "") + '"""'
         doors += [
             "",
             "    @cached_property",
-            f"    def {room}(self) -> {door}:",
+            # What runs topics needs more than the routines; it is no door.
+            f"    def {room if room in DOORS else f'_{room}'}(self) -> {door}:",
             textwrap.indent(docstring, "        "),
             f'        door: {door} = self._door("{room}")',
             "        return door",
         ]
-    for name, room in SHORTCUTS.items():
-        method = _method_of_door(room, name)
-        answer = ast.unparse(method.returns) if method.returns is not None else "Any"
-        types[room].add(answer)
-        doors += [
-            "",
-            "    @property",
-            f"    def {name}(self) -> Callable[..., {answer}]:",
-            f'        """{(ast.get_docstring(method) or "").splitlines()[0]}"""',
-            f"        return self.{room}.{name}",
-        ]
-    imports = [
-        f"    from omd.doors.{room} import {', '.join(sorted(names))}"
-        for room, names in sorted(types.items())
-    ]
-    if SHORTCUTS:
-        imports[:0] = ["    from collections.abc import Callable", ""]
     return "\n".join(
         [
             HEADER + '"""The doors to the rooms, which `omd.doors.control.Control` has."""',
@@ -670,7 +723,7 @@ def _doors(connection: Connection) -> str:
             "from typing import TYPE_CHECKING, Any",
             "",
             "if TYPE_CHECKING:",
-            *(imports or ["    pass"]),
+            *sorted(imports),
             "",
             '__all__ = ["Doors"]',
             "",
@@ -684,14 +737,6 @@ def _doors(connection: Connection) -> str:
             "        return getattr(module, room.title())(self)",
             "",
         ]
-    )
-
-
-def _method_of_door(room: str, name: str) -> ast.FunctionDef:
-    """Return a method of the door to a room, as its source has it."""
-    tree = ast.parse((PACKAGE / "doors" / f"{room}.py").read_text(encoding="utf-8"))
-    return next(
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name
     )
 
 

@@ -5,7 +5,7 @@
     with omd.connect() as control:
         with control.batch("b_flights") as batch:
             outcome = batch.run("m_hstg_flights", load)     # calls load(run) if it may proceed
-            with batch.module("m_int_flight") as run:       # raises ModuleSkipped / ModuleAborted
+            with batch.module("m_int_flight") as run:       # raises Skipped / Aborted
                 run.write(run.read(spark, "stg.flights"))
 
 The database decides; this package calls its procedures around a job.
@@ -26,15 +26,7 @@ if TYPE_CHECKING:
     from omd._core.version import __version__ as __version__
     from omd.doors.control import Control as Control
     from omd.doors.control import connect as connect
-    from omd.doors.decision import Decision as Decision
-    from omd.doors.delivery import Delivery as Delivery
-    from omd.doors.dispatch import Dispatch as Dispatch
-    from omd.doors.facts import Facts as Facts
-    from omd.doors.lake import Lake as Lake
-    from omd.doors.lineage import Lineage as Lineage
-    from omd.rooms.control.codes import ExecutionStatus as ExecutionStatus
-    from omd.rooms.control.codes import NextRunIndicator as NextRunIndicator
-    from omd.rooms.control.codes import ProcessingIndicator as ProcessingIndicator
+    from omd.rooms.control.codes import Status as Status
     from omd.rooms.control.errors import BatchAborted as BatchAborted
     from omd.rooms.control.errors import BatchSkipped as BatchSkipped
     from omd.rooms.control.errors import LeaseLost as LeaseLost
@@ -42,18 +34,12 @@ if TYPE_CHECKING:
     from omd.rooms.control.errors import ModuleSkipped as ModuleSkipped
     from omd.rooms.control.errors import NotStarted as NotStarted
     from omd.rooms.control.run import Batch as _Batch
-    from omd.rooms.control.run import ModuleRun as _ModuleRun
     from omd.rooms.control.run import Outcome as Outcome
-    from omd.rooms.decision.run import DecisionOutcome as DecisionOutcome
-    from omd.rooms.delivery.run import Receipt as Receipt
-    from omd.rooms.lineage.codes import StepResult as StepResult
-    from omd.rooms.lineage.step import StepOutcome as StepOutcome
-    from omd.rooms.lineage.step import StepRun as _StepRun
+    from omd.rooms.control.run import Run as _Run
 
     # The blocks of users have an `omd.Control`.
     Batch: TypeAlias = _Batch[Control]
-    ModuleRun: TypeAlias = _ModuleRun[Control]
-    StepRun: TypeAlias = _StepRun[Control]
+    Run: TypeAlias = _Run[Control]
 
 # The names are imported on first use: psycopg would cost every command 150 ms.
 __all__, __getattr__, __dir__ = lazily(
@@ -63,7 +49,7 @@ __all__, __getattr__, __dir__ = lazily(
         "omd._core.errors": ["ConnectionFailed", "NotInstalled", "OmdError"],
         "omd._core.signals": ["Terminated"],
         "omd._core.version": ["__version__"],
-        "omd.rooms.control.codes": ["ExecutionStatus", "NextRunIndicator", "ProcessingIndicator"],
+        "omd.rooms.control.codes": ["Status"],
         "omd.rooms.control.errors": [
             "BatchAborted",
             "BatchSkipped",
@@ -72,18 +58,8 @@ __all__, __getattr__, __dir__ = lazily(
             "ModuleSkipped",
             "NotStarted",
         ],
-        "omd.rooms.control.run": ["Batch", "ModuleRun", "Outcome"],
-        "omd.doors.decision": ["Decision"],
-        "omd.rooms.decision.run": ["DecisionOutcome"],
-        "omd.doors.delivery": ["Delivery"],
-        "omd.rooms.delivery.run": ["Receipt"],
-        "omd.doors.dispatch": ["Dispatch"],
+        "omd.rooms.control.run": ["Batch", "Outcome", "Run"],
         "omd.doors.control": ["Control", "connect"],
-        "omd.doors.facts": ["Facts"],
-        "omd.doors.lake": ["Lake"],
-        "omd.rooms.lineage.codes": ["StepResult"],
-        "omd.doors.lineage": ["Lineage"],
-        "omd.rooms.lineage.step": ["StepOutcome", "StepRun"],
     },
 )
 

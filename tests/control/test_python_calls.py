@@ -128,7 +128,7 @@ def test_an_in_database_run(control: omd.Control) -> None:
     assert row.rows_inserted == 2
     for code in ("m_1", "m_2"):
         control.register_module(code, executable="SELECT 1/0" if code == "m_2" else "SELECT 1")
-    assert control.run_batch("b").execution_status_code is omd.ExecutionStatus.FAILED
+    assert control.calls.omd.run_batch("b").execution_status_code is omd.ExecutionStatus.FAILED
 
 
 def test_reaping_what_was_left(control: omd.Control, conn: Connection) -> None:

@@ -262,16 +262,13 @@ def test_run_lets_pass_what_ends_the_process(
     assert row["execution_status_code"] == "F"
 
 
-def test_the_decorator(control: omd.Control, module_row: Row) -> None:
-    @control.module_job("m_alone", context={"mine": 1})
-    def load(run: omd.ModuleRun, rows: int, *, twice: bool = False) -> str:
-        """Loads."""
-        run.rows(inserted=rows * (2 if twice else 1))
+def test_the_job_is_in_the_execution_context(control: omd.Control, module_row: Row) -> None:
+    def load(run: omd.Run) -> str:
+        run.rows(inserted=8)
         return "done"
 
-    outcome = load(4, twice=True)
+    outcome = control.run("m_alone", load, context={"mine": 1})
     assert outcome.result() == "done"
-    assert load.__name__ == "load"
     row = module_row(outcome.instance_id)
     assert row["rows_inserted"] == 8
     assert row["execution_context"]["mine"] == 1
@@ -279,12 +276,8 @@ def test_the_decorator(control: omd.Control, module_row: Row) -> None:
     assert len(row["execution_context"]["code_checksum"]) == 64
 
     with control.batch("b") as batch:
-
-        @batch.module_job("m_1")
-        def other(run: omd.ModuleRun) -> int:
-            return run.batch_instance_id
-
-        assert other().result() == batch.batch_instance_id
+        other = batch.run("m_1", lambda run: run.environment()["OMD_BATCH_INSTANCE_ID"])
+        assert other.result() == str(batch.instance_id)
 
 
 def test_the_execution_context_says_where_it_ran(control: omd.Control, module_row: Row) -> None:
@@ -344,8 +337,7 @@ def test_another_process_joins_by_environment(
             with elsewhere.module("m_1") as run:
                 assert run.batch_instance_id == batch.batch_instance_id
                 assert run.environment()["OMD_BATCH_INSTANCE_ID"] == str(batch.batch_instance_id)
-            joined = elsewhere.batch_from_environment()
-            assert joined is not None
+            joined = elsewhere.batch("b", join=True)
             with joined, joined.module("m_2") as run:
                 assert run.batch_instance_id == batch.batch_instance_id
             with elsewhere.module("m_alone", batch_instance_id=0) as run:
@@ -355,13 +347,15 @@ def test_another_process_joins_by_environment(
     assert batch_row(batch.batch_instance_id)["execution_status_code"] == "S"
 
 
-def test_without_the_variable_there_is_no_batch_to_join(
-    control: omd.Control, monkeypatch: pytest.MonkeyPatch
+def test_without_the_variable_a_batch_begins(
+    control: omd.Control, monkeypatch: pytest.MonkeyPatch, batch_row: Row
 ) -> None:
-    assert control.batch_from_environment() is None
+    with control.batch("b", join=True) as batch:
+        pass
+    assert batch_row(batch.instance_id)["execution_status_code"] == "S"
     monkeypatch.setenv("OMD_BATCH_INSTANCE_ID", "seven")
     with pytest.raises(ValueError, match="seven"):
-        control.batch_from_environment()
+        control.batch("b", join=True)
 
 
 def test_the_definition_is_at_hand(control: omd.Control, dsn: str) -> None:

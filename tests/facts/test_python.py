@@ -1,4 +1,4 @@
-"""The facts as `omd.Facts` has them, and as the command `omd facts` does."""
+"""The facts as Python has them, and as the command `omd facts` does."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
     store.deploy({"interface": "shop", "entities": [PERSON, PHONE]})
     store.agree("desk", layer_code="GDAL")
     with omd.connect(dsn) as control:
-        facts = omd.Facts(control)
+        facts = control.calls.omd_facts
         assert facts.deploy("shop").model_version == 1
         assert facts.deploy("shop").statements == 0
         assert facts.traveling_now("shop") is None
@@ -71,7 +71,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
         assert first.module_instance_id in facts.undo("shop", first.module_instance_id)
         assert facts.load_all(interface_code="shop").loaded == 3
 
-        desk = facts.delivery("desk", physical_delete_allowed=True)
+        desk = control.facts.delivery("desk", physical_delete_allowed=True)
         with pytest.raises(ZeroDivisionError), desk:  # noqa: PT012 - it is closed all the same
             [row] = facts.report("facts_deliveries")
             assert (row.delivery_id, row.is_physical_delete_allowed) == (desk.delivery_id, True)

@@ -327,7 +327,7 @@ def drive(
                 tell(f"{subject.module(table)} is {ran.execution_status_code.value}")
             return "S"
         if subject.kind == "sql":
-            return control.run_batch(subject.batch).execution_status_code.value
+            return control.calls.omd.run_batch(subject.batch).execution_status_code.value
 
         def load(table: str) -> None:
             code = "m_region" if table == "region" else subject.module(table)

@@ -23,7 +23,7 @@ def test_what_ends_transactions_itself_may_take_long(catalog: Catalog) -> None:
 def test_what_sets_its_session_says_so_and_never_has_a_connection_of_its_own(
     catalog: Catalog,
 ) -> None:
-    setting = [r for r in catalog if "p_is_local" in r.definition and not r.is_internal]
+    setting = [r for r in catalog if "p_is_local" in r.definition and not r.routine.startswith("_")]
     assert len(setting) > 1
     assert {r.name for r in setting} == {r.name for r in catalog if SESSION in r.comment}
     # What is set for a session is gone with a connection of its own; a run restores what it sets.

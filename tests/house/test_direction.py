@@ -32,7 +32,6 @@ FLOORS = [
 
 # Floors that import one above them, and why.
 BACK_UP = {
-    ("tables", "doors"): "a catalog of pyiceberg registers by the door, which looks at the file",
     ("integrations", "programs"): "OpenLineage is a sender; a contract is a document with lines",
 }
 

@@ -130,7 +130,7 @@ def test_a_batch_of_mixed_kinds_goes_on_where_it_stopped(
     mixed(platform)
     control.register_module("job", job="jobs_of_kinds:fail")
     with pytest.raises(omd.errors.NeedsWorker):
-        control.run_batch("mixed")
+        control.calls.omd.run_batch("mixed")
     failed = control.perform_batch("mixed")
     assert (failed.status, failed.detail) == ("F", "Module job failed")
     assert failed.instance_id is not None

@@ -149,23 +149,15 @@ class _Nothing:
     """The answer of a procedure without INOUT parameters."""
 
 
-class Calls:
-    """What the generated calls of a room are made of.
+class Reports:
+    """What reads the views of omd_report."""
 
-    Args:
-        link: the connection that they use.
-        apart: for calls of users: how one that may take long gets a connection of its own. Without
-            it every call uses the link, as it is.
-    """
-
-    def __init__(self, link: Link, apart: Apart | None = None) -> None:
-        self._link = link
-        self._apart = apart
+    _link: Link
 
     @overload
     def report(
         self,
-        row: type[T],
+        view: type[T],
         *,
         order_by: Sequence[str] = (),
         descending: bool = False,
@@ -177,7 +169,7 @@ class Calls:
     @overload
     def report(
         self,
-        row: str,
+        view: str,
         *,
         order_by: Sequence[str] = (),
         descending: bool = False,
@@ -188,7 +180,7 @@ class Calls:
 
     def report(
         self,
-        row: type[Any] | str,
+        view: type[Any] | str,
         *,
         order_by: Sequence[str] = (),
         descending: bool = False,
@@ -199,8 +191,7 @@ class Calls:
         """Rows of a view of omd_report.
 
         Args:
-            row: the name of the view; its rows have its columns as attributes. Or a class of the
-                ``rows`` of a room.
+            view: its name; the rows have its columns as attributes.
             order_by: columns.
             descending: last first.
             limit: at most so many rows.
@@ -223,11 +214,11 @@ class Calls:
                             sql.SQL(f"${len(values)}"),
                         )
                     )
-        if isinstance(row, str):
-            query = sql.SQL("SELECT v.* FROM {} AS v").format(sql.Identifier("omd_report", row))
+        if isinstance(view, str):
+            query = sql.SQL("SELECT v.* FROM {} AS v").format(sql.Identifier("omd_report", view))
         else:
             query = sql.SQL("SELECT {} FROM {}").format(
-                columns_of(row), sql.Identifier(*row.view.split("."))
+                columns_of(view), sql.Identifier(*view.view.split("."))
             )
         if conditions:
             query += sql.SQL(" WHERE ") + sql.SQL(" AND ").join(conditions)
@@ -238,7 +229,21 @@ class Calls:
             )
         if limit is not None:
             query += sql.SQL(" LIMIT {}").format(limit)
-        return self._link.execute(query.as_bytes(None), values, row, repeatable=True)
+        return self._link.execute(query.as_bytes(None), values, view, repeatable=True)
+
+
+class Calls(Reports):
+    """What the generated calls of a room are made of.
+
+    Args:
+        link: the connection that they use.
+        apart: for calls of users: how one that may take long gets a connection of its own. Without
+            it every call uses the link, as it is.
+    """
+
+    def __init__(self, link: Link, apart: Apart | None = None) -> None:
+        self._link = link
+        self._apart = apart
 
     def _do(self, routine: Routine, *values: Any) -> None:
         """Call a procedure that answers nothing."""

@@ -17,6 +17,7 @@ from omd._core.engines import Engines
 from omd.doors.calls import Namespace
 from omd.doors.performing import Performing
 from omd.doors.registry import ENGINES
+from omd.rooms.event.calls import EventCalls
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,14 +43,15 @@ class Control(Performing):
         """
         return Namespace(self)
 
-    def environment_of(self, subject_type: str, instance_id: int) -> dict[str, str]:
+    def _environment_of(self, subject_type: str, instance_id: int) -> dict[str, str]:
         """Return variables for a process that a run starts: there it is the parent.
 
         Args:
             subject_type: MODULE or BATCH.
             instance_id: the Module Instance or Batch Instance.
         """
-        return {"OPENLINEAGE_PARENT_ID": self.event.parent_id(subject_type, instance_id)}
+        parent = EventCalls(self._link).parent_id(subject_type, instance_id)
+        return {"OPENLINEAGE_PARENT_ID": parent}
 
 
 def connect(

@@ -1,24 +1,25 @@
-"""Facts as Python sees them: the routines as methods (docs/explanation/facts.md)."""
+"""What Python does for facts: it exports files, and writes rows (docs/explanation/facts.md)."""
 
 from __future__ import annotations
 
 from omd._core.listener import Listener
+from omd.doors.methods import FactsMethods
 from omd.rooms.facts.export import Export, Exports
 from omd.rooms.facts.run import FactsDelivery
 
 __all__ = ["Export", "Facts"]
 
 
-class Facts(Exports):
-    """The room facts: ``control.facts`` (docs/explanation/facts.md).
+class Facts(Exports, FactsMethods):
+    """Exports of facts, and rows that people write: ``control.facts`` (docs/explanation/facts.md).
 
     Examples:
-        control.facts.deploy("flights")
-        while control.facts.load("flights").outcome == "PERSISTED":
-            print(control.facts.traveling_now("flights"))
+        control.facts.export("research", "/data/research")
         with control.facts.delivery("desk") as desk:
             desk.connection.execute("DELETE FROM gdal_flights.carriers WHERE carrier = 'XX'")
     """
+
+    _formerly = ("omd.Facts",)
 
     def delivery(
         self, agreement_code: str, *, physical_delete_allowed: bool | None = None
@@ -37,9 +38,9 @@ class Facts(Exports):
             DeliveryOpen: the agreement has an open delivery (on entering).
         """
         return FactsDelivery(
-            self.control, agreement_code, physical_delete_allowed=physical_delete_allowed
+            self._control, agreement_code, physical_delete_allowed=physical_delete_allowed
         )
 
-    def listen(self) -> Listener:
+    def _listen(self) -> Listener:
         """Return a connection that is notified of each delivery that is queued."""
-        return Listener(self.control.new_link(name="-listen"), "omd_delivery")
+        return Listener(self._control._new_link(name="-listen"), "omd_delivery")

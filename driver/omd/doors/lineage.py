@@ -13,7 +13,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.listener import Listener
-from omd.rooms.control.connection import Door
+from omd.rooms.control.connection import Connection
 from omd.rooms.lineage.calls import LineageCalls
 from omd.rooms.lineage.rows import ReadyListByTopicRow, ReadyListRow
 
@@ -31,19 +31,16 @@ class _OfTopics(ReadyListRow):
     view = ReadyListByTopicRow.view
 
 
-class Lineage(Door, LineageCalls):
-    """The room lineage: ``control.lineage`` (docs/explanation/lineage.md).
+class Lineage(LineageCalls):
+    """The routines of the room lineage, what runs topics asks, and a step on any engine.
 
-    Examples:
-        with omd.connect() as control:
-            lineage = control.lineage
-            lineage.register_topic("stg.ticket")
-            lineage.register_topic(
-                "fact.ticket", depends_on=["stg.ticket"], transforms=["etl.ticket"]
-            )
-            lineage.probe_sources()
-            print(lineage.step("fact.ticket").outcome)
+    Args:
+        connection: the connection; it may serve other calls too.
     """
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection._link, connection._call_apart)
+        self._control = connection
 
     def ready_list(
         self, topic: str | Sequence[str] | None = None, *, only_ready: bool = False
@@ -59,7 +56,7 @@ class Lineage(Door, LineageCalls):
 
     def listen(self) -> Listener:
         """Return a connection that is notified of each topic whose offset moves, by `topic_id`."""
-        return Listener(self.control.new_link(name="-listen"), "omd_lineage")
+        return Listener(self._control._new_link(name="-listen"), "omd_lineage")
 
     def step(  # type: ignore[override] # the routine, and the same on Spark
         self,
@@ -90,8 +87,8 @@ class Lineage(Door, LineageCalls):
             ConnectionFailed: the database can't be reached.
         """
         definition = self.topic_definition(topic)
-        outcome: StepOutcome = self.control.engines[definition.engine].step(
-            self.control,
+        outcome: StepOutcome = self._control._engines[definition.engine].step(
+            self._control,
             definition,
             spark=spark,
             session=session,

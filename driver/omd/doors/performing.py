@@ -6,9 +6,12 @@ The database performs what it can, and says what needs a worker; that is perform
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from typing_extensions import Self
 
 from omd._core.cost import measured
 from omd._core.engines import SPARK
@@ -16,7 +19,7 @@ from omd._core.errors import CallerError, ConnectionFailed, one_line
 from omd._core.functions import function_named
 from omd.doors import arrivals
 from omd.doors.rooms import Doors
-from omd.rooms.control.blocks import Blocks
+from omd.rooms.control.blocks import Blocks, environment_batch
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import called
@@ -29,6 +32,15 @@ from omd.rooms.control.errors import (
     NotStarted,
 )
 from omd.rooms.control.rows import BatchListRow
+from omd.rooms.control.run import (
+    Batch,
+    Outcome,
+    Run,
+    call_job,
+    context_of,
+    require_program,
+    session_for,
+)
 from omd.rooms.decision.rows import DecisionStageListRow
 from omd.rooms.delivery.own_errors import DeliverySkipped, DeliveryWaits
 from omd.rooms.delivery.rows import ArrivalLocationsRow, DeliveryStateRow
@@ -43,8 +55,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from omd.rooms.control.rows import BatchMembersRow, ModuleDefinitionRow
-    from omd.rooms.control.run import Batch
     from omd.rooms.delivery.run import Receipt
+
+T = TypeVar("T")
 
 _WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
 _OF_STEP = {
@@ -86,77 +99,116 @@ class Performed:
 class Performing(Blocks, Doors):
     """A connection that performs Modules of every kind, and Batches of them."""
 
-    def perform(
+    @overload
+    def run(
         self,
         code: str,
-        spark: SparkSession | None = None,
+        job: Callable[[Run[Self]], T],
         *,
-        session: Callable[[], Any] | None = None,
         batch: Batch[Any] | int | None = None,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> Performed:
-        """Run a Module, whatever its kind, and wait for its end.
+    ) -> Outcome[T]: ...
+
+    @overload
+    def run(
+        self,
+        code: str,
+        job: None = None,
+        *,
+        batch: Batch[Any] | int | None = None,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Performed: ...
+
+    def run(
+        self,
+        code: str,
+        job: Callable[[Run[Self]], T] | None = None,
+        *,
+        batch: Batch[Any] | int | None = None,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Outcome[T] | Performed:
+        """Run a Module of any kind, and wait for its end.
+
+        With a job, which is for a Module of kind JOB only, ``job(run)`` is called inside of the
+        Module if that may proceed. A topic takes one step, and inside of a Batch all that are full.
+
+        What refuses the call before anything begins is raised: a code that is unknown, a right that
+        is missing, another kind. From the begin on three kinds of exceptions are raised: those that
+        end the process (Ctrl-C, SIGTERM), a lost database, and a begin that the database refuses
+        with an error. All else is in the outcome.
 
         Args:
             code: the code of the Module.
+            job: a function that takes the run.
+            batch: the Batch, or the Batch Instance ID, that it is part of; by default that of
+                OMD_BATCH_INSTANCE_ID; 0 for none.
             spark: the session of a run on Spark; by default that of the control, or the active one,
                 or a new one.
             session: makes a session where there is none; it is called when one is needed.
-            batch: the Batch, or the Batch Instance ID, that it is part of.
+            lease: a lease other than that of this control; None for none.
+            rollback_executor: executes one Spark SQL statement of a rollback.
             context: values to add to the execution context.
-
-        Raises:
-            NeedsWorker: it has neither SQL nor a job.
-            KindOfRoom: it never runs on its own.
-            ConnectionFailed: the database can't be reached.
         """
-        if not self.permitted.sql:
-            return self._perform_without_sql(code, spark, session, batch, context)
-        instance = _instance_of(batch)
-        await_turn(self, self.wait, module_code=code, batch_instance_id=instance)
-        try:
-            with self.long_call() as link, measured(link) as performed:
-                ran = ControlCalls(link).run_module(
-                    code,
-                    batch_instance_id=instance,
-                    execution_context=called(link, context),
-                )
-                performed("MODULE", ran.module_instance_id)
-            detail = ran.detail
-            if detail == "RUNNING":
-                detail = who_runs(self, module_code=code) or detail
-            return Performed(code, ran.module_instance_id, ran.execution_status_code, detail)
-        except NeedsWorker:
-            module = self.module_definition(code)
-            work = _work_of(module)
-            if work is None:
-                raise
-        return work(_Run(self, code, module.job, spark, session, batch, context))
+        if batch is None:
+            batch = environment_batch() or 0
+        return self._run(code, job, spark, session, batch, lease, rollback_executor, context)
 
-    def _perform_without_sql(
+    def _run(
         self,
         code: str,
+        job: Callable[[Run[Self]], Any] | None,
         spark: SparkSession | None,
         session: Callable[[], Any] | None,
-        batch: Batch[Any] | int | None,
+        batch: Batch[Any] | int,
+        lease: timedelta | EllipsisType | None,
+        rollback_executor: Callable[[str], object] | None,
         context: Mapping[str, Any] | None,
-    ) -> Performed:
-        """Run a Module that the database does not perform; refuse any other."""
-        module = self.module_definition(code)
-        work = _work_of(module)
-        if work is None or module.engine_code != SPARK:
-            self.permitted.require_sql(f"Module {code}")
-        assert work is not None  # noqa: S101 - it is refused above
-        return work(_Run(self, code, module.job, spark, session, batch, context))
+    ) -> Any:
+        if job is None:
+            return self._perform(
+                _Run(
+                    self,
+                    code,
+                    None,
+                    spark,
+                    session,
+                    batch or None,
+                    context,
+                    lease,
+                    rollback_executor,
+                )
+            )
+        require_program(self, code)
+        block = self.module(
+            code,
+            batch=batch,
+            lease=lease,
+            spark=session_for(self, spark, session),
+            rollback_executor=rollback_executor,
+            context=context_of(job, context),
+        )
+        return call_job(block, job)
 
-    def perform_batch(
+    def run_batch(
         self,
         code: str,
-        spark: SparkSession | None = None,
         *,
-        session: Callable[[], Any] | None = None,
-        parent: Batch[Any] | None = None,
+        parent: Batch[Any] | int | None = None,
         force: bool = False,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> Performed:
         """Run a Batch with members of any kind, and wait for its end.
@@ -165,21 +217,63 @@ class Performing(Blocks, Doors):
 
         Args:
             code: the code of the Batch.
+            parent: the Batch, or the Batch Instance ID, that it is part of.
+            force: run although the frequency says that it is too early.
             spark: the session of runs on Spark; by default that of the control, or the active one,
                 or a new one.
             session: makes a session where there is none; it is called when one is needed.
-            parent: the Batch that it is part of.
-            force: run although the frequency says that it is too early.
             context: values to add to the execution context.
-
-        Raises:
-            UnknownBatch: no Batch has this code.
-            ConnectionFailed: the database can't be reached.
         """
-        if self.permitted.sql:
-            await_turn(self, self.wait, batch_code=code, batch_instance_id=_instance_of(parent))
+        return self._run_batch(code, parent, force, spark, session, context)
+
+    def _perform(self, run: _Run) -> Performed:
+        """Run a Module, whatever its kind, and wait for its end."""
+        code = run.code
+        if not self._permitted.sql:
+            return self._perform_without_sql(run)
+        instance = _instance_of(run.batch)
+        await_turn(self, self._wait, module_code=code, batch_instance_id=instance)
+        try:
+            with self._long_call() as link, measured(link) as performed:
+                ran = ControlCalls(link).run_module(
+                    code,
+                    batch_instance_id=instance,
+                    execution_context=called(link, run.context),
+                )
+                performed("MODULE", ran.module_instance_id)
+            detail = ran.detail
+            if detail == "RUNNING":
+                detail = who_runs(self, module_code=code) or detail
+            return Performed(code, ran.module_instance_id, ran.execution_status_code, detail)
+        except NeedsWorker:
+            module = self._omd.module_definition(code)
+            work = _work_of(module)
+            if work is None:
+                raise
+        return work(replace(run, job=module.job))
+
+    def _perform_without_sql(self, run: _Run) -> Performed:
+        """Run a Module that the database does not perform; refuse any other."""
+        module = self._omd.module_definition(run.code)
+        work = _work_of(module)
+        if work is None or module.engine_code != SPARK:
+            self._permitted.require_sql(f"Module {run.code}")
+        assert work is not None  # noqa: S101 - it is refused above
+        return work(replace(run, job=module.job))
+
+    def _run_batch(
+        self,
+        code: str,
+        parent: Batch[Any] | int | None,
+        force: bool,
+        spark: SparkSession | None,
+        session: Callable[[], Any] | None,
+        context: Mapping[str, Any] | None,
+    ) -> Performed:
+        if self._permitted.sql:
+            await_turn(self, self._wait, batch_code=code, batch_instance_id=_instance_of(parent))
             try:
-                with self.long_call() as link, measured(link) as performed:
+                with self._long_call() as link, measured(link) as performed:
                     ran = ControlCalls(link).run_batch(
                         code,
                         parent_batch_instance_id=_instance_of(parent),
@@ -194,15 +288,11 @@ class Performing(Blocks, Doors):
             except NeedsWorker:
                 pass
         (row,) = self.report(BatchListRow, batch_code=code)
-        block = (
-            self.batch(code, force=force, context=context)
-            if parent is None
-            else parent.batch(code, force=force, context=context)
-        )
+        block = self.batch(code, parent=parent, force=force, context=context)
         failed: list[str] = []
         try:
             with block:
-                for member in self.batch_members(code):
+                for member in self._omd.batch_members(code):
                     failed += self._perform_member(member, block, spark, session, force)
                     if failed and not row.continue_on_failure:
                         break
@@ -210,17 +300,17 @@ class Performing(Blocks, Doors):
         except NotStarted as error:
             skipped = isinstance(error, BatchSkipped)
             status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
-            detail = one_line(error) if block.reason == "RUNNING" else block.reason
-            return Performed(code, block.batch_instance_id, status, detail, error)
+            detail = one_line(error) if block._reason == "RUNNING" else block._reason
+            return Performed(code, block.instance_id, status, detail, error)
         except ConnectionFailed:
             raise
         except Exception as error:
             if not block._began:
                 raise
             detail = "; ".join(failed) if isinstance(error, MembersFailed) else one_line(error)
-            instance = block.batch_instance_id
+            instance = block.instance_id
             return Performed(code, instance, ExecutionStatus.FAILED, detail, error)
-        return Performed(code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
+        return Performed(code, block.instance_id, ExecutionStatus.SUCCEEDED)
 
     def _perform_member(
         self,
@@ -231,19 +321,18 @@ class Performing(Blocks, Doors):
         force: bool,
     ) -> list[str]:
         """Perform a member of a Batch; return what the Batch says of its failure."""
-        name = f"{member.member_type.capitalize()} {member.member_code} failed"
+        code = member.member_code
+        name = f"{member.member_type.capitalize()} {code} failed"
         try:
             if member.member_type == "BATCH":
-                done = self.perform_batch(
-                    member.member_code, spark, session=session, parent=batch, force=force
-                )
+                done = self._run_batch(code, batch, force, spark, session, None)
             else:
-                done = self.perform(member.member_code, spark, session=session, batch=batch)
+                done = batch.run(code, spark=spark, session=session)
         except ConnectionFailed:
             raise
         except Exception as error:  # noqa: BLE001 - it could not begin, which fails the Batch
-            code = getattr(error, "sqlstate", None)
-            return [f"{name}: {one_line(error)} ({code})" if code else name]
+            sqlstate = getattr(error, "sqlstate", None)
+            return [f"{name}: {one_line(error)} ({sqlstate})" if sqlstate else name]
         return [] if done.status in _NOT_FAILED else [name]
 
 
@@ -261,10 +350,12 @@ class _Run:
     session: Callable[[], Any] | None
     batch: Batch[Any] | int | None
     context: Mapping[str, Any] | None
+    lease: timedelta | EllipsisType | None = ...
+    rollback_executor: Callable[[str], object] | None = None
 
     def ready_session(self) -> Any:
         """Return the session that the caller has or makes; None: whoever needs one makes it."""
-        if self.spark is None and self.control.spark is None and self.session is not None:
+        if self.spark is None and self.control._spark is None and self.session is not None:
             return self.session()
         return self.spark
 
@@ -282,24 +373,31 @@ class _Run:
 def _call_job(run: _Run) -> Performed:
     """Call the function of a Module inside the Module."""
     job = function_named(run.job or "", run.control.permitted)
-    options = {"spark": run.ready_session(), "context": run.context}
-    if run.batch is None or isinstance(run.batch, int):
-        # It is no part of the Batch that the environment may name.
-        outcome = run.control.run(run.code, job, batch_instance_id=run.batch or 0, **options)
-    else:
-        outcome = run.batch.run(run.code, job, **options)
+    outcome = run.control.run(
+        run.code,
+        job,
+        batch=run.batch or 0,  # it is no part of the Batch that the environment may name
+        spark=run.ready_session(),
+        lease=run.lease,
+        rollback_executor=run.rollback_executor,
+        context=run.context,
+    )
     detail = outcome.reason if outcome.error is None else one_line(outcome.error)
     return run.made(outcome.status, outcome.instance_id, detail, outcome.error)
 
 
 def _step(run: _Run) -> Performed:
     """Take steps of a topic on Spark: one, or in a Batch until no block is full."""
-    lineage = run.control.lineage
     (row,) = run.control.report(LineageTopicsRow, module_code=run.code)
     last = None
     while True:
-        outcome = lineage.step(
-            row.topic, spark=run.spark, session=run.session, batch=run.batch, context=run.context
+        outcome = run.control._lineage.step(
+            row.topic,
+            spark=run.spark,
+            session=run.session,
+            lease=run.lease,
+            batch=run.batch,
+            context=run.context,
         )
         status = _OF_STEP.get(outcome.outcome, ExecutionStatus.FAILED)
         if last is not None and status in (ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED):
@@ -310,7 +408,7 @@ def _step(run: _Run) -> Performed:
 
 
 def _is_full(control: Performing, topic: str) -> bool:
-    return any(row.reason == "FULL" for row in control.lineage.ready_list(topic))
+    return any(row.reason == "FULL" for row in control._lineage.ready_list(topic))
 
 
 def _run_stage(run: _Run) -> Performed:
@@ -324,9 +422,9 @@ def _run_stage(run: _Run) -> Performed:
 def _export(run: _Run) -> Performed:
     """Run the export that is due, or the oldest that was ordered and not published."""
     facts = run.control.facts
-    delivery_id = facts.due_export(run.agreement)
+    delivery_id = facts._calls.due_export(run.agreement)
     if delivery_id is None:
-        exports = facts.report(
+        exports = run.control.report(
             FactsExportsRow,
             agreement_code=run.agreement,
             delivery_status="RECEIVED",
@@ -337,7 +435,7 @@ def _export(run: _Run) -> Performed:
             return run.nothing()
         delivery_id = exports[0].delivery_id
     try:
-        facts.resume_export(
+        facts._resume_export(
             delivery_id,
             spark=run.ready_session(),
             batch_instance_id=_instance_of(run.batch),
@@ -352,7 +450,7 @@ def _export(run: _Run) -> Performed:
         raise
     except Exception as failure:  # noqa: BLE001 - the run has recorded it
         status, error = ExecutionStatus.FAILED, failure
-    (export,) = facts.report(FactsExportsRow, delivery_id=delivery_id)
+    (export,) = run.control.report(FactsExportsRow, delivery_id=delivery_id)
     detail = None if error is None else one_line(error)
     return run.made(status, export.module_instance_id, detail, error)
 
@@ -390,19 +488,19 @@ def _delivered(run: _Run, deliver: Callable[[], Receipt | None]) -> Performed:
 def _redeliver(run: _Run) -> Performed | None:
     """Deliver again from its recorded files what a recall took back, where these are unchanged."""
     control = run.control
-    taken = control.delivery.take_arrival(run.agreement)
+    taken = control.delivery._calls.take_arrival(run.agreement)
     returns = control.report(RecallReturnsRow, delivery_id=taken.delivery_id or 0)
     if not returns or taken.folder is not None:
         return None
     recall_id = returns[0].recall_id
-    answer = control.provenance.redeliver(recall_id, delivery_id=taken.delivery_id)
+    answer = control.provenance._calls.redeliver(recall_id, delivery_id=taken.delivery_id)
     if answer.outcome != "RUN":
         return None  # its tenant brings it
     roots = {file["entity"]: file["root"] for file in _list_of(answer.files)}
-    session = run.ready_session() or control.spark
-    session = session or control.engines[SPARK].active() or control.engines[SPARK].session()
-    seen = control.engines[SPARK].files_at(roots, session)
-    answer = control.provenance.redeliver(recall_id, delivery_id=taken.delivery_id, files=seen)
+    session = run.ready_session() or control._spark
+    session = session or control._engines[SPARK].active() or control._engines[SPARK].session()
+    seen = control._engines[SPARK].files_at(roots, session)
+    answer = control.provenance._calls.redeliver(recall_id, taken.delivery_id, seen)
     if answer.outcome != "RUN":
         problem = "its files are gone or have changed: its tenant must deliver it"
         return run.made(ExecutionStatus.CANCELLED, None, problem)
@@ -427,7 +525,7 @@ def _deliver_by_hand(run: _Run) -> Performed:
         return run.nothing()
     raise CallerError(
         f"nothing says where the data of delivery {deliveries[0].delivery_id} is",
-        hint=f"control.deliver(delivery_id={deliveries[0].delivery_id}, files='folder/')",
+        hint=f"control.delivery.deliver(delivery_id={deliveries[0].delivery_id}, files='folder/')",
     )
 
 
@@ -453,4 +551,4 @@ def _require_none(failed: list[str]) -> None:
 
 
 def _instance_of(batch: Batch[Any] | int | None) -> int | None:
-    return batch if batch is None or isinstance(batch, int) else batch.batch_instance_id
+    return batch if batch is None or isinstance(batch, int) else batch.instance_id

@@ -1,4 +1,4 @@
-"""Provenance as Python sees it: the routines as methods."""
+"""What Python does for provenance: a recall and an erasure reach the lake too."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
+from omd.doors.methods import ProvenanceMethods
 from omd.doors.recall import Act, Recalled
-from omd.rooms.control.connection import Door
+from omd.rooms.control.connection import Connection, Door
 from omd.rooms.provenance.calls import ProvenanceCalls
 from omd.rooms.provenance.errors import UnknownRecall
 from omd.rooms.provenance.rows import (
@@ -30,39 +31,47 @@ if TYPE_CHECKING:
 _log = logging.getLogger("omd.provenance")
 
 
-class Provenance(Door, ProvenanceCalls):
-    """The room provenance: ``control.provenance``.
+class Provenance(Door, ProvenanceMethods):
+    """Recalls and erasures, the lake's part too: ``control.provenance``.
 
     Examples:
         with omd.connect() as control:
-            planned = control.provenance.plan_recall(delivery_id=7, reason="of another branch")
-            for item in control.provenance.items(planned.recall_id):
+            planned = control.calls.omd_provenance.plan_recall(
+                delivery_id=7, reason="of another branch"
+            )
+            for item in control.report("recall_items", recall_id=planned.recall_id):
                 print(item.position, item.action, item.module_code, item.rows_go)
             control.provenance.recall(planned.recall_id, accept=["BY_HAND"])
     """
 
-    def items(self, recall_id: int) -> list[RecallItemsRow]:
+    _formerly = ("omd.Provenance",)
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._calls = ProvenanceCalls(self._link)
+
+    def _items(self, recall_id: int) -> list[RecallItemsRow]:
         """Return the plan of a recall, in the order of the act."""
-        return self.report(RecallItemsRow, recall_id=recall_id, order_by=["position"])
+        return self._calls.report(RecallItemsRow, recall_id=recall_id, order_by=["position"])
 
-    def returns(self, recall_id: int) -> list[RecallReturnsRow]:
+    def _returns(self, recall_id: int) -> list[RecallReturnsRow]:
         """Return what of a recall must come again from outside, and whether it has."""
-        return self.report(RecallReturnsRow, recall_id=recall_id, order_by=["position"])
+        return self._calls.report(RecallReturnsRow, recall_id=recall_id, order_by=["position"])
 
-    def recall_of(self, recall_id: int) -> RecallsRow:
+    def _recall_of(self, recall_id: int) -> RecallsRow:
         """Return a recall.
 
         Raises:
             UnknownRecall: there is none of this id.
         """
-        rows = self.report(RecallsRow, recall_id=recall_id)
+        rows = self._calls.report(RecallsRow, recall_id=recall_id)
         if not rows:
             raise UnknownRecall(
                 f"there is no recall {recall_id}", hint="omd recall list shows them."
             )
         return rows[0]
 
-    def recall_at_once(
+    def _recall_at_once(
         self,
         *,
         module_instance_id: int | None = None,
@@ -106,14 +115,14 @@ class Provenance(Door, ProvenanceCalls):
             )
 
         return Act(
-            self.control,
+            self._control,
             lambda calls: plan(calls).recall_id,
             is_new=True,
             accept=accept,
             wait=wait,
         ).execute()
 
-    def recall(  # type: ignore[override] # by name
+    def recall(
         self,
         recall_id: int,
         *,
@@ -132,9 +141,9 @@ class Provenance(Door, ProvenanceCalls):
             wait: for how long it waits for runs at work; by default a minute.
         """
         if self._link.is_in_transaction or isinstance(wait, str) or recall_id is None:
-            return super().recall(recall_id, accept=accept, wait=wait)
+            return self._calls.recall(recall_id, accept=accept, wait=wait)
         done = Act(
-            self.control,
+            self._control,
             lambda _: recall_id,
             is_new=False,
             accept=accept or (),
@@ -142,7 +151,7 @@ class Provenance(Door, ProvenanceCalls):
         ).execute()
         return RecallAnswer(done.module_instance_id, done.rows_gone, done.rows_returned)
 
-    def erase(  # type: ignore[override] # by name
+    def erase(
         self,
         interface_code: str,
         entity_code: str,
@@ -155,8 +164,8 @@ class Provenance(Door, ProvenanceCalls):
         """Erase persons, in lake tables of our catalogue too.
 
         The database is one transaction; then Spark rewrites the tables of the lake. Inside of
-        `control.transaction()`, or where Spark is not there, these are PENDING: see `finish`, and
-        `ProvenanceCalls.erase`.
+        `control.transaction()`, or where Spark is not there, these are PENDING: a second call with
+        the same reference rewrites them too.
 
         Args:
             interface_code: the interface.
@@ -166,7 +175,7 @@ class Provenance(Door, ProvenanceCalls):
             is_dry_run: only answer what would happen; the default.
             with_references: erase rows of other entities that refer to them too.
         """
-        answer = super().erase(
+        answer = self._calls.erase(
             interface_code,
             entity_code,
             keys,
@@ -176,10 +185,15 @@ class Provenance(Door, ProvenanceCalls):
         )
         if answer.erasure_id is None or self._link.is_in_transaction:
             return answer
-        if not self.pending_erasures(answer.erasure_id):
+        waiting = self._calls.report(
+            "erasures", reference=reference, erasure_status="PENDING", order_by=["erasure_id"]
+        )
+        if not waiting:
             return answer
         try:
-            items = self.finish(answer.erasure_id)
+            for former in waiting:
+                self._finish(former.erasure_id)
+            items = self._finish(answer.erasure_id)
         except Exception as error:  # noqa: BLE001 - what is erased stays erased
             _log.warning("the lake's part of the erasure is PENDING: %s", error)
             return answer
@@ -188,7 +202,7 @@ class Provenance(Door, ProvenanceCalls):
             del item["erasure_id"]
         return EraseAnswer(answer.erasure_id, cast("dict[str, Any]", shown))
 
-    def finish(
+    def _finish(
         self, erasure_id: int, *, spark: SparkSession | None = None
     ) -> list[ErasureItemsRow]:
         """Rewrite the lake tables that an erasure has still to reach; return its proof.
@@ -199,7 +213,7 @@ class Provenance(Door, ProvenanceCalls):
             erasure_id: the erasure.
             spark: the session; by default that of the connection, or one is started.
         """
-        pending = self.pending_erasures(erasure_id)
+        pending = self._calls.pending_erasures(erasure_id)
         if pending:
             from omd.tables.erasure import Wanted, erase  # the extra lake is needed
 
@@ -207,6 +221,6 @@ class Provenance(Door, ProvenanceCalls):
                 wanted = Wanted(
                     row.table_code, row.columns, row.action, cast("list[Any]", row.keys)
                 )
-                key_count, row_count = erase(cast("Blocks", self.control), wanted, spark=spark)
-                self.finish_erasure(row.pending_id, key_count, row_count)
-        return self.report(ErasureItemsRow, erasure_id=erasure_id)
+                key_count, row_count = erase(cast("Blocks", self._control), wanted, spark=spark)
+                self._calls.finish_erasure(row.pending_id, key_count, row_count)
+        return self._calls.report(ErasureItemsRow, erasure_id=erasure_id)

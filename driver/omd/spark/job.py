@@ -52,36 +52,7 @@ def read(
     as_of: datetime | int | None = None,
     **options: object,
 ) -> DataFrame:
-    """Return a table, or a query, of the run's database as a DataFrame.
-
-    All that a run reads from one database, in all partitions, attempts and DataFrames, is of one
-    moment: that of its first read, or of the first read after its last write with
-    `ModuleRun.write`. Changes that the job makes in another way are visible after
-    ``run.snapshot(renew=True)``. The DataFrame can be used until the run ends.
-
-    Args:
-        run: the run that reads.
-        spark: the session.
-        table: ``schema.table``.
-        query: a SELECT instead of a table.
-        columns: read only these columns. Without it all columns are read, because Spark does not
-            tell a Python data source which columns a job uses.
-        window: read only the rows in the load window of the run, by these columns: a time, or the
-            pair of a time and an id. Call `ModuleRun.window` before. Of a lake table, True reads
-            the live rows that the runs in the window have stamped.
-        predicates: SQL conditions, each of which is a partition; together they must cover each row
-            once.
-        format: ICEBERG or DELTA for a lake table; by default that of the Modules that load it.
-        as_of: a lake table as it was at an instant, or in the snapshot with this id (of Delta: the
-            version).
-        options: options of the data source ``omd``, such as ``partitionColumn`` and
-            ``numPartitions``. With ``pushFilters=True`` filters on the DataFrame are left to the
-            server. Use such a DataFrame once: Spark gives the filters of one use to all others.
-
-    Raises:
-        OmdError: there is no such table or column, or Spark has no type for it.
-        SnapshotGone: Spark raises it, not this call, when the DataFrame is used after the run.
-    """
+    """Return a table, or a query, of the database of a run; see `omd.Run.read`."""
     kind = None if table is None or "url" in options else _lake_format(run, table, format)
     if kind is not None:
         if query is not None or predicates is not None or options:
@@ -171,20 +142,7 @@ def stamp(
     event_datetime: Column | datetime | None = None,
     effective_date: Column | date | datetime | None = None,
 ) -> DataFrame:
-    """Return the DataFrame with the audit columns of this run.
-
-    The instance id and the insert datetime are always those of this run; a record source that the
-    rows have already is kept.
-
-    Args:
-        run: the run that writes the rows.
-        df: the rows.
-        record_source: where the rows come from; by default the record source that they have
-            already, or the code of the Module.
-        event_datetime: when the event of a row happened, if it is known.
-        effective_date: the start of the validity, for a target with history. It also adds the open
-            end and the current indicator.
-    """
+    """Return rows with the audit columns of a run; see `omd.Run.stamp`."""
     # Spark's clock is that of another host, and may be behind the start of the run.
     instant = run.control.stamp_datetime(run.module_instance_id)
     return _stamped(run, df, instant, record_source, event_datetime, effective_date)
@@ -235,29 +193,7 @@ def write(
     mode: Literal["append", "overwrite", "history"] = "append",
     partition_by: Sequence[str] | None = None,
 ) -> WriteResult:
-    """Stamp the rows, write them, and add their number to the run's inserted rows.
-
-    In PostgreSQL each partition is written once or not at all, however often Spark tries it. A
-    target on Spark is written by the session: plain Parquet into a partition of the run (the table
-    is created if it does not exist), other formats as the session supports them.
-
-    Args:
-        run: the run that writes.
-        df: the rows, under the column names of the table. Columns that it lacks get their default;
-            a table may lack omd_insert_datetime and omd_record_source.
-        table: the target; by default that of the Module.
-        mode: ``overwrite`` truncates and loads as one visible change, through one partition. In
-            plain Parquet the partitions of other runs are dropped after the new one is written.
-            ``history``, for a lake table, adds the rows as new versions of their business keys, and
-            ends those that they follow.
-        partition_by: for a lake table that does not exist yet: columns, ``years(c)``,
-            ``months(c)``, ``days(c)``, ``hours(c)``, ``truncate(n, c)``.
-
-    Raises:
-        OmdError: the rows do not fit the table, or the server refused them (`WriteFailed`), or the
-            run may not write any more. The error names table, column and a solution. The next
-            begin rolls back what was written already.
-    """
+    """Stamp the rows, write them, and count them as inserted by the run; see `omd.Run.write`."""
     target = table or run.module.table_code
     format_ = run.module.table_format_code
     if format_ in _LAKES:

@@ -459,7 +459,7 @@ def run_module(
             done = control.perform(
                 code,
                 session=lambda: engines[SPARK].session(master),
-                batch=batch_instance,
+                batch=batch_instance or 0,
                 context=execution_context,
             )
             instance, status, detail = done.instance_id, done.status, done.detail

