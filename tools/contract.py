@@ -46,8 +46,8 @@ NAMES = {
     "omd": "Batch Control Outcome Run Status connect",
     "omd.dispatch": "Task",
     "omd.errors": (
-        "Aborted CallerError ConfigurationError ConnectionFailed LeaseLost NotInstalled NotStarted"
-        " OmdError Skipped StateError WriteFailed lookup"
+        "CallerError ConfigurationError ConnectionFailed LeaseLost NotInstalled NotStarted"
+        " OmdError StateError WriteFailed"
     ),
     "omd.integrations.airflow": (
         "OmdBatchOperator OmdDeliverySensor OmdHook OmdModuleOperator OmdRunSensor OmdTopicSensor"
@@ -69,7 +69,7 @@ MEMBERS = {
     "omd.Control.provenance": "erase recall",
     "omd.DeliveryBlock": "delivery_id run",
     "omd.FactsDelivery": "connection",
-    "omd.Outcome": "code detail error facts instance_id kind reason result status succeeded value",
+    "omd.Outcome": "code error instance_id reason result status succeeded value",
     "omd.Run": (
         "attach check code commit connect dsn environment instance_array instance_id read rows"
         " snapshot stamp window write"

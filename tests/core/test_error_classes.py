@@ -59,7 +59,7 @@ def test_an_error_prints_its_message_and_its_hint_and_no_stack_of_the_server(
     control: omd.Control,
 ) -> None:
     with pytest.raises(errors.UnknownBatch) as caught:
-        control.begin_batch("nowhere")
+        control.calls.omd.begin_batch("nowhere")
     assert str(caught.value) == f"{caught.value.message}\nHint: {caught.value.hint}"
     assert str(errors.ConnectionFailed("gone")) == "gone"
     assert errors.UnknownBatch.__module__ == "omd.errors"
@@ -67,7 +67,7 @@ def test_an_error_prints_its_message_and_its_hint_and_no_stack_of_the_server(
 
 def test_an_error_survives_pickling_with_all_it_tells(control: omd.Control) -> None:
     with pytest.raises(errors.UnknownBatch) as caught:
-        control.begin_batch("nowhere")
+        control.calls.omd.begin_batch("nowhere")
     again = pickle.loads(pickle.dumps(caught.value))
     assert type(again) is errors.UnknownBatch
     assert (again.message, again.detail, again.hint) == (

@@ -108,7 +108,7 @@ def test_the_doctor_names_another_program_of_the_name(tmp_path, monkeypatch):
 # What each public name loads beside the floors below it.
 LOADED = {
     "import omd; omd.connect": "doors",
-    "from omd import Batch, ModuleRun, Outcome, StepRun": "",
+    "from omd import Batch, Run, Outcome, StepRun": "",
     "from omd.dispatch import Task": "doors",
     "import omd.errors": "errors",
     "import omd.integrations.airflow": "integrations",

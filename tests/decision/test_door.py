@@ -10,6 +10,8 @@ import omd
 from decision.test_runs import WAITS, until_waiting
 from omd import errors
 from omd.doors import decision as decision
+from omd.doors.decision import Decision
+from omd.rooms.decision.run import DecisionOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,23 +24,23 @@ GOOD = "jsonb_build_object('out', p -> 'a')"
 
 
 @pytest.fixture
-def door(dsn: str) -> Iterator[omd.Decision]:
+def door(dsn: str) -> Iterator[Decision]:
     with omd.connect(dsn) as control:
         yield control.decision
 
 
-def test_a_run_answers_what_became_of_it(room: Room, door: omd.Decision) -> None:
+def test_a_run_answers_what_became_of_it(room: Room, door: Decision) -> None:
     """Also: in a Batch, and with the documents as dicts."""
     document = room.scene(GOOD)
     assert door.define_stage({**document, "keep": "NONE"}).version == 2
     room.fill("a", (1, 1), (2, 1))
     room.fill("b", (1, 9))
-    door.control.register_batch("b", frequency_code="Adhoc")
-    door.control.add_module_to_batch("b", "s")
+    door.control.calls.omd.register_batch("b", frequency_code="Adhoc")
+    door.control.calls.omd.add_module_to_batch("b", "s")
     with door.control.batch("b") as batch:
         done = door.run("s", batch=batch)
-    assert done == omd.DecisionOutcome(
-        "s", done.module_instance_id, omd.ExecutionStatus.SUCCEEDED, "POSTGRES", 1, 1, 1, 3, 2, 1
+    assert done == DecisionOutcome(
+        "s", done.module_instance_id, omd.Status.SUCCEEDED, "POSTGRES", 1, 1, 1, 3, 2, 1
     )
     assert done.succeeded
     room.conn.execute("ALTER TABLE app.out ADD CONSTRAINT no CHECK (k <> 1) NOT VALID")
@@ -49,7 +51,7 @@ def test_a_run_answers_what_became_of_it(room: Room, door: omd.Decision) -> None
     assert door.run("s").status.value in "AC"
 
 
-def test_what_is_wrong_before_a_run_is_raised(room: Room, door: omd.Decision) -> None:
+def test_what_is_wrong_before_a_run_is_raised(room: Room, door: Decision) -> None:
     document = room.scene(GOOD)
     with pytest.raises(errors.UnknownStage):
         door.run("nix")
@@ -66,7 +68,7 @@ def test_what_is_wrong_before_a_run_is_raised(room: Room, door: omd.Decision) ->
 
 
 def test_a_run_that_is_cancelled_is_a_failed_one(
-    room: Room, door: omd.Decision, background: Callable[..., Future[Any]]
+    room: Room, door: Decision, background: Callable[..., Future[Any]]
 ) -> None:
     room.scene(WAITS)
     room.fill("a", (1, 1))
@@ -85,7 +87,7 @@ def test_a_run_that_is_cancelled_is_a_failed_one(
                     " module_instance_id = 1") == "F"  # fmt: skip
 
 
-def test_the_results_of_any_kind_are_recorded(room: Room, door: omd.Decision) -> None:
+def test_the_results_of_any_kind_are_recorded(room: Room, door: Decision) -> None:
     room.scene(GOOD)
     case = {"name": "c", "input": {"a": 1}, "expected": {"out": 1}}
     version = door.define_ruleset({"ruleset": "f", "kind": "FUNCTION", "content": "app.f",
@@ -104,7 +106,7 @@ def test_the_results_of_any_kind_are_recorded(room: Room, door: omd.Decision) ->
 
 
 def test_a_function_of_python_is_of_an_allowed_module(
-    room: Room, door: omd.Decision, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    room: Room, door: Decision, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What is not allowed is not even imported."""
     (tmp_path / "rules_elsewhere.py").write_text(

@@ -12,7 +12,7 @@ import psycopg
 
 if TYPE_CHECKING:
     from omd.dispatch import Task
-    from omd.rooms.control.run import Batch, ModuleRun
+    from omd.rooms.control.run import Batch, Run
 
 
 def tell(*told: object) -> None:
@@ -46,7 +46,7 @@ def where(task: Task) -> None:
 def begin(task: Task) -> None:
     """Begin a Module over the connection of the task."""
     with task.module(task.criteria["CODE"]) as run:
-        tell(run.module_instance_id)
+        tell(run.instance_id)
 
 
 def job_of_batch(batch: Batch) -> None:
@@ -54,7 +54,7 @@ def job_of_batch(batch: Batch) -> None:
     batch.run("m_good", lambda run: None)
 
 
-def job_of_module(run: ModuleRun) -> None:
+def job_of_module(run: Run) -> None:
     raise RuntimeError(f"{run} is bad")
 
 

@@ -27,10 +27,10 @@ def through(store: Store, dsn: str) -> Iterator[omd.Control]:
     store.deploy({"interface": "shop", "entities": [PERSON]})
     store.agree("desk", layer_code="GDAL")
     with omd.connect(dsn) as control:
-        control.facts.deploy("shop")
+        control.calls.omd_facts.deploy("shop")
         for day, name in ((1, "x"), (2, "y")):
             store.queue(day, person=[("N" if day == 1 else "A", 1, "m", name, None)])
-        assert control.facts.load_all().loaded == 2
+        assert control.calls.omd_facts.load_all().loaded == 2
     with bouncing(dsn) as pooled, omd.connect(pooled) as through:
         yield through
 

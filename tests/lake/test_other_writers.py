@@ -59,7 +59,7 @@ def rows_of(ids: list[int], instance: int | None = None) -> pa.Table:
 def modules(control: omd.Control, request: pytest.FixtureRequest) -> omd.Control:
     """The connection; m_lake and m_other load lake.one, in the format of the test."""
     for module in MODULES:
-        control.register_module(
+        control.calls.omd.register_module(
             module,
             area_code="HSTG",
             table_code="lake.one",
@@ -75,11 +75,11 @@ def put(
 ) -> int:
     with control.module(module) as run:
         how.get("write", write)(run, "lake.one", ids, mode)
-    return run.module_instance_id
+    return run.instance_id
 
 
 def take_back(control: omd.Control, instance: int, module: str = "m_lake") -> None:
-    control.set_next_run_indicator("R", module_instance_id=instance)
+    control.calls.omd.set_next_run_indicator("R", module_instance_id=instance)
     with control.module(module):
         pass
 
@@ -89,7 +89,7 @@ def engine(control: omd.Control, conn: Any, kind: str) -> OmdCatalog:
 
 
 def problem(control: omd.Control) -> str | None:
-    (row,) = control.lake.report(LakeTablesRow, table_code="lake.one")
+    (row,) = control.report(LakeTablesRow, table_code="lake.one")
     return row.problem
 
 

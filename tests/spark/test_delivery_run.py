@@ -266,16 +266,16 @@ def test_a_failed_run_is_resumed_and_waits_for_another(desk: Desk) -> None:
     fails = orders.selectExpr("nbr", "raise_error('broken') AS email")
     told = {"delivery_id": block.delivery_id, "spark": desk.spark}
     with pytest.raises(Exception, match="broken"):
-        desk.control.deliver(entities={"customer": fails}, **told)
+        desk.control.delivery.deliver(entities={"customer": fails}, **told)
     assert desk.status(block.delivery_id) == "LOADED"
     (failed,) = desk.rows(
         "SELECT * FROM omd.module_instance WHERE execution_status_code = 'F'"
         " ORDER BY module_instance_id DESC LIMIT 1"
     )
     assert desk.rows("SELECT FROM omd.event_log WHERE event_detail LIKE '%%broken%%'"), failed
-    receipt = desk.control.deliver("a", entities={"customer": orders}, **told)
+    receipt = desk.control.delivery.deliver("a", entities={"customer": orders}, **told)
     assert (receipt.delivery_status, receipt.attempt) == ("ACCEPTED", 2)
-    assert desk.control.deliver(entities={"customer": orders}, **told) == receipt
+    assert desk.control.delivery.deliver(entities={"customer": orders}, **told) == receipt
 
 
 def test_a_renewal_between_the_end_of_a_delivery_and_that_of_its_block_is_no_loss(

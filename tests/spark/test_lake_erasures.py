@@ -81,7 +81,7 @@ def items(lake: Lake) -> dict[str, tuple[Any, ...]]:
 
 
 def registered(lake: Lake, table: str, columns: dict[str, str], action: str = "DELETE") -> None:
-    lake.control.provenance.register_subject(
+    lake.control.calls.omd_provenance.register_subject(
         f"lake.{table}", "shop", "person", columns, action=action
     )
 
@@ -119,7 +119,7 @@ def test_a_person_is_in_no_file_nor_snapshot_any_more(lake: Lake) -> None:
     recalls = lake.control.provenance
     [run] = {after["Vera"]}
     for module in (first, second):
-        lake.control.declare_inputs(module, [])
+        lake.control.calls.omd.declare_inputs(module, [])
     recalls.recall(recalls.plan_recall(module_instance_id=run, reason="r").recall_id)
     assert seen(lake) == [(8, 7, "Boris")]
 
@@ -175,7 +175,7 @@ def test_an_erasure_that_died_between_its_commits_is_finished_by_the_next_try(la
     assert seen(lake) == [(8, 7, "Boris")]
     assert len(list((lake.folder / "t").rglob("*.parquet"))) == 2
     lake.conn.execute("DROP TRIGGER stop ON omd_lake.table_commit; DROP FUNCTION public.stop()")
-    lake.control.provenance.finish(number, spark=lake.spark)
+    lake.control.provenance._finish(number, spark=lake.spark)
     assert items(lake)["lake.t"][0] == "DELETED"
     assert left_of(lake, "t", NAME) == []
     assert len(list((lake.folder / "t").rglob("*.parquet"))) == 1

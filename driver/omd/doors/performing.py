@@ -21,7 +21,7 @@ from omd.doors import arrivals
 from omd.doors.rooms import Doors
 from omd.rooms.control.blocks import Blocks, environment_batch
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import called
 from omd.rooms.control.death import await_turn, who_runs
 from omd.rooms.control.errors import (
@@ -61,14 +61,14 @@ T = TypeVar("T")
 
 _WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
 _OF_STEP = {
-    StepResult.DONE: ExecutionStatus.SUCCEEDED,
-    StepResult.NOJOBS: ExecutionStatus.CANCELLED,
-    StepResult.SKIPPED: ExecutionStatus.CANCELLED,
-    StepResult.MUTEX: ExecutionStatus.ABORTED,
-    StepResult.ABORTED: ExecutionStatus.ABORTED,
+    StepResult.DONE: Status.SUCCEEDED,
+    StepResult.NOJOBS: Status.SKIPPED,
+    StepResult.SKIPPED: Status.SKIPPED,
+    StepResult.MUTEX: Status.ABORTED,
+    StepResult.ABORTED: Status.ABORTED,
 }
 # A status that this client does not know is a failure.
-_NOT_FAILED = (ExecutionStatus.SUCCEEDED, ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED)
+_NOT_FAILED = (Status.SUCCEEDED, Status.SKIPPED, Status.ABORTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ class Performed:
 
     code: str
     instance_id: int | None
-    status: ExecutionStatus
+    status: Status
     detail: str | None = None
     error: BaseException | None = None
 
     @property
     def succeeded(self) -> bool:
         """Whether it ran to its end."""
-        return self.status is ExecutionStatus.SUCCEEDED
+        return self.status is Status.SUCCEEDED
 
 
 class Performing(Blocks, Doors):
@@ -163,32 +163,34 @@ class Performing(Blocks, Doors):
         """
         if batch is None:
             batch = environment_batch() or 0
-        return self._run(code, job, spark, session, batch, lease, rollback_executor, context)
+        done: Outcome[T] | Performed = self._run(
+            code,
+            job,
+            batch=batch,
+            spark=spark,
+            session=session,
+            lease=lease,
+            rollback_executor=rollback_executor,
+            context=context,
+        )
+        return done
 
-    def _run(
+    def _run(  # type: ignore[override] # the options have names here
         self,
         code: str,
         job: Callable[[Run[Self]], Any] | None,
-        spark: SparkSession | None,
-        session: Callable[[], Any] | None,
+        *,
         batch: Batch[Any] | int,
-        lease: timedelta | EllipsisType | None,
-        rollback_executor: Callable[[str], object] | None,
-        context: Mapping[str, Any] | None,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
     ) -> Any:
         if job is None:
+            within = batch or None
             return self._perform(
-                _Run(
-                    self,
-                    code,
-                    None,
-                    spark,
-                    session,
-                    batch or None,
-                    context,
-                    lease,
-                    rollback_executor,
-                )
+                _Run(self, code, None, spark, session, within, context, lease, rollback_executor)
             )
         require_program(self, code)
         block = self.module(
@@ -282,7 +284,7 @@ class Performing(Blocks, Doors):
                     )
                     performed("BATCH", ran.batch_instance_id)
                 status = ran.execution_status_code
-                aborted = status is ExecutionStatus.ABORTED
+                aborted = status is Status.ABORTED
                 detail = who_runs(self, batch_code=code) if aborted else None
                 return Performed(code, ran.batch_instance_id, status, detail)
             except NeedsWorker:
@@ -299,7 +301,7 @@ class Performing(Blocks, Doors):
                 _require_none(failed)
         except NotStarted as error:
             skipped = isinstance(error, BatchSkipped)
-            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            status = Status.SKIPPED if skipped else Status.ABORTED
             detail = one_line(error) if block._reason == "RUNNING" else block._reason
             return Performed(code, block.instance_id, status, detail, error)
         except ConnectionFailed:
@@ -309,8 +311,8 @@ class Performing(Blocks, Doors):
                 raise
             detail = "; ".join(failed) if isinstance(error, MembersFailed) else one_line(error)
             instance = block.instance_id
-            return Performed(code, instance, ExecutionStatus.FAILED, detail, error)
-        return Performed(code, block.instance_id, ExecutionStatus.SUCCEEDED)
+            return Performed(code, instance, Status.FAILED, detail, error)
+        return Performed(code, block.instance_id, Status.SUCCEEDED)
 
     def _perform_member(
         self,
@@ -359,11 +361,11 @@ class _Run:
             return self.session()
         return self.spark
 
-    def made(self, status: ExecutionStatus, instance: int | None = None, *args: Any) -> Performed:
+    def made(self, status: Status, instance: int | None = None, *args: Any) -> Performed:
         return Performed(self.code, instance, status, *args)
 
     def nothing(self) -> Performed:
-        return self.made(ExecutionStatus.CANCELLED, None, "there is nothing to do")
+        return self.made(Status.SKIPPED, None, "there is nothing to do")
 
     @property
     def agreement(self) -> str:
@@ -372,7 +374,7 @@ class _Run:
 
 def _call_job(run: _Run) -> Performed:
     """Call the function of a Module inside the Module."""
-    job = function_named(run.job or "", run.control.permitted)
+    job = function_named(run.job or "", run.control._permitted)
     outcome = run.control.run(
         run.code,
         job,
@@ -399,8 +401,8 @@ def _step(run: _Run) -> Performed:
             batch=run.batch,
             context=run.context,
         )
-        status = _OF_STEP.get(outcome.outcome, ExecutionStatus.FAILED)
-        if last is not None and status in (ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED):
+        status = _OF_STEP.get(outcome.outcome, Status.FAILED)
+        if last is not None and status in (Status.SKIPPED, Status.ABORTED):
             return last  # what was there is done
         last = run.made(status, outcome.module_instance_id, outcome.detail, outcome.error)
         if run.batch is None or not last.succeeded or not _is_full(run.control, row.topic):
@@ -441,15 +443,15 @@ def _export(run: _Run) -> Performed:
             batch_instance_id=_instance_of(run.batch),
             context=run.context,
         )
-        status, error = ExecutionStatus.SUCCEEDED, None
+        status, error = Status.SUCCEEDED, None
     except NotStarted as refusal:
         skipped = isinstance(refusal, ModuleSkipped)
-        status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+        status = Status.SKIPPED if skipped else Status.ABORTED
         return run.made(status, refusal.instance_id, one_line(refusal), refusal)
     except ConnectionFailed:
         raise
     except Exception as failure:  # noqa: BLE001 - the run has recorded it
-        status, error = ExecutionStatus.FAILED, failure
+        status, error = Status.FAILED, failure
     (export,) = run.control.report(FactsExportsRow, delivery_id=delivery_id)
     detail = None if error is None else one_line(error)
     return run.made(status, export.module_instance_id, detail, error)
@@ -476,13 +478,13 @@ def _delivered(run: _Run, deliver: Callable[[], Receipt | None]) -> Performed:
         receipt = deliver()
     except (DeliveryWaits, NotStarted) as refusal:
         skipped = isinstance(refusal, DeliverySkipped)
-        status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+        status = Status.SKIPPED if skipped else Status.ABORTED
         return run.made(status, None, one_line(refusal), refusal)
     except ConnectionFailed:
         raise
     except Exception as failure:  # noqa: BLE001 - the run has recorded it
-        return run.made(ExecutionStatus.FAILED, None, one_line(failure), failure)
-    return run.nothing() if receipt is None else run.made(ExecutionStatus.SUCCEEDED)
+        return run.made(Status.FAILED, None, one_line(failure), failure)
+    return run.nothing() if receipt is None else run.made(Status.SUCCEEDED)
 
 
 def _redeliver(run: _Run) -> Performed | None:
@@ -503,7 +505,7 @@ def _redeliver(run: _Run) -> Performed | None:
     answer = control.provenance._calls.redeliver(recall_id, taken.delivery_id, seen)
     if answer.outcome != "RUN":
         problem = "its files are gone or have changed: its tenant must deliver it"
-        return run.made(ExecutionStatus.CANCELLED, None, problem)
+        return run.made(Status.SKIPPED, None, problem)
     return _delivered(
         run,
         lambda: control.delivery.deliver(

@@ -30,7 +30,7 @@ class PostgresEngine(Engine):
         """See `omd.rooms.lineage.step.step_in_database`; the options are those on Spark."""
         from omd.rooms.lineage.step import step_in_database
 
-        with connection.long_call() as link, measured(link) as performed:
+        with connection._long_call() as link, measured(link) as performed:
             outcome = step_in_database(link, definition.topic)
             performed("MODULE", outcome.module_instance_id)
             return outcome
@@ -39,7 +39,7 @@ class PostgresEngine(Engine):
         """See `omd.rooms.decision.run.run_in_database`."""
         from omd.rooms.decision.run import run_in_database
 
-        with connection.long_call() as link, measured(link) as performed:
+        with connection._long_call() as link, measured(link) as performed:
             outcome = run_in_database(
                 link,
                 stage,

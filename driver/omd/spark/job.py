@@ -29,7 +29,7 @@ from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE, Ledger, Writer
 if TYPE_CHECKING:
     from omd.rooms.control.connection import Connection
     from omd.rooms.control.engine_block import EngineBlock
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)
@@ -80,8 +80,8 @@ def read(
     settings = {name: str(value) for name, value in given.items() if value is not None}
     if "snapshot" not in settings:
         settings["snapshot"] = run.snapshot(url)
-        if run.block is not None and url == run.dsn:
-            settings["block"] = run.block
+        if run._block is not None and url == run.dsn:
+            settings["block"] = run._block
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
     source = OmdDataSource(settings)
     relation = source.relation()
@@ -99,7 +99,7 @@ def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | Non
         return None  # no Module can load it by such a name
     if format_ is not None and format_.upper() == POSTGRES:
         return None
-    row = LakeCalls(run.control._link).find_table(table, table_format_code=format_)
+    row = LakeCalls(run._control._link).find_table(table, table_format_code=format_)
     return row.table_format_code if row.table_format_code in _LAKES else None
 
 
@@ -117,7 +117,7 @@ def _lake(format_: str) -> Any:
 
 def _window(run: EngineBlock, columns: str | tuple[str | None, str | None]) -> dict[str, object]:
     """Return the options that hold the load window of the run."""
-    window = run.load_window
+    window = run._load_window
     if window is None:
         raise CallerError(
             f"module {run} has no load window yet",
@@ -135,7 +135,7 @@ def _window(run: EngineBlock, columns: str | tuple[str | None, str | None]) -> d
 
 
 def stamp(
-    run: ModuleRun,
+    run: Run,
     df: DataFrame,
     *,
     record_source: str | None = None,
@@ -144,12 +144,12 @@ def stamp(
 ) -> DataFrame:
     """Return rows with the audit columns of a run; see `omd.Run.stamp`."""
     # Spark's clock is that of another host, and may be behind the start of the run.
-    instant = run.control.stamp_datetime(run.module_instance_id)
+    instant = run._control._omd.stamp_datetime(run.instance_id)
     return _stamped(run, df, instant, record_source, event_datetime, effective_date)
 
 
 def _stamped(
-    run: ModuleRun,
+    run: Run,
     df: DataFrame,
     instant: datetime,
     record_source: str | None = None,
@@ -157,13 +157,13 @@ def _stamped(
     effective_date: Column | date | datetime | None = None,
 ) -> DataFrame:
     """Return the DataFrame with the audit columns of this run, as `stamp` describes them."""
-    module = run.module
+    module = run._module
     columns = {
-        module.insert_instance_column: F.lit(run.module_instance_id).cast("bigint"),
+        module.insert_instance_column: F.lit(run.instance_id).cast("bigint"),
         INSERT_DATETIME: _literal(instant),
     }
     if record_source is not None or RECORD_SOURCE not in df.columns:
-        columns[RECORD_SOURCE] = F.lit(record_source or run.module_code)
+        columns[RECORD_SOURCE] = F.lit(record_source or run.code)
     if event_datetime is not None:
         columns[EVENT_DATETIME] = F.lit(event_datetime)
     if effective_date is not None:
@@ -174,7 +174,7 @@ def _stamped(
         )
         for name, value in zip(history, (effective_date, END_OF_TIME, "Y"), strict=True):
             if name is None:
-                raise CallerError(f"module {run.module_code} names no columns for its history")
+                raise CallerError(f"module {run.code} names no columns for its history")
             columns[name] = F.lit(value)
     return df.withColumns(columns)
 
@@ -186,7 +186,7 @@ def _literal(instant: datetime) -> Column:
 
 
 def write(
-    run: ModuleRun,
+    run: Run,
     df: DataFrame,
     table: str | None = None,
     *,
@@ -194,15 +194,15 @@ def write(
     partition_by: Sequence[str] | None = None,
 ) -> WriteResult:
     """Stamp the rows, write them, and count them as inserted by the run; see `omd.Run.write`."""
-    target = table or run.module.table_code
-    format_ = run.module.table_format_code
+    target = table or run._module.table_code
+    format_ = run._module.table_format_code
     if format_ in _LAKES:
         kind = _lake(format_)
         from omd.spark.parquet import require_mode  # the extra lake is needed
 
         require_mode(mode)
-        calls = LakeCalls(run.control._link)
-        begun = calls.begin_write(run.module_instance_id, target, format_)
+        calls = LakeCalls(run._control._link)
+        begun = calls.begin_write(run.instance_id, target, format_)
         stamped = _stamped(run, df, begun.insert_datetime)
         result = WriteResult(kind.write(run, stamped, begun, mode, partition_by))
         run.rows(inserted=result.rows)
@@ -212,14 +212,14 @@ def write(
             f"{target} is no lake table: it takes no history and no partition_by",
             hint="Register the Module with p_table_format_code => 'ICEBERG'.",
         )
-    if run.module.platform_code == SPARK:
+    if run._module.platform_code == SPARK:
         result = WriteResult(lake.write(run, stamp(run, df), target, mode == "overwrite"))
     else:
-        numbered = run.control.begin_write(run.module_instance_id)
+        numbered = run._control._omd.begin_write(run.instance_id)
         result = WriteResult(
             write_table(
-                run.control,
-                run.module_instance_id,
+                run._control,
+                run.instance_id,
                 _stamped(run, df, numbered.insert_datetime),
                 target,
                 mode=mode,
@@ -252,12 +252,12 @@ def write_table(
         through: a temporary table into which the rows go, and the CALL that takes them from there;
             the rows that this has written are counted.
     """
-    dsn = control.executor_dsn
+    dsn = control._executor_dsn
     register(rows.sparkSession, dsn)
     relation = Relation.describe(dsn, table, None) if through is None else through[0]
     name = str(relation) if through is None else table
     if write_number is None:
-        write_number = control.next_write_number()
+        write_number = control._omd.next_write_number()
     ledger = Ledger(module_instance_id, write_number, name)
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
     Writer(dsn, relation, rows.schema, mode == "overwrite", ledger)

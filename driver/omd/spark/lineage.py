@@ -58,11 +58,9 @@ def step(connection: Connection, definition: TopicDefinitionRow, **options: Any)
     except Exception as error:
         if not run._began:
             raise
-        instance = run.module_instance_id
+        instance = run.instance_id
         return StepOutcome(topic, StepResult.ERROR, instance, detail=one_line(error), error=error)
-    return StepOutcome(
-        topic, StepResult.DONE, run.module_instance_id, run._rows.get("rows_inserted", 0)
-    )
+    return StepOutcome(topic, StepResult.DONE, run.instance_id, run._rows.get("rows_inserted", 0))
 
 
 def transform(run: StepRun) -> None:
@@ -80,9 +78,9 @@ def transform(run: StepRun) -> None:
     Raises:
         TransformUnfit: a transform can't be found, or returns no DataFrame.
     """
-    spark = run.spark
+    spark = run._spark
     if spark is None:
-        spark = run.spark = session()
+        spark = run._spark = session()
         run.attach(spark)
     topic = run.definition
     with _one_at_a_time, _views(run, spark):
@@ -139,7 +137,7 @@ def _rows_of(run: StepRun, spark: SparkSession, text: str) -> DataFrame:
     if _FUNCTION.fullmatch(text.strip()) is None:
         return spark.sql(text)
     try:
-        function = run.control.permitted.imported(text.strip())
+        function = run._control._permitted.imported(text.strip())
     except (ImportError, AttributeError) as error:
         raise TransformUnfit(
             f"the transform {text} of topic {run.topic} can't be found: {error}",
@@ -161,7 +159,7 @@ def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
     The stamp of the step wins over columns that the rows bring along, as it does in PostgreSQL. Of
     a check the rows for which it is false are counted, and it is not written.
     """
-    rows = rows.drop(run.module.insert_instance_column, INSERT_DATETIME, RECORD_SOURCE)
+    rows = rows.drop(run._module.insert_instance_column, INSERT_DATETIME, RECORD_SOURCE)
     checks = _checks_of(run, rows)
     counted = Observation()
     counts = [
@@ -170,7 +168,7 @@ def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
         for column in [F.col(quote(name))]
     ]
     written = run.write(rows.observe(counted, *counts).drop(*checks), **options)
-    if not written.rows:
+    if not written:
         return  # Spark may know before that there are no rows, and then it counts nothing
     numbers = counted.get
     for i, name in enumerate(rows.columns):
@@ -184,5 +182,5 @@ def _checks_of(run: StepRun, rows: DataFrame) -> list[str]:
     named = [name for name, kind in rows.dtypes if kind == "boolean" and name.startswith("check_")]
     if not named:
         return []
-    table = Relation.describe(run.dsn, run.module.table_code, None)
+    table = Relation.describe(run.dsn, run._module.table_code, None)
     return [name for name in named if name not in table.columns]

@@ -109,7 +109,7 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
     def commit_table(self, table: Table, requirements: Any, updates: Any) -> CommitTableResponse:
         """Commit changes of a table, in the order of all its commits."""
         code = self._code(table.name())
-        with self._control.long_call() as link:
+        with self._control._long_call() as link:
             link.set(lock_timeout="5min", idle_in_transaction_session_timeout="2min")
             try:
                 with link.transaction():

@@ -173,7 +173,7 @@ class Sender:
     def _session(self) -> Iterator[tuple[EventCalls, Listener]]:
         with (
             self._connect() as control,
-            Listener(control.new_link(name="-listen"), "omd_published") as news,
+            Listener(control._new_link(name="-listen"), "omd_published") as news,
         ):
             self.has_begun = True
             self._begun()
@@ -336,7 +336,7 @@ def serve(
     with (
         loop.signals(),
         connect() as control,
-        Publisher(lambda: control.new_link(name="-publish"), tell),
+        Publisher(lambda: control._new_link(name="-publish"), tell),
         around(turns) if around else nullcontext(),
     ):
         loop.service.turns = turns

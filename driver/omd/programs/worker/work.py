@@ -13,7 +13,7 @@ from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd.doors import arrivals
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.dispatch.calls import DispatchCalls
 from omd.rooms.lineage.calls import LineageCalls
 
@@ -36,9 +36,9 @@ _NEAR = Routine(
 )
 
 _OUTCOMES = {
-    ExecutionStatus.SUCCEEDED: "S",
-    ExecutionStatus.CANCELLED: "C",
-    ExecutionStatus.ABORTED: "A",
+    Status.SUCCEEDED: "S",
+    Status.SKIPPED: "C",
+    Status.ABORTED: "A",
 }
 
 
@@ -53,10 +53,10 @@ def perform(task: Task) -> str:
         RuntimeError: the run failed.
     """
     code = str(task.criteria["CODE"])
-    if task.task_type == "DATABASE":
-        task.control.permitted.require_sql(f"Module {code}")
+    if task._claim.task_type == "DATABASE":
+        task.control._permitted.require_sql(f"Module {code}")
         link = task.control._link
-        with task.interrupted_by(link.cancel):
+        with task._interrupted_by(link.cancel):
             if task.cancelled:
                 raise RuntimeError("it was not begun")
             with measured(link) as performed:
@@ -66,9 +66,9 @@ def perform(task: Task) -> str:
     control = task.control
 
     def session() -> Any:
-        return control.engines[SPARK].session(task.master)
+        return control._engines[SPARK].session(task._master)
 
-    done = control.perform(code, session=session, batch=0)
+    done = control.run(code, session=session, batch=0)
     return _outcome(code, done.status, done.detail, done.error)
 
 
@@ -104,7 +104,7 @@ def near(link: Link, news: News) -> None:
 
 
 def _outcome(
-    code: str, status: ExecutionStatus, detail: str | None, error: BaseException | None = None
+    code: str, status: Status, detail: str | None, error: BaseException | None = None
 ) -> str:
     answer = _OUTCOMES.get(status)
     if answer is None:

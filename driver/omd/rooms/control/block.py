@@ -60,7 +60,7 @@ class Block(Moved, ABC, Generic[C]):
         self._control: C = control
         self._code = code
         self._instance_id = 0  # 0 before the begin
-        self._lease = control.lease if isinstance(lease, EllipsisType) else lease
+        self._lease = control._lease if isinstance(lease, EllipsisType) else lease
         self._context = dict(context or {})
         self._heartbeat: Heartbeat | None = None
         self._began = False
@@ -177,7 +177,7 @@ class Block(Moved, ABC, Generic[C]):
             # A begin that rolls back may take longer than the lease, which starts at its end.
             granted = time.monotonic()
             try:
-                self._renew(self._control, lease)
+                self._renew(self._control._omd, lease)
             except (InstanceNotExecuting, LeaseExpired) as refusal:
                 self._lose(refusal.message)
                 raise

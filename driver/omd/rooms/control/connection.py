@@ -205,7 +205,7 @@ class Connection(Moved, Reports):
         """Return variables for a process that a run starts; `omd.Control` knows some."""
         return {}
 
-    def _run(self, code: str, job: Any, *options: Any) -> Any:
+    def _run(self, code: str, job: Any, /, **options: Any) -> Any:
         """Run a Module of any kind; `omd.Control` knows how."""
         raise NotImplementedError
 

@@ -69,7 +69,7 @@ class EngineBlock(Block[C]):
         spark: SparkSession | None,
     ) -> None:
         super().__init__(control, code, lease=lease, context=context)
-        self._spark = spark if spark is not None else control.spark
+        self._spark = spark if spark is not None else control._spark
         self._sessions: list[SparkSession] = []
         self._load_window: LoadWindow | None = None
         self._block: str | None = None  # what views of changes show, as omd._core.snapshots has it

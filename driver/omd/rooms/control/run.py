@@ -19,7 +19,7 @@ from omd._core.errors import CallerError, ConnectionFailed
 from omd._core.link import Link
 from omd.rooms.control.block import Block, describe
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
+from omd.rooms.control.codes import ProcessingIndicator, Status
 from omd.rooms.control.connection import C, Connection
 from omd.rooms.control.death import await_turn, begun, report_batches, report_modules
 from omd.rooms.control.engine_block import EngineBlock, LoadWindow
@@ -69,7 +69,7 @@ class Outcome(Generic[T]):
 
     code: str
     instance_id: int
-    status: ExecutionStatus
+    status: Status
     indicator: ProcessingIndicator
     reason: str | None = None
     value: T | None = None
@@ -78,7 +78,7 @@ class Outcome(Generic[T]):
     @property
     def succeeded(self) -> bool:
         """Whether the job ran to its end."""
-        return self.status is ExecutionStatus.SUCCEEDED
+        return self.status is Status.SUCCEEDED
 
     @property
     def not_started(self) -> bool:
@@ -171,21 +171,9 @@ class Batch(Block[C]):
     @overload
     def run(self, code: str, job: None = None, **options: Any) -> Any: ...
 
-    def run(
-        self,
-        code: str,
-        job: Callable[[Run[C]], Any] | None = None,
-        *,
-        spark: SparkSession | None = None,
-        session: Callable[[], Any] | None = None,
-        lease: timedelta | EllipsisType | None = ...,
-        rollback_executor: Callable[[str], object] | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """Run a Module of any kind as a part of this Batch; see `omd.Control.run`."""
-        return self._control._run(
-            code, job, spark, session, self, lease, rollback_executor, context
-        )
+    def run(self, code: str, job: Callable[[Run[C]], Any] | None = None, **options: Any) -> Any:
+        """Run a Module of any kind as a part of this Batch; the options are `omd.Control.run`'s."""
+        return self._control._run(code, job, batch=self, **options)
 
     def run_batch(
         self,
@@ -358,7 +346,7 @@ class Run(EngineBlock[C]):
         self._batch_instance_id = batch_instance_id or 0
         self._instance_array: list[int] = []
         self._batch = batch
-        self._rollback_executor = rollback_executor or control.rollback_executor
+        self._rollback_executor = rollback_executor or control._rollback_executor
         self._rollback_pending = False
         self._recorded: set[str] = set()  # what it has said that it reads
         self._rows: dict[str, int] = {}
@@ -767,7 +755,7 @@ def call_job(block: R, job: Callable[[R], T]) -> Outcome[T]:
     """Call a job inside its block, and return the outcome as data."""
 
     def outcome(
-        status: ExecutionStatus,
+        status: Status,
         indicator: ProcessingIndicator = ProcessingIndicator.PROCEED,
         *,
         value: T | None = None,
@@ -793,10 +781,10 @@ def call_job(block: R, job: Callable[[R], T]) -> Outcome[T]:
             raise
         if isinstance(error, NotStarted) and error.instance_id == block.instance_id:
             if isinstance(error, ModuleSkipped):
-                return outcome(ExecutionStatus.CANCELLED, ProcessingIndicator.CANCEL, error=error)
-            return outcome(ExecutionStatus.ABORTED, ProcessingIndicator.ABORT, error=error)
-        return outcome(ExecutionStatus.FAILED, error=error)
-    return outcome(ExecutionStatus.SUCCEEDED, value=value)
+                return outcome(Status.SKIPPED, ProcessingIndicator.CANCEL, error=error)
+            return outcome(Status.ABORTED, ProcessingIndicator.ABORT, error=error)
+        return outcome(Status.FAILED, error=error)
+    return outcome(Status.SUCCEEDED, value=value)
 
 
 def require_program(control: Connection, code: str) -> None:

@@ -13,7 +13,7 @@ from omd._core.calls import Routine
 from omd._core.engines import POSTGRES
 from omd._core.errors import one_line, recorded_instance
 from omd._core.link import Link
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.run import Batch
 from omd.rooms.decision.calls import DecisionCalls
 from omd.rooms.decision.rows import DecisionRunLogRow
@@ -45,7 +45,7 @@ class DecisionOutcome:
 
     stage: str
     module_instance_id: int | None
-    status: ExecutionStatus
+    status: Status
     engine: str
     waves: int | None = None
     cycles: int | None = None
@@ -59,7 +59,7 @@ class DecisionOutcome:
     @property
     def succeeded(self) -> bool:
         """Whether it ran to its end."""
-        return self.status is ExecutionStatus.SUCCEEDED
+        return self.status is Status.SUCCEEDED
 
 
 def run_in_database(
@@ -74,7 +74,7 @@ def run_in_database(
     try:
         answer = DecisionCalls(link).run_stage(
             stage,
-            batch_instance_id=batch.batch_instance_id if isinstance(batch, Batch) else batch,
+            batch_instance_id=batch.instance_id if isinstance(batch, Batch) else batch,
             end_value=end_value,
             effective_at=effective_at,
             end_id=end_id,
@@ -83,7 +83,7 @@ def run_in_database(
         return DecisionOutcome(
             stage,
             recorded_instance(error),
-            ExecutionStatus.FAILED,
+            Status.FAILED,
             POSTGRES,
             detail=one_line(error),
             error=error,

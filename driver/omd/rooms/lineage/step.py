@@ -58,8 +58,8 @@ class StepOutcome:
         line = f"{self.topic}: {self.outcome}"
         if self.rows is not None:
             line += f", {self.rows} row{'' if self.rows == 1 else 's'}"
-        if self._instance_id:
-            line += f" (instance {self._instance_id})"
+        if self.module_instance_id:
+            line += f" (instance {self.module_instance_id})"
         return f"{line}: {self.detail}" if self.detail else line
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 
 __all__ = ["ActionsRow", "BulkRow", "FindRow", "GridModulesRow", "GridRow", "PreviewAnswer"]
 
@@ -55,7 +55,7 @@ class GridRow:
     batch_code: str
     position: int | None
     batch_instance_id: int | None
-    execution_status_code: ExecutionStatus | None
+    execution_status_code: Status | None
     reason_code: str | None
     start_datetime: datetime | None
     end_datetime: datetime | None
@@ -70,7 +70,7 @@ class GridModulesRow:
     position: int | None
     batch_instance_id: int | None
     module_instance_id: int | None
-    execution_status_code: ExecutionStatus | None
+    execution_status_code: Status | None
     reason_code: str | None
     start_datetime: datetime | None
     end_datetime: datetime | None

@@ -83,7 +83,7 @@ def apply_topics(
         dry_run: roll back what was registered.
     """
     names = list(topics)
-    with lineage.control.transaction():
+    with lineage._control.transaction():
         before = _registered(lineage, names)
         for name, arguments in topics.items():
             given = dict(arguments)
