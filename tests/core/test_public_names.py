@@ -125,7 +125,7 @@ def test_a_keyword_of_before_is_refused(control: omd.Control) -> None:
 
 
 def test_run_with_a_function_is_for_programs_only(control: omd.Control, conn: Any) -> None:
-    control.calls.omd.register_module("m_sql", area_code="INT", executable="SELECT 1")
+    control.calls.omd.register_module("m_sql", "INT", "dwh.t", "HUB", "POSTGRES", "SELECT 1")
     with pytest.raises(omd.errors.CallerError, match="m_sql is of kind SQL"):
         control.run("m_sql", lambda run: run.instance_id)
     with control.batch("b") as batch, pytest.raises(omd.errors.CallerError, match="of kind SQL"):

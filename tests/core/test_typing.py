@@ -27,7 +27,7 @@ def job(run: omd.Run, spark: SparkSession, df: DataFrame) -> None:
     reveal_type(run.instance_array)
     run.write(df, mode="replace")  # error
     run.write("no rows")  # error
-    run.instance_id  # error
+    run.module_instance_id  # error
 
 
 spark = omd.spark.session()
@@ -51,9 +51,9 @@ with omd.connect() as control:
     control.calls.omd_lineage.set_offset("stg.h", datetime.now(timezone.utc), id="4")  # error
     control.calls.omd_lineages  # error
     control.lineage  # error
-    control.calls.omd.begin_module("m_x")  # error
+    control.begin_module("m_x")  # error
     reveal_type(control.facts.export("x", "/x"))
-    control.calls.omd_facts.deploy("x")  # error
+    control.facts.deploy("x")  # error
     reveal_type(control.run("m_x", lambda run: run.instance_id))
     reveal_type(control.run("m_x"))
     reveal_type(control.run_batch("b"))

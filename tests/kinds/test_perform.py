@@ -222,7 +222,7 @@ def test_a_task_whose_module_needs_a_process_is_performed_there(
         kind = TaskType("RUN", handler, handler, None, "", None)
         now = datetime.now(timezone.utc)
         task = Task(None, 1, "RUN", handler, f'{{"CODE": "{code}"}}', None, now, 1, 1, 0)
-        task.opens(lambda _task: control)
+        task._opens(lambda _task: control)
         assert run_in_database(task, kind, control._new_link()) is None, code
         assert run_in_python(task, kind) == Ending("S"), code
     assert platform.values_of("job") == [1, 1]
