@@ -48,8 +48,8 @@ if not TYPE_CHECKING:  # for mypy the names are those above
         from omd._core.former import refusal
 
         full = f"{__name__}.{name}"
-        told = None if name.startswith("_") else refusal(full)
-        raise AttributeError(told or f"module {__name__!r} has no attribute {name!r}")
+        said = None if name.startswith("_") else refusal(full)
+        raise AttributeError(said or f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

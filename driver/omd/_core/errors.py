@@ -133,8 +133,8 @@ class NotStarted(Exception):
     def __str__(self) -> str:
         instance = f"instance {self.instance_id}" if self.instance_id else None
         about = "; ".join(part for part in (self.detail, instance) if part is not None)
-        told = f"{self._kind} {self.code} was {self._verdict}: {self.reason}"
-        return f"{told} ({about})" if about else told
+        said = f"{self._kind} {self.code} was {self._verdict}: {self.reason}"
+        return f"{said} ({about})" if about else said
 
 
 class Skipped(NotStarted):

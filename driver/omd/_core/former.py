@@ -49,15 +49,15 @@ def names() -> Mapping[str, str]:
     from omd._core.lookups import MADE
 
     coded = {kind.__name__: f"omd.errors.lookup({code!r})" for code, kind in MADE.items()}
-    found = {"omd.errors." + name: now for name, now in {**coded, **_ERRORS}.items()}
-    found |= {"omd." + name: _ERRORS[name] for name in _OF_OMD.split()}
-    found |= {"omd." + name: "omd.errors." + name for name in _MOVED.split()}
-    found |= {"omd.spark." + name: coded[name] for name in _OF_SPARK.split()}
-    return {**found, "omd.Terminated": "SystemExit, whose code is 143"}
+    listed = {"omd.errors." + name: now for name, now in {**coded, **_ERRORS}.items()}
+    listed |= {"omd." + name: _ERRORS[name] for name in _OF_OMD.split()}
+    listed |= {"omd." + name: "omd.errors." + name for name in _MOVED.split()}
+    listed |= {"omd.spark." + name: coded[name] for name in _OF_SPARK.split()}
+    return {**listed, "omd.Terminated": "SystemExit, whose code is 143"}
 
 
 def refusal(name: str) -> str | None:
-    """Return what a user is told who names this; None: it is no former name."""
+    """Return what a user is said who names this; None: it is no former name."""
     now = names().get(name)
     return None if now is None else f"{name} has gone; use {now}"
 
@@ -75,5 +75,5 @@ class Former:
         """
         if name in PLACES:
             raise ModuleNotFoundError(f"{name} has gone; use {PLACES[name]}", name=name)
-        if name.startswith("omd.") and (told := refusal(name)) is not None:
-            raise ImportError(told, name=name)
+        if name.startswith("omd.") and (said := refusal(name)) is not None:
+            raise ImportError(said, name=name)
