@@ -47,8 +47,8 @@ MODULES = {
     "omd.integrations.dagster": "omd_definitions omd_pipes",
     "omd.lake": "catalog",
     "omd.spark": (
-        "HeldSnapshot OmdDataSource SnapshotGone UnsupportedType WriteResult execute_rollback read"
-        " register session snapshot stamp write"
+        "HeldSnapshot OmdDataSource WriteResult execute_rollback read register"
+        " session snapshot stamp write"
     ),
     "omd.web": "app",
 }

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+import error_classes
 from omd import errors
 
 if TYPE_CHECKING:
@@ -226,13 +227,17 @@ ORDER BY sqlstate_code COLLATE "C"
 # For each class of SQLSTATEs, its title, its meaning, and whether to call again.
 CLASSES = {
     "OM0": ("A caller's mistake", "Correct the call.", "No; correct the call"),
-    "OM1": ("A wrong state", "The call is right, but not now.", "No; begin a new run"),
+    "OM1": ("A wrong state", "The call is right, but not now.", "No; do what the way out says"),
     "OM2": (
         "Configuration",
         "Something must be registered or created first.",
         "Yes, when the hint is done; nothing has happened",
     ),
-    "OM9": ("Internal", "A broken invariant.", "No; it would fail again"),
+    "OM9": (
+        "The installation",
+        "It can't be made or used as it is, or an invariant is broken.",
+        "No; it would fail again",
+    ),
 }
 AGAIN = {
     "OM014": "Yes, in a transaction that is READ COMMITTED",
@@ -453,62 +458,69 @@ def _errors(connection: Connection) -> Iterator[str]:
         if _is_public(row):
             for code in dict.fromkeys(re.findall(r"\bOM\d{3}\b", row["comment"])):
                 raised[code].append(row["name"])
-    rows = connection.execute(ERRORS).fetchall()
+    rows = {row["sqlstate_code"]: row for row in connection.execute(ERRORS)}
     yield "# Errors\n"
     yield (
-        "An error is for a mistake of the caller or a broken invariant; a business outcome"
-        " (proceed, abort, skip, roll back) is returned as data. Each error has an SQLSTATE of"
-        " class OM, a MESSAGE, a DETAIL that is a JSON object, and a HINT that names the next"
-        " command. Nothing of the call stays, but for what a procedure that commits has committed"
-        " before. `{key}` is a value of the DETAIL, `{key_literal}` the same as an SQL literal."
-        " The Python driver raises the class of the same name from `omd.errors`.\n"
+        "Search this page for the SQLSTATE that you have. Each has what it means, what may cause"
+        " it, the message, and the way out, which the HINT says with the values of the moment."
+        " `{key}` is a value of the DETAIL, which is a JSON object; `{key_literal}` is the same as"
+        " an SQL literal. After an error nothing of the call stays, but for what a procedure that"
+        " commits has committed before.\n"
     )
     yield from _table(
-        ("SQLSTATE", "name", "when"),
+        ("SQLSTATE", "what it means", "call again?"),
         (
-            (
-                f"[{row['sqlstate_code']}](#{_anchor(row['sqlstate_code'])})",
-                f"`{row['error_name']}`",
-                _first(_when(row["error_name"])),
-            )
-            for row in rows
+            (f"[{group}…](#{_anchor(f'{group}: {title}')})", f"{title}. {about}", again)
+            for group, (title, about, again) in CLASSES.items()
         ),
     )
     yield (
-        "\nAn error of another class is PostgreSQL's own. Of those 40001 (serialization failure),"
-        " 40P01 (deadlock) and a lost connection are worth another try: nothing has happened, but"
-        " after a lost connection look first whether the call was executed.\n"
+        "\nA business outcome (proceed, abort, skip, roll back) is no error: it is returned as"
+        " data. An SQLSTATE of another class is PostgreSQL's own. Of those 40001 (serialization"
+        " failure), 40P01 (deadlock) and a lost connection are worth another try: nothing has"
+        " happened, but after a lost connection (08007) look first whether the call was executed.\n"
     )
+    yield from _python_errors()
     group = None
-    for row in rows:
-        code, name = row["sqlstate_code"], row["error_name"]
-        if group != code[:3]:
-            group = code[:3]
-            title, about, _ = CLASSES[group]
+    for error in error_classes.listed():
+        row = rows[error.code]
+        if group != error.code[:3]:
+            group = error.code[:3]
+            title, about, again = CLASSES[group]
             yield f"\n## {group}: {title}\n"
-            yield f"{about} Python: `{_base(name)}`."
-        yield f"\n### {code}\n"
-        yield f"`{name}`: {_when(name)}\n"
+            yield f"{about} Call again? {again}. An error for which that differs says so.\n"
+        yield f"### {error.code}\n"
+        yield f"`{error.name}`: {_code(error.when)} For example: {_code(error.example)}\n"
         yield f"- Message: {_verbatim(row['message_template'])}"
-        yield f"- Hint: {_verbatim(row['hint_template'])}"
-        yield f"- Call again: {AGAIN.get(code, CLASSES[code[:3]][2])}."
-        if len(raised[code]) > MANY:
+        yield f"- Way out: {_verbatim(row['hint_template'])}"
+        if error.code in AGAIN:
+            yield f"- Call again? {AGAIN[error.code]}."
+        if len(raised[error.code]) > MANY:
             yield "- Raised by: most routines"
-        elif raised[code]:
-            links = (f"[{n}](routines.md#{_anchor(n)})" for n in raised[code])
+        elif raised[error.code]:
+            links = (f"[{n}](routines.md#{_anchor(n)})" for n in raised[error.code])
             yield f"- Raised by: {', '.join(links)}"
-    yield "\n## The driver's own\n"
+        yield ""
+
+
+def _python_errors() -> Iterator[str]:
+    yield "## In Python\n"
     yield (
-        "They are raised in Python only, without an SQLSTATE of class OM. The last ones are no"
-        " errors but outcomes: the instance is closed, and `reason` says why.\n"
+        '`except omd.errors.lookup("OM112")` catches an SQLSTATE, through `control` and through'
+        " psycopg. These classes have a name in `omd.errors`; an error has `sqlstate`, `message`,"
+        " `detail` and `hint`. SIGTERM is `SystemExit` with the code 143.\n"
     )
-    catalogued = {row["error_name"] for row in rows}
+    names = [name for name in errors.__all__ if name != "lookup"]
+    names.sort(key=lambda name: (issubclass(getattr(errors, name), errors.NotStarted), _base(name)))
     yield from _table(
         ("class", "is a", "when"),
         (
-            (f"`{name}`", f"`{_base(name)}`", _first(_when(name)))
-            for name in _driver_classes()
-            if name not in catalogued
+            (
+                f"`{name}`",
+                f"`{_base(name)}`",
+                _code(_first(" ".join((getattr(errors, name).__doc__ or "").split()))),
+            )
+            for name in names
         ),
     )
 
@@ -578,21 +590,14 @@ def _problems(connection: Connection) -> Iterator[str]:
     )
 
 
-def _when(name: str) -> str:
-    """Return the docstring of the Python class of an error, on one line."""
-    told = getattr(errors, name).__doc__
-    return re.sub(r"``([^`]+)``", r"`\1`", " ".join(told.split()))
-
-
-def _driver_classes() -> list[str]:
-    """Return the classes that users see, errors before outcomes; classes of groups are left out."""
-    groups = {"OmdError", "CallerError", "StateError", "ConfigurationError", "NotStarted"}
-    names = [name for name in errors.__all__ if name not in groups]
-    return sorted(names, key=lambda name: issubclass(getattr(errors, name), errors.NotStarted))
-
-
 def _base(name: str) -> str:
-    return str(getattr(errors, name).__base__.__name__)
+    base = getattr(errors, name).__base__
+    return f"psycopg.{base.__name__}" if base.__module__ == "psycopg" else base.__name__
+
+
+def _code(text: str) -> str:
+    """Return a text of a comment or docstring as Markdown has it."""
+    return re.sub(r"``([^`]+)``", r"`\1`", text)
 
 
 def _by_oid(connection: Connection, query: str, rows: Iterable[Row]) -> dict[int, list[Row]]:

@@ -36,7 +36,7 @@ def test_a_task_from_python(door: omd.Dispatch, conn: Connection) -> None:
     assert created.is_new
     [row] = conn.execute("SELECT payload IS NULL AS no, func_day FROM omd_dispatch.task_data_load")
     assert row == {"no": True, "func_day": day}
-    with pytest.raises(errors.DuplicateTask) as duplicate:
+    with pytest.raises(errors.lookup("OM170")) as duplicate:
         door.create_task("LOAD", "FULL", {"CODE": "a"})
     assert duplicate.value.detail["task_id"] == created.task_id
 
@@ -71,7 +71,7 @@ def test_a_task_from_python(door: omd.Dispatch, conn: Connection) -> None:
     assert door.explain_task(second.task_id).reason == "CLAIMED"
     assert door.purge_partition("LOAD", 77).outcome == "MISSING"
     door.allow_search("LOAD", "code", None)
-    with pytest.raises(errors.SearchNotAllowed):
+    with pytest.raises(errors.lookup("OM079")):
         door.search_index("LOAD", {"CODE": "a"})
 
 
@@ -90,5 +90,5 @@ def test_the_state_of_a_task_is_the_same_in_both_models(door: omd.Dispatch) -> N
         door.set_migration_status("RUN", status)
         states.append(door.task_state(task))
     assert states == states[:1] * 5
-    with pytest.raises(errors.UnknownTask):
+    with pytest.raises(errors.lookup("OM072")):
         door.task_state(task + 1)

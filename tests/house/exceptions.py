@@ -1013,5 +1013,48 @@ ADMIN_COLUMNS = {
     "omd_lineage.offsets.state",
 }
 
-# What no routine can know: how a contract reads, and whether a transport says that it has arrived.
-RAISED_BY_PROGRAMS = {"OM096", "OM296"}
+# What no routine can know: how a contract reads, whether a transport says that it has arrived, what
+# a connection or Spark does on the way, and what is in files.
+RAISED_BY_PROGRAMS = {
+    "OM096",
+    "OM123",
+    "OM124",
+    *(f"OM14{number}" for number in range(8)),
+    "OM222",
+    "OM223",
+    "OM240",
+    "OM241",
+    "OM242",
+    "OM243",
+    "OM296",
+}
+
+# Exceptions of the driver that are none of the eleven classes and have no SQLSTATE, and what
+# becomes of each.
+_PAGE = "the page answers with it"
+NEVER_LEAVE = {
+    "omd._core.rows.MissingColumns": "the link raises NotInstalled",
+    "omd._core.signals.Terminated": "users catch SystemExit, whose code is 143",
+    "omd.integrations.view_columns._Untraceable": "it ends the look at a view",
+    "omd.programs.cli.health._NotWell": "omd health prints it",
+    "omd.programs.demo.control.story._Broken": "the job of the demo fails by it",
+    "omd.programs.install.dry_run._RolledBack": "it rolls the rehearsal back",
+    "omd.programs.sender.dialing.NotPublic": "it is recorded as the failure of a delivery",
+    "omd.programs.terminal.yaml_file._OutOfBounds": "the reader of YAML raises OM030",
+    "omd.programs.web.bulk.TooManyError": _PAGE,
+    "omd.programs.web.dialog.UnknownActionError": _PAGE,
+    "omd.programs.web.download.OverTime": _PAGE,
+    "omd.programs.web.guard.Refused": _PAGE,
+    "omd.programs.web.opening.NotLetInError": _PAGE,
+    "omd.programs.web.personal.AllAtWorkError": _PAGE,
+    "omd.programs.web.section.NotThere": _PAGE,
+    "omd.rooms.decision.rules.NoJson": "the call of the ruleset has failed, which is OM283",
+    "omd.rooms.delivery.folders._LinkInside": "the reader of the folder raises OM036",
+    "omd.rooms.delivery.run._Later": "the block waits, or raises Aborted",
+    "omd.spark.decision.failed.Failed": "it is a row of the answer of the operator",
+    "omd.spark.delivery.permitted._NotPermittedError": "the check of the model raises OM030",
+    "omd.spark.failure.TaskFailed": "its text reaches the driver, which makes an error of it",
+    "omd.tables.iceberg_run.Moved": "the commit is tried again",
+    "omd.tables.run.Unstaged": "what calls it leaves the table to its Module",
+    "omd.tables.schema.UnknownType": "the engine raises an error of its own",
+}

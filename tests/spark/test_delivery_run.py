@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 import omd
 from delivery.runs import SHOP
-from omd.errors import DeliveryWaits, WrongDeliveryState
+from omd.errors import Aborted, lookup
 from omd.rooms.delivery.calls import DeliveryCalls
 from spark.desk import Desk
 
@@ -259,7 +259,7 @@ def test_a_failed_run_is_resumed_and_waits_for_another(desk: Desk) -> None:
     other = desk.run(1, code="b", entities=["customer"])
     orders = desk.texts(["nbr", "email"], [(1, "a")])
     with desk.block(2, entities={"customer": orders}, wait=timedelta(0)) as block:
-        with pytest.raises(DeliveryWaits, match=f"delivery {other.id} of the interface runs"):
+        with pytest.raises(Aborted, match=f"delivery {other.id} of the interface runs"):
             block.run()
         assert desk.status(block.delivery_id) == "LOADED"
     desk.call("cancel_delivery", delivery_id=other.id, reason="it is in the way")
@@ -324,7 +324,7 @@ def test_a_run_stops_when_the_delivery_is_cancelled(desk: Desk, tmp_path: Path) 
 
         canceller = threading.Thread(target=cancel)
         canceller.start()
-        with pytest.raises(WrongDeliveryState):
+        with pytest.raises(lookup("OM130")):
             block.run()
         canceller.join()
     assert desk.status(block.delivery_id) == "CANCELLED"

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from omd._core.cost import measured
 from omd._core.engines import SPARK
-from omd._core.errors import CallerError, ConnectionFailed, one_line
+from omd._core.error_codes import MembersFailed, NeedsWorker
+from omd._core.errors import CallerError, ConnectionFailed, NotStarted, Skipped, one_line
 from omd._core.functions import function_named
 from omd.doors import arrivals
 from omd.doors.rooms import Doors
@@ -21,16 +22,8 @@ from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import called
 from omd.rooms.control.death import await_turn, who_runs
-from omd.rooms.control.errors import (
-    BatchSkipped,
-    MembersFailed,
-    ModuleSkipped,
-    NeedsWorker,
-    NotStarted,
-)
 from omd.rooms.control.rows import BatchListRow
 from omd.rooms.decision.rows import DecisionStageListRow
-from omd.rooms.delivery.own_errors import DeliverySkipped, DeliveryWaits
 from omd.rooms.delivery.rows import ArrivalLocationsRow, DeliveryStateRow
 from omd.rooms.facts.rows import FactsExportsRow
 from omd.rooms.lineage.codes import StepResult
@@ -208,7 +201,7 @@ class Performing(Blocks, Doors):
                         break
                 _require_none(failed)
         except NotStarted as error:
-            skipped = isinstance(error, BatchSkipped)
+            skipped = isinstance(error, Skipped)
             status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
             detail = one_line(error) if block.reason == "RUNNING" else block.reason
             return Performed(code, block.batch_instance_id, status, detail, error)
@@ -345,7 +338,7 @@ def _export(run: _Run) -> Performed:
         )
         status, error = ExecutionStatus.SUCCEEDED, None
     except NotStarted as refusal:
-        skipped = isinstance(refusal, ModuleSkipped)
+        skipped = isinstance(refusal, Skipped)
         status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
         return run.made(status, refusal.instance_id, one_line(refusal), refusal)
     except ConnectionFailed:
@@ -376,8 +369,8 @@ def _delivered(run: _Run, deliver: Callable[[], Receipt | None]) -> Performed:
     """Deliver, and say what became of it."""
     try:
         receipt = deliver()
-    except (DeliveryWaits, NotStarted) as refusal:
-        skipped = isinstance(refusal, DeliverySkipped)
+    except NotStarted as refusal:
+        skipped = isinstance(refusal, Skipped)
         status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
         return run.made(status, None, one_line(refusal), refusal)
     except ConnectionFailed:

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from omd._core.calls import Repeat, Routine
+from omd._core.error_codes import UnknownRecall
 from omd.doors.recall import Act, Recalled
 from omd.rooms.control.connection import Door
 from omd.rooms.provenance.calls import ProvenanceCalls
-from omd.rooms.provenance.errors import UnknownRecall
 from omd.rooms.provenance.rows import (
     EraseAnswer,
     ErasureItemsRow,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import omd
+from omd._core.error_codes import UnknownTask, WrongTaskState
 from omd._core.errors import CallerError, ConfigurationError
 from omd.rooms.dispatch.calls import DispatchCalls
-from omd.rooms.dispatch.errors import UnknownTask, WrongTaskState
 from omd.rooms.dispatch.rows import TaskStateRow
 
 ERRORS = omd.errors  # of all rooms; psycopg raises them by their SQLSTATE

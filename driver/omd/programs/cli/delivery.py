@@ -486,7 +486,7 @@ def run(
 ) -> int:
     """Deliver a folder of files under AGREEMENT, and print the receipt.
 
-    The exit code is 7 when the delivery was rejected, 0 when it was accepted, 3 when it could not
+    The exit code is 7 when the delivery was rejected, 0 when it was accepted, 4 when it could not
     begin within --wait: resume it then. Ctrl-C ends the run; resume goes on.
 
     \b

@@ -22,6 +22,7 @@ from datetime import timedelta
 import click
 import psycopg
 
+from omd._core.error_codes import BackendGone
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.functions import Permitted
 from omd._core.link import Link
@@ -39,7 +40,6 @@ from omd.programs.worker.slots import REST, Claimed, Ended, Slots
 from omd.programs.worker.sources import Near, News, Sources, fire_all
 from omd.rooms.control.connection import Connection
 from omd.rooms.dispatch.calls import DispatchCalls
-from omd.rooms.dispatch.errors import BackendGone
 from omd.rooms.dispatch.rows import (
     DispatchQueueRow,
     DispatchRunningRow,

@@ -13,13 +13,13 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
+from omd._core.error_codes import ExportEnded
+from omd._core.errors import Aborted, Skipped
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ProcessingIndicator
 from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.engine_block import EngineBlock
-from omd.rooms.control.errors import ModuleAborted, ModuleSkipped
 from omd.rooms.facts.calls import FactsCalls
-from omd.rooms.facts.errors import ExportEnded
 from omd.rooms.facts.rows import FactsExportsRow
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Exports(Door, FactsCalls):
 
         Raises:
             InvalidExport: an argument is refused, or nothing is persisted.
-            ModuleAborted: another export of the agreement runs.
+            Aborted: another export of the agreement runs.
             LeaseLost: the run could not renew its lease.
         """
         if target.strip():
@@ -111,7 +111,7 @@ class Exports(Door, FactsCalls):
             lease: a lease other than that of the control; None for none.
 
         Raises:
-            ModuleAborted: a run of an export of the agreement is at work.
+            Aborted: a run of an export of the agreement is at work.
             LeaseLost: the run could not renew its lease.
         """
         delivery_id = self.due_export(agreement_code)
@@ -141,7 +141,7 @@ class Exports(Door, FactsCalls):
 
         Raises:
             ExportEnded: it was cancelled.
-            ModuleAborted: a run of it, or of another export of the agreement, is at work.
+            Aborted: a run of it, or of another export of the agreement, is at work.
             LeaseLost: the run could not renew its lease.
         """
         run = ExportRun(
@@ -234,15 +234,11 @@ class ExportRun(EngineBlock):
         self._code = f"export.{export.agreement_code}"
         if answer.attempt is None:
             refusal = (
-                ModuleSkipped
-                if answer.processing_indicator == ProcessingIndicator.CANCEL
-                else ModuleAborted
+                Skipped if answer.processing_indicator == ProcessingIndicator.CANCEL else Aborted
             )
-            raise refusal(self._code, self.module_instance_id, None)
+            raise refusal(self._code, self.module_instance_id, None, kind="module")
         if answer.processing_indicator != ProcessingIndicator.PROCEED:
-            self._refuse_indicator(
-                answer.processing_indicator, ModuleAborted, self.control.module_abort
-            )
+            self._refuse_indicator(answer.processing_indicator, Aborted, self.control.module_abort)
         self.attempt = answer.attempt
         plan: Any = answer.plan  # a list; JSON is typed as an object
         self.plan = list(plan)

@@ -246,7 +246,7 @@ class _Story(Story):
                 [locker.info.backend_pid],
             )
             # The other partitions get a moment to commit; on one processor they can't.
-            with suppress(omd.OmdError):
+            with suppress(omd.errors.OmdError):
                 self.wait_for_row(
                     "another partition",
                     "SELECT FROM dash.sky_day WHERE omd_insert_module_instance_id = %s LIMIT 1",
@@ -322,7 +322,7 @@ class _Story(Story):
                 if re.match(r"(fact|dash)\.", line):
                     self.screen.say(f"    {who}{line}")
             if process.returncode:
-                raise omd.OmdError("The scheduler failed: " + "\n".join(lines[-20:]))
+                raise omd.errors.OmdError("The scheduler failed: " + "\n".join(lines[-20:]))
 
     def _start(self, *arguments: str) -> Process:
         master = [] if self.master is None else ["--master", self.master]
