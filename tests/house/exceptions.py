@@ -212,8 +212,10 @@ CALLED_BY_THE_WORKER = {
     "omd_dispatch._take_task_data_work",
 }
 
-# Routines of omd.module_kind, which run_module calls by their names in it.
-PARTS_OF_KINDS = {"begin_run", "end_run", "undo_runs"}
+# Routines of omd.module_kind, which run_module and next_act call by their names in it.
+PARTS_OF_KINDS = {"begin_run", "end_run", "undo_runs"} | {
+    f"next_{what}" for what in ("program", "step", "run", "load", "export", "delivery")
+}
 
 # Routines of omd.maintenance, which maintain_rooms calls by their names in it.
 MAINTENANCE = {"declare_missing", "forget_unread", "look_at_inputs"}

@@ -67,6 +67,19 @@ BEGIN
             OR p_until_done IS NOT TRUE
             OR v_is_more IS NOT TRUE;
     END LOOP;
+    -- Without an instance nothing else shows omd.next_member that it was tried.
+    IF p_module_instance_id IS NULL AND p_batch_instance_id OPERATOR(pg_catalog.<>) 0 THEN
+        PERFORM omd._note_member(
+            p_batch_instance_id,
+            'MODULE',
+            p_module_code,
+            CASE
+                WHEN p_execution_status_code OPERATOR(pg_catalog.=) 'F'
+                    THEN omd._member_problem(p_error)
+            END
+        );
+        COMMIT;
+    END IF;
 END
 $execute_runs$;
 
