@@ -509,6 +509,8 @@
 \ir ../../procedures/omd/runs/explain_begin.sql
 \ir ../../procedures/omd/runs/why_no_run.sql
 \ir ../../procedures/omd/runs/next_program.sql
+\ir ../../procedures/omd/runs/_act_of_kind.sql
+\ir ../../procedures/omd/runs/next_act.sql
 
 -- Retention
 \ir ../../procedures/omd/purge/_oldest_needed_module_instance.sql
@@ -526,8 +528,6 @@
 
 -- In-database runs
 \ir ../../procedures/omd/database_runs/_require_database_run.sql
-\ir ../../procedures/omd/runs/_act_of_kind.sql
-\ir ../../procedures/omd/runs/next_act.sql
 \ir ../../procedures/omd/database_runs/begin_in_database_run.sql
 \ir ../../procedures/omd/states/reason_of.sql
 \ir ../../procedures/omd/states/return_code_of.sql

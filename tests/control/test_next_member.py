@@ -89,7 +89,6 @@ def test_a_batch_goes_on_when_it_says_so_and_names_each_failure(flow: Flow) -> N
 def test_what_was_skipped_or_refused_is_done(flow: Flow) -> None:
     flow.call("register_batch", batch_code="b", continue_on_failure=True)
     flow.call("register_module", module_code="m", inactive_indicator="Y")
-    flow.conn.execute("DROP TABLE dwh.n")
     batch = flow.begin_batch().id
     assert run(flow, "m", batch) == "C"
     assert member(flow, batch) == "n"
@@ -99,7 +98,7 @@ def test_what_was_skipped_or_refused_is_done(flow: Flow) -> None:
     assert member(flow, batch) == "o"
     flow.call("module_failure", module_instance_id=outside.id)
     # What can't begin raises its error, and fails the Batch.
-    flow.conn.execute("ALTER TABLE dwh.o DROP COLUMN omd_insert_module_instance_id")
+    flow.call("register_module", module_code="o", platform_code="SPARK")
     sqlstate = refused_run(flow, "o", batch)
     row = ask(flow, batch)
     assert row["member_code"] == "child"
@@ -165,7 +164,7 @@ def test_a_batch_of_the_database_goes_by_it(flow: Flow) -> None:
     """What is told of a member holds for run_batch's rule too: the one event names all failures."""
     flow.call("register_batch", batch_code="b", continue_on_failure=True)
     fails(flow, "n")
-    flow.conn.execute("ALTER TABLE dwh.o DROP COLUMN omd_insert_module_instance_id")
+    flow.call("register_module", module_code="o", platform_code="SPARK")
     done = flow.call("run_batch", batch_code="b")
     batch = done["batch_instance_id"]
     assert done["execution_status_code"] == "F"

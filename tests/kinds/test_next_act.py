@@ -95,10 +95,11 @@ def test_what_is_wrong_is_an_error(platform: Platform) -> None:
         with pytest.raises(psycopg.Error) as caught:
             platform.rows("SELECT * FROM omd.next_act(%s)", code)
         assert caught.value.sqlstate == sqlstate, code
-    stranger = "SET ROLE pg_monitor"  # it has no right of OMD
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        platform.conn.execute(f"{stranger}; SELECT * FROM omd.next_act('made')".encode())
-    platform.conn.execute("RESET ROLE")
+    with platform.conn.transaction(force_rollback=True):
+        platform.conn.execute("CREATE ROLE stranger_to_acts")
+        stranger = b"SET LOCAL ROLE stranger_to_acts; SELECT * FROM omd.next_act('made')"
+        with pytest.raises(psycopg.errors.InsufficientPrivilege), platform.conn.transaction():
+            platform.conn.execute(stranger)
     with platform.conn.transaction():
         platform.conn.execute("SET LOCAL ROLE omd_reader")
         for code in (*OF_DATABASE, "delivery.a"):
@@ -157,7 +158,7 @@ def test_an_export_is_due_then_resumed_then_there_is_nothing(platform: Platform)
     assert (busy["act"], busy["status"], busy["detail"]) == ("NOTHING", "A", "RUNNING")
     platform.call("omd.module_failure", module_instance_id=begun["module_instance_id"])
     assert next_act(platform, "export.x")["arguments"]["delivery_id"] == created
-    platform.call("omd_facts.cancel_export", delivery_id=created)
+    platform.call("omd_facts.cancel_export", delivery_id=created, reason="no")
     assert said(platform, "export.x") == ("EXPORT", None)
 
 
@@ -170,7 +171,7 @@ def test_an_export_that_was_only_ordered_is_run_by_who_asks(platform: Platform) 
         platform.call(order, agreement_code="x", target_uri=f"/{n}")["delivery_id"] for n in (1, 2)
     ]
     assert next_act(platform, "export.x")["arguments"]["delivery_id"] == ordered[0]
-    platform.call("omd_facts.cancel_export", delivery_id=ordered[0])
+    platform.call("omd_facts.cancel_export", delivery_id=ordered[0], reason="no")
     row = next_act(platform, "export.x")
     assert (row["act"], row["arguments"]["delivery_id"]) == ("RESUME", ordered[1])
 
@@ -235,5 +236,6 @@ def test_a_run_ends_as_was_said(platform: Platform) -> None:
             assert row["status"] == status == "C", (code, row, done)
         else:
             assert row["act"] == OF_DATABASE[code]
-            assert status == "S", (code, row, done)
-            assert done["module_instance_id"] > before
+            # Only a step itself sees that no row lies before the newest instant.
+            assert status == "S" or (code, status) == ("app.dst", "C"), (code, row, done)
+            assert (done["module_instance_id"] or 0) > before or status == "C"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import omd
+from support.flow import Flow
 from support.lots import seeds
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ class Twins:
             " (k integer, v text, omd_insert_module_instance_id bigint)".encode()
         )
         if kind == "TOPIC":
-            platform.call(
-                "omd_lineage.register_topic", topic=table, depends_on=["app.src"],
+            Flow.call(
+                platform, "omd_lineage.register_topic", topic=table, depends_on=["app.src"],
                 transforms=["app.all"], repeat="0", maxstep=2, start_pos="-infinity",
                 module_code=code,
             )  # fmt: skip
@@ -129,17 +130,13 @@ class Twins:
                     executable = FAIL if breaks else LOAD
                     platform.call("omd.register_module", module_code=code, executable=executable)
             elif 0.45 <= what < 0.55:
-                # Its begin raises an error.
-                column = "omd_insert_module_instance_id"
-                shown = platform.one(
-                    "SELECT count(*) FROM pg_attribute WHERE attrelid = %s::regclass"
-                    " AND attname = %s AND NOT attisdropped",
-                    table, column,
-                )  # fmt: skip
-                names = (column, "away") if shown else ("away", column)
-                platform.conn.execute(
-                    f"ALTER TABLE {table} RENAME COLUMN {names[0]} TO {names[1]}".encode()
+                # The begin of one of kind SQL raises an error.
+                kind = platform.one(
+                    "SELECT module_kind_code FROM omd.module WHERE module_code = %s", code
                 )
+                if kind == "SQL":
+                    place = "SPARK" if breaks else "POSTGRES"
+                    platform.call("omd.register_module", module_code=code, platform_code=place)
             elif 0.55 <= what < 0.65:
                 platform.call("omd.register_module", module_code=code, inactive_indicator=is_on)
             elif 0.65 <= what < 0.75:

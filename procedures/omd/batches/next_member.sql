@@ -68,15 +68,15 @@ END
 $next_member$;
 
 COMMENT ON FUNCTION omd.next_member IS
-'For programs: One row: what the executing p_batch_instance_id does next. act: MEMBER, run the '
-'Module or child Batch member_code (member_type is MODULE or BATCH) as a part of it; END, end it: '
-'with omd.batch_failure where detail has a line for each member that failed, else with '
-'omd.batch_success. Modules come by sequence, then child Batches. A member that has an instance of '
-'this Batch Instance which has ended is done, also one that was skipped or aborted; so is one that '
-'omd.run_module has tried in vain. p_member_type, p_member_code: this member was tried, and may '
-'have left no instance; NULL: nothing is told, and nothing changes. p_problem: why it failed, in '
-'one line, which may be empty; NULL: it did not fail. After a failure nothing comes next, unless '
-'the Batch has continue_on_failure. It may be asked again. Errors: OM003, OM005. Locks: '
-'the Batch Instance where something is noted. Call again when the answer was lost. May be NULL: '
+'For programs: One row: what the executing p_batch_instance_id does next. The act is MEMBER: run '
+'the Module or child Batch member_code (member_type is MODULE or BATCH) as a part of it; or END: '
+'end it, with omd.batch_failure where detail has a line for each member that failed, else with '
+'omd.batch_success. Modules come by sequence, then child Batches. A member that has an ended '
+'instance of this Batch Instance is done, also one that was skipped or aborted; so is one that '
+'omd.run_module has tried in vain. After a failure nothing comes next, unless the Batch has '
+'continue_on_failure. It may be asked again. p_member_type, p_member_code: this member was tried, '
+'and may have left no instance; NULL: nothing is told, and nothing changes. p_problem: why it '
+'failed, in one line, which may be empty; NULL: it did not fail. Errors: OM003, OM005. Locks: the '
+'Batch Instance where something is noted. Call again when the answer was lost. May be NULL: '
 'member_type, member_code, detail.';
 GRANT EXECUTE ON FUNCTION omd.next_member TO omd_runner;

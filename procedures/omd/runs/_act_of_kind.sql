@@ -22,7 +22,15 @@ BEGIN
     INNER JOIN omd.module_kind AS k USING (module_kind_code)
     WHERE m.module_id = v_module_id;
     IF p_module_kind_code = 'PART' THEN
-        PERFORM omd._require_database_run(p_module_code, NULL, NULL);
+        PERFORM omd.raise_error(
+            'OM219',
+            jsonb_build_object(
+                'module_code', p_module_code,
+                'module_kind_code', p_module_kind_code,
+                'problem', 'its runs are parts of others, and it never runs on its own',
+                'next_command', format('omd module show %s', p_module_code)
+            )
+        );
     END IF;
 END
 $act_of_kind$;

@@ -37,13 +37,13 @@ $next_act$;
 
 COMMENT ON FUNCTION omd.next_act IS
 'For programs: One row: what a worker does now to run the Module p_module_code; it changes '
-'nothing. act: STATEMENT, STEP, STAGE, LOAD (where engine_code is POSTGRES, omd.run_module does '
-'it); FUNCTION, call the job; STEP and STAGE on another engine; EXPORT, ask omd_facts.due_export '
-'for the export; RESUME, go on with the delivery or export delivery_id; DELIVER, look at the '
-'location where is_look_due, and ask omd_delivery.take_arrival; BY_HAND, a person must do it; '
-'NOTHING. arguments: module_code, module_kind_code, engine_code, and what the act needs. status: '
-'with which a run would end where nothing is to be done, C (nothing, or INACTIVE) or A (another '
-'works at it, or it waits for something); NULL: there is something to do. detail: why. See '
-'docs/explanation/jobs.md. Errors: OM002, OM005, OM219: it never runs on its own; those of its '
-'room. Locks: none. May be NULL: status, detail.';
+'nothing. The act is STATEMENT, STEP, STAGE or LOAD: where engine_code is POSTGRES, omd.run_module '
+'does it; FUNCTION: call the job; EXPORT: ask omd_facts.due_export for the export; RESUME: go on '
+'with the delivery or export delivery_id; DELIVER: look at the location where is_look_due, and ask '
+'omd_delivery.take_arrival; BY_HAND: a person must do it; or NOTHING. The arguments are '
+'module_code, module_kind_code, engine_code, and what the act needs. The status is that with which '
+'a run would end where nothing is to be done: C (there is nothing, or INACTIVE) or A (another '
+'works at it, or it waits for something); NULL: there is something to do. The detail says why. '
+'Errors: OM002, OM005, OM219: it never runs on its own; those of its room. Locks: none. May be '
+'NULL: status, detail.';
 GRANT EXECUTE ON FUNCTION omd.next_act TO omd_reader;

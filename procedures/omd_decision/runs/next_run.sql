@@ -29,5 +29,6 @@ $next_run$;
 
 COMMENT ON FUNCTION omd_decision.next_run IS
 'For rooms: Says what omd.next_act answers for the Module p_module_code of a stage: p_act STAGE, '
-'with stage_code in p_arguments, or NOTHING with p_status and p_detail. Locks: none.';
+'with stage_code in p_arguments, or NOTHING with p_status and p_detail. Errors: OM002, OM005, '
+'OM010, OM013, OM080. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd_decision.next_run TO omd_reader;

@@ -91,5 +91,6 @@ COMMENT ON FUNCTION omd_delivery.next_delivery IS
 'layer LVL, with agreement_code and, where there are any, location, folder, delivery_id and '
 'is_look_due in p_arguments: p_act RESUME, that delivery has not ended, or its folder is still to '
 'be moved; DELIVER, one is to be taken, of recall_id where a recall makes it come again; BY_HAND, '
-'its tenant must bring the data, as hint says; or NOTHING with p_status and p_detail. Locks: none.';
+'its tenant must bring the data, as hint says; or NOTHING with p_status and p_detail. Errors: '
+'OM002, OM005. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd_delivery.next_delivery TO omd_reader;

@@ -63,6 +63,6 @@ $next_export$;
 COMMENT ON FUNCTION omd_facts.next_export IS
 'For rooms: Says what omd.next_act answers for the Module p_module_code of an EXPORT agreement, '
 'with agreement_code in p_arguments: p_act EXPORT, a new export is due; RESUME, the export '
-'delivery_id was begun, or ordered, and not ended; or NOTHING with p_status and p_detail. Locks: '
-'none.';
+'delivery_id was begun, or ordered, and not ended; or NOTHING with p_status and p_detail. Errors: '
+'OM002, OM005. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd_facts.next_export TO omd_reader;

@@ -16,11 +16,13 @@ SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $next_load$
 DECLARE
-    v_interface CONSTANT omd_facts.interface := omd_facts._require_interface(
-        omd_facts._interface_of(p_module_code)
-    );
+    v_interface omd_facts.interface;
     v_queue_id bigint;
 BEGIN
+    SELECT i.* INTO v_interface
+    FROM omd.module_target AS m
+    INNER JOIN omd_facts.interface AS i USING (module_id)
+    WHERE m.module_code = p_module_code;
     p_arguments := jsonb_build_object('interface_code', v_interface.interface_code);
     SELECT w.p_status, w.p_detail INTO p_status, p_detail FROM omd.why_no_run(p_module_code) AS w;
     IF p_status IS NULL THEN
@@ -41,5 +43,5 @@ $next_load$;
 COMMENT ON FUNCTION omd_facts.next_load IS
 'For rooms: Says what omd.next_act answers for the Module p_module_code of an interface: p_act '
 'LOAD, with interface_code and, where one is queued, delivery_id in p_arguments, or NOTHING with '
-'p_status and p_detail. Locks: none.';
+'p_status and p_detail. Errors: OM002, OM005. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd_facts.next_load TO omd_reader;

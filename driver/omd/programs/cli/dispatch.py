@@ -729,6 +729,7 @@ def _require_of_kind(ctx: click.Context, kind: str | None, once: bool) -> None:
 @click.pass_context
 def run(
     ctx: click.Context,
+    /,
     dsn: str,
     listen: tuple[str, int] | None,
     jobs: str | None,
