@@ -489,7 +489,7 @@ ROUTINE omd.version() |  | omd_reader | EXECUTE
 ROUTINE omd.visible_until(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.visible_until(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.why_failed(bigint,bigint) |  | omd_runner | EXECUTE
-ROUTINE omd.why_no_run(text) |  | omd_reader | EXECUTE
+ROUTINE omd.why_no_run(text)
 ROUTINE omd.withdraw_fenced(text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.write_edit(text,text,text,jsonb,jsonb)
 ROUTINE omd.write_event(bigint,bigint,integer,text,text,bigint)
@@ -621,7 +621,7 @@ ROUTINE omd_decision.hear_undo(text,timestamp with time zone,bigint)
 ROUTINE omd_decision.judge_rejects(bigint,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd_decision.last_run_of(text,jsonb,text) |  | omd_reader | EXECUTE
 ROUTINE omd_decision.link_query(bigint,text) |  | omd_runner | EXECUTE
-ROUTINE omd_decision.next_run(text) |  | omd_reader | EXECUTE
+ROUTINE omd_decision.next_stage(text) |  | omd_reader | EXECUTE
 ROUTINE omd_decision.outputs_of(jsonb)
 ROUTINE omd_decision.process_stage() |  | omd_runner | EXECUTE
 ROUTINE omd_decision.recall_effects(bigint[],boolean) |  | omd_admin | EXECUTE

@@ -41,14 +41,14 @@ BEGIN
             (array_agg(m.member_type ORDER BY m.place) FILTER (WHERE NOT m.is_done))[1],
             (array_agg(m.member_code ORDER BY m.place) FILTER (WHERE NOT m.is_done))[1],
             bool_or(
-                t.is_told
+                t.is_named
                 AND (NOT m.is_done OR (p_problem IS NOT NULL AND m.failure IS NULL))
             )
         INTO detail, member_type, member_code, v_is_new
         FROM omd._members_of_instance(p_batch_instance_id) AS m
         CROSS JOIN LATERAL (
             VALUES (m.member_type = p_member_type AND m.member_code = p_member_code)
-        ) AS t (is_told);
+        ) AS t (is_named);
         EXIT WHEN v_is_new IS NOT TRUE OR v_look = 2;
         PERFORM omd._note_member(p_batch_instance_id, p_member_type, p_member_code, p_problem);
     END LOOP;
@@ -75,7 +75,7 @@ COMMENT ON FUNCTION omd.next_member IS
 'instance of this Batch Instance is done, also one that was skipped or aborted; so is one that '
 'omd.run_module has tried in vain. After a failure nothing comes next, unless the Batch has '
 'continue_on_failure. It may be asked again. p_member_type, p_member_code: this member was tried, '
-'and may have left no instance; NULL: nothing is told, and nothing changes. p_problem: why it '
+'and may have left no instance; NULL: nothing is said, and nothing changes. p_problem: why it '
 'failed, in one line, which may be empty; NULL: it did not fail. Errors: OM003, OM005. Locks: the '
 'Batch Instance where something is noted. Call again when the answer was lost. May be NULL: '
 'member_type, member_code, detail.';

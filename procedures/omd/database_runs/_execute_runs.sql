@@ -67,8 +67,8 @@ BEGIN
             OR p_until_done IS NOT TRUE
             OR v_is_more IS NOT TRUE;
     END LOOP;
-    -- Without an instance nothing else shows omd.next_member that it was tried. Whoever is told that
-    -- a worker is needed has still to try it.
+    -- Without an instance nothing else shows omd.next_member that it was tried. What needs
+    -- a worker is still to be tried by one.
     IF p_module_instance_id IS NULL
         AND p_batch_instance_id OPERATOR(pg_catalog.<>) 0
         AND (p_error OPERATOR(pg_catalog.->>) 'sqlstate' OPERATOR(pg_catalog.=) 'OM214')

@@ -42,4 +42,3 @@ COMMENT ON FUNCTION omd.why_no_run IS
 'For rooms: Returns why no run of the Module p_module_code would begin now: p_status A and '
 'RUNNING, a run of it executes and lives; C and INACTIVE; NULL: one may begin. Errors: OM002, '
 'OM005. Locks: none.';
-GRANT EXECUTE ON FUNCTION omd.why_no_run TO omd_reader;

@@ -920,9 +920,9 @@ class ControlCalls(Calls):
 
         Args:
             member_type: this member was tried, and may have left no instance; NULL: nothing is
-                told, and nothing changes.
+                said, and nothing changes.
             member_code: this member was tried, and may have left no instance; NULL: nothing is
-                told, and nothing changes.
+                said, and nothing changes.
             problem: why it failed, in one line, which may be empty; NULL: it did not fail.
 
         Raises:

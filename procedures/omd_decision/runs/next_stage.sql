@@ -1,6 +1,6 @@
 -- The part of the kind STAGE in omd.module_kind: the look of a begin, whatever the engine.
 
-CREATE OR REPLACE FUNCTION omd_decision.next_run(
+CREATE OR REPLACE FUNCTION omd_decision.next_stage(
     p_module_code text,
     OUT p_act text,
     OUT p_arguments jsonb,
@@ -13,7 +13,7 @@ STABLE
 PARALLEL UNSAFE
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $next_run$
+AS $next_stage$
 DECLARE
     v_stage_code CONSTANT text := omd_decision._stage_of(p_module_code);
 BEGIN
@@ -25,10 +25,10 @@ BEGIN
     END IF;
     p_act := CASE WHEN p_status IS NULL THEN 'STAGE' ELSE 'NOTHING' END;
 END
-$next_run$;
+$next_stage$;
 
-COMMENT ON FUNCTION omd_decision.next_run IS
+COMMENT ON FUNCTION omd_decision.next_stage IS
 'For rooms: Says what omd.next_act answers for the Module p_module_code of a stage: p_act STAGE, '
 'with stage_code in p_arguments, or NOTHING with p_status and p_detail. Errors: OM002, OM005, '
 'OM010, OM013, OM080. Locks: none.';
-GRANT EXECUTE ON FUNCTION omd_decision.next_run TO omd_reader;
+GRANT EXECUTE ON FUNCTION omd_decision.next_stage TO omd_reader;
