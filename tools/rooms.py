@@ -165,7 +165,8 @@ class Comment:
         self.nulls: set[str] = set()
         self.repeat: str | None = None
         told = []
-        for sentence in re.split(r"(?<=\.) (?=[A-Zp])", " ".join(text.split())):
+        text = " ".join(text.split()).removeprefix("For programs: ")
+        for sentence in re.split(r"(?<=\.) (?=[A-Zp])", text):
             label, _, rest = sentence.partition(": ")
             if label == "Errors":
                 self.errors = {

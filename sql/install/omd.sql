@@ -163,6 +163,24 @@
 \ir ../../migrations/V198__one_purge.sql
 \endif
 
+\set checksum '760ce6cc15d345bdcd08f36ca5db6c5c220d472852068ad37128c61e2f6682a2'
+\set phase 'expand'
+\set locks 'omd.module_kind'
+\set migration 'V205__next_acts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V205__next_acts.sql
+\endif
+
+\set checksum 'f662cde1be5065fd83a65c8deb7c142498d806235ce292960f904603e8ac467a'
+\set phase 'expand'
+\set locks 'omd.batch_instance'
+\set migration 'V206__members_of_batch_instances'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V206__members_of_batch_instances.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -489,6 +507,10 @@
 \ir ../../procedures/omd/runs/_explain_reason.sql
 \ir ../../procedures/omd/runs/_foresee_begin.sql
 \ir ../../procedures/omd/runs/explain_begin.sql
+\ir ../../procedures/omd/runs/why_no_run.sql
+\ir ../../procedures/omd/runs/next_program.sql
+\ir ../../procedures/omd/runs/_act_of_kind.sql
+\ir ../../procedures/omd/runs/next_act.sql
 
 -- Retention
 \ir ../../procedures/omd/purge/_oldest_needed_module_instance.sql
@@ -522,6 +544,10 @@
 \ir ../../procedures/omd/database_runs/execute_module.sql
 \ir ../../procedures/omd/database_runs/_routines_of_kind.sql
 \ir ../../procedures/omd/database_runs/finish_run.sql
+\ir ../../procedures/omd/batches/_members_of_instance.sql
+\ir ../../procedures/omd/batches/_member_problem.sql
+\ir ../../procedures/omd/batches/_note_member.sql
+\ir ../../procedures/omd/batches/next_member.sql
 \ir ../../procedures/omd/database_runs/_try_begin.sql
 \ir ../../procedures/omd/database_runs/_raise_again.sql
 \ir ../../procedures/omd/database_runs/_execute_runs.sql

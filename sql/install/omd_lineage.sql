@@ -253,6 +253,7 @@
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
 \ir ../../procedures/omd_lineage/ready/_ready_of.sql
+\ir ../../procedures/omd_lineage/steps/next_step.sql
 \ir ../../procedures/omd_lineage/ready/topics_heard.sql
 \ir ../../procedures/omd_lineage/ready/_ready_near.sql
 \ir ../../procedures/omd_lineage/ready/topics_near.sql

@@ -5,6 +5,7 @@
 DO $do$
 BEGIN
     PERFORM pg_catalog.set_config('omd_install.rights', $rights$
+ROUTINE omd._act_of_kind(text) |  | omd_reader | EXECUTE
 ROUTINE omd._answer_module(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._ask_rollback(bigint,bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd._awaits_rollback(text,text,bigint) |  | omd_reader | EXECUTE
@@ -87,6 +88,8 @@ ROUTINE omd._lossy_keys(oid,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd._lossy_keys(oid,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd._mark_rolled_back(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._may_be_proven_dead(jsonb,text,jsonb,text[])
+ROUTINE omd._member_problem(jsonb) |  | omd_runner | EXECUTE
+ROUTINE omd._members_of_instance(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._missing_columns(integer)
 ROUTINE omd._missing_right(oid,text[]) |  | omd_admin | EXECUTE
 ROUTINE omd._module_has_newer_failure(integer,bigint)
@@ -98,6 +101,7 @@ ROUTINE omd._needs_look(text) |  | omd_runner | EXECUTE
 ROUTINE omd._note_bulk(text,jsonb,bigint,bigint,text)
 ROUTINE omd._note_left_rows(integer,bigint[],bigint[],integer[]) |  | omd_admin | EXECUTE
 ROUTINE omd._note_left_rows(integer,bigint[],bigint[],integer[]) |  | omd_runner | EXECUTE
+ROUTINE omd._note_member(bigint,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd._note_purge(interval,timestamp with time zone,jsonb,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd._old_history(timestamp with time zone) |  | omd_reader | EXECUTE
 ROUTINE omd._oldest_needed_batch_instance(integer)
@@ -326,7 +330,10 @@ ROUTINE omd.module_skip(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd.module_success(bigint,bigint,bigint,bigint,bigint,bigint,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.modules_writing(text)
 ROUTINE omd.move_source(text,timestamp with time zone,bigint)
+ROUTINE omd.next_act(text) |  | omd_reader | EXECUTE
+ROUTINE omd.next_member(bigint,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.next_position(text,timestamp with time zone,bigint) |  | omd_reader | EXECUTE
+ROUTINE omd.next_program(text) |  | omd_reader | EXECUTE
 ROUTINE omd.next_run(text,timestamp with time zone,bigint)
 ROUTINE omd.next_window_return(integer)
 ROUTINE omd.next_write_number() |  | omd_runner | EXECUTE
@@ -482,6 +489,7 @@ ROUTINE omd.version() |  | omd_reader | EXECUTE
 ROUTINE omd.visible_until(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.visible_until(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.why_failed(bigint,bigint) |  | omd_runner | EXECUTE
+ROUTINE omd.why_no_run(text)
 ROUTINE omd.withdraw_fenced(text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.write_edit(text,text,text,jsonb,jsonb)
 ROUTINE omd.write_event(bigint,bigint,integer,text,text,bigint)
@@ -613,6 +621,7 @@ ROUTINE omd_decision.hear_undo(text,timestamp with time zone,bigint)
 ROUTINE omd_decision.judge_rejects(bigint,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd_decision.last_run_of(text,jsonb,text) |  | omd_reader | EXECUTE
 ROUTINE omd_decision.link_query(bigint,text) |  | omd_runner | EXECUTE
+ROUTINE omd_decision.next_stage(text) |  | omd_reader | EXECUTE
 ROUTINE omd_decision.outputs_of(jsonb)
 ROUTINE omd_decision.process_stage() |  | omd_runner | EXECUTE
 ROUTINE omd_decision.recall_effects(bigint[],boolean) |  | omd_admin | EXECUTE
@@ -693,6 +702,7 @@ ROUTINE omd_delivery._is_value(text,jsonb)
 ROUTINE omd_delivery._keep_lines(integer)
 ROUTINE omd_delivery._listed_files(jsonb)
 ROUTINE omd_delivery._location_problem(jsonb)
+ROUTINE omd_delivery._look_is_due(timestamp with time zone,jsonb) |  | omd_reader | EXECUTE
 ROUTINE omd_delivery._make_indexes(integer)
 ROUTINE omd_delivery._make_interface(integer)
 ROUTINE omd_delivery._make_schema(text,text)
@@ -815,6 +825,7 @@ ROUTINE omd_delivery.model_document(text) |  | omd_reader | EXECUTE
 ROUTINE omd_delivery.model_document(text) |  | omd_runner | EXECUTE
 ROUTINE omd_delivery.modules_near(text[],jsonb)
 ROUTINE omd_delivery.move_delivery(bigint,text,text)
+ROUTINE omd_delivery.next_delivery(text) |  | omd_reader | EXECUTE
 ROUTINE omd_delivery.next_queue_item(integer)
 ROUTINE omd_delivery.note_erasure(text,text[])
 ROUTINE omd_delivery.persist_deliveries(text,interval,bigint) |  | omd_admin | EXECUTE
@@ -1312,6 +1323,8 @@ ROUTINE omd_facts.load(text,text,bigint,bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_facts.load_all(text,bigint,text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_facts.may_end(text,bigint)
 ROUTINE omd_facts.next_change(text,timestamp with time zone,bigint)
+ROUTINE omd_facts.next_export(text) |  | omd_reader | EXECUTE
+ROUTINE omd_facts.next_load(text) |  | omd_reader | EXECUTE
 ROUTINE omd_facts.open_delivery(text,boolean,bigint,boolean) |  | omd_data_writer | EXECUTE
 ROUTINE omd_facts.open_delivery(text,boolean,bigint,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_facts.plan_changes(text,text[],timestamp with time zone,bigint,timestamp with time zone,bigint)
@@ -1616,6 +1629,7 @@ ROUTINE omd_lineage.hear_undo(text,timestamp with time zone,bigint)
 ROUTINE omd_lineage.id_in_block(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.in_block(timestamp with time zone,bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.merges_rows(integer) |  | omd_reader | EXECUTE
+ROUTINE omd_lineage.next_step(text) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.note_error(text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.note_rows()
 ROUTINE omd_lineage.plan(text) |  | omd_admin | EXECUTE

@@ -215,6 +215,16 @@ CALLED_BY_THE_WORKER = {
 # Routines of omd.module_kind, which run_module calls by their names in it.
 PARTS_OF_KINDS = {"begin_run", "end_run", "undo_runs"}
 
+# Routines of omd.module_kind, which next_act calls by their names in it.
+ACTS_OF_KINDS = {
+    "omd.next_program",
+    "omd_decision.next_stage",
+    "omd_delivery.next_delivery",
+    "omd_facts.next_export",
+    "omd_facts.next_load",
+    "omd_lineage.next_step",
+}
+
 # Routines of omd.maintenance, which maintain_rooms calls by their names in it.
 MAINTENANCE = {"declare_missing", "forget_unread", "look_at_inputs"}
 

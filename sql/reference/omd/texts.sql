@@ -40,7 +40,7 @@ FROM (
     ),
     (
         'omd.batch_instance',
-        '{execution_context}',
+        '{execution_context,tried_members}',
         'ERASED',
         'what people, programs and errors have written'
     ),
@@ -262,7 +262,7 @@ FROM (
     ),
     (
         'omd.module_kind',
-        '{begin_routine,end_routine}',
+        '{act_routine,begin_routine,end_routine}',
         'NEVER_PERSONAL',
         'a definition: names of objects, or the code of who registered it'
     ),

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         ExplainBeginRow,
         FindLeftRowsRow,
         ModuleDefinitionRow,
+        NextActRow,
+        NextMemberRow,
         PreviewRollbackRow,
         PreviousBatchInstanceRow,
         PreviousModuleInstanceRow,
@@ -876,6 +878,61 @@ class ControlCalls(Calls):
             rows_deleted,
             rows_discarded,
             rows_rejected,
+        )
+
+    def next_act(self, module_code: str) -> NextActRow:
+        """One row: what a worker does now to run the Module ``module_code``; it changes nothing.
+
+        The act is STATEMENT, STEP, STAGE or LOAD: where engine_code is POSTGRES, omd.run_module
+        does it; FUNCTION: call the job; EXPORT: ask omd_facts.due_export for the export; RESUME: go
+        on with the delivery or export delivery_id; DELIVER: look at the location where is_look_due,
+        and ask omd_delivery.take_arrival; BY_HAND: a person must do it; or NOTHING. The arguments
+        are module_code, module_kind_code, engine_code, and what the act needs. The status is that
+        with which a run would end where nothing is to be done: C (there is nothing, or INACTIVE) or
+        A (another works at it, or it waits for something); NULL: there is something to do. The
+        detail says why.
+
+        Raises:
+            UnknownModule: OM002.
+            MissingArgument: OM005.
+            KindOfRoom: OM219.
+        """
+        from omd.rooms.control.rows import NextActRow
+
+        return self._answer(_NEXT_ACT, NextActRow, module_code)
+
+    def next_member(
+        self,
+        batch_instance_id: int,
+        *,
+        member_type: str | None = None,
+        member_code: str | None = None,
+        problem: str | None = None,
+    ) -> NextMemberRow:
+        """One row: what the executing ``batch_instance_id`` does next.
+
+        The act is MEMBER: run the Module or child Batch member_code (member_type is MODULE or
+        BATCH) as a part of it; or END: end it, with omd.batch_failure where detail has a line for
+        each member that failed, else with omd.batch_success. Modules come by sequence, then child
+        Batches. A member that has an ended instance of this Batch Instance is done, also one that
+        was skipped or aborted; so is one that omd.run_module has tried in vain. After a failure
+        nothing comes next, unless the Batch has continue_on_failure. It may be asked again.
+
+        Args:
+            member_type: this member was tried, and may have left no instance; NULL: nothing is
+                said, and nothing changes.
+            member_code: this member was tried, and may have left no instance; NULL: nothing is
+                said, and nothing changes.
+            problem: why it failed, in one line, which may be empty; NULL: it did not fail.
+
+        Raises:
+            UnknownBatchInstance: OM003.
+            MissingArgument: OM005.
+        """
+        from omd.rooms.control.rows import NextMemberRow
+
+        return self._answer(
+            _NEXT_MEMBER, NextMemberRow, batch_instance_id, member_type, member_code, problem
         )
 
     def next_write_number(self) -> int:
@@ -2236,6 +2293,21 @@ _MODULE_SUCCESS = Routine(
     },
     required=1,
     repeat=Repeat("OM101", "execution_status_code", "S"),
+)
+_NEXT_ACT = Routine(
+    "omd.next_act", {"p_module_code": "text"}, required=1, repeat=Repeat(), is_function=True
+)
+_NEXT_MEMBER = Routine(
+    "omd.next_member",
+    {
+        "p_batch_instance_id": "bigint",
+        "p_member_type": "text",
+        "p_member_code": "text",
+        "p_problem": "text",
+    },
+    required=1,
+    repeat=Repeat(),
+    is_function=True,
 )
 _NEXT_WRITE_NUMBER = Routine("omd.next_write_number", repeat=Repeat(), is_function=True)
 _NOTE_FAILURE = Routine(

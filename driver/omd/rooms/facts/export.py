@@ -144,7 +144,25 @@ class Exports(Door, FactsCalls):
             Aborted: a run of it, or of another export of the agreement, is at work.
             LeaseLost: the run could not renew its lease.
         """
-        run = ExportRun(
+        run = self._export_run(
+            delivery_id,
+            spark=spark,
+            lease=lease,
+            batch_instance_id=batch_instance_id,
+            context=context,
+        )
+        return run.export()
+
+    def _export_run(
+        self,
+        delivery_id: int,
+        *,
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        batch_instance_id: int | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> ExportRun:
+        return ExportRun(
             self.control,
             self,
             delivery_id,
@@ -153,17 +171,6 @@ class Exports(Door, FactsCalls):
             context=context,
             spark=spark,
         )
-        try:
-            with run:
-                run.work()
-        except ExportEnded:
-            if run.attempt:
-                raise
-            (row,) = self.report(FactsExportsRow, delivery_id=delivery_id)
-            if row.manifest is None:
-                raise
-            return Export.of(delivery_id, row.manifest)
-        return Export.of(delivery_id, run.manifest)
 
 
 class ExportRun(EngineBlock):
@@ -194,6 +201,21 @@ class ExportRun(EngineBlock):
         self.head: dict[str, Any] = {}  # what the manifest says of the export
         self.folder = ""  # the folder of the export
         self.manifest: dict[str, Any] = {}  # what was published
+
+    def export(self) -> Export:
+        """Run it to its end; what was published before is not written again."""
+        try:
+            with self:
+                self.work()
+        except ExportEnded:
+            if self.attempt:
+                raise
+            (row,) = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
+            if row.manifest is None:
+                raise
+            self.module_instance_id = row.module_instance_id or 0
+            self.manifest = row.manifest
+        return Export.of(self.delivery_id, self.manifest)
 
     def work(self) -> None:
         """Write and publish the files on the engine."""
