@@ -11,3 +11,7 @@ ON CONFLICT (module_kind_code) DO UPDATE SET
     end_routine = excluded.end_routine,
     keeps_settings = excluded.keeps_settings,
     act_routine = excluded.act_routine;
+
+INSERT INTO omd.room_retry (module_kind_code, routine)
+VALUES ('TOPIC', 'omd_lineage.forget_attempts')
+ON CONFLICT (module_kind_code) DO UPDATE SET routine = excluded.routine;
