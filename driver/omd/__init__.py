@@ -19,20 +19,10 @@ from omd._core.lazy import lazily
 
 if TYPE_CHECKING:
     from omd import errors as errors
-    from omd._core.errors import ConnectionFailed as ConnectionFailed
-    from omd._core.errors import NotInstalled as NotInstalled
-    from omd._core.errors import OmdError as OmdError
-    from omd._core.signals import Terminated as Terminated
     from omd._core.version import __version__ as __version__
     from omd.doors.control import Control as Control
     from omd.doors.control import connect as connect
     from omd.rooms.control.codes import Status as Status
-    from omd.rooms.control.errors import BatchAborted as BatchAborted
-    from omd.rooms.control.errors import BatchSkipped as BatchSkipped
-    from omd.rooms.control.errors import LeaseLost as LeaseLost
-    from omd.rooms.control.errors import ModuleAborted as ModuleAborted
-    from omd.rooms.control.errors import ModuleSkipped as ModuleSkipped
-    from omd.rooms.control.errors import NotStarted as NotStarted
     from omd.rooms.control.run import Batch as _Batch
     from omd.rooms.control.run import Outcome as Outcome
     from omd.rooms.control.run import Run as _Run
@@ -46,18 +36,8 @@ __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
         "omd.errors": ["errors"],
-        "omd._core.errors": ["ConnectionFailed", "NotInstalled", "OmdError"],
-        "omd._core.signals": ["Terminated"],
         "omd._core.version": ["__version__"],
         "omd.rooms.control.codes": ["Status"],
-        "omd.rooms.control.errors": [
-            "BatchAborted",
-            "BatchSkipped",
-            "LeaseLost",
-            "ModuleAborted",
-            "ModuleSkipped",
-            "NotStarted",
-        ],
         "omd.rooms.control.run": ["Batch", "Outcome", "Run"],
         "omd.doors.control": ["Control", "connect"],
     },

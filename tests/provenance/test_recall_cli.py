@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import omd
-from omd.rooms.provenance.errors import ConsentMissing, UnknownRecall
+from omd.errors import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +106,7 @@ def test_the_door_plans_and_recalls(recalls: Recalls, run_of: dict[str, int], ds
         assert [i.action for i in room.items(planned.recall_id)] == ["UNDO"]
         assert room.recall(planned.recall_id, wait=timedelta(0)).rows_gone == 3
         assert room.recall_of(planned.recall_id).recall_status == "EXECUTED"
-        with pytest.raises(UnknownRecall):
+        with pytest.raises(lookup("OM090")):
             room.recall_of(99)
         done = room.recall_at_once(module_instance_id=run_of["a"], reason="wrong")
         assert [e.code for e in room.returns(done.recall_id)] == ["a"]
@@ -114,5 +114,5 @@ def test_the_door_plans_and_recalls(recalls: Recalls, run_of: dict[str, int], ds
         recalls.call("declare_inputs", module_code="s", tables=["dwh.a"])
         run = recalls.go("a")
         recalls.run_module("s")
-        with pytest.raises(ConsentMissing):
+        with pytest.raises(lookup("OM192")):
             room.recall_at_once(module_instance_id=run, reason="wrong")

@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 import omd
 from delivery.runs import SHOP
-from omd.errors import DeliveryWaits, WrongDeliveryState
+from omd.errors import Aborted, lookup
 from omd.rooms.delivery.calls import DeliveryCalls
 from spark.desk import Desk
 
@@ -204,7 +204,7 @@ def test_a_record_of_bad_format_is_shown_as_it_was_staged(
     path = tmp_path / "orders.csv"
     path.write_text(f"nbr,customer,amount\n10,1,5\n{record}\n")
     receipt = desk.deliver(1, entities={"orders": str(path)})
-    (shown,) = desk.rows("SELECT * FROM omd_delivery.quarantine")
+    (shown,) = desk.rows("SELECT * FROM omd_report.delivery_quarantine")
     assert (shown["constraint_codes"], shown["raw"]) == (["orders.row_format"], raw), receipt
 
 
@@ -226,7 +226,9 @@ def test_a_rejection_is_a_receipt_and_shows_samples_as_they_were_staged(desk: De
     assert (receipt.delivery_status, receipt.verdict) == ("REFUSED", "REJECTED")
     reasons = {r["constraint"]: r["violations"] for r in receipt.document["reasons"]}
     assert reasons == {"orders.nbr.datatype": 1, "orders.primary_key": 3}
-    shown = desk.rows("SELECT * FROM omd_delivery.quarantine ORDER BY raw->>'nbr', raw->>'amount'")
+    shown = desk.rows(
+        "SELECT * FROM omd_report.delivery_quarantine ORDER BY raw->>'nbr', raw->>'amount'"
+    )
     assert [(r["record_key"], r["raw"]["nbr"], r["is_skipped"]) for r in shown] == [
         ({"nbr": 13}, "13", True),
         (None, "x\ufffd", True),
@@ -244,7 +246,7 @@ def test_a_rejection_is_a_receipt_and_shows_samples_as_they_were_staged(desk: De
     assert receipt.verdict == "ACCEPTED WITH FINDINGS"
     assert [row[:2] for row in desk.current("orders")] == [(10, 1), (11, None), (12, None)]
     shown = desk.rows(
-        "SELECT * FROM omd_delivery.quarantine WHERE delivery_id = %s ORDER BY raw->>'nbr'",
+        "SELECT * FROM omd_report.delivery_quarantine WHERE delivery_id = %s ORDER BY raw->>'nbr'",
         receipt.delivery_id,
     )
     assert [(r["record_key"], r["constraint_codes"], r["raw"]["customer"]) for r in shown] == [
@@ -259,7 +261,7 @@ def test_a_failed_run_is_resumed_and_waits_for_another(desk: Desk) -> None:
     other = desk.run(1, code="b", entities=["customer"])
     orders = desk.texts(["nbr", "email"], [(1, "a")])
     with desk.block(2, entities={"customer": orders}, wait=timedelta(0)) as block:
-        with pytest.raises(DeliveryWaits, match=f"delivery {other.id} of the interface runs"):
+        with pytest.raises(Aborted, match=f"delivery {other.id} of the interface runs"):
             block.run()
         assert desk.status(block.delivery_id) == "LOADED"
     desk.call("cancel_delivery", delivery_id=other.id, reason="it is in the way")
@@ -324,7 +326,7 @@ def test_a_run_stops_when_the_delivery_is_cancelled(desk: Desk, tmp_path: Path) 
 
         canceller = threading.Thread(target=cancel)
         canceller.start()
-        with pytest.raises(WrongDeliveryState):
+        with pytest.raises(lookup("OM130")):
             block.run()
         canceller.join()
     assert desk.status(block.delivery_id) == "CANCELLED"

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from facts.store import Store, entity
-from omd.errors import CallerError, ExportEnded, InstanceNotExecuting, LeaseLost, ModuleAborted
+from omd.errors import Aborted, CallerError, LeaseLost, lookup
 from omd.rooms.facts.export import Export, ExportRun
 from omd.spark.facts import export as files
 
@@ -148,7 +148,7 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
             patch.setattr(ExportRun, "_fail", lambda *_: None)
             with pytest.raises(Killed):
                 control.facts._resume_export(delivery, spark=spark)
-        with pytest.raises(ModuleAborted):
+        with pytest.raises(Aborted):
             control.facts._resume_export(delivery, spark=spark)
         shop.owner(
             "UPDATE omd.module_instance SET lease_expires_at = clock_timestamp()"
@@ -184,9 +184,9 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "_written", cancel)
-        with pytest.raises((InstanceNotExecuting, LeaseLost)):
+        with pytest.raises((lookup("OM101"), LeaseLost)):
             control.facts._resume_export(cancelled, spark=spark)
-    with pytest.raises(ExportEnded):
+    with pytest.raises(lookup("OM155")):
         control.facts._resume_export(cancelled, spark=spark)
     folder = tmp_path / "x" / f"delivery={cancelled}"
     assert not (folder / "_manifest.json").exists()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from omd.rooms.lake.calls import LakeCalls
     from omd.rooms.lineage.calls import LineageCalls
     from omd.rooms.provenance.calls import ProvenanceCalls
+    from omd.rooms.report.calls import ReportCalls
     from omd.rooms.web.calls import WebCalls
 
 __all__ = ["Namespace"]
@@ -94,6 +95,13 @@ class Namespace:
         from omd.rooms.event.calls import EventCalls
 
         return self._made(EventCalls)
+
+    @cached_property
+    def omd_report(self) -> ReportCalls:
+        """The routines of the schema omd_report."""
+        from omd.rooms.report.calls import ReportCalls
+
+        return self._made(ReportCalls)
 
     @cached_property
     def omd_web(self) -> WebCalls:

@@ -1,12 +1,11 @@
-"""A run of a Module of any kind, and of a Batch of them (docs/explanation/jobs.md, rule J1).
+"""A run of a Module of any kind, and of a Batch of them (docs/explanation/jobs.md, rule J2).
 
-The database performs what it can, and says what needs a worker; that is performed here.
+The database says what is next (`omd.next_act`, `omd.next_member`) and performs what it can.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -15,23 +14,14 @@ from typing_extensions import Self
 
 from omd._core.cost import measured
 from omd._core.engines import SPARK
-from omd._core.errors import CallerError, ConnectionFailed, one_line
-from omd._core.functions import function_named
-from omd.doors import arrivals
-from omd.doors.rooms import Doors
-from omd.rooms.control.blocks import Blocks, environment_batch
+from omd._core.error_codes import MembersFailed, NeedsWorker
+from omd._core.errors import CallerError, ConnectionFailed, NotStarted, OmdError, Skipped, one_line
+from omd.doors.acts import ACTS, Act, Connected, Performed
+from omd.rooms.control.blocks import environment_batch
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import called
 from omd.rooms.control.death import await_turn, who_runs
-from omd.rooms.control.errors import (
-    BatchSkipped,
-    MembersFailed,
-    ModuleSkipped,
-    NeedsWorker,
-    NotStarted,
-)
-from omd.rooms.control.rows import BatchListRow
 from omd.rooms.control.run import (
     Batch,
     Outcome,
@@ -41,62 +31,21 @@ from omd.rooms.control.run import (
     require_program,
     session_for,
 )
-from omd.rooms.decision.rows import DecisionStageListRow
-from omd.rooms.delivery.own_errors import DeliverySkipped, DeliveryWaits
-from omd.rooms.delivery.rows import ArrivalLocationsRow, DeliveryStateRow
-from omd.rooms.facts.rows import FactsExportsRow
-from omd.rooms.lineage.codes import StepResult
-from omd.rooms.lineage.rows import LineageTopicsRow
-from omd.rooms.provenance.rows import RecallReturnsRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
 
-    from omd.rooms.control.rows import BatchMembersRow, ModuleDefinitionRow
-    from omd.rooms.delivery.run import Receipt
+    from omd.rooms.control.rows import NextMemberRow
 
 T = TypeVar("T")
 
-_WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
-_OF_STEP = {
-    StepResult.DONE: Status.SUCCEEDED,
-    StepResult.NOJOBS: Status.SKIPPED,
-    StepResult.SKIPPED: Status.SKIPPED,
-    StepResult.MUTEX: Status.ABORTED,
-    StepResult.ABORTED: Status.ABORTED,
-}
 # A status that this client does not know is a failure.
 _NOT_FAILED = (Status.SUCCEEDED, Status.SKIPPED, Status.ABORTED)
 
 
-@dataclass(frozen=True, slots=True)
-class Performed:
-    """What became of a Module or Batch that was performed.
-
-    Attributes:
-        code: its code.
-        instance_id: its instance, of several runs the last one; None where there is none.
-        status: S or F as the run; C where there was nothing to do or the run is skipped; A where
-            another works at it.
-        detail: why it is not S, in one line.
-        error: the exception of a run that failed in this process.
-    """
-
-    code: str
-    instance_id: int | None
-    status: Status
-    detail: str | None = None
-    error: BaseException | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether it ran to its end."""
-        return self.status is Status.SUCCEEDED
-
-
-class Performing(Blocks, Doors):
+class Performing(Connected):
     """A connection that performs Modules of every kind, and Batches of them."""
 
     @overload
@@ -188,9 +137,14 @@ class Performing(Blocks, Doors):
         context: Mapping[str, Any] | None = None,
     ) -> Any:
         if job is None:
-            within = batch or None
             return self._perform(
-                _Run(self, code, None, spark, session, within, context, lease, rollback_executor)
+                code,
+                spark,
+                session=session,
+                batch=batch or None,
+                lease=lease,
+                rollback_executor=rollback_executor,
+                context=context,
             )
         require_program(self, code)
         block = self.module(
@@ -228,40 +182,61 @@ class Performing(Blocks, Doors):
         """
         return self._run_batch(code, parent, force, spark, session, context)
 
-    def _perform(self, run: _Run) -> Performed:
-        """Run a Module, whatever its kind, and wait for its end."""
-        code = run.code
-        if not self._permitted.sql:
-            return self._perform_without_sql(run)
-        instance = _instance_of(run.batch)
-        await_turn(self, self._wait, module_code=code, batch_instance_id=instance)
-        try:
-            with self._long_call() as link, measured(link) as performed:
-                ran = ControlCalls(link).run_module(
-                    code,
-                    batch_instance_id=instance,
-                    execution_context=called(link, run.context),
-                )
-                performed("MODULE", ran.module_instance_id)
-            detail = ran.detail
-            if detail == "RUNNING":
-                detail = who_runs(self, module_code=code) or detail
-            return Performed(code, ran.module_instance_id, ran.execution_status_code, detail)
-        except NeedsWorker:
-            module = self._omd.module_definition(code)
-            work = _work_of(module)
-            if work is None:
-                raise
-        return work(replace(run, job=module.job))
+    def _perform(
+        self,
+        code: str,
+        spark: SparkSession | None,
+        *,
+        session: Callable[[], Any] | None,
+        batch: Batch[Any] | int | None,
+        lease: timedelta | EllipsisType | None,
+        rollback_executor: Callable[[str], object] | None,
+        context: Mapping[str, Any] | None,
+    ) -> Performed:
+        needs: OmdError | None = None
+        if self._permitted.sql:
+            instance = _instance_of(batch)
+            await_turn(self, self._wait, module_code=code, batch_instance_id=instance)
+            try:
+                with self._long_call() as link, measured(link) as performed:
+                    ran = ControlCalls(link).run_module(
+                        code,
+                        batch_instance_id=instance,
+                        execution_context=called(link, context),
+                    )
+                    performed("MODULE", ran.module_instance_id)
+                status, detail = ran.execution_status_code, self._who(ran.detail, code)
+                return Performed(code, ran.module_instance_id, status, detail)
+            except NeedsWorker as error:
+                needs = error
+        next_ = ControlCalls(self._link).next_act(code)
+        if next_.arguments["engine_code"] != SPARK and needs is None:
+            self._permitted.require_sql(f"Module {code}")
+        if next_.status is not None:
+            status = Status(next_.status)
+            return Performed(code, None, status, self._who(next_.detail, code))
+        act = ACTS.get(next_.act)
+        if act is None:
+            if needs is not None and "hint" not in next_.arguments:
+                raise needs
+            raise CallerError(next_.detail or next_.act, hint=next_.arguments.get("hint"))
+        return act(
+            Act(
+                self,
+                code,
+                next_.arguments,
+                spark,
+                session,
+                batch,
+                context,
+                lease,
+                rollback_executor,
+            )
+        )
 
-    def _perform_without_sql(self, run: _Run) -> Performed:
-        """Run a Module that the database does not perform; refuse any other."""
-        module = self._omd.module_definition(run.code)
-        work = _work_of(module)
-        if work is None or module.engine_code != SPARK:
-            self._permitted.require_sql(f"Module {run.code}")
-        assert work is not None  # noqa: S101 - it is refused above
-        return work(replace(run, job=module.job))
+    def _who(self, detail: str | None, code: str) -> str | None:
+        """Return why it is not S, where it runs with who runs it."""
+        return who_runs(self, module_code=code) or detail if detail == "RUNNING" else detail
 
     def _run_batch(
         self,
@@ -289,18 +264,22 @@ class Performing(Blocks, Doors):
                 return Performed(code, ran.batch_instance_id, status, detail)
             except NeedsWorker:
                 pass
-        (row,) = self.report(BatchListRow, batch_code=code)
         block = self.batch(code, parent=parent, force=force, context=context)
-        failed: list[str] = []
         try:
             with block:
-                for member in self._omd.batch_members(code):
-                    failed += self._perform_member(member, block, spark, session, force)
-                    if failed and not row.continue_on_failure:
-                        break
-                _require_none(failed)
+                calls = ControlCalls(self._link)
+                next_ = calls.next_member(block.instance_id)
+                while next_.act == "MEMBER":
+                    problem = self._perform_member(next_, block, spark, session, force)
+                    next_ = calls.next_member(
+                        block.instance_id,
+                        member_type=next_.member_type,
+                        member_code=next_.member_code,
+                        problem=problem,
+                    )
+                _require_none(next_.detail)
         except NotStarted as error:
-            skipped = isinstance(error, BatchSkipped)
+            skipped = isinstance(error, Skipped)
             status = Status.SKIPPED if skipped else Status.ABORTED
             detail = one_line(error) if block._reason == "RUNNING" else block._reason
             return Performed(code, block.instance_id, status, detail, error)
@@ -309,22 +288,22 @@ class Performing(Blocks, Doors):
         except Exception as error:
             if not block._began:
                 raise
-            detail = "; ".join(failed) if isinstance(error, MembersFailed) else one_line(error)
+            failed = isinstance(error, MembersFailed)
+            detail = str(error).replace("\n", "; ") if failed else one_line(error)
             instance = block.instance_id
             return Performed(code, instance, Status.FAILED, detail, error)
         return Performed(code, block.instance_id, Status.SUCCEEDED)
 
     def _perform_member(
         self,
-        member: BatchMembersRow,
+        member: NextMemberRow,
         batch: Batch[Any],
         spark: SparkSession | None,
         session: Callable[[], Any] | None,
         force: bool,
-    ) -> list[str]:
-        """Perform a member of a Batch; return what the Batch says of its failure."""
-        code = member.member_code
-        name = f"{member.member_type.capitalize()} {code} failed"
+    ) -> str | None:
+        """Perform a member of a Batch; return what is said of its failure, None: there is none."""
+        code = member.member_code or ""
         try:
             if member.member_type == "BATCH":
                 done = self._run_batch(code, batch, force, spark, session, None)
@@ -334,222 +313,13 @@ class Performing(Blocks, Doors):
             raise
         except Exception as error:  # noqa: BLE001 - it could not begin, which fails the Batch
             sqlstate = getattr(error, "sqlstate", None)
-            return [f"{name}: {one_line(error)} ({sqlstate})" if sqlstate else name]
-        return [] if done.status in _NOT_FAILED else [name]
+            return f"{one_line(error)} ({sqlstate})" if sqlstate else ""
+        return None if done.status in _NOT_FAILED else ""
 
 
-# What a worker does, by kind ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A run that the database does not perform."""
-
-    control: Performing
-    code: str
-    job: str | None
-    spark: SparkSession | None
-    session: Callable[[], Any] | None
-    batch: Batch[Any] | int | None
-    context: Mapping[str, Any] | None
-    lease: timedelta | EllipsisType | None = ...
-    rollback_executor: Callable[[str], object] | None = None
-
-    def ready_session(self) -> Any:
-        """Return the session that the caller has or makes; None: whoever needs one makes it."""
-        if self.spark is None and self.control._spark is None and self.session is not None:
-            return self.session()
-        return self.spark
-
-    def made(self, status: Status, instance: int | None = None, *args: Any) -> Performed:
-        return Performed(self.code, instance, status, *args)
-
-    def nothing(self) -> Performed:
-        return self.made(Status.SKIPPED, None, "there is nothing to do")
-
-    @property
-    def agreement(self) -> str:
-        return self.code.partition(".")[2]
-
-
-def _call_job(run: _Run) -> Performed:
-    """Call the function of a Module inside the Module."""
-    job = function_named(run.job or "", run.control._permitted)
-    outcome = run.control.run(
-        run.code,
-        job,
-        batch=run.batch or 0,  # it is no part of the Batch that the environment may name
-        spark=run.ready_session(),
-        lease=run.lease,
-        rollback_executor=run.rollback_executor,
-        context=run.context,
-    )
-    detail = outcome.reason if outcome.error is None else one_line(outcome.error)
-    return run.made(outcome.status, outcome.instance_id, detail, outcome.error)
-
-
-def _step(run: _Run) -> Performed:
-    """Take steps of a topic on Spark: one, or in a Batch until no block is full."""
-    (row,) = run.control.report(LineageTopicsRow, module_code=run.code)
-    last = None
-    while True:
-        outcome = run.control._lineage.step(
-            row.topic,
-            spark=run.spark,
-            session=run.session,
-            lease=run.lease,
-            batch=run.batch,
-            context=run.context,
-        )
-        status = _OF_STEP.get(outcome.outcome, Status.FAILED)
-        if last is not None and status in (Status.SKIPPED, Status.ABORTED):
-            return last  # what was there is done
-        last = run.made(status, outcome.module_instance_id, outcome.detail, outcome.error)
-        if run.batch is None or not last.succeeded or not _is_full(run.control, row.topic):
-            return last
-
-
-def _is_full(control: Performing, topic: str) -> bool:
-    return any(row.reason == "FULL" for row in control._lineage.ready_list(topic))
-
-
-def _run_stage(run: _Run) -> Performed:
-    (row,) = run.control.report(DecisionStageListRow, module_code=run.code)
-    outcome = run.control.decision.run(
-        row.stage_code, engine=SPARK, spark=run.ready_session(), batch=run.batch
-    )
-    return run.made(outcome.status, outcome.module_instance_id, outcome.detail, outcome.error)
-
-
-def _export(run: _Run) -> Performed:
-    """Run the export that is due, or the oldest that was ordered and not published."""
-    facts = run.control.facts
-    delivery_id = facts._calls.due_export(run.agreement)
-    if delivery_id is None:
-        exports = run.control.report(
-            FactsExportsRow,
-            agreement_code=run.agreement,
-            delivery_status="RECEIVED",
-            order_by=["delivery_id"],
-            limit=1,
-        )
-        if not exports:
-            return run.nothing()
-        delivery_id = exports[0].delivery_id
-    try:
-        facts._resume_export(
-            delivery_id,
-            spark=run.ready_session(),
-            batch_instance_id=_instance_of(run.batch),
-            context=run.context,
-        )
-        status, error = Status.SUCCEEDED, None
-    except NotStarted as refusal:
-        skipped = isinstance(refusal, ModuleSkipped)
-        status = Status.SKIPPED if skipped else Status.ABORTED
-        return run.made(status, refusal.instance_id, one_line(refusal), refusal)
-    except ConnectionFailed:
-        raise
-    except Exception as failure:  # noqa: BLE001 - the run has recorded it
-        status, error = Status.FAILED, failure
-    (export,) = run.control.report(FactsExportsRow, delivery_id=delivery_id)
-    detail = None if error is None else one_line(error)
-    return run.made(status, export.module_instance_id, detail, error)
-
-
-def _deliver(run: _Run) -> Performed:
-    """Deliver what comes again after a recall, else the oldest folder that has arrived."""
-    returns = run.control.report(RecallReturnsRow, module_kind_code="DELIVERY", code=run.agreement)
-    if any(r.return_status in ("DUE", "RUNNING") for r in returns):
-        done = _redeliver(run)
-        if done is not None:
-            return done
-    if not run.control.report(ArrivalLocationsRow, agreement_code=run.agreement):
-        return _deliver_by_hand(run)
-    return _delivered(
-        run,
-        lambda: arrivals.perform(run.control, run.ready_session(), run.agreement, wait=_WAIT),
-    )
-
-
-def _delivered(run: _Run, deliver: Callable[[], Receipt | None]) -> Performed:
-    """Deliver, and say what became of it."""
-    try:
-        receipt = deliver()
-    except (DeliveryWaits, NotStarted) as refusal:
-        skipped = isinstance(refusal, DeliverySkipped)
-        status = Status.SKIPPED if skipped else Status.ABORTED
-        return run.made(status, None, one_line(refusal), refusal)
-    except ConnectionFailed:
-        raise
-    except Exception as failure:  # noqa: BLE001 - the run has recorded it
-        return run.made(Status.FAILED, None, one_line(failure), failure)
-    return run.nothing() if receipt is None else run.made(Status.SUCCEEDED)
-
-
-def _redeliver(run: _Run) -> Performed | None:
-    """Deliver again from its recorded files what a recall took back, where these are unchanged."""
-    control = run.control
-    taken = control.delivery._calls.take_arrival(run.agreement)
-    returns = control.report(RecallReturnsRow, delivery_id=taken.delivery_id or 0)
-    if not returns or taken.folder is not None:
-        return None
-    recall_id = returns[0].recall_id
-    answer = control.provenance._calls.redeliver(recall_id, delivery_id=taken.delivery_id)
-    if answer.outcome != "RUN":
-        return None  # its tenant brings it
-    roots = {file["entity"]: file["root"] for file in _list_of(answer.files)}
-    session = run.ready_session() or control._spark
-    session = session or control._engines[SPARK].active() or control._engines[SPARK].session()
-    seen = control._engines[SPARK].files_at(roots, session)
-    answer = control.provenance._calls.redeliver(recall_id, taken.delivery_id, seen)
-    if answer.outcome != "RUN":
-        problem = "its files are gone or have changed: its tenant must deliver it"
-        return run.made(Status.SKIPPED, None, problem)
-    return _delivered(
-        run,
-        lambda: control.delivery.deliver(
-            delivery_id=taken.delivery_id, entities=roots, spark=session, wait=_WAIT
-        ),
-    )
-
-
-def _list_of(document: Any) -> list[Any]:
-    return document if isinstance(document, list) else []
-
-
-def _deliver_by_hand(run: _Run) -> Performed:
-    """Say what a delivery needs of which nobody knows where its data is."""
-    deliveries = run.control.report(
-        DeliveryStateRow, agreement_code=run.agreement, order_by=["delivery_id"], limit=1
-    )
-    if not deliveries:
-        return run.nothing()
-    raise CallerError(
-        f"nothing says where the data of delivery {deliveries[0].delivery_id} is",
-        hint=f"control.delivery.deliver(delivery_id={deliveries[0].delivery_id}, files='folder/')",
-    )
-
-
-_WORK: dict[str, Callable[[_Run], Performed]] = {
-    "TOPIC": _step,
-    "STAGE": _run_stage,
-    "EXPORT": _export,
-    "DELIVERY": _deliver,
-}
-
-
-def _work_of(module: ModuleDefinitionRow) -> Callable[[_Run], Performed] | None:
-    """Return what a worker does for a Module; None: no worker performs it.
-
-    A program has another kind in the database of a former version, so its job says that it is one.
-    """
-    return _WORK.get(module.module_kind_code) if module.job is None else _call_job
-
-
-def _require_none(failed: list[str]) -> None:
-    if failed:
-        raise MembersFailed("\n".join(failed))
+def _require_none(failures: str | None) -> None:
+    if failures is not None:
+        raise MembersFailed(failures)
 
 
 def _instance_of(batch: Batch[Any] | int | None) -> int | None:

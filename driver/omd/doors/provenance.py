@@ -8,11 +8,11 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
+from omd._core.error_codes import UnknownRecall
 from omd.doors.methods import ProvenanceMethods
 from omd.doors.recall import Act, Recalled
 from omd.rooms.control.connection import Connection, Door
 from omd.rooms.provenance.calls import ProvenanceCalls
-from omd.rooms.provenance.errors import UnknownRecall
 from omd.rooms.provenance.rows import (
     EraseAnswer,
     ErasureItemsRow,

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd._core.errors import CallerError, ConnectionFailed, one_line
+from omd._core.error_codes import TransformUnfit
+from omd._core.errors import CallerError, ConnectionFailed, NotStarted, one_line
 from omd._core.names import parts
 from omd.rooms.control.connection import Connection
 from omd.rooms.lineage.codes import StepResult
-from omd.rooms.lineage.errors import StepNotStarted, TransformUnfit
 from omd.rooms.lineage.step import StepOutcome, StepRun
 from omd.spark.names import quote
 from omd.spark.relation import Relation
@@ -47,7 +47,7 @@ def step(connection: Connection, definition: TopicDefinitionRow, **options: Any)
     try:
         with run:
             transform(run)
-    except StepNotStarted:
+    except NotStarted:
         begun = run.begun
         assert begun is not None  # noqa: S101 - only begin_step raises this
         return StepOutcome(

@@ -15,7 +15,8 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from omd._core import spans
-from omd._core.errors import CallerError, ConnectionFailed
+from omd._core.error_codes import NoRollbackExecutor, RollbackBlocked
+from omd._core.errors import Aborted, CallerError, ConnectionFailed, NotStarted, Skipped
 from omd._core.link import Link
 from omd.rooms.control.block import Block, describe
 from omd.rooms.control.calls import ControlCalls
@@ -23,15 +24,6 @@ from omd.rooms.control.codes import ProcessingIndicator, Status
 from omd.rooms.control.connection import C, Connection
 from omd.rooms.control.death import await_turn, begun, report_batches, report_modules
 from omd.rooms.control.engine_block import EngineBlock, LoadWindow
-from omd.rooms.control.errors import (
-    BatchAborted,
-    BatchSkipped,
-    ModuleAborted,
-    ModuleSkipped,
-    NoRollbackExecutor,
-    NotStarted,
-    RollbackBlocked,
-)
 from omd.rooms.control.writer import RunConnection, Writers
 
 if TYPE_CHECKING:
@@ -266,14 +258,18 @@ class Batch(Block[C]):
         self._reason = answer.reason
         self._began = True
         if answer.processing_indicator is ProcessingIndicator.CANCEL:
-            raise BatchSkipped(code, self._instance_id, self._reason)
+            raise Skipped(code, self._instance_id, self._reason, kind="batch")
         if answer.processing_indicator is ProcessingIndicator.ABORT:
-            raise BatchAborted(
-                code, self._instance_id, self._reason, self._who_runs(batch_code=code)
+            raise Aborted(
+                code,
+                self._instance_id,
+                self._reason,
+                self._who_runs(batch_code=code),
+                kind="batch",
             )
         if answer.processing_indicator is not ProcessingIndicator.PROCEED:
             self._refuse_indicator(
-                answer.processing_indicator, BatchAborted, self._control._omd.batch_abort
+                answer.processing_indicator, Aborted, self._control._omd.batch_abort
             )
         self._open = True
         self._control._fenced.add(self)
@@ -627,20 +623,21 @@ class Run(EngineBlock[C]):
         self._reason = answer.reason
         self._began = True
         if answer.processing_indicator is ProcessingIndicator.CANCEL:
-            raise ModuleSkipped(self._module_code, self._instance_id, self._reason)
+            raise Skipped(self._module_code, self._instance_id, self._reason, kind="module")
         if answer.processing_indicator is ProcessingIndicator.ABORT:
-            raise ModuleAborted(
+            raise Aborted(
                 self._module_code,
                 self._instance_id,
                 self._reason,
                 self._who_runs(module_code=self._module_code),
+                kind="module",
             )
         self._rollback_pending = answer.processing_indicator is ProcessingIndicator.ROLLBACK
         if not (
             self._rollback_pending or answer.processing_indicator is ProcessingIndicator.PROCEED
         ):
             self._refuse_indicator(
-                answer.processing_indicator, ModuleAborted, self._control._omd.module_abort
+                answer.processing_indicator, Aborted, self._control._omd.module_abort
             )
         self._open = True
         self._control._fenced.add(self)
@@ -780,7 +777,7 @@ def call_job(block: R, job: Callable[[R], T]) -> Outcome[T]:
         if not block._began:
             raise
         if isinstance(error, NotStarted) and error.instance_id == block.instance_id:
-            if isinstance(error, ModuleSkipped):
+            if isinstance(error, Skipped):
                 return outcome(Status.SKIPPED, ProcessingIndicator.CANCEL, error=error)
             return outcome(Status.ABORTED, ProcessingIndicator.ABORT, error=error)
         return outcome(Status.FAILED, error=error)

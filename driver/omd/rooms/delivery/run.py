@@ -15,19 +15,20 @@ from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
-from omd._core.errors import CallerError, StateError, one_line
+from omd._core.error_codes import AttemptFenced, WrongDeliveryState
+from omd._core.errors import (
+    Aborted,
+    CallerError,
+    LeaseLost,
+    NotStarted,
+    Skipped,
+    StateError,
+    one_line,
+)
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.engine_block import EngineBlock
-from omd.rooms.control.errors import LeaseLost, NotStarted
 from omd.rooms.delivery.calls import DeliveryCalls
-from omd.rooms.delivery.errors import (
-    AttemptFenced,
-    DeliveryAborted,
-    DeliverySkipped,
-    DeliveryWaits,
-    WrongDeliveryState,
-)
 from omd.rooms.delivery.rows import BeginDeliveryAnswer, DeliveryQueueRow
 from omd.rooms.delivery.source import SourceFolder, SourceTables, source_of
 from omd.rooms.delivery.statuses import DECIDED
@@ -150,9 +151,9 @@ class DeliveryBlock:
         may still live. A delivery that is decided already is not run again.
 
         Raises:
-            DeliveryWaits: it could not begin in time.
-            DeliverySkipped: process control says that there is no need to run it now.
-            DeliveryAborted: process control says that it must not run now.
+            Aborted: it could not begin in time.
+            Skipped: process control says that there is no need to run it now.
+            Aborted: process control says that it must not run now.
             AttemptFenced: somebody else has ended the run, or the delivery.
             LeaseLost: the run could not renew its lease.
         """
@@ -173,7 +174,9 @@ class DeliveryBlock:
                 if later.outcome == "REFUSED":
                     break
                 if time.monotonic() + pause > until:
-                    raise DeliveryWaits(str(self.delivery_id), 0, later.detail) from None
+                    raise Aborted(
+                        str(self.delivery_id), 0, "WAIT", later.detail, kind="delivery"
+                    ) from None
             except WrongDeliveryState:
                 if run.attempt:
                     raise
@@ -302,8 +305,9 @@ class DeliveryRun(EngineBlock):
 
     def _require_begun(self, answer: BeginDeliveryAnswer) -> None:
         if answer.outcome in ("SKIPPED", "ABORTED"):
-            refusal = DeliverySkipped if answer.outcome == "SKIPPED" else DeliveryAborted
-            raise refusal(str(self.delivery_id), answer.batch_instance_id or 0, answer.detail)
+            refusal = Skipped if answer.outcome == "SKIPPED" else Aborted
+            instance = answer.batch_instance_id or 0
+            raise refusal(str(self.delivery_id), instance, answer.detail, kind=self._kind)
         if answer.outcome != "RUN":
             raise _Later(answer.outcome, answer.detail)
 

@@ -13,13 +13,13 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
+from omd._core.error_codes import ExportEnded
+from omd._core.errors import Aborted, Skipped
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ProcessingIndicator
 from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.engine_block import EngineBlock
-from omd.rooms.control.errors import ModuleAborted, ModuleSkipped
 from omd.rooms.facts.calls import FactsCalls
-from omd.rooms.facts.errors import ExportEnded
 from omd.rooms.facts.rows import FactsExportsRow
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Exports(Door):
 
         Raises:
             InvalidExport: an argument is refused, or nothing is persisted.
-            ModuleAborted: another export of the agreement runs.
+            Aborted: another export of the agreement runs.
             LeaseLost: the run could not renew its lease.
         """
         if target.strip():
@@ -115,7 +115,7 @@ class Exports(Door):
             lease: a lease other than that of the control; None for none.
 
         Raises:
-            ModuleAborted: a run of an export of the agreement is at work.
+            Aborted: a run of an export of the agreement is at work.
             LeaseLost: the run could not renew its lease.
         """
         delivery_id = self._calls.due_export(agreement_code)
@@ -145,10 +145,28 @@ class Exports(Door):
 
         Raises:
             ExportEnded: it was cancelled.
-            ModuleAborted: a run of it, or of another export of the agreement, is at work.
+            Aborted: a run of it, or of another export of the agreement, is at work.
             LeaseLost: the run could not renew its lease.
         """
-        run = ExportRun(
+        run = self._export_run(
+            delivery_id,
+            spark=spark,
+            lease=lease,
+            batch_instance_id=batch_instance_id,
+            context=context,
+        )
+        return run.export()
+
+    def _export_run(
+        self,
+        delivery_id: int,
+        *,
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        batch_instance_id: int | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> ExportRun:
+        return ExportRun(
             self._control,
             self._calls,
             delivery_id,
@@ -157,17 +175,6 @@ class Exports(Door):
             context=context,
             spark=spark,
         )
-        try:
-            with run:
-                run.work()
-        except ExportEnded:
-            if run.attempt:
-                raise
-            (row,) = self._calls.report(FactsExportsRow, delivery_id=delivery_id)
-            if row.manifest is None:
-                raise
-            return Export.of(delivery_id, row.manifest)
-        return Export.of(delivery_id, run.manifest)
 
 
 class ExportRun(EngineBlock):
@@ -198,6 +205,21 @@ class ExportRun(EngineBlock):
         self.head: dict[str, Any] = {}  # what the manifest says of the export
         self.folder = ""  # the folder of the export
         self.manifest: dict[str, Any] = {}  # what was published
+
+    def export(self) -> Export:
+        """Run it to its end; what was published before is not written again."""
+        try:
+            with self:
+                self.work()
+        except ExportEnded:
+            if self.attempt:
+                raise
+            (row,) = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
+            if row.manifest is None:
+                raise
+            self.module_instance_id = row.module_instance_id or 0
+            self.manifest = row.manifest
+        return Export.of(self.delivery_id, self.manifest)
 
     def work(self) -> None:
         """Write and publish the files on the engine."""
@@ -234,14 +256,12 @@ class ExportRun(EngineBlock):
         self._code = f"export.{export.agreement_code}"
         if answer.attempt is None:
             refusal = (
-                ModuleSkipped
-                if answer.processing_indicator == ProcessingIndicator.CANCEL
-                else ModuleAborted
+                Skipped if answer.processing_indicator == ProcessingIndicator.CANCEL else Aborted
             )
-            raise refusal(self._code, self.module_instance_id, None)
+            raise refusal(self._code, self.module_instance_id, None, kind="module")
         if answer.processing_indicator != ProcessingIndicator.PROCEED:
             self._refuse_indicator(
-                answer.processing_indicator, ModuleAborted, self._control._omd.module_abort
+                answer.processing_indicator, Aborted, self._control._omd.module_abort
             )
         self.attempt = answer.attempt
         plan: Any = answer.plan  # a list; JSON is typed as an object

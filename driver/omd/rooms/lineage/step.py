@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from omd._core.errors import one_line, recorded_instance
+from omd._core.errors import Aborted, Skipped, one_line, recorded_instance
 from omd._core.link import Link
 from omd.rooms.control.connection import C
 from omd.rooms.control.engine_block import LoadWindow
@@ -21,7 +21,6 @@ from omd.rooms.control.rows import BeginModuleAnswer
 from omd.rooms.control.run import Batch, Run
 from omd.rooms.lineage.calls import LineageCalls
 from omd.rooms.lineage.codes import StepResult
-from omd.rooms.lineage.errors import StepNotStarted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,6 +60,9 @@ class StepOutcome:
         if self.module_instance_id:
             line += f" (instance {self.module_instance_id})"
         return f"{line}: {self.detail}" if self.detail else line
+
+
+_NOTHING_TO_DO = (StepResult.NOJOBS, StepResult.SKIPPED)
 
 
 class StepRun(Run[C]):
@@ -119,7 +121,8 @@ class StepRun(Run[C]):
         )
         self._instance_id = begun.module_instance_id or 0
         if begun.outcome is not StepResult.RUN:
-            raise StepNotStarted(self.topic, self._instance_id, str(begun.outcome))
+            refusal = Skipped if begun.outcome in _NOTHING_TO_DO else Aborted
+            raise refusal(self.topic, self._instance_id, str(begun.outcome), kind="step of")
         if self.definition.source_code is not None:
             self._block = self._block_of(self.definition.source_code, begun)
         if self.definition.pos_column:

@@ -9,17 +9,9 @@ from omd._core.calls import Calls, Repeat, Routine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
     from typing import Any
 
-    from omd.rooms.web.rows import (
-        ActionsRow,
-        BulkRow,
-        FindRow,
-        GridModulesRow,
-        GridRow,
-        PreviewAnswer,
-    )
+    from omd.rooms.web.rows import ActionsRow, PreviewAnswer
 
 __all__ = ["WebCalls"]
 
@@ -44,103 +36,6 @@ class WebCalls(Calls):
         from omd.rooms.web.rows import ActionsRow
 
         return self._rows(_ACTIONS, ActionsRow, object_kind, key)
-
-    def bulk(
-        self,
-        action_code: str,
-        filter: Mapping[str, Any] | Sequence[Any],
-        counted_at: datetime,
-        arguments: Mapping[str, Any] | Sequence[Any] | None = None,
-        reason: str | None = None,
-        limit: int | None = None,
-        after_id: int | None = None,
-    ) -> list[BulkRow]:
-        """Returns how ``action_code`` is done to all that ``filter`` describes, as
-        omd_dispatch.count_tasks or omd.count_instances says (the action gives instance_type):
-        is_permitted: the caller may execute the procedure; why_not: the role that is missing; asks:
-        what it asks, as omd_web.actions says; count_statement: the statement that counts;
-        statement: the call of a part.
-
-        It changes nothing.
-
-        Args:
-            counted_at: when it was counted.
-            arguments: what is asked; NULL counts as not given.
-            reason: why; the event of each call keeps it.
-            limit: how many a call takes at most.
-            after_id: only those after this task or instance.
-
-        Raises:
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-            UnknownAction: OM098.
-        """
-        from omd.rooms.web.rows import BulkRow
-
-        return self._rows(
-            _BULK, BulkRow, action_code, filter, counted_at, arguments, reason, limit, after_id
-        )
-
-    def find(self, text: str, limit: int | None = None) -> list[FindRow]:
-        """Returns what ``text`` may mean, the best first: the objects of all rooms that have this
-        id, and the definitions with this code. rank: 1: the id, or the code to the letter; 2: the
-        code begins with it; 3: it stands in the code, or in the name of the table that a Module
-        writes.
-
-        Case counts for rank 1 only.
-
-        Args:
-            limit: how many rows.
-
-        Raises:
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-        """
-        from omd.rooms.web.rows import FindRow
-
-        return self._rows(_FIND, FindRow, text, limit)
-
-    def grid(
-        self,
-        like: str | None = None,
-        runs: int | None = None,
-        limit: int | None = None,
-        after: str | None = None,
-    ) -> list[GridRow]:
-        """Returns the ``runs`` newest runs of each Batch, by Batch and the newest first; a Batch
-        that never ran is a row of NULLs.
-
-        position: 1 is the newest run.
-
-        Args:
-            like: only the Batches whose code is LIKE it.
-            limit: how many Batches.
-            after: only those behind this code, for the next page.
-
-        Raises:
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-        """
-        from omd.rooms.web.rows import GridRow
-
-        return self._rows(_GRID, GridRow, like, runs, limit, after)
-
-    def grid_modules(self, batch_code: str, runs: int | None = None) -> list[GridModulesRow]:
-        """Returns what each Module of the Batch ``batch_code`` did in the ``runs`` newest runs of
-        it, in the order in which the Batch runs them; a Module that did not run in these is a row
-        of NULLs.
-
-        position: the run of the Batch, as in omd_web.grid. Of several runs of a Module in one run
-        of the Batch the newest is shown.
-
-        Raises:
-            UnknownBatch: OM001.
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-        """
-        from omd.rooms.web.rows import GridModulesRow
-
-        return self._rows(_GRID_MODULES, GridModulesRow, batch_code, runs)
 
     def preview(
         self, action_code: str, key: str, arguments: Mapping[str, Any] | Sequence[Any] | None = None
@@ -197,41 +92,6 @@ _ACTIONS = Routine(
     "omd_web.actions",
     {"p_object_kind": "text", "p_key": "text"},
     required=2,
-    repeat=Repeat(),
-    is_function=True,
-)
-_BULK = Routine(
-    "omd_web.bulk",
-    {
-        "p_action_code": "text",
-        "p_filter": "jsonb",
-        "p_counted_at": "timestamp with time zone",
-        "p_arguments": "jsonb",
-        "p_reason": "text",
-        "p_limit": "integer",
-        "p_after_id": "bigint",
-    },
-    required=3,
-    repeat=Repeat(),
-    is_function=True,
-)
-_FIND = Routine(
-    "omd_web.find",
-    {"p_text": "text", "p_limit": "integer"},
-    required=1,
-    repeat=Repeat(),
-    is_function=True,
-)
-_GRID = Routine(
-    "omd_web.grid",
-    {"p_like": "text", "p_runs": "integer", "p_limit": "integer", "p_after": "text"},
-    repeat=Repeat(),
-    is_function=True,
-)
-_GRID_MODULES = Routine(
-    "omd_web.grid_modules",
-    {"p_batch_code": "text", "p_runs": "integer"},
-    required=1,
     repeat=Repeat(),
     is_function=True,
 )

@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from omd.rooms.control.codes import Status
-
-__all__ = ["ActionsRow", "BulkRow", "FindRow", "GridModulesRow", "GridRow", "PreviewAnswer"]
+__all__ = ["ActionsRow", "PreviewAnswer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,56 +21,6 @@ class ActionsRow:
     asks: dict[str, Any]
     is_careful: bool
     statement: str
-
-
-@dataclass(frozen=True, slots=True)
-class BulkRow:
-    """Row of omd_web.bulk."""
-
-    is_permitted: bool
-    why_not: str | None
-    asks: dict[str, Any]
-    count_statement: str
-    statement: str
-
-
-@dataclass(frozen=True, slots=True)
-class FindRow:
-    """Row of omd_web.find."""
-
-    object_kind: str
-    key: str
-    title: str
-    detail: str | None
-    rank: int
-
-
-@dataclass(frozen=True, slots=True)
-class GridRow:
-    """Row of omd_web.grid."""
-
-    batch_code: str
-    position: int | None
-    batch_instance_id: int | None
-    execution_status_code: Status | None
-    reason_code: str | None
-    start_datetime: datetime | None
-    end_datetime: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class GridModulesRow:
-    """Row of omd_web.grid_modules."""
-
-    batch_code: str
-    module_code: str
-    position: int | None
-    batch_instance_id: int | None
-    module_instance_id: int | None
-    execution_status_code: Status | None
-    reason_code: str | None
-    start_datetime: datetime | None
-    end_datetime: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

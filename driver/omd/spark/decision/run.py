@@ -18,10 +18,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from omd._core.engines import SPARK
+from omd._core.error_codes import BlockUndone
 from omd._core.errors import one_line
 from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import Connection
-from omd.rooms.control.errors import BlockUndone
 from omd.rooms.control.run import call_job
 from omd.rooms.decision.block import StageRun
 from omd.rooms.decision.rows import DecisionRunLogRow
