@@ -69,12 +69,6 @@ def test_registration_in_one_transaction(control: omd.Control) -> None:
     assert control.report(t.BatchListRow, batch_code="b_new") == []
 
 
-def test_a_script_must_not_end_its_transaction(control: omd.Control) -> None:
-    with pytest.raises(errors.CallerError, match="COMMIT"), control.transaction() as connection:
-        connection.execute("SELECT 1; COMMIT;")
-    assert control.report(t.BatchListRow, batch_code="b")
-
-
 def test_a_connection_found_broken_is_replaced_before_a_begin(
     control: omd.Control, conn: Connection
 ) -> None:

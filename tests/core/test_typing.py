@@ -84,8 +84,8 @@ REVEALED = [
     "datetime.datetime | None",
     "omd.rooms.facts.export.Export",
     "omd.rooms.control.run.Outcome[int]",
-    "omd.doors.performing.Performed",
-    "omd.doors.performing.Performed",
+    "omd.doors.acts.Performed",
+    "omd.doors.acts.Performed",
     "omd.rooms.control.run.Batch[omd.doors.control.Control]",
     "str | None",
 ]

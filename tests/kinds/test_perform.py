@@ -130,7 +130,7 @@ def test_a_batch_of_mixed_kinds_goes_on_where_it_stopped(
     mixed(platform)
     control.calls.omd.register_module("job", job="jobs_of_kinds:fail")
     with pytest.raises(omd.errors.lookup("OM214")):
-        control.run_batch("mixed")
+        control.calls.omd.run_batch("mixed")
     failed = control.run_batch("mixed")
     assert (failed.status, failed.detail) == ("F", "Module job failed")
     assert isinstance(failed.error, omd.errors.lookup("OM142"))
