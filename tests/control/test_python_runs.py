@@ -420,11 +420,11 @@ def test_a_rollback_that_fails_stays_pending(
 def test_a_confirmation_whose_answer_is_lost_is_done(
     wired: omd.Control, wire: Wire, pending: int
 ) -> None:
-    begun = wired.begin_module("m_alone")
+    begun = wired.calls.omd.begin_module("m_alone")
     assert begun.processing_indicator is ProcessingIndicator.ROLLBACK
     wire.swallow_answer_to = b"confirm_rollback"
-    wired.confirm_rollback(begun.module_instance_id)
-    wired.module_success(begun.module_instance_id)
+    wired.calls.omd.confirm_rollback(begun.module_instance_id)
+    wired.calls.omd.module_success(begun.module_instance_id)
 
 
 # Rights -----------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def test_a_begin_whose_answer_is_lost_is_not_repeated(
 def test_an_end_whose_answer_is_lost_is_done(
     wired: omd.Control, wire: Wire, module_row: Row, close: str
 ) -> None:
-    begun = wired.begin_module("m_alone")
+    begun = wired.calls.omd.begin_module("m_alone")
     wire.swallow_answer_to = close.encode()
     getattr(wired, close)(begun.module_instance_id)
     assert wire.swallow_answer_to is None  # it did happen
@@ -120,11 +120,11 @@ def test_an_end_whose_answer_is_lost_is_done(
 def test_an_end_sent_again_is_refused_when_the_instance_ended_otherwise(
     wired: omd.Control, wire: Wire, control: omd.Control
 ) -> None:
-    begun = wired.begin_module("m_alone")
+    begun = wired.calls.omd.begin_module("m_alone")
     control.calls.omd.module_failure(begun.module_instance_id)
     wire.swallow_answer_to = b"module_success"
     with pytest.raises(errors.lookup("OM101")):
-        wired.module_success(begun.module_instance_id)
+        wired.calls.omd.module_success(begun.module_instance_id)
 
 
 def test_a_second_success_is_refused_without_a_lost_connection(control: omd.Control) -> None:

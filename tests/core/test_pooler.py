@@ -44,8 +44,8 @@ def test_a_pooler_is_noticed(dsn: str, pooled_dsn: str, monkeypatch: pytest.Monk
 
 def test_nothing_is_prepared_behind_a_pooler(through: omd.Control) -> None:
     for _ in range(5):
-        begun = through.begin_module("m_alone")
-        through.module_success(begun.module_instance_id)
+        begun = through.calls.omd.begin_module("m_alone")
+        through.calls.omd.module_success(begun.module_instance_id)
     with through.transaction() as connection:
         assert connection.execute(PREPARED).fetchone() == (0,)
 
@@ -119,23 +119,23 @@ def test_what_is_set_holds_for_each_call_and_reaches_nobody_else(
     through: omd.Control, pooled_dsn: str, module_row: Callable[[int], dict[str, Any]]
 ) -> None:
     with omd.connect(pooled_dsn, lease=None) as other:
-        through.set(**{"omd.execution_context": '{"who": "through"}'}, work_mem="5MB")
-        mine = through.begin_module("m_1").module_instance_id
+        through._set(**{"omd.execution_context": '{"who": "through"}'}, work_mem="5MB")
+        mine = through.calls.omd.begin_module("m_1").module_instance_id
         others = other.calls.omd.begin_module("m_2").module_instance_id
         assert module_row(mine)["execution_context"] == {"who": "through"}
         assert module_row(others)["execution_context"] is None
         with through.transaction() as connection:
             assert connection.execute("SHOW work_mem").fetchone() == ("5MB",)
-            through.set(work_mem="6MB")
+            through._set(work_mem="6MB")
             assert connection.execute("SHOW work_mem").fetchone() == ("6MB",)
         with other.transaction() as connection:
             assert connection.execute("SHOW work_mem").fetchone() == ("4MB",)
         with pytest.raises(errors.lookup("OM002")):
-            through.begin_module("nowhere")
-        through.module_success(mine)
-        through.set(default_transaction_isolation="serializable")
+            through.calls.omd.begin_module("nowhere")
+        through.calls.omd.module_success(mine)
+        through._set(default_transaction_isolation="serializable")
         with pytest.raises(errors.lookup("OM014")):
-            through.begin_module("m_1")
+            through.calls.omd.begin_module("m_1")
         assert other.calls.omd.begin_module("m_1").processing_indicator.value == "P"
 
 
@@ -143,7 +143,7 @@ def test_a_batch_runs_in_the_database_through_a_pooler(
     through: omd.Control, conn: Connection, module_row: Callable[[int], dict[str, Any]]
 ) -> None:
     for code in ("m_1", "m_2"):
-        through.register_module(
+        through.calls.omd.register_module(
             code,
             area_code="INT",
             table_code="dwh.t",
@@ -152,12 +152,12 @@ def test_a_batch_runs_in_the_database_through_a_pooler(
             executable="INSERT INTO dwh.t SELECT"
             " nullif(current_setting('omd.module_instance_id'), '')::bigint",
         )
-    through.set(**{"omd.execution_context": '{"task_id": 7}'})
-    ran = through.run_batch("b", execution_context={"task_id": 1, "more": 2})
+    through._set(**{"omd.execution_context": '{"task_id": 7}'})
+    ran = through.calls.omd.run_batch("b", execution_context={"task_id": 1, "more": 2})
     assert ran.execution_status_code == "S"
     [batch] = conn.execute("SELECT execution_context FROM omd.batch_instance WHERE batch_id > 0")
     assert batch["execution_context"] | {"task_id": 7, "more": 2} == batch["execution_context"]
-    module = through.run_module("m_1")
+    module = through.calls.omd.run_module("m_1")
     assert module.execution_status_code == "S"
     assert module.module_instance_id is not None
     assert module_row(module.module_instance_id)["execution_context"]["task_id"] == 7
@@ -180,7 +180,7 @@ def test_a_run_with_a_lease_lives_while_others_use_the_server_connection(
 def test_who_listens_through_a_pooler_is_told_to_look(through: omd.Control) -> None:
     import select
 
-    with through.facts.listen() as news:
+    with through.facts._listen() as news:
         assert news.polls
         assert news.listens
         for _ in range(2):

@@ -32,12 +32,12 @@ def door(dsn: str) -> Iterator[Decision]:
 def test_a_run_answers_what_became_of_it(room: Room, door: Decision) -> None:
     """Also: in a Batch, and with the documents as dicts."""
     document = room.scene(GOOD)
-    assert door.define_stage({**document, "keep": "NONE"}).version == 2
+    assert door._calls.define_stage({**document, "keep": "NONE"}).version == 2
     room.fill("a", (1, 1), (2, 1))
     room.fill("b", (1, 9))
-    door.control.calls.omd.register_batch("b", frequency_code="Adhoc")
-    door.control.calls.omd.add_module_to_batch("b", "s")
-    with door.control.batch("b") as batch:
+    door._control.calls.omd.register_batch("b", frequency_code="Adhoc")
+    door._control.calls.omd.add_module_to_batch("b", "s")
+    with door._control.batch("b") as batch:
         done = door.run("s", batch=batch)
     assert done == DecisionOutcome(
         "s", done.module_instance_id, omd.Status.SUCCEEDED, "POSTGRES", 1, 1, 1, 3, 2, 1
@@ -58,11 +58,13 @@ def test_what_is_wrong_before_a_run_is_raised(room: Room, door: Decision) -> Non
     for told in ({"engine": "LISP"}, {"engine": "POSTGRES", "links": {"a": object()}}):
         with pytest.raises(errors.CallerError):
             door.run("s", **told)  # type: ignore[arg-type]
-    door.define_ruleset({"ruleset": "p", "kind": "PYTHON", "content": "rules:f"}, activate=True)
-    door.define_stage({**document, "ruleset": "p"})
+    door._calls.define_ruleset(
+        {"ruleset": "p", "kind": "PYTHON", "content": "rules:f"}, activate=True
+    )
+    door._calls.define_stage({**document, "ruleset": "p"})
     with pytest.raises(errors.lookup("OM288")):
         door.run("s", engine="POSTGRES")
-    door.deactivate_ruleset("p", 1)
+    door._calls.deactivate_ruleset("p", 1)
     with pytest.raises(errors.lookup("OM286")):
         door.run("s")
 
@@ -90,17 +92,17 @@ def test_a_run_that_is_cancelled_is_a_failed_one(
 def test_the_results_of_any_kind_are_recorded(room: Room, door: Decision) -> None:
     room.scene(GOOD)
     case = {"name": "c", "input": {"a": 1}, "expected": {"out": 1}}
-    version = door.define_ruleset({"ruleset": "f", "kind": "FUNCTION", "content": "app.f",
+    version = door._calls.define_ruleset({"ruleset": "f", "kind": "FUNCTION", "content": "app.f",
                                    "tests": [case]})  # fmt: skip
     passed = [decision.TestResult("c", True, {"out": 1}, {"out": 1}, None)]
     assert door.test_ruleset("f", version) == passed
     assert room.one("SELECT passed FROM omd_report.decision_test_list") is True
-    door.define_ruleset(
+    door._calls.define_ruleset(
         {"ruleset": "p", "kind": "PYTHON", "content": "builtins:sorted", "tests": [case]}
     )
     # What a rule answers is compared as JSON, a text too.
     assert [(r.passed, r.actual) for r in door.test_ruleset("p")] == [(False, {"a": 1})]
-    door.define_ruleset({"ruleset": "p", "kind": "PYTHON", "content": "json:dumps"})
+    door._calls.define_ruleset({"ruleset": "p", "kind": "PYTHON", "content": "json:dumps"})
     [result] = door.test_ruleset("p")
     assert "a list of 1 items" in (result.error or "")
 
@@ -118,7 +120,7 @@ def test_a_function_of_python_is_of_an_allowed_module(
     def answers(content: str) -> bool:
         case = {"name": "c", "input": {"a": 1}, "expected": {"a": 1}}
         document = {"ruleset": "p", "kind": "PYTHON", "content": content, "tests": [case]}
-        door.define_ruleset(document)
+        door._calls.define_ruleset(document)
         try:
             [result] = door.test_ruleset("p")
         except errors.CallerError as error:

@@ -194,7 +194,7 @@ def test_schedules_and_when_they_occur(omd_: Command) -> None:
 def test_a_problem_of_a_schedule_is_told_in_full(omd_: Command, door: DispatchCalls) -> None:
     of = ("--family", "RUN", "--type", "BATCH", "--source", "nope.nope")
     told(omd_("register-schedule", "often", *of, "--every", "1 second"))
-    with door.control.transaction(), door.control.transaction() as connection:
+    with door._link.transaction() as connection:
         connection.execute(
             "UPDATE omd_dispatch.task_schedule SET next_time = now() - interval '10 s'"
         )

@@ -74,7 +74,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
         desk = control.facts.delivery("desk", physical_delete_allowed=True)
         with pytest.raises(ZeroDivisionError), desk:  # noqa: PT012 - it is closed all the same
             [row] = facts.report("facts_deliveries")
-            assert (row.delivery_id, row.is_physical_delete_allowed) == (desk.delivery_id, True)
+            assert (row.delivery_id, row.is_physical_delete_allowed) == (desk._delivery_id, True)
             assert (row.transactions, row.last_transaction) == (0, None)
             write = desk.connection.execute
             write("INSERT INTO gdal_shop.person (nbr, name) VALUES (2, 'new')")
@@ -91,7 +91,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
             write("UPDATE gdal_shop.person SET name = 'lost'")
             _ = 1 / 0
         assert facts.report("facts_deliveries") == []
-        assert store.status(desk.delivery_id) == "PERSISTED"
+        assert store.status(desk._delivery_id) == "PERSISTED"
         assert store.now("person", "nbr, name") == [(1, "a")]
         proof = facts.report(FactsRemovalsRow, order_by=["layer", "table_name"])
         assert [(r.entity_code, r.layer, r.row_count) for r in proof if r.row_count] == [

@@ -225,8 +225,8 @@ class Load:
     def window(self, end: int | None) -> tuple[int, int]:
         """Take the window up to `end`; it is empty if a rollback upstream has moved `end` back."""
         try:
-            start = self.run.control.calls.omd.create_load_window(
-                self.run.module_instance_id, end_id=end or 0
+            start = self.run._control.calls.omd.create_load_window(
+                self.run.instance_id, end_id=end or 0
             ).start_id
         except omd.errors.lookup("OM010"):
             return 0, 0
@@ -249,7 +249,7 @@ class Load:
                 count = self.conn.execute(
                     STATEMENTS.get(statement, statement).format(
                         s=self.subject.name,
-                        id=self.run.module_instance_id,
+                        id=self.run.instance_id,
                         lo="%(lo)s",
                         hi="%(hi)s",
                         sources=SOURCES,
@@ -258,7 +258,7 @@ class Load:
                 ).rowcount
                 self.run.rows(inserted=max(count, 0))
             time.sleep(self.rng.random() * self.pace / 4)
-            self.conn.execute("CALL omd.fence(%s)", [self.run.module_instance_id])
+            self.conn.execute("CALL omd.fence(%s)", [self.run.instance_id])
 
 
 def load_stg(load: Load) -> None:

@@ -131,7 +131,7 @@ def forty_commits(
 ) -> list[int]:
     """Let eight sessions make five runs each into lake.one; return the runs, in order."""
     for n in range(8):
-        control.calls.omd.register_module(
+        control._omd.register_module(
             f"m_{n}",
             area_code="HSTG",
             table_code="lake.one",

@@ -361,7 +361,7 @@ def test_two_schedulers_give_every_row_once(
     # None is quiet while the other runs the last block of fact.a, which fact.b reads.
     assert ids(conn) == list(range(1, 41))
     assert ids(conn, "fact.b") == list(range(1, 41))
-    assert room.control.report("lineage_gaps") == []
+    assert room._control.report("lineage_gaps") == []
 
 
 def test_it_wakes_before_the_next_poll_when_an_offset_moves(
@@ -370,7 +370,7 @@ def test_it_wakes_before_the_next_poll_when_an_offset_moves(
     scheduler = start("run", "--poll", "3600")
     for _ in range(4):
         scheduler.until("fact.a: DONE")
-    with psycopg.connect(room.control._dsn, autocommit=True) as other:
+    with psycopg.connect(room._control._dsn, autocommit=True) as other:
         other.execute("INSERT INTO stg.a VALUES ('2020-01-01 13:00+00', 99, 1)")
         other.execute("CALL omd_lineage.probe_sources()")
     scheduler.until("fact.a: DONE, 1 row")
@@ -399,7 +399,7 @@ def test_after_its_grace_a_step_is_ended_and_its_failure_recorded(
     scheduler.signal(signal.SIGINT)
     scheduler.until("fact.a: .* its statement is cancelled")
     assert scheduler.wait() == 0
-    wait_until(lambda: room.control.report("lineage_errors", topic="fact.a"))
+    wait_until(lambda: room._control.report("lineage_errors", topic="fact.a"))
     let_go(conn)
     assert ids(conn) == []
     wait_until(lambda: room.ready_list("fact.a")[0].is_ready)
@@ -431,7 +431,7 @@ def test_a_killed_process_of_a_step_on_spark_is_told(
 ) -> None:
     room.register_topic("fact.s", depends_on=["stg.a"], engine="SPARK", transforms=["SELECT 1"])
     conn.execute("CREATE TABLE fact.s (LIKE fact.a)")
-    with psycopg.connect(room.control._dsn) as other:  # the step waits for the Module
+    with psycopg.connect(room._control._dsn) as other:  # the step waits for the Module
         other.execute("SELECT FROM omd.module WHERE module_code = 'fact.s' FOR NO KEY UPDATE")
         scheduler = run(start, "--topic", "fact.s")
         os.kill(step_process("fact.s"), signal.SIGKILL)

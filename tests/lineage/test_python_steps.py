@@ -86,7 +86,7 @@ def test_a_step_moves_on_by_a_block_and_tells_so(
     assert outcome.succeeded
     assert outcome.module_instance_id
     assert written(conn) == [1, 2, 3, 4]
-    [run] = lineage.control.report(
+    [run] = lineage._control.report(
         ModuleExecutionLogRow, module_instance_id=outcome.module_instance_id
     )
     assert (run.module_code, run.execution_status_code, run.rows_inserted) == ("fact.a", "S", 4)
@@ -128,13 +128,13 @@ def test_an_error_of_a_transform_is_an_outcome_and_recorded(
     assert outcome.outcome is StepResult.ERROR
     assert "division by zero" in (outcome.detail or "")
     assert written(conn) == []
-    [error] = lineage.control.report("lineage_errors")
+    [error] = lineage._control.report("lineage_errors")
     assert (error.topic, error.module_instance_id) == ("fact.a", outcome.module_instance_id)
     assert (error.end_id, error.error_code) == (4, "22012")
     plan = lineage.plan("fact.a")
     assert plan is not None
     assert (plan.is_planned, plan.end_id) == (True, 4)
-    insert(lineage.control, (11, 1))  # there are more rows now, but the block stays the same
+    insert(lineage._control, (11, 1))  # there are more rows now, but the block stays the same
     conn.execute("UPDATE stg.a SET v = 1")
     assert lineage.step("fact.a").succeeded
     assert written(conn) == [1, 2, 3, 4]
@@ -149,7 +149,7 @@ def test_after_ten_attempts_a_topic_waits_for_retry(
     [row] = lineage.ready_list("fact.a")
     assert (row.is_ready, row.reason, row.attempts) == (False, "FAILED", 10)
     conn.execute("UPDATE stg.a SET v = 1")
-    lineage.control.calls.omd.retry("fact.a")
+    lineage._control.calls.omd.retry("fact.a")
     assert [row.topic for row in lineage.ready_list(only_ready=True)] == ["fact.a"]
     assert lineage.step("fact.a").succeeded
 
@@ -165,7 +165,7 @@ def test_a_topic_that_is_held_is_no_error(on_spark: Lineage) -> None:
     outcome = on_spark.step("fact.a")
     assert outcome.outcome is StepResult.MUTEX
     assert "other:1" in (outcome.detail or "")
-    [lag] = on_spark.control.report(t.LineageLagRow)
+    [lag] = on_spark._control.report(t.LineageLagRow)
     assert (lag.reason, lag.hostid) == ("HELD", "other:1")
 
 
@@ -196,7 +196,7 @@ def test_a_step_that_is_cancelled_is_recorded(
     lineage.register_topic("fact.a", before_sql=["SELECT pg_cancel_backend(pg_backend_pid())"])
     outcome = lineage.step("fact.a")
     assert outcome.outcome is StepResult.ERROR
-    [error] = lineage.control.report("lineage_errors")
+    [error] = lineage._control.report("lineage_errors")
     assert error.module_instance_id == outcome.module_instance_id
     assert [row.attempts for row in lineage.ready_list()] == [1]
 
@@ -240,7 +240,7 @@ def test_a_step_that_was_released_cannot_commit(
     assert [(row["module_instance_id"], row["rows"], row["nulls"]) for row in log] == [
         (other.module_instance_id, 4, {"v": 2})
     ]
-    [hour] = on_spark.control.report("lineage_throughput")
+    [hour] = on_spark._control.report("lineage_throughput")
     assert (hour.topic, hour.steps, hour.rows) == ("fact.a", 1, 4)
 
 
@@ -249,7 +249,7 @@ def test_the_block_of_a_failed_step_is_taken_again(on_spark: Lineage) -> None:
     assert begun.module_instance_id is not None
     on_spark.fail_step(begun.module_instance_id, event_detail="it \0 broke")
     on_spark.fail_step(begun.module_instance_id)
-    insert(on_spark.control, (11, 1))
+    insert(on_spark._control, (11, 1))
     again = on_spark.begin_step("fact.a", lease=timedelta(minutes=1))
     assert again.module_instance_id != begun.module_instance_id
     for name in ("start_pos", "start_id", "end_pos", "end_id"):
@@ -311,7 +311,7 @@ def test_the_offset_of_a_source_is_told_by_hand(lineage: Lineage) -> None:
 def test_probing_tells_how_many_sources_moved(lineage: Lineage) -> None:
     lineage.probe_sources()
     assert lineage.probe_sources() == 0
-    insert(lineage.control, (20, 1))
+    insert(lineage._control, (20, 1))
     assert lineage.probe_sources() == 1
 
 
@@ -348,7 +348,7 @@ def listen_on(news: Listener) -> None:
 
 
 def test_a_view_can_be_looked_at_with_the_block_of_a_topic(lineage: Lineage) -> None:
-    with lineage.control.transaction() as connection:
+    with lineage._control.transaction() as connection:
         lineage.set_block("fact.a")
         rows = connection.execute("SELECT id FROM etl.a ORDER BY id").fetchall()
     assert [row[0] for row in rows] == [1, 2, 3, 4]
@@ -358,12 +358,12 @@ def test_a_view_can_be_looked_at_with_the_block_of_a_topic(lineage: Lineage) -> 
 
 
 def test_the_graph_and_the_gaps_are_typed(lineage: Lineage) -> None:
-    rows = lineage.control.report(t.LineageGraphRow, order_by=["topic"])
+    rows = lineage._control.report(t.LineageGraphRow, order_by=["topic"])
     assert [(row.topic, row.processor, row.source_topic) for row in rows] == [
         ("fact.a", "STEP", "stg.a"),
         ("stg.a", None, None),
     ]
-    assert lineage.control.report("lineage_gaps") == []
+    assert lineage._control.report("lineage_gaps") == []
 
 
 def test_a_topic_can_be_removed(lineage: Lineage) -> None:
@@ -373,7 +373,7 @@ def test_a_topic_can_be_removed(lineage: Lineage) -> None:
 
 @pytest.mark.parametrize("engine", ["POSTGRES", "SPARK"])
 def test_a_runner_may_run_steps_and_no_more(lineage: Lineage, dsn: str, engine: str) -> None:
-    with lineage.control.transaction() as connection:
+    with lineage._control.transaction() as connection:
         connection.execute(
             "GRANT USAGE ON SCHEMA stg, etl, fact TO omd_runner;"
             "GRANT ALL ON ALL TABLES IN SCHEMA stg, etl, fact TO omd_runner;"

@@ -124,7 +124,7 @@ def test_a_block_goes_through_sql_to_the_destination(
     assert stamps["id"] == outcome.module_instance_id
     [log] = conn.execute("SELECT * FROM omd_lineage.log").fetchall()
     assert (log["rows"], log["nulls"], log["max_id"]) == (4, {"name": 2}, 4)
-    [run] = room.control.report(
+    [run] = room._control.report(
         ModuleExecutionLogRow, module_instance_id=outcome.module_instance_id
     )
     assert (run.execution_status_code, run.rows_inserted) == ("S", 4)
@@ -133,7 +133,7 @@ def test_a_block_goes_through_sql_to_the_destination(
         pass
     assert outcome.outcome is StepResult.NOJOBS
     assert [id_ for id_, _ in rows(conn)] == list(range(1, 11))
-    assert room.control.report("lineage_gaps") == []
+    assert room._control.report("lineage_gaps") == []
 
 
 def test_a_check_of_a_transform_has_its_place_in_the_log(
@@ -201,7 +201,7 @@ def test_an_error_is_recorded_and_the_same_block_comes_again(
     assert room.step("fact.a", spark=spark).succeeded
     assert len(set(blocks)) == 1
     assert rows(conn) == [(0, "last"), *FIRST]
-    first, second = room.control.report("lineage_errors", order_by=["event_id"])
+    first, second = room._control.report("lineage_errors", order_by=["event_id"])
     assert first.error_code == "ZeroDivisionError"
     assert "on purpose" in (first.error or "")
     assert (first.end_pos, first.end_id) == (second.end_pos, second.end_id)
@@ -289,7 +289,7 @@ def test_a_failed_step_is_rolled_back_on_spark_where_its_rows_are(
         area_code="HSTG",  # which has a rollback for Parquet
         maxstep=4,
     )
-    room.control.calls.omd.register_module("lake.a", table_format_code="PARQUET")
+    room._control.calls.omd.register_module("lake.a", table_format_code="PARQUET")
     spark.sql("CREATE DATABASE IF NOT EXISTS lake")
     try:
         room.register_topic("lake.a", transforms=["SELECT id FROM block", "no.where:job"])
@@ -322,7 +322,7 @@ def test_a_session_that_does_not_start_is_an_error_of_the_step(room: Lineage) ->
     def broken() -> Any:
         raise OSError("no Java here")
 
-    with omd.connect(room.control._dsn) as control:
+    with omd.connect(room._control._dsn) as control:
         control._spark = None
         outcome = Lineage(control).step("fact.a", session=broken)
     if outcome.error is not None:  # otherwise the active session of another test was used
@@ -377,7 +377,7 @@ def test_sigterm_fails_a_step_on_spark_and_the_next_one_takes_its_block(
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 143, said
-    [error] = room.control.report("lineage_errors")
+    [error] = room._control.report("lineage_errors")
     assert error.error_code == "omd.Terminated"
     room.register_topic("fact.a", transforms=[JOIN])
     again = subprocess.run(

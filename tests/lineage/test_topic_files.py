@@ -96,7 +96,7 @@ def test_a_file_is_compared_applied_and_then_changes_nothing(
     assert done.returncode == 0, done.stderr
     assert "WARN" not in done.stderr
     assert "not a topic yet" not in done.stderr
-    room.control.calls.omd_lineage.probe_sources()
+    room._control.calls.omd_lineage.probe_sources()
     step = room.step("fact.a")
     assert (step.outcome, step.rows) == ("DONE", 10)
     assert conn.execute("SELECT min(id) AS id FROM fact.a").fetchone()["id"] == 6

@@ -102,17 +102,17 @@ def test_an_entry_is_dropped(recalls: Recalls, run_of: dict[str, int], command: 
 def test_the_door_plans_and_recalls(recalls: Recalls, run_of: dict[str, int], dsn: str) -> None:
     with omd.connect(dsn) as control:
         room = control.provenance
-        planned = room.plan_recall(module_instance_id=run_of["b"], reason="wrong")
-        assert [i.action for i in room.items(planned.recall_id)] == ["UNDO"]
+        planned = room._calls.plan_recall(module_instance_id=run_of["b"], reason="wrong")
+        assert [i.action for i in room._items(planned.recall_id)] == ["UNDO"]
         assert room.recall(planned.recall_id, wait=timedelta(0)).rows_gone == 3
-        assert room.recall_of(planned.recall_id).recall_status == "EXECUTED"
+        assert room._recall_of(planned.recall_id).recall_status == "EXECUTED"
         with pytest.raises(lookup("OM090")):
-            room.recall_of(99)
-        done = room.recall_at_once(module_instance_id=run_of["a"], reason="wrong")
-        assert [e.code for e in room.returns(done.recall_id)] == ["a"]
+            room._recall_of(99)
+        done = room._recall_at_once(module_instance_id=run_of["a"], reason="wrong")
+        assert [e.code for e in room._returns(done.recall_id)] == ["a"]
         recalls.module("s", platform_code="SPARK", table_code="lake.s", table_type_code="HUB")
         recalls.call("declare_inputs", module_code="s", tables=["dwh.a"])
         run = recalls.go("a")
         recalls.run_module("s")
         with pytest.raises(lookup("OM192")):
-            room.recall_at_once(module_instance_id=run, reason="wrong")
+            room._recall_at_once(module_instance_id=run, reason="wrong")

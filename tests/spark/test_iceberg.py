@@ -100,7 +100,7 @@ def test_two_writes_become_visible_together_with_the_success_and_readers_agree(l
         assert run.read(lake.spark, "lake.t").count() == 8  # the run itself sees it
     assert lake.ids() == list(range(8))
     row = lake.seen()[0]
-    assert row[STAMP] == run.module_instance_id
+    assert row[STAMP] == run.instance_id
     assert lake.operations() == ["APPEND"]
     with lake.run("m_t") as second:
         read = second.read(lake.spark, "lake.t")
@@ -180,7 +180,7 @@ def test_files_that_hold_rows_of_other_runs_are_rewritten_without_those_of_the_f
     assert lake.ids() == [0, 1, 2, 3]
     with lake.run(module) as again:
         assert lake.ids() == [0, 1]
-        assert {row[STAMP] for row in lake.seen()} == {run.module_instance_id}
+        assert {row[STAMP] for row in lake.seen()} == {run.instance_id}
         again.write(lake.rows(4, 5))
     assert lake.ids() == [0, 1, 4]
 
@@ -245,7 +245,7 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(lake
         third.write(versions(lake.spark, (2, "y", "2021-01-01")), mode="history")
     assert chain(lake.seen()) == [
         (1, "a", "2020-01-01", "9999-12-31", "Y", None),
-        (2, "x", "2020-01-01", "2021-01-01", "N", third.module_instance_id),
+        (2, "x", "2020-01-01", "2021-01-01", "N", third.instance_id),
         (2, "y", "2021-01-01", "9999-12-31", "Y", None),
     ]
 
@@ -358,9 +358,9 @@ def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(lake: 
     assert sorted(lake.seen(), key=str) == sorted(before, key=str)
     assert len(list(StaticTable.from_metadata(_location(lake)).scan().plan_files())) == 2
     assert maintain(lake.control, spark=lake.spark) == []
-    lake.control.calls.omd.set_next_run_indicator("R", module_instance_id=many.module_instance_id)
+    lake.control.calls.omd.set_next_run_indicator("R", module_instance_id=many.instance_id)
     with lake.run(module) as again:
-        assert again.instance_array == [many.module_instance_id]
+        assert again.instance_array == [many.instance_id]
         assert lake.ids() == [0]
     # Once its runs ended long ago, no rollback is to be expected: their files are joined.
     for n in range(4):

@@ -116,11 +116,11 @@ def test_a_failed_run_is_gone_after_the_next_begin_files_and_all(
         bad.write(notes(spark, 10))
     # A job that is killed before it has informed the catalogue leaves this.
     with failing(control, code, spark) as orphan:
-        notes(spark, 5).write.parquet(f"{table}/{COLUMN}={orphan.module_instance_id}")
-    assert files(table) == {good.instance_id, orphan.module_instance_id}
+        notes(spark, 5).write.parquet(f"{table}/{COLUMN}={orphan.instance_id}")
+    assert files(table) == {good.instance_id, orphan.instance_id}
 
     with control.module(code, spark=spark) as again:
-        assert again.instance_array == [orphan.module_instance_id]
+        assert again.instance_array == [orphan.instance_id]
         assert files(table) == {good.instance_id}
         again.write(notes(spark, 3))
     spark.sql("MSCK REPAIR TABLE lake.t")

@@ -121,7 +121,7 @@ def test_a_person_is_in_no_file_nor_snapshot_any_more(lake: Lake) -> None:
     [run] = {after["Vera"]}
     for module in (first, second):
         lake.control.calls.omd.declare_inputs(module, [])
-    recalls.recall(recalls.plan_recall(module_instance_id=run, reason="r").recall_id)
+    recalls.recall(recalls._calls.plan_recall(module_instance_id=run, reason="r").recall_id)
     assert seen(lake) == [(8, 7, "Boris")]
 
 
@@ -143,10 +143,10 @@ def test_what_is_pending_is_finished_later_and_once(
 
     lake.conn.execute('UPDATE omd_provenance.pending_erasure SET columns = \'{"none": "nbr"}\'')
     with pytest.raises(Exception, match="has no column none"):
-        provenance.finish(number, spark=lake.spark)
+        provenance._finish(number, spark=lake.spark)
     assert items(lake)["lake.t"][0] == "PENDING"
     lake.conn.execute('UPDATE omd_provenance.pending_erasure SET columns = \'{"nbr": "nbr"}\'')
-    done = provenance.finish(number, spark=lake.spark)
+    done = provenance._finish(number, spark=lake.spark)
     assert [i.outcome for i in done if i.layer == "LAKE"] == ["DELETED"]
     assert items(lake) == {"lake.t": ("DELETED", 1, 1, None)}
     assert seen(lake) == [(8, 7, "Boris")]

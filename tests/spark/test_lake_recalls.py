@@ -67,7 +67,7 @@ def test_a_chain_into_the_lake_is_taken_back_and_comes_again(lake: Lake) -> None
     def put(first: int, note: str = "n") -> int:
         with lake.run(source) as run:
             run.write(lake.rows(first, first + 2, note).coalesce(1))
-        return run.module_instance_id
+        return run.instance_id
 
     recalls.go("a")
     put(0)
@@ -145,6 +145,6 @@ def test_the_chains_of_a_history_are_repaired(lake: Lake) -> None:
     before = chain(lake.seen())
     bad = put((1, "c", "2022-01-01"), (3, "z", "2022-01-01"))
     lake.control.provenance._recall_at_once(
-        module_instance_id=bad.module_instance_id, reason="wrong", wait=NOW
+        module_instance_id=bad.instance_id, reason="wrong", wait=NOW
     )
     assert chain(lake.seen()) == before

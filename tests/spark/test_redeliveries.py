@@ -100,7 +100,7 @@ def test_files_that_change_between_look_and_staging_fail_the_attempt(night: Nigh
     """The worker has looked; then the file changes, and staging reads another one."""
     recalled(night)
     provenance = night.desk.control.provenance
-    answer = provenance.redeliver(7)
+    answer = provenance._calls.redeliver(7)
     path = night.location / "done" / "2020-01-03" / "customer.csv"
     path.write_text(THREE + "3,c\n")
     with pytest.raises(Exception, match=r"customer\.csv has .* bytes, and had") as refused:
