@@ -33,27 +33,22 @@ GROUPS = {
 
 ROUTINES = r"""
 SELECT
-    n.nspname || '.' || p.proname AS name,
+    l.routine AS name,
     p.prokind::text AS kind,
     p.oid,
     p.prosecdef AS is_definer,
     p.proretset AS is_set,
     CASE WHEN p.prokind = 'f' THEN pg_get_function_result(p.oid) END AS result,
-    coalesce(obj_description(p.oid, 'pg_proc'), '') AS comment,
+    l.audience,
+    l.comment,
     ARRAY(
-        SELECT r.rolname::text
-        FROM pg_roles AS r
-        WHERE r.rolname = ANY (ARRAY['omd_runner', 'omd_admin', 'omd_reader'])
-            AND EXISTS (
-                SELECT FROM aclexplode(p.proacl) AS a
-                WHERE a.grantee = r.oid AND a.privilege_type = 'EXECUTE'
-            )
-        ORDER BY r.rolname COLLATE "C"
+        SELECT r.role FROM unnest(l.roles) AS r (role)
+        WHERE r.role = ANY (ARRAY['omd_runner', 'omd_admin', 'omd_reader'])
     ) AS roles
-FROM pg_proc AS p
-INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
-WHERE n.nspname ~ '^omd(_|$)'
-ORDER BY (n.nspname || '.' || p.proname) COLLATE "C"
+FROM omd_report.routine_list AS l
+INNER JOIN pg_proc AS p ON l.routine_oid = p.oid
+WHERE l.is_public
+ORDER BY l.routine COLLATE "C"
 """
 
 PARAMETERS = """
@@ -79,10 +74,11 @@ RELATIONS = """
 SELECT
     n.nspname || '.' || c.relname AS name,
     c.oid,
-    coalesce(obj_description(c.oid, 'pg_class'), '') AS comment
+    w.comment
 FROM pg_class AS c
 INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
-WHERE n.nspname ~ '^omd(_|$)' AND c.relkind = %s
+CROSS JOIN LATERAL omd.comment_parts(obj_description(c.oid, 'pg_class')) AS w
+WHERE n.nspname ~ '^omd(_|$)' AND c.relkind = %s AND w.audience IN ('PERSON', 'PROGRAM')
 ORDER BY (n.nspname || '.' || c.relname) COLLATE "C"
 """
 
@@ -181,22 +177,16 @@ ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C", array_position(%s, r.roln
 
 CALLS = """
 SELECT
-    r.rolname::text AS role,
+    r.role,
     n.nspname AS schema,
     array_agg(p.proname::text ORDER BY p.proname COLLATE "C") AS names
-FROM pg_proc AS p
+FROM omd_report.routine_list AS l
+INNER JOIN pg_proc AS p ON l.routine_oid = p.oid
 INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
-CROSS JOIN pg_roles AS r
-WHERE n.nspname ~ '^omd(_|$)'
-    AND r.rolname = ANY (%s)
-    AND p.proname !~ '^_'
-    AND coalesce(obj_description(p.oid, 'pg_proc'), '') NOT LIKE 'For rooms:%%'
-    AND EXISTS (
-        SELECT FROM aclexplode(p.proacl) AS a
-        WHERE a.grantee = r.oid AND a.privilege_type = 'EXECUTE'
-    )
-GROUP BY r.rolname, n.nspname
-ORDER BY array_position(%s, r.rolname::text), n.nspname COLLATE "C"
+CROSS JOIN LATERAL unnest(l.roles) AS r (role)
+WHERE r.role = ANY (%s) AND l.is_public
+GROUP BY r.role, n.nspname
+ORDER BY array_position(%s, r.role), n.nspname COLLATE "C"
 """
 
 MEMBERS = """
@@ -261,9 +251,8 @@ def pages(connection: Connection) -> dict[str, str]:
 
 
 def _routines(connection: Connection) -> Iterator[str]:
-    rows = connection.execute(ROUTINES).fetchall()
-    parameters = _by_oid(connection, PARAMETERS, rows)
-    public = [row for row in rows if _is_public(row)]
+    public = connection.execute(ROUTINES).fetchall()
+    parameters = _by_oid(connection, PARAMETERS, public)
     yield "# Routines\n"
     yield (
         "Call them with named arguments: `CALL omd.begin_module(p_module_code => 'm_x');`. A"
@@ -283,13 +272,10 @@ def _routines(connection: Connection) -> Iterator[str]:
         for row in members:
             yield from _routine(row, parameters[row["oid"]])
     yield (
-        "\nA routine whose name begins with an underscore is a step of these, and nobody needs to"
-        " call it; psql describes it: `\\df+ omd*._*`.\n"
+        "\n`omd_report.routine_list` has these, and all other routines: what only the driver calls,"
+        " what one room offers to another, and the steps of these, whose names begin with an"
+        " underscore. They may change at any time.\n"
     )
-
-
-def _is_public(row: Row) -> bool:
-    return "._" not in row["name"] and not row["comment"].startswith("For rooms:")
 
 
 def _grouped(rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
@@ -306,8 +292,12 @@ def _routine(row: Row, parameters: Sequence[Row]) -> Iterator[str]:
     outputs = [p for p in parameters if p["mode"] in "bot"]
     required = ", ".join(f"{p['name']} => …" for p in inputs if p["value"] is None)
     verb = "CALL" if row["kind"] == "p" else "SELECT * FROM" if row["is_set"] else "SELECT"
+    if row["result"] == "trigger":
+        verb = "EXECUTE FUNCTION"
     yield f"\n### {row['name']}\n"
     yield f"`{verb} {row['name']}({required});`\n"
+    if row["audience"] == "PROGRAM":
+        yield "For programs: a job, a worker, a supplier or a receiver, in any language.\n"
     yield _linked(row["comment"]) + "\n"
     yield from _table(
         ("parameter", "type", "default"),
@@ -409,12 +399,13 @@ def _tables(connection: Connection) -> Iterator[str]:
 
 
 def _views(connection: Connection) -> Iterator[str]:
-    rows = [r for r in connection.execute(RELATIONS, ["v"]) if _is_public(r)]
+    rows = connection.execute(RELATIONS, ["v"]).fetchall()
     columns = _by_oid(connection, COLUMNS, rows)
     yield "# Views\n"
     yield (
         "`omd_reader` may read all of them, and so may `omd_runner`, `omd_admin` and `pg_monitor`,"
-        " which are members of it.\n"
+        " which are members of it; but `omd_report.delivery_quarantine` holds business rows, and is"
+        " read by `omd_data_reader`.\n"
     )
     yield from _contents(rows)
     for row in rows:
@@ -450,9 +441,8 @@ def _events(connection: Connection) -> Iterator[str]:
 def _errors(connection: Connection) -> Iterator[str]:
     raised = defaultdict(list)
     for row in connection.execute(ROUTINES):
-        if _is_public(row):
-            for code in dict.fromkeys(re.findall(r"\bOM\d{3}\b", row["comment"])):
-                raised[code].append(row["name"])
+        for code in dict.fromkeys(re.findall(r"\bOM\d{3}\b", row["comment"])):
+            raised[code].append(row["name"])
     rows = connection.execute(ERRORS).fetchall()
     yield "# Errors\n"
     yield (

@@ -163,6 +163,21 @@
 \ir ../../migrations/V198__one_purge.sql
 \endif
 
+\set checksum '1eea24fb7f672d521c01071bbddb50cfa25afa695f8a8409c2bfabb41f6a6613'
+\set phase 'expand'
+\set migration 'V202__retry_by_rooms'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V202__retry_by_rooms.sql
+\endif
+
+\set checksum '9ebb492092f80f6cc8ce384a181ea1e12d1040aaabeeb478120bec44f01ab4f8'
+\set migration 'V203__chosen_routines'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V203__chosen_routines.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -319,7 +334,6 @@
 \ir ../../procedures/omd/batches/batch_skip.sql
 \ir ../../procedures/omd/batches/batch_abort.sql
 \ir ../../procedures/omd/batches/abort_run.sql
-\ir ../../procedures/omd/batches/batch_active_instance_control.sql
 \ir ../../procedures/omd/batches/previous_batch_instance.sql
 \ir ../../procedures/omd/deaths/heartbeat_batch.sql
 \ir ../../procedures/omd/batches/_hold_batch_instance.sql
@@ -336,6 +350,7 @@
 \ir ../../procedures/omd/runs/last_context.sql
 \ir ../../procedures/omd/failures/start_hint.sql
 \ir ../../procedures/omd/errors/role_hint.sql
+\ir ../../procedures/omd/failures/_forget_attempts.sql
 \ir ../../procedures/omd/failures/retry.sql
 \ir ../../procedures/omd/runs/_close_module_instance.sql
 \ir ../../procedures/omd/runs/fail_module_instance.sql
@@ -405,7 +420,6 @@
 \ir ../../procedures/omd/runs/record_failure.sql
 \ir ../../procedures/omd/runs/module_skip.sql
 \ir ../../procedures/omd/runs/module_abort.sql
-\ir ../../procedures/omd/runs/module_active_instance_control.sql
 \ir ../../procedures/omd/runs/previous_module_instance.sql
 
 -- Recalls
@@ -693,6 +707,8 @@
 \ir ../../procedures/omd/install/table_bytes.sql
 \ir ../views/omd/install/footprint.sql
 \ir ../views/omd/install/upgrade.sql
+\ir ../../procedures/omd/install/comment_parts.sql
+\ir ../views/omd/install/routine_list.sql
 
 -- Grants
 \ir ../grants/omd.sql

@@ -281,7 +281,7 @@
 \ir ../triggers/omd_delivery/deployed_tables.sql
 
 -- Views
-\ir ../views/omd_delivery/quarantine.sql
+\ir ../views/omd_delivery/delivery_quarantine.sql
 \ir ../views/omd_delivery/delivery_state.sql
 \ir ../views/omd_delivery/delivery_log.sql
 \ir ../views/omd_delivery/delivery_findings.sql

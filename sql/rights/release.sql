@@ -48,6 +48,7 @@ ROUTINE omd._fill_returns(integer,bigint)
 ROUTINE omd._fill_template(text,jsonb)
 ROUTINE omd._fitting_templates(integer)
 ROUTINE omd._foresee_begin(text,integer,bigint)
+ROUTINE omd._forget_attempts(integer,text)
 ROUTINE omd._frequency_holds_until(integer,text)
 ROUTINE omd._give_up_batch_instances(integer)
 ROUTINE omd._give_up_module_instances(integer)
@@ -208,7 +209,6 @@ ROUTINE omd.awaited_tables() |  | omd_runner | EXECUTE
 ROUTINE omd.base_tables(text)
 ROUTINE omd.base_tables_of_module(integer)
 ROUTINE omd.batch_abort(bigint,text) |  | omd_runner | EXECUTE
-ROUTINE omd.batch_active_instance_control(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.batch_failure(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.batch_members(text) |  | omd_reader | EXECUTE
 ROUTINE omd.batch_skip(bigint,text) |  | omd_runner | EXECUTE
@@ -228,6 +228,7 @@ ROUTINE omd.block_view(text) |  | omd_runner | EXECUTE
 ROUTINE omd.build_rollback_sql(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.clear_failures(integer)
 ROUTINE omd.close_source(text,interval)
+ROUTINE omd.comment_parts(text) |  | omd_reader | EXECUTE
 ROUTINE omd.confirm_rollback(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.confirm_server(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.count_failure(integer,bigint,text,text)
@@ -319,7 +320,6 @@ ROUTINE omd.mask_text(text,text[])
 ROUTINE omd.may_lose_rows(oid) |  | omd_admin | EXECUTE
 ROUTINE omd.may_lose_rows(oid) |  | omd_runner | EXECUTE
 ROUTINE omd.module_abort(bigint,text) |  | omd_runner | EXECUTE
-ROUTINE omd.module_active_instance_control(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.module_definition(text) |  | omd_reader | EXECUTE
 ROUTINE omd.module_failure(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.module_skip(bigint,text) |  | omd_runner | EXECUTE
@@ -864,7 +864,6 @@ ROUTINE omd_dispatch._claim_routine(text,text,boolean)
 ROUTINE omd_dispatch._claimable_lanes(text,timestamp with time zone,jsonb,boolean,text[])
 ROUTINE omd_dispatch._class_of_error(text)
 ROUTINE omd_dispatch._comment_task_tables(text)
-ROUTINE omd_dispatch._complete_and_claim(text,jsonb,integer,boolean,jsonb,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._copy_tasks(text,boolean,bigint)
 ROUTINE omd_dispatch._create_new_task(text,text,jsonb,jsonb,timestamp with time zone,integer,text)
 ROUTINE omd_dispatch._create_one_sql(text)
@@ -1009,6 +1008,7 @@ ROUTINE omd_dispatch.cancel_tasks(jsonb,timestamp with time zone,integer,bigint,
 ROUTINE omd_dispatch.cancel_tasks(jsonb,timestamp with time zone,integer,bigint,boolean,bigint,bigint,bigint,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch.claim_tasks(text,integer) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch.compare_models(text) |  | omd_reader | EXECUTE
+ROUTINE omd_dispatch.complete_and_claim(text,jsonb,integer,boolean,jsonb,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch.complete_tasks(text,jsonb,bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch.count_tasks(jsonb,timestamp with time zone) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.create_task(text,text,jsonb,jsonb,timestamp with time zone,integer,text,bigint,boolean) |  | omd_admin | EXECUTE
@@ -1046,7 +1046,7 @@ ROUTINE omd_dispatch.reschedule_tasks(jsonb,timestamp with time zone,integer,big
 ROUTINE omd_dispatch.resume(bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.revive_task(bigint,timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.revive_tasks(jsonb,timestamp with time zone,integer,bigint,bigint,bigint,bigint,boolean) |  | omd_admin | EXECUTE
-ROUTINE omd_dispatch.search_index(text,jsonb) |  | omd_reader | EXECUTE
+ROUTINE omd_dispatch.search_index(text,jsonb)
 ROUTINE omd_dispatch.search_tasks(text,jsonb,text[],text[],integer,bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.set_custom(text,text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.set_external_name(text,text,text,text) |  | omd_admin | EXECUTE
@@ -1054,7 +1054,6 @@ ROUTINE omd_dispatch.set_migration_status(text,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.set_work(boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.suspend(text,text[],jsonb,text,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.suspended_modules() |  | omd_reader | EXECUTE
-ROUTINE omd_dispatch.task_state(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.task_text(bigint)
 ROUTINE omd_dispatch.tasks_unfit(text,text[],boolean)
 ROUTINE omd_event._assertions(jsonb)
@@ -1521,7 +1520,6 @@ ROUTINE omd_lineage._raise_referenced(regclass,text,text,text) |  | omd_runner |
 ROUTINE omd_lineage._read_positions(integer)
 ROUTINE omd_lineage._readers(integer,omd_lineage.row_position,omd_lineage.row_position)
 ROUTINE omd_lineage._reads_wholly(integer) |  | omd_reader | EXECUTE
-ROUTINE omd_lineage._ready_near(text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._ready_of(integer[]) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage._recalled_topics(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._recompute_transform(text,text,text,text[],text,bigint,text) |  | omd_runner | EXECUTE
@@ -1612,18 +1610,21 @@ ROUTINE omd_lineage.declare_missing() |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.end_run(bigint,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.erase_replaced(text,jsonb,jsonb,boolean)
 ROUTINE omd_lineage.fail_step(bigint,text,text) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage.forget_attempts(integer,text)
 ROUTINE omd_lineage.hear_undo(text,timestamp with time zone,bigint)
 ROUTINE omd_lineage.id_in_block(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.in_block(timestamp with time zone,bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.merges_rows(integer) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.note_error(text,text,text) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage.note_rows()
+ROUTINE omd_lineage.note_rows() |  | omd_admin | EXECUTE
+ROUTINE omd_lineage.note_rows() |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.plan(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.plan(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.probe_sources(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.put_back_rows(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.put_back_rows(bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.readers_of(bigint) |  | omd_reader | EXECUTE
+ROUTINE omd_lineage.ready_near(text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.recall_effects(bigint[],boolean,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.recall_follows(bigint[],bigint[])
 ROUTINE omd_lineage.recall_locks(bigint[])
@@ -1631,7 +1632,6 @@ ROUTINE omd_lineage.register_topic(text,text[],text,text[],text,interval,interva
 ROUTINE omd_lineage.release(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.remove_topic(text,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.restate(text,timestamp with time zone,timestamp with time zone,boolean,text,bigint,bigint,text,boolean) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage.retry(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.set_block(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.set_block(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.set_offset(text,timestamp with time zone,bigint) |  | omd_admin | EXECUTE
@@ -1806,6 +1806,7 @@ SCHEMA omd_lineage |  | omd_data_reader | USAGE
 SCHEMA omd_lineage |  | omd_reader | USAGE
 SCHEMA omd_provenance |  | omd_data_reader | USAGE
 SCHEMA omd_provenance |  | omd_reader | USAGE
+SCHEMA omd_report |  | omd_data_reader | USAGE
 SCHEMA omd_report |  | omd_reader | USAGE
 SCHEMA omd_web |  | omd_reader | USAGE
 SEQUENCE omd.batch_batch_id_seq
@@ -1955,6 +1956,7 @@ TABLE omd.read_bound |  | omd_reader | SELECT
 TABLE omd.reason |  | omd_reader | SELECT
 TABLE omd.return_work |  | omd_reader | SELECT
 TABLE omd.rollback_template |  | omd_reader | SELECT
+TABLE omd.room_retry |  | omd_reader | SELECT
 TABLE omd.room_rollback |  | omd_reader | SELECT
 TABLE omd.run_input |  | omd_reader | SELECT
 TABLE omd.sequence_bound |  | omd_reader | SELECT
@@ -2043,7 +2045,6 @@ TABLE omd_delivery.model_constraint |  | omd_reader | SELECT
 TABLE omd_delivery.model_version |  | omd_reader | SELECT
 TABLE omd_delivery.open_queue |  | omd_reader | SELECT
 TABLE omd_delivery.problem_list |  | omd_reader | SELECT
-TABLE omd_delivery.quarantine |  | omd_data_reader | SELECT
 TABLE omd_delivery.relationship |  | omd_reader | SELECT
 TABLE omd_delivery.relationship_column |  | omd_reader | SELECT
 TABLE omd_delivery.removal |  | omd_reader | SELECT
@@ -2282,6 +2283,7 @@ TABLE omd_report.delivery_log |  | omd_reader | SELECT
 TABLE omd_report.delivery_marks |  | omd_reader | SELECT
 TABLE omd_report.delivery_metrics |  | omd_reader | SELECT
 TABLE omd_report.delivery_models |  | omd_reader | SELECT
+TABLE omd_report.delivery_quarantine |  | omd_data_reader | SELECT
 TABLE omd_report.delivery_queue |  | omd_reader | SELECT
 TABLE omd_report.delivery_state |  | omd_reader | SELECT
 TABLE omd_report.delivery_tenants |  | omd_reader | SELECT
@@ -2319,6 +2321,7 @@ TABLE omd_report.lineage_errors |  | omd_reader | SELECT
 TABLE omd_report.lineage_gaps |  | omd_reader | SELECT
 TABLE omd_report.lineage_graph |  | omd_reader | SELECT
 TABLE omd_report.lineage_lag |  | omd_reader | SELECT
+TABLE omd_report.lineage_ready |  | omd_reader | SELECT
 TABLE omd_report.lineage_throughput |  | omd_reader | SELECT
 TABLE omd_report.lineage_topics |  | omd_reader | SELECT
 TABLE omd_report.metric_list |  | omd_reader | SELECT
@@ -2339,6 +2342,7 @@ TABLE omd_report.ready_work |  | omd_reader | SELECT
 TABLE omd_report.recall_items |  | omd_reader | SELECT
 TABLE omd_report.recall_returns |  | omd_reader | SELECT
 TABLE omd_report.recalls |  | omd_reader | SELECT
+TABLE omd_report.routine_list |  | omd_reader | SELECT
 TABLE omd_report.run_inputs |  | omd_reader | SELECT
 TABLE omd_report.server |  | omd_reader | SELECT
 TABLE omd_report.server_changes |  | omd_reader | SELECT

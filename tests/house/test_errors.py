@@ -64,7 +64,7 @@ def misnamed(catalog: Catalog) -> Iterator[tuple[str, str]]:
         raised, named = catalog.raised(routine.name), said(catalog, routine)
         for code in sorted(named - raised):
             yield routine.name, f"{code} is named in the COMMENT, and never raised"
-        if routine.is_public:
+        if routine.is_called:
             for code in sorted(raised - named):
                 yield routine.name, f"{code} is raised, and not named in the COMMENT"
 
@@ -108,7 +108,7 @@ def state(conn: Connection) -> dict[str, Any]:
 
 
 def test_no_routine_takes_null_for_what_it_needs(conn: Connection, catalog: Catalog) -> None:
-    """Every public routine is called with every argument NULL."""
+    """Every routine that somebody calls from outside is called with every argument NULL."""
     conn.execute("CALL omd.register_batch('b', 'Adhoc')")
     conn.execute("CALL omd.register_module('m', 'HSTG', 'public.t')")
     conn.execute("CALL omd.begin_module('m')")
@@ -116,7 +116,8 @@ def test_no_routine_takes_null_for_what_it_needs(conn: Connection, catalog: Cata
     conn.execute("UPDATE omd.maintenance SET begun_datetime = 'infinity'")
     before = state(conn)
     answered, wrong = set(), []
-    public = [r for r in catalog if r.is_public and r.arguments and not r.is_trigger]
+    public = [r for r in catalog if r.is_called and r.arguments and not r.is_trigger]
+    public.remove(catalog.routines["omd.raise_error"])  # it raises what it is told to
     assert len(public) > 50
     for routine in public:
         call = sql.SQL("CALL {}({})" if routine.kind == "p" else "SELECT * FROM {}({})").format(

@@ -204,7 +204,7 @@ def test_a_record_of_bad_format_is_shown_as_it_was_staged(
     path = tmp_path / "orders.csv"
     path.write_text(f"nbr,customer,amount\n10,1,5\n{record}\n")
     receipt = desk.deliver(1, entities={"orders": str(path)})
-    (shown,) = desk.rows("SELECT * FROM omd_delivery.quarantine")
+    (shown,) = desk.rows("SELECT * FROM omd_report.delivery_quarantine")
     assert (shown["constraint_codes"], shown["raw"]) == (["orders.row_format"], raw), receipt
 
 
@@ -226,7 +226,9 @@ def test_a_rejection_is_a_receipt_and_shows_samples_as_they_were_staged(desk: De
     assert (receipt.delivery_status, receipt.verdict) == ("REFUSED", "REJECTED")
     reasons = {r["constraint"]: r["violations"] for r in receipt.document["reasons"]}
     assert reasons == {"orders.nbr.datatype": 1, "orders.primary_key": 3}
-    shown = desk.rows("SELECT * FROM omd_delivery.quarantine ORDER BY raw->>'nbr', raw->>'amount'")
+    shown = desk.rows(
+        "SELECT * FROM omd_report.delivery_quarantine ORDER BY raw->>'nbr', raw->>'amount'"
+    )
     assert [(r["record_key"], r["raw"]["nbr"], r["is_skipped"]) for r in shown] == [
         ({"nbr": 13}, "13", True),
         (None, "x\ufffd", True),
@@ -244,7 +246,7 @@ def test_a_rejection_is_a_receipt_and_shows_samples_as_they_were_staged(desk: De
     assert receipt.verdict == "ACCEPTED WITH FINDINGS"
     assert [row[:2] for row in desk.current("orders")] == [(10, 1), (11, None), (12, None)]
     shown = desk.rows(
-        "SELECT * FROM omd_delivery.quarantine WHERE delivery_id = %s ORDER BY raw->>'nbr'",
+        "SELECT * FROM omd_report.delivery_quarantine WHERE delivery_id = %s ORDER BY raw->>'nbr'",
         receipt.delivery_id,
     )
     assert [(r["record_key"], r["constraint_codes"], r["raw"]["customer"]) for r in shown] == [

@@ -377,6 +377,18 @@ FROM (
         'a definition: names of objects, or the code of who registered it'
     ),
     (
+        'omd.room_retry',
+        '{module_kind_code}',
+        'NEVER_PERSONAL',
+        'a code of OMD, or of who registered the object'
+    ),
+    (
+        'omd.room_retry',
+        '{routine}',
+        'NEVER_PERSONAL',
+        'a definition: names of objects, or the code of who registered it'
+    ),
+    (
         'omd.room_rollback',
         '{module_kind_code}',
         'NEVER_PERSONAL',

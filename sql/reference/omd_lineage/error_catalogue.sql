@@ -92,7 +92,7 @@ VALUES
 (
     -- The topic does not allow the call: it is a source, has another engine, or is needed.
     'OM208', 'WrongTopicState', 'topic "{topic}": {problem}',
-    'SELECT * FROM omd_lineage.ready_list WHERE topic = {topic_literal};'
+    'SELECT * FROM omd_report.lineage_ready WHERE topic = {topic_literal};'
 ),
 (
     -- A view of a STEP does not read its base table by blocks, or reads one that was renamed.

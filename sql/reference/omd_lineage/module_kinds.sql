@@ -6,3 +6,7 @@ ON CONFLICT (module_kind_code) DO UPDATE SET
     begin_routine = excluded.begin_routine,
     end_routine = excluded.end_routine,
     keeps_settings = excluded.keeps_settings;
+
+INSERT INTO omd.room_retry (module_kind_code, routine)
+VALUES ('TOPIC', 'omd_lineage.forget_attempts')
+ON CONFLICT (module_kind_code) DO UPDATE SET routine = excluded.routine;

@@ -195,7 +195,7 @@ CROSS JOIN
 WHERE a.layer_code = 'LVL';
 
 COMMENT ON VIEW omd_delivery.delivery_work IS
-'What the deliveries of each agreement of the layer LVL have to do.';
+'For rooms: What the deliveries of each agreement of the layer LVL have to do.';
 COMMENT ON COLUMN omd_delivery.delivery_work.agreement_code IS 'The agreement.';
 COMMENT ON COLUMN omd_delivery.delivery_work.batch_code IS 'The Batch as which they run.';
 COMMENT ON COLUMN omd_delivery.delivery_work.state IS

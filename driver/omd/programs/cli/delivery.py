@@ -865,12 +865,12 @@ def quarantine(
 
     It needs the role omd_data_reader, since these rows are data.
     """
-    from omd.rooms.delivery.rows import QuarantineRow
+    from omd.rooms.delivery.rows import DeliveryQuarantineRow
 
     with _open(dsn) as room:
         newest = room.delivery_receipt(delivery_id)["attempt"]
         samples = room.report(
-            QuarantineRow,
+            DeliveryQuarantineRow,
             delivery_id=delivery_id,
             attempt=newest if attempt is None else attempt,
             entity_code=entity_code,

@@ -170,13 +170,13 @@ _add_view(
 def show_task(task_id: int, dsn: str, output: str) -> None:
     """Show all that is known about TASK, and what it waits for."""
     with _open(dsn) as room:
-        pairs = row_dict(room.task_state(task_id))
-        reason = room.explain_task(task_id)
-    pairs |= {"reason": reason.reason, "detail": reason.detail}
+        pairs = row_dict(room.explain_task(task_id))
+    pairs = {"task_id": task_id} | pairs
+    pairs |= {name: pairs.pop(name) for name in ("reason", "detail")}  # they stand last
     if output == "json":
         show_document(pairs)
         return
-    if reason.reason == reason.status:  # what it says stands above
+    if pairs["reason"] == pairs["status"]:  # what it says stands above
         del pairs["reason"], pairs["detail"]
     show_pairs(pairs)
 

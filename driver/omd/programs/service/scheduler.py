@@ -39,7 +39,7 @@ from omd.rooms.lineage.step import StepOutcome, step_in_database
 _REST = 4
 _PATIENCE = timedelta(minutes=1)  # so long a step waits for a database that restarts
 _NEAR = Routine(
-    "omd_lineage._ready_near",
+    "omd_lineage.ready_near",
     {"p_topics": "text[]"},
     required=1,
     repeat=Repeat(),

@@ -152,7 +152,7 @@ class _Story(Story):
                     "SELECT DISTINCT ON (q.constraint_codes) q.constraint_codes,"
                     " concat_ws(' ', q.raw ->> 'carrier', q.raw ->> 'flight',"
                     " q.raw ->> 'time_hour', q.raw ->> 'day') AS row"
-                    " FROM omd_delivery.quarantine AS q WHERE q.delivery_id = %s"
+                    " FROM omd_report.delivery_quarantine AS q WHERE q.delivery_id = %s"
                     " ORDER BY q.constraint_codes, q.record_key::text",
                     [receipt.delivery_id],
                 )
