@@ -112,7 +112,7 @@ def test_an_end_whose_answer_is_lost_is_done(
 ) -> None:
     begun = wired.calls.omd.begin_module("m_alone")
     wire.swallow_answer_to = close.encode()
-    getattr(wired, close)(begun.module_instance_id)
+    getattr(wired.calls.omd, close)(begun.module_instance_id)
     assert wire.swallow_answer_to is None  # it did happen
     assert module_row(begun.module_instance_id)["execution_status_code"] == close[7].upper()
 

@@ -97,7 +97,7 @@ def _given(node: Node, control: Control) -> dict[str, Any]:
         for name, parameter in inspect.signature(
             control.calls.omd.register_module
         ).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
+        if parameter.default is not parameter.empty
     }
     meta: Mapping[str, Any] = node.meta
     given = {key.removeprefix("omd_"): value for key, value in meta.items() if _is_ours(key)}

@@ -110,7 +110,7 @@ def _arguments(procedure: Callable[..., Any], node: _Node | None) -> dict[str, A
     takes = {
         name
         for name, parameter in inspect.signature(procedure).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
+        if parameter.default is not parameter.empty
     }
     others = _OTHERS if procedure.__name__.startswith("register") else set()
     return {

@@ -54,7 +54,7 @@ _CODES = {"tenant": "tenant_code", "interface": "interface_code", "layer": "laye
 _AGREEMENT = {
     name
     for name, parameter in inspect.signature(DeliveryCalls.register_agreement).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY
+    if parameter.default is not parameter.empty
 } - {*_CODES.values()} | {*_CODES}
 
 
