@@ -380,6 +380,11 @@ def _routine(was: Document, now: Document) -> Iterator[str]:
         yield f"it was a {was['kind']} and is a {now['kind']}"
     if was["kind"] == "procedure":  # CALL has a place for each parameter, also for answers
         yield from _listed(was["parameters"], now["parameters"], "parameter")
+        # PL/pgSQL refuses a CALL that leaves out an answer, also one with a default (42601).
+        known = {p["name"] for p in was["parameters"]}
+        for new in now["parameters"]:
+            if new["name"] not in known and new["mode"] in ("out", "inout"):
+                yield f"the new parameter {new['name']} is an answer, which no CALL may leave out"
         return
     for about, modes in (("parameter", ("in", "inout", "variadic")), ("answer", ("out", "table"))):
         yield from _listed(
