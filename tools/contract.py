@@ -25,6 +25,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from omd.rooms.control.outcome import FACTS, Outcome
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -295,7 +297,8 @@ def _described(value: Any) -> dict[str, Any]:
         code = getattr(value, "sqlstate", None)
         bases = [b.__name__ for b in value.__mro__[1:] if b.__module__.startswith("omd")]
         return {"kind": "error", "bases": bases, **({"sqlstate": code} if code else {})}
-    return {"kind": "class", "members": dict(_members(value))}
+    facts = {"facts": {k: list(v) for k, v in FACTS.items()}} if value is Outcome else {}
+    return {"kind": "class", "members": dict(_members(value)), **facts}
 
 
 def _members(value: type) -> Iterator[tuple[str, Any]]:
@@ -471,6 +474,9 @@ def _python(was: Document, now: Document) -> Iterator[str]:
     for name, value in was.get("values", {}).items():
         if now["values"].get(name) != value:
             yield f"{name} was {value!r} and is {now['values'].get(name)!r}"
+    for kind, keys in was.get("facts", {}).items():
+        present = now.get("facts", {}).get(kind, ())
+        yield from (f"the fact {key} of {kind} is gone" for key in keys if key not in present)
     for name, member in was.get("members", {}).items():
         if name not in now["members"]:
             yield f"{name} is gone"

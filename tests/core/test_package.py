@@ -25,10 +25,10 @@ def test_every_public_name_is_there():
 # What users import from the packages; the names of `omd` are those of its __all__.
 PUBLIC = {
     "omd": (
-        "Batch BatchAborted BatchSkipped ConnectionFailed Control Decision DecisionOutcome Delivery"
+        "Batch BatchAborted BatchSkipped ConnectionFailed Control Decision Delivery"
         " Dispatch ExecutionStatus Facts Lake LeaseLost Lineage ModuleAborted ModuleRun"
         " ModuleSkipped NextRunIndicator NotInstalled NotStarted OmdError Outcome"
-        " ProcessingIndicator Receipt StepOutcome StepResult StepRun Terminated __version__"
+        " ProcessingIndicator StepResult StepRun Terminated __version__"
         " connect errors"
     ),
     "omd.dispatch": "Task",

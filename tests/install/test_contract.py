@@ -83,6 +83,7 @@ CONTRACT = {
         },
         "omd.Control": {"kind": "class", "members": {"close": {"kind": "attribute"}}},
         "omd.Status": {"kind": "enum", "values": {"FAILED": "F"}},
+        "omd.Outcome": {"kind": "class", "members": {}, "facts": {"TOPIC": ["rows", "start"]}},
         "omd.UnknownBatch": {"kind": "error", "bases": ["OmdError"], "sqlstate": "OM001"},
     },
     "events": {"RUN_BEGAN": {"subject_type": "MODULE"}},
@@ -199,6 +200,10 @@ BREAKS = {
         "it returned Control",
     ),
     "a member goes": (changed("python", "omd.Control", "members", "close"), "close is gone"),
+    "a fact of an outcome goes": (
+        changed("python", "omd.Outcome", "facts", "TOPIC", to=["rows"]),
+        "the fact start of TOPIC is gone",
+    ),
     "a value of an enumeration": (changed("python", "omd.Status", "values", to={}), "FAILED was"),
     "a class has another base": (changed("python", "omd.UnknownBatch", "bases", to=[]), "OmdError"),
     "a class has another code": (

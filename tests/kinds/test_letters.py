@@ -18,6 +18,7 @@ import omd
 from omd.doors.task import Task
 from omd.programs.worker import topic as topics
 from omd.programs.worker import work
+from omd.rooms.control.codes import ENDS
 
 if TYPE_CHECKING:
     import subprocess
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     Omd = Callable[..., subprocess.CompletedProcess[str]]
 
-ENDS = {"S": 0, "F": 1, "C": 3, "A": 4}
 KINDS = {"made": "SQL", "job": "JOB", "app.dst": "TOPIC", "s": "STAGE", "facts.shop": "FACTS"}
 FIRST = 1000  # rows of a topic come in pairs after this one
 
@@ -127,6 +127,7 @@ def by_run_module(platform: Platform, code: str) -> str:
 
 def by_perform(control: omd.Control, code: str) -> str:
     outcome = control.perform(code)
+    assert (outcome.kind, outcome.code) == (KINDS[code], code)
     return str(outcome.status)
 
 
@@ -150,7 +151,7 @@ def task_of(control: omd.Control, family: str, task_type: str, criteria: Any) ->
 
 def by_the_command_line(omd_here: Omd, dsn: str, *command: str) -> str:
     done = omd_here(*command, dsn=dsn)
-    letters = {exit_code: letter for letter, exit_code in ENDS.items()}
+    letters = {exit_code: letter for letter, (exit_code, _) in ENDS.items()}
     return letters[done.returncode]
 
 
@@ -200,7 +201,7 @@ def test_everybody_says_the_same_letter_of_a_step(
 
     said = {}
     for who, ask in {
-        "the routine": lambda: by_the_routine_of_the_kind(platform, "app.dst"),
+        "the door": lambda: str(control.lineage.step("app.dst").status),
         "a worker": worker,
         "the command": lambda: by_the_command_line(omd_here, dsn, "lineage", "step", "app.dst"),
     }.items():
@@ -220,7 +221,7 @@ def test_everybody_says_the_same_letter_of_a_batch(
         platform.call("omd.begin_batch", batch_code="nights")
     assert platform.go_batch("nights")["execution_status_code"] == letter
     outcome = control.perform_batch("nights")
-    assert str(outcome.status) == letter
+    assert (outcome.kind, str(outcome.status)) == ("BATCH", letter)
     assert by_the_command_line(omd_here, dsn, "run", "batch", "nights") == letter
 
 
@@ -231,5 +232,19 @@ def test_a_batch_that_is_skipped_says_so_everywhere(
     platform.call("omd.register_batch", batch_code="nights", inactive_indicator="Y")
     assert platform.go_batch("nights")["execution_status_code"] == "C"
     outcome = control.perform_batch("nights")
-    assert str(outcome.status) == "C"
+    assert (str(outcome.status), outcome.reason) == ("C", "INACTIVE")
     assert by_the_command_line(omd_here, dsn, "run", "batch", "nights") == "C"
+
+
+def test_the_facts_are_those_of_the_kind(platform: Platform, control: omd.Control) -> None:
+    platform.come(1, 2, 3)
+    platform.queue(1, item=[("N", 1, 10), ("N", 2, 20)])
+    platform.conn.execute("INSERT INTO app.a VALUES (1, 1, 'x')")
+    topic = control.perform("app.dst").facts
+    assert topic["rows"] == 2
+    assert topic["end"] == (datetime(2020, 1, 1, 0, 0, 2, tzinfo=topic["end"][0].tzinfo), 2)
+    loaded = control.perform("facts.shop").facts["rows"]
+    assert loaded["inserted"] == 2
+    stage = control.perform("s").facts
+    assert (stage["engine"], stage["rows_input"], stage["rows_output"]) == ("POSTGRES", 1, 1)
+    assert control.perform("made").facts == {}

@@ -5,8 +5,9 @@ The database performs what it can, and says what needs a worker; that is perform
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from omd._core.engines import SPARK
 from omd._core.errors import CallerError, ConnectionFailed, one_line
 from omd._core.functions import function_named
 from omd.doors import arrivals
+from omd.doors.outcomes import with_facts
 from omd.doors.rooms import Doors
 from omd.rooms.control.blocks import Blocks
 from omd.rooms.control.calls import ControlCalls
@@ -24,16 +26,14 @@ from omd.rooms.control.death import await_turn, who_runs
 from omd.rooms.control.errors import (
     BatchSkipped,
     MembersFailed,
-    ModuleSkipped,
     NeedsWorker,
     NotStarted,
 )
-from omd.rooms.control.rows import BatchListRow
+from omd.rooms.control.outcome import Outcome
+from omd.rooms.control.rows import BatchExecutionLogRow, BatchListRow
 from omd.rooms.decision.rows import DecisionStageListRow
-from omd.rooms.delivery.own_errors import DeliverySkipped, DeliveryWaits
 from omd.rooms.delivery.rows import ArrivalLocationsRow, DeliveryStateRow
 from omd.rooms.facts.rows import FactsExportsRow
-from omd.rooms.lineage.codes import StepResult
 from omd.rooms.lineage.rows import LineageTopicsRow
 from omd.rooms.provenance.rows import RecallReturnsRow
 
@@ -44,43 +44,11 @@ if TYPE_CHECKING:
 
     from omd.rooms.control.rows import BatchMembersRow, ModuleDefinitionRow
     from omd.rooms.control.run import Batch
-    from omd.rooms.delivery.run import Receipt
 
 _WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
-_OF_STEP = {
-    StepResult.DONE: ExecutionStatus.SUCCEEDED,
-    StepResult.NOJOBS: ExecutionStatus.CANCELLED,
-    StepResult.SKIPPED: ExecutionStatus.CANCELLED,
-    StepResult.MUTEX: ExecutionStatus.ABORTED,
-    StepResult.ABORTED: ExecutionStatus.ABORTED,
-}
+_REASON = re.compile(r"[A-Z][A-Z_]+")  # a code of omd.reason
 # A status that this client does not know is a failure.
 _NOT_FAILED = (ExecutionStatus.SUCCEEDED, ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED)
-
-
-@dataclass(frozen=True, slots=True)
-class Performed:
-    """What became of a Module or Batch that was performed.
-
-    Attributes:
-        code: its code.
-        instance_id: its instance, of several runs the last one; None where there is none.
-        status: S or F as the run; C where there was nothing to do or the run is skipped; A where
-            another works at it.
-        detail: why it is not S, in one line.
-        error: the exception of a run that failed in this process.
-    """
-
-    code: str
-    instance_id: int | None
-    status: ExecutionStatus
-    detail: str | None = None
-    error: BaseException | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether it ran to its end."""
-        return self.status is ExecutionStatus.SUCCEEDED
 
 
 class Performing(Blocks, Doors):
@@ -94,7 +62,7 @@ class Performing(Blocks, Doors):
         session: Callable[[], Any] | None = None,
         batch: Batch[Any] | int | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> Performed:
+    ) -> Outcome[Any]:
         """Run a Module, whatever its kind, and wait for its end.
 
         Args:
@@ -122,16 +90,21 @@ class Performing(Blocks, Doors):
                     execution_context=called(link, context),
                 )
                 performed("MODULE", ran.module_instance_id)
-            detail = ran.detail
+            status, detail = ran.execution_status_code, ran.detail
+            reason = detail if detail and _REASON.fullmatch(detail) else None
             if detail == "RUNNING":
                 detail = who_runs(self, module_code=code) or detail
-            return Performed(code, ran.module_instance_id, ran.execution_status_code, detail)
+            kind = self.module_definition(code).module_kind_code
+            done: Outcome[Any] = Outcome(kind, code, ran.module_instance_id, status, reason, detail)
+            return with_facts(self, done)
         except NeedsWorker:
             module = self.module_definition(code)
             work = _work_of(module)
             if work is None:
                 raise
-        return work(_Run(self, code, module.job, spark, session, batch, context))
+        return work(
+            _Run(self, code, module.module_kind_code, module.job, spark, session, batch, context)
+        )
 
     def _perform_without_sql(
         self,
@@ -140,14 +113,16 @@ class Performing(Blocks, Doors):
         session: Callable[[], Any] | None,
         batch: Batch[Any] | int | None,
         context: Mapping[str, Any] | None,
-    ) -> Performed:
+    ) -> Outcome[Any]:
         """Run a Module that the database does not perform; refuse any other."""
         module = self.module_definition(code)
         work = _work_of(module)
         if work is None or module.engine_code != SPARK:
             self.permitted.require_sql(f"Module {code}")
         assert work is not None  # noqa: S101 - it is refused above
-        return work(_Run(self, code, module.job, spark, session, batch, context))
+        return work(
+            _Run(self, code, module.module_kind_code, module.job, spark, session, batch, context)
+        )
 
     def perform_batch(
         self,
@@ -158,7 +133,7 @@ class Performing(Blocks, Doors):
         parent: Batch[Any] | None = None,
         force: bool = False,
         context: Mapping[str, Any] | None = None,
-    ) -> Performed:
+    ) -> Outcome[Any]:
         """Run a Batch with members of any kind, and wait for its end.
 
         The members run one after the other: Modules by sequence, then child Batches.
@@ -190,7 +165,8 @@ class Performing(Blocks, Doors):
                 status = ran.execution_status_code
                 aborted = status is ExecutionStatus.ABORTED
                 detail = who_runs(self, batch_code=code) if aborted else None
-                return Performed(code, ran.batch_instance_id, status, detail)
+                reason = self._reason_of(ran.batch_instance_id)
+                return Outcome("BATCH", code, ran.batch_instance_id, status, reason, detail)
             except NeedsWorker:
                 pass
         (row,) = self.report(BatchListRow, batch_code=code)
@@ -211,16 +187,22 @@ class Performing(Blocks, Doors):
             skipped = isinstance(error, BatchSkipped)
             status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
             detail = one_line(error) if block.reason == "RUNNING" else block.reason
-            return Performed(code, block.batch_instance_id, status, detail, error)
+            instance = block.batch_instance_id
+            return Outcome("BATCH", code, instance, status, block.reason, detail, error=error)
         except ConnectionFailed:
             raise
         except Exception as error:
             if not block._began:
                 raise
             detail = "; ".join(failed) if isinstance(error, MembersFailed) else one_line(error)
-            instance = block.batch_instance_id
-            return Performed(code, instance, ExecutionStatus.FAILED, detail, error)
-        return Performed(code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
+            instance, status = block.batch_instance_id, ExecutionStatus.FAILED
+            return Outcome("BATCH", code, instance, status, None, detail, error=error)
+        return Outcome("BATCH", code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
+
+    def _reason_of(self, batch_instance_id: int) -> str | None:
+        """Return why a Batch was skipped or aborted."""
+        [run] = self.report(BatchExecutionLogRow, batch_instance_id=batch_instance_id)
+        return run.reason_code
 
     def _perform_member(
         self,
@@ -256,6 +238,7 @@ class _Run:
 
     control: Performing
     code: str
+    kind: str
     job: str | None
     spark: SparkSession | None
     session: Callable[[], Any] | None
@@ -268,18 +251,15 @@ class _Run:
             return self.session()
         return self.spark
 
-    def made(self, status: ExecutionStatus, instance: int | None = None, *args: Any) -> Performed:
-        return Performed(self.code, instance, status, *args)
-
-    def nothing(self) -> Performed:
-        return self.made(ExecutionStatus.CANCELLED, None, "there is nothing to do")
+    def nothing(self, detail: str = "there is nothing to do") -> Outcome[Any]:
+        return Outcome(self.kind, self.code, None, ExecutionStatus.CANCELLED, None, detail)
 
     @property
     def agreement(self) -> str:
         return self.code.partition(".")[2]
 
 
-def _call_job(run: _Run) -> Performed:
+def _call_job(run: _Run) -> Outcome[Any]:
     """Call the function of a Module inside the Module."""
     job = function_named(run.job or "", run.control.permitted)
     options = {"spark": run.ready_session(), "context": run.context}
@@ -288,11 +268,10 @@ def _call_job(run: _Run) -> Performed:
         outcome = run.control.run(run.code, job, batch_instance_id=run.batch or 0, **options)
     else:
         outcome = run.batch.run(run.code, job, **options)
-    detail = outcome.reason if outcome.error is None else one_line(outcome.error)
-    return run.made(outcome.status, outcome.instance_id, detail, outcome.error)
+    return outcome
 
 
-def _step(run: _Run) -> Performed:
+def _step(run: _Run) -> Outcome[Any]:
     """Take steps of a topic on Spark: one, or in a Batch until no block is full."""
     lineage = run.control.lineage
     (row,) = run.control.report(LineageTopicsRow, module_code=run.code)
@@ -301,10 +280,9 @@ def _step(run: _Run) -> Performed:
         outcome = lineage.step(
             row.topic, spark=run.spark, session=run.session, batch=run.batch, context=run.context
         )
-        status = _OF_STEP.get(outcome.outcome, ExecutionStatus.FAILED)
-        if last is not None and status in (ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED):
+        if last is not None and outcome.status in ("C", "A"):
             return last  # what was there is done
-        last = run.made(status, outcome.module_instance_id, outcome.detail, outcome.error)
+        last = replace(outcome, code=run.code)
         if run.batch is None or not last.succeeded or not _is_full(run.control, row.topic):
             return last
 
@@ -313,15 +291,15 @@ def _is_full(control: Performing, topic: str) -> bool:
     return any(row.reason == "FULL" for row in control.lineage.ready_list(topic))
 
 
-def _run_stage(run: _Run) -> Performed:
+def _run_stage(run: _Run) -> Outcome[Any]:
     (row,) = run.control.report(DecisionStageListRow, module_code=run.code)
     outcome = run.control.decision.run(
         row.stage_code, engine=SPARK, spark=run.ready_session(), batch=run.batch
     )
-    return run.made(outcome.status, outcome.module_instance_id, outcome.detail, outcome.error)
+    return replace(outcome, code=run.code)
 
 
-def _export(run: _Run) -> Performed:
+def _export(run: _Run) -> Outcome[Any]:
     """Run the export that is due, or the oldest that was ordered and not published."""
     facts = run.control.facts
     delivery_id = facts.due_export(run.agreement)
@@ -336,28 +314,16 @@ def _export(run: _Run) -> Performed:
         if not exports:
             return run.nothing()
         delivery_id = exports[0].delivery_id
-    try:
-        facts.resume_export(
-            delivery_id,
-            spark=run.ready_session(),
-            batch_instance_id=_instance_of(run.batch),
-            context=run.context,
-        )
-        status, error = ExecutionStatus.SUCCEEDED, None
-    except NotStarted as refusal:
-        skipped = isinstance(refusal, ModuleSkipped)
-        status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
-        return run.made(status, refusal.instance_id, one_line(refusal), refusal)
-    except ConnectionFailed:
-        raise
-    except Exception as failure:  # noqa: BLE001 - the run has recorded it
-        status, error = ExecutionStatus.FAILED, failure
-    (export,) = facts.report(FactsExportsRow, delivery_id=delivery_id)
-    detail = None if error is None else one_line(error)
-    return run.made(status, export.module_instance_id, detail, error)
+    outcome = facts.resume_export(
+        delivery_id,
+        spark=run.ready_session(),
+        batch_instance_id=_instance_of(run.batch),
+        context=run.context,
+    )
+    return replace(outcome, code=run.code)
 
 
-def _deliver(run: _Run) -> Performed:
+def _deliver(run: _Run) -> Outcome[Any]:
     """Deliver what comes again after a recall, else the oldest folder that has arrived."""
     returns = run.control.report(RecallReturnsRow, module_kind_code="DELIVERY", code=run.agreement)
     if any(r.return_status in ("DUE", "RUNNING") for r in returns):
@@ -368,26 +334,15 @@ def _deliver(run: _Run) -> Performed:
         return _deliver_by_hand(run)
     return _delivered(
         run,
-        lambda: arrivals.perform(run.control, run.ready_session(), run.agreement, wait=_WAIT),
+        arrivals.perform(run.control, run.ready_session(), run.agreement, wait=_WAIT),
     )
 
 
-def _delivered(run: _Run, deliver: Callable[[], Receipt | None]) -> Performed:
-    """Deliver, and say what became of it."""
-    try:
-        receipt = deliver()
-    except (DeliveryWaits, NotStarted) as refusal:
-        skipped = isinstance(refusal, DeliverySkipped)
-        status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
-        return run.made(status, None, one_line(refusal), refusal)
-    except ConnectionFailed:
-        raise
-    except Exception as failure:  # noqa: BLE001 - the run has recorded it
-        return run.made(ExecutionStatus.FAILED, None, one_line(failure), failure)
-    return run.nothing() if receipt is None else run.made(ExecutionStatus.SUCCEEDED)
+def _delivered(run: _Run, outcome: Outcome[Any] | None) -> Outcome[Any]:
+    return run.nothing() if outcome is None else replace(outcome, code=run.code)
 
 
-def _redeliver(run: _Run) -> Performed | None:
+def _redeliver(run: _Run) -> Outcome[Any] | None:
     """Deliver again from its recorded files what a recall took back, where these are unchanged."""
     control = run.control
     taken = control.delivery.take_arrival(run.agreement)
@@ -405,10 +360,10 @@ def _redeliver(run: _Run) -> Performed | None:
     answer = control.provenance.redeliver(recall_id, delivery_id=taken.delivery_id, files=seen)
     if answer.outcome != "RUN":
         problem = "its files are gone or have changed: its tenant must deliver it"
-        return run.made(ExecutionStatus.CANCELLED, None, problem)
+        return run.nothing(problem)
     return _delivered(
         run,
-        lambda: control.delivery.deliver(
+        control.delivery.deliver(
             delivery_id=taken.delivery_id, entities=roots, spark=session, wait=_WAIT
         ),
     )
@@ -418,7 +373,7 @@ def _list_of(document: Any) -> list[Any]:
     return document if isinstance(document, list) else []
 
 
-def _deliver_by_hand(run: _Run) -> Performed:
+def _deliver_by_hand(run: _Run) -> Outcome[Any]:
     """Say what a delivery needs of which nobody knows where its data is."""
     deliveries = run.control.report(
         DeliveryStateRow, agreement_code=run.agreement, order_by=["delivery_id"], limit=1
@@ -431,7 +386,7 @@ def _deliver_by_hand(run: _Run) -> Performed:
     )
 
 
-_WORK: dict[str, Callable[[_Run], Performed]] = {
+_WORK: dict[str, Callable[[_Run], Outcome[Any]]] = {
     "TOPIC": _step,
     "STAGE": _run_stage,
     "EXPORT": _export,
@@ -439,7 +394,7 @@ _WORK: dict[str, Callable[[_Run], Performed]] = {
 }
 
 
-def _work_of(module: ModuleDefinitionRow) -> Callable[[_Run], Performed] | None:
+def _work_of(module: ModuleDefinitionRow) -> Callable[[_Run], Outcome[Any]] | None:
     """Return what a worker does for a Module; None: no worker performs it.
 
     A program has another kind in the database of a former version, so its job says that it is one.

@@ -117,14 +117,11 @@ class Loader:
                 _tell(f"{code}: {one_line(call.error) if call.error else 'it was not begun'}")
             elif answer.outcome not in ("NOTHING", "RUNNING"):
                 _tell(outcome_line(code, answer))
-            if answer is not None and answer.outcome == "PERSISTED":
+            if answer is not None and answer.execution_status_code == "S":
                 self._due[code] = None
-            if answer is None or answer.outcome not in _GOES_ON:
+            # After a failure an interface waits until somebody looks.
+            if answer is None or answer.execution_status_code not in ("S", "C", "A"):
                 self._open.discard(code)
-
-
-# After another outcome an interface waits until somebody looks.
-_GOES_ON = ("PERSISTED", "NOTHING", "RUNNING", "SKIPPED")
 
 
 def _load(code: str) -> Callable[[Link], LoadAnswer]:

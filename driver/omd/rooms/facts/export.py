@@ -7,43 +7,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
+from omd._core.errors import ConnectionFailed, one_line
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ProcessingIndicator
+from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
 from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.engine_block import EngineBlock
-from omd.rooms.control.errors import ModuleAborted, ModuleSkipped
+from omd.rooms.control.errors import ModuleAborted, ModuleSkipped, NotStarted
+from omd.rooms.control.outcome import Outcome, status_of
 from omd.rooms.facts.calls import FactsCalls
 from omd.rooms.facts.errors import ExportEnded
 from omd.rooms.facts.rows import FactsExportsRow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """What was exported.
-
-    Attributes:
-        delivery_id: the delivery.
-        manifest: the content of ``_manifest.json``.
-        rows: how many rows were written.
-    """
-
-    delivery_id: int
-    manifest: dict[str, Any]
-    rows: int
-
-    @classmethod
-    def of(cls, delivery_id: int, manifest: dict[str, Any]) -> Export:
-        """Return it, with the rows of all entities."""
-        return cls(delivery_id, manifest, sum(e["rows"] for e in manifest["entities"]))
 
 
 class Exports(Door, FactsCalls):
@@ -60,8 +41,10 @@ class Exports(Door, FactsCalls):
         options: Mapping[str, Any] | None = None,
         spark: SparkSession | None = None,
         lease: timedelta | EllipsisType | None = ...,
-    ) -> Export:
-        """Export facts as Parquet files, and return what was published.
+    ) -> Outcome[None]:
+        """Export facts as Parquet files; the facts of the outcome have what was published.
+
+        A failure is returned as data, and so is that another export of the agreement runs.
 
         Args:
             agreement_code: the EXPORT agreement.
@@ -76,8 +59,6 @@ class Exports(Door, FactsCalls):
 
         Raises:
             InvalidExport: an argument is refused, or nothing is persisted.
-            ModuleAborted: another export of the agreement runs.
-            LeaseLost: the run could not renew its lease.
         """
         if target.strip():
             engine = self.control.engines[SPARK]
@@ -99,7 +80,7 @@ class Exports(Door, FactsCalls):
         *,
         spark: SparkSession | None = None,
         lease: timedelta | EllipsisType | None = ...,
-    ) -> Export | None:
+    ) -> Outcome[None] | None:
         """Perform the export that is due under an agreement; return None when there is none.
 
         One that was begun and not ended goes on. Another one is created when the facts have changed
@@ -109,10 +90,6 @@ class Exports(Door, FactsCalls):
             agreement_code: the EXPORT agreement.
             spark: the session; by default that of the control, or the active one, or a new one.
             lease: a lease other than that of the control; None for none.
-
-        Raises:
-            ModuleAborted: a run of an export of the agreement is at work.
-            LeaseLost: the run could not renew its lease.
         """
         delivery_id = self.due_export(agreement_code)
         if delivery_id is None:
@@ -127,7 +104,7 @@ class Exports(Door, FactsCalls):
         lease: timedelta | EllipsisType | None = ...,
         batch_instance_id: int | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> Export:
+    ) -> Outcome[None]:
         """Run an export that was created, or whose run has failed, to its end.
 
         The rows are those of the first run. What was published is not written again.
@@ -140,9 +117,7 @@ class Exports(Door, FactsCalls):
             context: values to add to the execution context.
 
         Raises:
-            ExportEnded: it was cancelled.
-            ModuleAborted: a run of it, or of another export of the agreement, is at work.
-            LeaseLost: the run could not renew its lease.
+            ExportEnded: it was cancelled before.
         """
         run = ExportRun(
             self.control,
@@ -156,14 +131,21 @@ class Exports(Door, FactsCalls):
         try:
             with run:
                 run.work()
-        except ExportEnded:
+        except ConnectionFailed:
+            raise
+        except NotStarted as refusal:
+            skipped = refusal.verdict == "skipped"
+            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            return run.outcome(status, refusal)
+        except Exception as error:
             if run.attempt:
+                return run.outcome(status_of(error), error)
+            rows = self.report(FactsExportsRow, delivery_id=delivery_id)
+            if not isinstance(error, ExportEnded) or rows[0].manifest is None:
                 raise
-            (row,) = self.report(FactsExportsRow, delivery_id=delivery_id)
-            if row.manifest is None:
-                raise
-            return Export.of(delivery_id, row.manifest)
-        return Export.of(delivery_id, run.manifest)
+            run.manifest, run._code = rows[0].manifest, rows[0].agreement_code
+            run.module_instance_id = rows[0].module_instance_id or 0
+        return run.outcome(ExecutionStatus.SUCCEEDED)
 
 
 class ExportRun(EngineBlock):
@@ -203,6 +185,23 @@ class ExportRun(EngineBlock):
         """Raise when this run must write nothing more."""
         self.check()
         self.control.fence(self.module_instance_id)
+
+    def outcome(self, status: ExecutionStatus, error: Exception | None = None) -> Outcome[None]:
+        """Return what became of it."""
+        found: dict[str, Any] = {"delivery_id": self.delivery_id}
+        if status is ExecutionStatus.SUCCEEDED:
+            rows = sum(entity["rows"] for entity in self.manifest["entities"])
+            found |= {"manifest": self.manifest, "rows": rows}
+        return Outcome(
+            "EXPORT",
+            (self._code or "").removeprefix("export."),
+            self.module_instance_id or None,
+            status,
+            getattr(error, "reason", None),
+            None if error is None else one_line(error),
+            error=error,
+            facts=found,
+        )
 
     def __str__(self) -> str:
         return str(self.delivery_id)
