@@ -571,7 +571,7 @@ def _deliver(
         receipt = read_receipt(control.delivery, block.delivery_id)
     if is_decided(outcome):
         _show_receipt(receipt, output, page)
-    return _told(outcome)
+    return _end_of(outcome)
 
 
 def _are_small(folder: str) -> bool:
@@ -580,7 +580,7 @@ def _are_small(folder: str) -> bool:
     return Path(folder).is_dir() and sum(sizes) <= _SMALL
 
 
-def _told(outcome: Outcome[None]) -> int:
+def _end_of(outcome: Outcome[None]) -> int:
     """Say why a delivery has not come to its end; return the exit code."""
     if not is_decided(outcome):
         if outcome.error is not None:
@@ -770,7 +770,7 @@ def arrivals(
                 outcome = a.perform(control, spark, code, wait=timedelta(seconds=wait))
                 if outcome is None:
                     break
-                _told(outcome)
+                _end_of(outcome)
                 delivery_id = outcome.facts["delivery_id"]
                 delivery_status = outcome.facts["delivery_status"]
                 click.echo(f"Delivery {delivery_id} is {delivery_status}.", err=True)

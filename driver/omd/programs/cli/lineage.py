@@ -28,7 +28,7 @@ from omd.programs.terminal.text import short
 from omd.rooms.control.codes import exit_code
 from omd.rooms.lineage.calls import LineageCalls
 from omd.rooms.lineage.codes import StepResult
-from omd.rooms.lineage.step import told
+from omd.rooms.lineage.step import in_words
 
 if TYPE_CHECKING:
     from omd.doors.lineage import Lineage
@@ -358,7 +358,7 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
         engines = room.control.engines
         outcome = room.step(topic, session=lambda: engines[SPARK].session(master))
     if one_line:
-        click.echo(short(told(outcome)), err=True)
+        click.echo(short(in_words(outcome)), err=True)
     else:
         row: dict[str, Any] = {
             "topic": outcome.code,

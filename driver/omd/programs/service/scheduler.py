@@ -33,7 +33,7 @@ from omd.programs.terminal.text import short
 from omd.rooms.control.codes import ENDS
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.outcome import Outcome
-from omd.rooms.lineage.step import step_in_database, told
+from omd.rooms.lineage.step import step_in_database, in_words
 
 # After a read of the whole ready list the next one waits this many times as long as it took; after
 # a read of a few topics, the next such one waits once as long. Neither waits for the other.
@@ -247,7 +247,7 @@ def _answered(call: Call[Outcome[None]]) -> str | None:
     if call.answer is None:
         _tell(f"{call.name}: {one_line(call.error) if call.error else 'it was not begun'}")
         return None
-    _tell(told(call.answer))
+    _tell(in_words(call.answer))
     return str(call.answer.status)
 
 

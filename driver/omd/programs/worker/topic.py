@@ -12,7 +12,7 @@ from omd._core.engines import SPARK
 from omd.doors.lineage import Lineage
 from omd.rooms.control.connection import Connection
 from omd.rooms.lineage.calls import LineageCalls
-from omd.rooms.lineage.step import told
+from omd.rooms.lineage.step import in_words
 
 
 class Task(Protocol):
@@ -40,7 +40,7 @@ def run(task: Task) -> str:
         topic, session=lambda: task.control.engines[SPARK].session(task.master)
     )
     if outcome.status not in ("S", "C", "A"):
-        raise RuntimeError(told(outcome)) from outcome.error
+        raise RuntimeError(in_words(outcome)) from outcome.error
     return str(outcome.status)
 
 

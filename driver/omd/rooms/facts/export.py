@@ -188,10 +188,10 @@ class ExportRun(EngineBlock):
 
     def outcome(self, status: ExecutionStatus, error: Exception | None = None) -> Outcome[None]:
         """Return what became of it."""
-        found: dict[str, Any] = {"delivery_id": self.delivery_id}
+        facts: dict[str, Any] = {"delivery_id": self.delivery_id}
         if status is ExecutionStatus.SUCCEEDED:
             rows = sum(entity["rows"] for entity in self.manifest["entities"])
-            found |= {"manifest": self.manifest, "rows": rows}
+            facts |= {"manifest": self.manifest, "rows": rows}
         return Outcome(
             "EXPORT",
             (self._code or "").removeprefix("export."),
@@ -200,7 +200,7 @@ class ExportRun(EngineBlock):
             getattr(error, "reason", None),
             None if error is None else one_line(error),
             error=error,
-            facts=found,
+            facts=facts,
         )
 
     def __str__(self) -> str:

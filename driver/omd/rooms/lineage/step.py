@@ -181,7 +181,7 @@ def failed(topic: str, instance: int | None, error: Exception) -> Outcome[None]:
     return Outcome(KIND, topic, instance, status, reason, one_line(error), error=error)
 
 
-def told(outcome: Outcome[None]) -> str:
+def in_words(outcome: Outcome[None]) -> str:
     """Return the outcome of a step in one line, for people."""
     line = f"{outcome.code}: {outcome.reason or StepResult.DONE}"
     rows = outcome.facts.get("rows")
