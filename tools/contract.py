@@ -3,7 +3,9 @@
 `document` makes it from the catalog, the commands and the package; ``tools/generate.py`` writes it
 to ``docs/reference/api.json``. Each released one is kept in ``tests/install/released``, and
 `breaks` says what a later one has broken: within a major version nothing goes, is renamed or
-retyped, and what is new comes last and is optional.
+retyped, and what is new comes last and is optional. ``protocol`` is what an installed client calls
+beside the public routines. It is promised to nobody else, and compared all the same, since a client
+that is older than its database has to work.
 
     python tools/contract.py FORMER [PRESENT]     # prints each break; exit 1 when there is one
 """
@@ -49,27 +51,18 @@ MODULES = {
     "omd.integrations.dagster": "omd_definitions omd_pipes",
     "omd.lake": "catalog",
     "omd.spark": (
-        "HeldSnapshot OmdDataSource SnapshotGone UnsupportedType WriteResult execute_rollback read"
-        " register session snapshot stamp write"
+        "HeldSnapshot OmdDataSource WriteResult execute_rollback read register"
+        " session snapshot stamp write"
     ),
     "omd.web": "app",
 }
 
-# Public is what has no underscore and is granted to a role.
+# What is public, and what an installed client calls beside it.
 ROUTINES = """
-SELECT
-    n.nspname || '.' || p.proname AS name,
-    CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END AS kind,
-    p.oid
-FROM pg_proc AS p
-INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
-WHERE n.nspname ~ '^omd(_|$)'
-    AND p.proname !~ '^_'
-    AND EXISTS (
-        SELECT FROM aclexplode(p.proacl) AS a
-        WHERE a.privilege_type = 'EXECUTE' AND a.grantee <> p.proowner
-    )
-ORDER BY (n.nspname || '.' || p.proname) COLLATE "C"
+SELECT l.routine AS name, l.kind, l.is_public, l.routine_oid AS oid
+FROM omd_report.routine_list AS l
+WHERE l.is_public OR l.audience = 'DRIVER'
+ORDER BY l.routine COLLATE "C"
 """
 
 PARAMETERS = """
@@ -103,7 +96,9 @@ SELECT
 FROM pg_class AS c
 INNER JOIN pg_attribute AS a ON c.oid = a.attrelid AND a.attnum > 0 AND NOT a.attisdropped
 INNER JOIN pg_type AS t ON a.atttypid = t.oid
+CROSS JOIN LATERAL omd.comment_parts(obj_description(c.oid, 'pg_class')) AS w
 WHERE c.relnamespace = to_regnamespace('omd_report') AND c.relkind = 'v'
+    AND w.audience IN ('PERSON', 'PROGRAM')
 ORDER BY c.relname COLLATE "C", a.attnum
 """
 
@@ -141,9 +136,13 @@ def document(connection: psycopg.Connection[Row]) -> dict[str, Any]:
         columns.append(row)
     return {
         "version": __version__,
-        "routines": {
-            row["name"]: {"kind": row["kind"], "parameters": parameters[row["oid"]]}
-            for row in routines
+        **{
+            key: {
+                row["name"]: {"kind": row["kind"], "parameters": parameters[row["oid"]]}
+                for row in routines
+                if row["is_public"] is is_public
+            }
+            for key, is_public in (("routines", True), ("protocol", False))
         },
         "views": views,
         "errors": {row["sqlstate_code"]: row["error_name"] for row in connection.execute(ERRORS)},
@@ -361,6 +360,8 @@ def breaks(former: Document, present: Document) -> list[str]:
     found = [f"the key {key} is gone" for key in former if key not in present]
     for key, compare in _PARTS.items():
         was, now = former.get(key, {}), present.get(key, {})
+        if key == "protocol":  # what becomes public is kept
+            now = present.get("routines", {}) | now
         for name, about in was.items():
             if name not in now:
                 found.append(f"{key}: {name} is gone")
@@ -525,6 +526,7 @@ def _takes(narrow: str | None, wide: str | None) -> bool:
 
 _PARTS: dict[str, Callable[[Any, Any], Iterable[str]]] = {
     "routines": _routine,
+    "protocol": _routine,
     "views": _view,
     "errors": _same,
     "commands": _command,
@@ -552,7 +554,7 @@ def since(present: Document, former: Sequence[Document]) -> tuple[str, dict[str,
     found: dict[str, str] = {}
     versions = [*former, present]
     for contract in versions:
-        for name, routine in contract["routines"].items():
+        for name, routine in (contract["routines"] | contract.get("protocol", {})).items():
             found.setdefault(name, contract["version"])
             for parameter in routine["parameters"]:
                 found.setdefault(f"{name}.{parameter['name']}", contract["version"])

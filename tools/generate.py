@@ -4,9 +4,9 @@
     python tools/generate.py            # write the files
     python tools/generate.py --check    # exit 1 when the committed files differ
 
-It writes the calls, rows and errors of each room in Python (``driver/omd/rooms/<room>/calls.py``,
-``rows.py`` and ``errors.py``), the doors to the rooms and all their errors
-(``driver/omd/doors/rooms.py`` and ``errors.py``), the reference (``docs/reference``), and the files
+It writes the calls and rows of each room in Python (``driver/omd/rooms/<room>/calls.py`` and
+``rows.py``), the doors to the rooms (``driver/omd/doors/rooms.py``), the classes of errors
+(``driver/omd/_core/error_codes.py``), the reference (``docs/reference``), and the files
 for other tools that are made from the list of metrics (``share``), the rights of the release
 (``sql/rights/release.sql``, tools/rights.py), and the contract (``docs/reference/api.json``,
 tools/contract.py), and in the documents how OMD is installed (tools/spelling.py). The texts are the

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+import error_classes
 from omd import errors
 
 if TYPE_CHECKING:
@@ -33,27 +34,22 @@ GROUPS = {
 
 ROUTINES = r"""
 SELECT
-    n.nspname || '.' || p.proname AS name,
+    l.routine AS name,
     p.prokind::text AS kind,
     p.oid,
     p.prosecdef AS is_definer,
     p.proretset AS is_set,
     CASE WHEN p.prokind = 'f' THEN pg_get_function_result(p.oid) END AS result,
-    coalesce(obj_description(p.oid, 'pg_proc'), '') AS comment,
+    l.audience,
+    l.comment,
     ARRAY(
-        SELECT r.rolname::text
-        FROM pg_roles AS r
-        WHERE r.rolname = ANY (ARRAY['omd_runner', 'omd_admin', 'omd_reader'])
-            AND EXISTS (
-                SELECT FROM aclexplode(p.proacl) AS a
-                WHERE a.grantee = r.oid AND a.privilege_type = 'EXECUTE'
-            )
-        ORDER BY r.rolname COLLATE "C"
+        SELECT r.role FROM unnest(l.roles) AS r (role)
+        WHERE r.role = ANY (ARRAY['omd_runner', 'omd_admin', 'omd_reader'])
     ) AS roles
-FROM pg_proc AS p
-INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
-WHERE n.nspname ~ '^omd(_|$)'
-ORDER BY (n.nspname || '.' || p.proname) COLLATE "C"
+FROM omd_report.routine_list AS l
+INNER JOIN pg_proc AS p ON l.routine_oid = p.oid
+WHERE l.is_public
+ORDER BY l.routine COLLATE "C"
 """
 
 PARAMETERS = """
@@ -79,10 +75,11 @@ RELATIONS = """
 SELECT
     n.nspname || '.' || c.relname AS name,
     c.oid,
-    coalesce(obj_description(c.oid, 'pg_class'), '') AS comment
+    w.comment
 FROM pg_class AS c
 INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
-WHERE n.nspname ~ '^omd(_|$)' AND c.relkind = %s
+CROSS JOIN LATERAL omd.comment_parts(obj_description(c.oid, 'pg_class')) AS w
+WHERE n.nspname ~ '^omd(_|$)' AND c.relkind = %s AND w.audience IN ('PERSON', 'PROGRAM')
 ORDER BY (n.nspname || '.' || c.relname) COLLATE "C"
 """
 
@@ -181,22 +178,16 @@ ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C", array_position(%s, r.roln
 
 CALLS = """
 SELECT
-    r.rolname::text AS role,
+    r.role,
     n.nspname AS schema,
     array_agg(p.proname::text ORDER BY p.proname COLLATE "C") AS names
-FROM pg_proc AS p
+FROM omd_report.routine_list AS l
+INNER JOIN pg_proc AS p ON l.routine_oid = p.oid
 INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
-CROSS JOIN pg_roles AS r
-WHERE n.nspname ~ '^omd(_|$)'
-    AND r.rolname = ANY (%s)
-    AND p.proname !~ '^_'
-    AND coalesce(obj_description(p.oid, 'pg_proc'), '') NOT LIKE 'For rooms:%%'
-    AND EXISTS (
-        SELECT FROM aclexplode(p.proacl) AS a
-        WHERE a.grantee = r.oid AND a.privilege_type = 'EXECUTE'
-    )
-GROUP BY r.rolname, n.nspname
-ORDER BY array_position(%s, r.rolname::text), n.nspname COLLATE "C"
+CROSS JOIN LATERAL unnest(l.roles) AS r (role)
+WHERE r.role = ANY (%s) AND l.is_public
+GROUP BY r.role, n.nspname
+ORDER BY array_position(%s, r.role), n.nspname COLLATE "C"
 """
 
 MEMBERS = """
@@ -226,13 +217,17 @@ ORDER BY sqlstate_code COLLATE "C"
 # For each class of SQLSTATEs, its title, its meaning, and whether to call again.
 CLASSES = {
     "OM0": ("A caller's mistake", "Correct the call.", "No; correct the call"),
-    "OM1": ("A wrong state", "The call is right, but not now.", "No; begin a new run"),
+    "OM1": ("A wrong state", "The call is right, but not now.", "No; do what the way out says"),
     "OM2": (
         "Configuration",
         "Something must be registered or created first.",
         "Yes, when the hint is done; nothing has happened",
     ),
-    "OM9": ("Internal", "A broken invariant.", "No; it would fail again"),
+    "OM9": (
+        "The installation",
+        "It can't be made or used as it is, or an invariant is broken.",
+        "No; it would fail again",
+    ),
 }
 AGAIN = {
     "OM014": "Yes, in a transaction that is READ COMMITTED",
@@ -261,9 +256,8 @@ def pages(connection: Connection) -> dict[str, str]:
 
 
 def _routines(connection: Connection) -> Iterator[str]:
-    rows = connection.execute(ROUTINES).fetchall()
-    parameters = _by_oid(connection, PARAMETERS, rows)
-    public = [row for row in rows if _is_public(row)]
+    public = connection.execute(ROUTINES).fetchall()
+    parameters = _by_oid(connection, PARAMETERS, public)
     yield "# Routines\n"
     yield (
         "Call them with named arguments: `CALL omd.begin_module(p_module_code => 'm_x');`. A"
@@ -283,13 +277,10 @@ def _routines(connection: Connection) -> Iterator[str]:
         for row in members:
             yield from _routine(row, parameters[row["oid"]])
     yield (
-        "\nA routine whose name begins with an underscore is a step of these, and nobody needs to"
-        " call it; psql describes it: `\\df+ omd*._*`.\n"
+        "\n`omd_report.routine_list` has these, and all other routines: what only the driver calls,"
+        " what one room offers to another, and the steps of these, whose names begin with an"
+        " underscore. They may change at any time.\n"
     )
-
-
-def _is_public(row: Row) -> bool:
-    return "._" not in row["name"] and not row["comment"].startswith("For rooms:")
 
 
 def _grouped(rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
@@ -306,8 +297,12 @@ def _routine(row: Row, parameters: Sequence[Row]) -> Iterator[str]:
     outputs = [p for p in parameters if p["mode"] in "bot"]
     required = ", ".join(f"{p['name']} => …" for p in inputs if p["value"] is None)
     verb = "CALL" if row["kind"] == "p" else "SELECT * FROM" if row["is_set"] else "SELECT"
+    if row["result"] == "trigger":
+        verb = "EXECUTE FUNCTION"
     yield f"\n### {row['name']}\n"
     yield f"`{verb} {row['name']}({required});`\n"
+    if row["audience"] == "PROGRAM":
+        yield "For programs: a job, a worker, a supplier or a receiver, in any language.\n"
     yield _linked(row["comment"]) + "\n"
     yield from _table(
         ("parameter", "type", "default"),
@@ -409,12 +404,13 @@ def _tables(connection: Connection) -> Iterator[str]:
 
 
 def _views(connection: Connection) -> Iterator[str]:
-    rows = [r for r in connection.execute(RELATIONS, ["v"]) if _is_public(r)]
+    rows = connection.execute(RELATIONS, ["v"]).fetchall()
     columns = _by_oid(connection, COLUMNS, rows)
     yield "# Views\n"
     yield (
         "`omd_reader` may read all of them, and so may `omd_runner`, `omd_admin` and `pg_monitor`,"
-        " which are members of it.\n"
+        " which are members of it; but `omd_report.delivery_quarantine` holds business rows, and is"
+        " read by `omd_data_reader`.\n"
     )
     yield from _contents(rows)
     for row in rows:
@@ -450,65 +446,71 @@ def _events(connection: Connection) -> Iterator[str]:
 def _errors(connection: Connection) -> Iterator[str]:
     raised = defaultdict(list)
     for row in connection.execute(ROUTINES):
-        if _is_public(row):
-            for code in dict.fromkeys(re.findall(r"\bOM\d{3}\b", row["comment"])):
-                raised[code].append(row["name"])
-    rows = connection.execute(ERRORS).fetchall()
+        for code in dict.fromkeys(re.findall(r"\bOM\d{3}\b", row["comment"])):
+            raised[code].append(row["name"])
+    rows = {row["sqlstate_code"]: row for row in connection.execute(ERRORS)}
     yield "# Errors\n"
     yield (
-        "An error is for a mistake of the caller or a broken invariant; a business outcome"
-        " (proceed, abort, skip, roll back) is returned as data. Each error has an SQLSTATE of"
-        " class OM, a MESSAGE, a DETAIL that is a JSON object, and a HINT that names the next"
-        " command. Nothing of the call stays, but for what a procedure that commits has committed"
-        " before. `{key}` is a value of the DETAIL, `{key_literal}` the same as an SQL literal."
-        " The Python driver raises the class of the same name from `omd.errors`.\n"
+        "Search this page for the SQLSTATE that you have. Each has what it means, what may cause"
+        " it, the message, and the way out, which the HINT says with the values of the moment."
+        " `{key}` is a value of the DETAIL, which is a JSON object; `{key_literal}` is the same as"
+        " an SQL literal. After an error nothing of the call stays, but for what a procedure that"
+        " commits has committed before.\n"
     )
     yield from _table(
-        ("SQLSTATE", "name", "when"),
+        ("SQLSTATE", "what it means", "call again?"),
         (
-            (
-                f"[{row['sqlstate_code']}](#{_anchor(row['sqlstate_code'])})",
-                f"`{row['error_name']}`",
-                _first(_when(row["error_name"])),
-            )
-            for row in rows
+            (f"[{group}…](#{_anchor(f'{group}: {title}')})", f"{title}. {about}", again)
+            for group, (title, about, again) in CLASSES.items()
         ),
     )
     yield (
-        "\nAn error of another class is PostgreSQL's own. Of those 40001 (serialization failure),"
-        " 40P01 (deadlock) and a lost connection are worth another try: nothing has happened, but"
-        " after a lost connection look first whether the call was executed.\n"
+        "\nA business outcome (proceed, abort, skip, roll back) is no error: it is returned as"
+        " data. An SQLSTATE of another class is PostgreSQL's own. Of those 40001 (serialization"
+        " failure), 40P01 (deadlock) and a lost connection are worth another try: nothing has"
+        " happened, but after a lost connection (08007) look first whether the call was executed.\n"
     )
+    yield from _python_errors()
     group = None
-    for row in rows:
-        code, name = row["sqlstate_code"], row["error_name"]
-        if group != code[:3]:
-            group = code[:3]
-            title, about, _ = CLASSES[group]
+    for error in error_classes.listed():
+        row = rows[error.code]
+        if group != error.code[:3]:
+            group = error.code[:3]
+            title, about, again = CLASSES[group]
             yield f"\n## {group}: {title}\n"
-            yield f"{about} Python: `{_base(name)}`."
-        yield f"\n### {code}\n"
-        yield f"`{name}`: {_when(name)}\n"
+            yield f"{about} Call again? {again}. An error for which that differs says so.\n"
+        yield f"### {error.code}\n"
+        yield f"`{error.name}`: {_code(error.when)} For example: {_code(error.example)}\n"
         yield f"- Message: {_verbatim(row['message_template'])}"
-        yield f"- Hint: {_verbatim(row['hint_template'])}"
-        yield f"- Call again: {AGAIN.get(code, CLASSES[code[:3]][2])}."
-        if len(raised[code]) > MANY:
+        yield f"- Way out: {_verbatim(row['hint_template'])}"
+        if error.code in AGAIN:
+            yield f"- Call again? {AGAIN[error.code]}."
+        if len(raised[error.code]) > MANY:
             yield "- Raised by: most routines"
-        elif raised[code]:
-            links = (f"[{n}](routines.md#{_anchor(n)})" for n in raised[code])
+        elif raised[error.code]:
+            links = (f"[{n}](routines.md#{_anchor(n)})" for n in raised[error.code])
             yield f"- Raised by: {', '.join(links)}"
-    yield "\n## The driver's own\n"
+        yield ""
+
+
+def _python_errors() -> Iterator[str]:
+    yield "## In Python\n"
     yield (
-        "They are raised in Python only, without an SQLSTATE of class OM. The last ones are no"
-        " errors but outcomes: the instance is closed, and `reason` says why.\n"
+        '`except omd.errors.lookup("OM112")` catches an SQLSTATE, through `control` and through'
+        " psycopg. These classes have a name in `omd.errors`; an error has `sqlstate`, `message`,"
+        " `detail` and `hint`. SIGTERM is `SystemExit` with the code 143.\n"
     )
-    catalogued = {row["error_name"] for row in rows}
+    names = [name for name in errors.__all__ if name != "lookup"]
+    names.sort(key=lambda name: (issubclass(getattr(errors, name), errors.NotStarted), _base(name)))
     yield from _table(
         ("class", "is a", "when"),
         (
-            (f"`{name}`", f"`{_base(name)}`", _first(_when(name)))
-            for name in _driver_classes()
-            if name not in catalogued
+            (
+                f"`{name}`",
+                f"`{_base(name)}`",
+                _code(_first(" ".join((getattr(errors, name).__doc__ or "").split()))),
+            )
+            for name in names
         ),
     )
 
@@ -578,21 +580,14 @@ def _problems(connection: Connection) -> Iterator[str]:
     )
 
 
-def _when(name: str) -> str:
-    """Return the docstring of the Python class of an error, on one line."""
-    told = getattr(errors, name).__doc__
-    return re.sub(r"``([^`]+)``", r"`\1`", " ".join(told.split()))
-
-
-def _driver_classes() -> list[str]:
-    """Return the classes that users see, errors before outcomes; classes of groups are left out."""
-    groups = {"OmdError", "CallerError", "StateError", "ConfigurationError", "NotStarted"}
-    names = [name for name in errors.__all__ if name not in groups]
-    return sorted(names, key=lambda name: issubclass(getattr(errors, name), errors.NotStarted))
-
-
 def _base(name: str) -> str:
-    return str(getattr(errors, name).__base__.__name__)
+    base = getattr(errors, name).__base__
+    return f"psycopg.{base.__name__}" if base.__module__ == "psycopg" else base.__name__
+
+
+def _code(text: str) -> str:
+    """Return a text of a comment or docstring as Markdown has it."""
+    return re.sub(r"``([^`]+)``", r"`\1`", text)
 
 
 def _by_oid(connection: Connection, query: str, rows: Iterable[Row]) -> dict[int, list[Row]]:

@@ -1,6 +1,8 @@
 """Calls, rows and doors in Python, written by ``tools/generate.py`` from the catalog.
 
-The COMMENT holds what the catalog does not have, in sentences of a fixed form:
+The COMMENT holds what the catalog does not have, in sentences of a fixed form. Whom a routine is
+for comes first (omd_report.routine_list reads it and cuts it off), then "Deprecated since …", then
+the number of rows:
 
     p_name: what it is.                         the text of a parameter; p_a, p_b: … of several
     p_name: an array of …                       of a parameter of type jsonb: a sequence
@@ -49,13 +51,12 @@ SELECT
     p.provolatile <> 'v' AS is_stable,
     p.proretset AS is_set,
     format_type(coalesce(nullif(t.typbasetype, 0), t.oid), NULL) AS result,
-    obj_description(p.oid, 'pg_proc') AS comment
-FROM pg_proc AS p
+    l.comment
+FROM omd_report.routine_list AS l
+INNER JOIN pg_proc AS p ON l.routine_oid = p.oid
 INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
 INNER JOIN pg_type AS t ON p.prorettype = t.oid
-WHERE n.nspname = %s
-    AND p.proname !~ '^_'
-    AND coalesce(obj_description(p.oid, 'pg_proc'), '') NOT LIKE 'For rooms:%%'
+WHERE n.nspname = %s AND (l.is_public OR l.audience = 'DRIVER')
 ORDER BY p.proname COLLATE "C"
 """
 
@@ -83,9 +84,10 @@ VIEWS = """
 SELECT
     c.oid,
     n.nspname || '.' || c.relname AS name,
-    obj_description(c.oid, 'pg_class') AS comment
+    w.comment
 FROM pg_class AS c
 INNER JOIN pg_namespace AS n ON c.relnamespace = n.oid
+CROSS JOIN LATERAL omd.comment_parts(obj_description(c.oid, 'pg_class')) AS w
 WHERE n.nspname IN (%s, 'omd_report') AND c.relkind = 'v' AND c.relname = ANY (%s)
 ORDER BY c.relname COLLATE "C"
 """
@@ -165,7 +167,8 @@ class Comment:
         self.nulls: set[str] = set()
         self.repeat: str | None = None
         told = []
-        for sentence in re.split(r"(?<=\.) (?=[A-Zp])", " ".join(text.split())):
+        text = " ".join(text.split()).removeprefix("For programs: ")
+        for sentence in re.split(r"(?<=\.) (?=[A-Zp])", text):
             label, _, rest = sentence.partition(": ")
             if label == "Errors":
                 self.errors = {
@@ -184,14 +187,15 @@ class Comment:
                     self.parameters[name] = f"{text} ({remark})" if remark else text
             else:
                 told.append(sentence)
-        self.one_row = told[0].startswith("One row:")
-        self.at_most_one_row = told[0].startswith("One row or none:")
+        first = told[1] if told[0].startswith("Deprecated since ") and told[1:] else told[0]
+        self.one_row = first.startswith("One row:")
+        self.at_most_one_row = first.startswith("One row or none:")
         self.summary, self.more = told[0], " ".join(told[1:])
 
 
 @dataclass
 class Routine:
-    """A public routine."""
+    """A routine that a client calls."""
 
     schema: str
     name: str

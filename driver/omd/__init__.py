@@ -5,7 +5,7 @@
     with omd.connect() as control:
         with control.batch("b_flights") as batch:
             outcome = batch.run("m_hstg_flights", load)     # calls load(run) if it may proceed
-            with batch.module("m_int_flight") as run:       # raises ModuleSkipped / ModuleAborted
+            with batch.module("m_int_flight") as run:       # raises Skipped / Aborted
                 run.write(run.read(spark, "stg.flights"))
 
 The database decides; this package calls its procedures around a job.
@@ -19,10 +19,6 @@ from omd._core.lazy import lazily
 
 if TYPE_CHECKING:
     from omd import errors as errors
-    from omd._core.errors import ConnectionFailed as ConnectionFailed
-    from omd._core.errors import NotInstalled as NotInstalled
-    from omd._core.errors import OmdError as OmdError
-    from omd._core.signals import Terminated as Terminated
     from omd._core.version import __version__ as __version__
     from omd.doors.control import Control as Control
     from omd.doors.control import connect as connect
@@ -35,12 +31,6 @@ if TYPE_CHECKING:
     from omd.rooms.control.codes import ExecutionStatus as ExecutionStatus
     from omd.rooms.control.codes import NextRunIndicator as NextRunIndicator
     from omd.rooms.control.codes import ProcessingIndicator as ProcessingIndicator
-    from omd.rooms.control.errors import BatchAborted as BatchAborted
-    from omd.rooms.control.errors import BatchSkipped as BatchSkipped
-    from omd.rooms.control.errors import LeaseLost as LeaseLost
-    from omd.rooms.control.errors import ModuleAborted as ModuleAborted
-    from omd.rooms.control.errors import ModuleSkipped as ModuleSkipped
-    from omd.rooms.control.errors import NotStarted as NotStarted
     from omd.rooms.control.outcome import Outcome as Outcome
     from omd.rooms.control.run import Batch as _Batch
     from omd.rooms.control.run import ModuleRun as _ModuleRun
@@ -57,18 +47,8 @@ __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
         "omd.errors": ["errors"],
-        "omd._core.errors": ["ConnectionFailed", "NotInstalled", "OmdError"],
-        "omd._core.signals": ["Terminated"],
         "omd._core.version": ["__version__"],
         "omd.rooms.control.codes": ["ExecutionStatus", "NextRunIndicator", "ProcessingIndicator"],
-        "omd.rooms.control.errors": [
-            "BatchAborted",
-            "BatchSkipped",
-            "LeaseLost",
-            "ModuleAborted",
-            "ModuleSkipped",
-            "NotStarted",
-        ],
         "omd.rooms.control.outcome": ["Outcome"],
         "omd.rooms.control.run": ["Batch", "ModuleRun"],
         "omd.doors.decision": ["Decision"],

@@ -144,7 +144,8 @@ END
 $ready_tasks_near$;
 
 COMMENT ON FUNCTION omd_report.ready_tasks_near IS
-'For rooms: Returns the ready work without a live task among what depends on what has just been '
+'For the driver: '
+'Returns the ready work without a live task among what depends on what has just been '
 'committed: the Modules p_codes, whose tasks have ended, the topics p_topics, which have moved, by '
 'name or by number, and p_deliveries, an array of notifications of the channel omd_delivery. '
 'Each with its task type in the family WORK, if the source of that type is on: task_type, code, '

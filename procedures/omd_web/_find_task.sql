@@ -19,7 +19,7 @@ BEGIN
     SELECT
         format('Task %s', t.task_id),
         format('%s/%s, %s', t.family_code, t.task_type, t.status)
-    FROM omd_dispatch.task_state(p_task_id) AS t;
+    FROM omd_dispatch.explain_task(p_task_id) AS t;
 EXCEPTION
     WHEN SQLSTATE 'OM005' OR SQLSTATE 'OM072' THEN
         RETURN;

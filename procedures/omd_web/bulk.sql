@@ -114,6 +114,7 @@ END
 $bulk$;
 
 COMMENT ON FUNCTION omd_web.bulk IS
+'For rooms: '
 'Returns how p_action_code is done to all that p_filter describes, as omd_dispatch.count_tasks or '
 'omd.count_instances says (the action gives instance_type): is_permitted: the caller may execute '
 'the procedure; why_not: the role that is missing; asks: what it asks, as omd_web.actions says; '

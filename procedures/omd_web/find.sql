@@ -70,6 +70,7 @@ END
 $find$;
 
 COMMENT ON FUNCTION omd_web.find IS
+'For rooms: '
 'Returns what p_text may mean, the best first: the objects of all rooms that have this id, and the '
 'definitions with this code. rank: 1: the id, or the code to the letter; 2: the code begins with '
 'it; 3: it stands in the code, or in the name of the table that a Module writes. Case counts for '

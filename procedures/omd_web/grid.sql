@@ -75,6 +75,7 @@ END
 $grid$;
 
 COMMENT ON FUNCTION omd_web.grid IS
+'For rooms: '
 'Returns the p_runs newest runs of each Batch, by Batch and the newest first; a Batch that never '
 'ran is a row of NULLs. p_like: only the Batches whose code is LIKE it. p_limit: how many '
 'Batches. p_after: only those behind this code, for the next page. position: 1 is the newest run. '

@@ -100,6 +100,7 @@ END
 $grid_modules$;
 
 COMMENT ON FUNCTION omd_web.grid_modules IS
+'For rooms: '
 'Returns what each Module of the Batch p_batch_code did in the p_runs newest runs of it, in the '
 'order in which the Batch runs them; a Module that did not run in these is a row of NULLs. '
 'position: the run of the Batch, as in omd_web.grid. Of several runs of a Module in one run of the '

@@ -6,6 +6,6 @@ GRANT USAGE ON SCHEMA omd_delivery TO omd_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA omd_delivery, omd_report TO omd_reader;
 
 -- Samples are business rows.
-REVOKE ALL ON omd_delivery.sample, omd_delivery.quarantine FROM omd_reader;
-GRANT USAGE ON SCHEMA omd_delivery TO omd_data_reader;
-GRANT SELECT ON omd_delivery.sample, omd_delivery.quarantine TO omd_data_reader;
+REVOKE ALL ON omd_delivery.sample FROM omd_reader;
+GRANT USAGE ON SCHEMA omd_delivery, omd_report TO omd_data_reader;
+GRANT SELECT ON omd_delivery.sample, omd_report.delivery_quarantine TO omd_data_reader;

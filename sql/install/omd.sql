@@ -163,6 +163,39 @@
 \ir ../../migrations/V198__one_purge.sql
 \endif
 
+\set checksum '1eea24fb7f672d521c01071bbddb50cfa25afa695f8a8409c2bfabb41f6a6613'
+\set phase 'expand'
+\set migration 'V202__retry_by_rooms'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V202__retry_by_rooms.sql
+\endif
+
+\set checksum '9ebb492092f80f6cc8ce384a181ea1e12d1040aaabeeb478120bec44f01ab4f8'
+\set migration 'V203__chosen_routines'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V203__chosen_routines.sql
+\endif
+
+\set checksum '760ce6cc15d345bdcd08f36ca5db6c5c220d472852068ad37128c61e2f6682a2'
+\set phase 'expand'
+\set locks 'omd.module_kind'
+\set migration 'V205__next_acts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V205__next_acts.sql
+\endif
+
+\set checksum 'f662cde1be5065fd83a65c8deb7c142498d806235ce292960f904603e8ac467a'
+\set phase 'expand'
+\set locks 'omd.batch_instance'
+\set migration 'V206__members_of_batch_instances'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V206__members_of_batch_instances.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd/codes.sql
@@ -319,7 +352,6 @@
 \ir ../../procedures/omd/batches/batch_skip.sql
 \ir ../../procedures/omd/batches/batch_abort.sql
 \ir ../../procedures/omd/batches/abort_run.sql
-\ir ../../procedures/omd/batches/batch_active_instance_control.sql
 \ir ../../procedures/omd/batches/previous_batch_instance.sql
 \ir ../../procedures/omd/deaths/heartbeat_batch.sql
 \ir ../../procedures/omd/batches/_hold_batch_instance.sql
@@ -336,6 +368,7 @@
 \ir ../../procedures/omd/runs/last_context.sql
 \ir ../../procedures/omd/failures/start_hint.sql
 \ir ../../procedures/omd/errors/role_hint.sql
+\ir ../../procedures/omd/failures/_forget_attempts.sql
 \ir ../../procedures/omd/failures/retry.sql
 \ir ../../procedures/omd/runs/_close_module_instance.sql
 \ir ../../procedures/omd/runs/fail_module_instance.sql
@@ -405,7 +438,6 @@
 \ir ../../procedures/omd/runs/record_failure.sql
 \ir ../../procedures/omd/runs/module_skip.sql
 \ir ../../procedures/omd/runs/module_abort.sql
-\ir ../../procedures/omd/runs/module_active_instance_control.sql
 \ir ../../procedures/omd/runs/previous_module_instance.sql
 
 -- Recalls
@@ -489,6 +521,10 @@
 \ir ../../procedures/omd/runs/_explain_reason.sql
 \ir ../../procedures/omd/runs/_foresee_begin.sql
 \ir ../../procedures/omd/runs/explain_begin.sql
+\ir ../../procedures/omd/runs/why_no_run.sql
+\ir ../../procedures/omd/runs/next_program.sql
+\ir ../../procedures/omd/runs/_act_of_kind.sql
+\ir ../../procedures/omd/runs/next_act.sql
 
 -- Retention
 \ir ../../procedures/omd/purge/_oldest_needed_module_instance.sql
@@ -522,6 +558,10 @@
 \ir ../../procedures/omd/database_runs/execute_module.sql
 \ir ../../procedures/omd/database_runs/_routines_of_kind.sql
 \ir ../../procedures/omd/database_runs/finish_run.sql
+\ir ../../procedures/omd/batches/_members_of_instance.sql
+\ir ../../procedures/omd/batches/_member_problem.sql
+\ir ../../procedures/omd/batches/_note_member.sql
+\ir ../../procedures/omd/batches/next_member.sql
 \ir ../../procedures/omd/database_runs/_try_begin.sql
 \ir ../../procedures/omd/database_runs/_raise_again.sql
 \ir ../../procedures/omd/database_runs/_execute_runs.sql
@@ -693,6 +733,8 @@
 \ir ../../procedures/omd/install/table_bytes.sql
 \ir ../views/omd/install/footprint.sql
 \ir ../views/omd/install/upgrade.sql
+\ir ../../procedures/omd/install/comment_parts.sql
+\ir ../views/omd/install/routine_list.sql
 
 -- Grants
 \ir ../grants/omd.sql

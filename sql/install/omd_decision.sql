@@ -125,6 +125,7 @@
 \ir ../../procedures/omd_decision/windows/_look.sql
 \ir ../../procedures/omd_decision/runs/_begin_stage_run.sql
 \ir ../../procedures/omd_decision/runs/_stage_of.sql
+\ir ../../procedures/omd_decision/runs/next_stage.sql
 \ir ../../procedures/omd_decision/inputs/stages_near.sql
 \ir ../../procedures/omd_decision/runs/begin_run.sql
 \ir ../../procedures/omd_decision/runs/end_run.sql

@@ -138,6 +138,7 @@
 \ir ../../procedures/omd_delivery/arrivals/_folder_pattern.sql
 \ir ../../procedures/omd_delivery/arrivals/_folder_datetime.sql
 \ir ../../procedures/omd_delivery/arrivals/_arrival_terms.sql
+\ir ../../procedures/omd_delivery/arrivals/_look_is_due.sql
 \ir ../../procedures/omd_delivery/arrivals/_is_file_path.sql
 \ir ../../procedures/omd_delivery/agreements/_interval_problem.sql
 \ir ../../procedures/omd_delivery/agreements/_location_problem.sql
@@ -289,7 +290,7 @@
 \ir ../triggers/omd_delivery/deployed_tables.sql
 
 -- Views
-\ir ../views/omd_delivery/quarantine.sql
+\ir ../views/omd_delivery/delivery_quarantine.sql
 \ir ../views/omd_delivery/delivery_state.sql
 \ir ../views/omd_delivery/delivery_log.sql
 \ir ../views/omd_delivery/delivery_findings.sql
@@ -307,6 +308,7 @@
 \ir ../views/omd_delivery/arrival_summary.sql
 \ir ../views/omd_delivery/arrival_locations.sql
 \ir ../views/omd_delivery/delivery_work.sql
+\ir ../../procedures/omd_delivery/arrivals/next_delivery.sql
 \ir ../views/omd_delivery/problem_list.sql
 
 -- Grants

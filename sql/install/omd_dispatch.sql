@@ -138,7 +138,7 @@
 \ir ../../procedures/omd_dispatch/outcomes/_end_claims.sql
 \ir ../../procedures/omd_dispatch/outcomes/_end_done.sql
 \ir ../../procedures/omd_dispatch/outcomes/complete_tasks.sql
-\ir ../../procedures/omd_dispatch/claims/_complete_and_claim.sql
+\ir ../../procedures/omd_dispatch/claims/complete_and_claim.sql
 \ir ../../procedures/omd_dispatch/claims/_give_back_of.sql
 \ir ../../procedures/omd_dispatch/claims/_give_back.sql
 \ir ../../procedures/omd_dispatch/claims/release_tasks.sql
@@ -198,7 +198,6 @@
 \ir ../../procedures/omd_dispatch/suspensions/_maintain_suspensions.sql
 \ir ../../procedures/omd_dispatch/maintenance/maintain.sql
 \ir ../../procedures/omd_dispatch/reports/explain_task.sql
-\ir ../../procedures/omd_dispatch/reports/task_state.sql
 \ir ../../procedures/omd_dispatch/reports/task_text.sql
 \ir ../../procedures/omd_dispatch/searches/search_index.sql
 \ir ../../procedures/omd_dispatch/searches/search_tasks.sql

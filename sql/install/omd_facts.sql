@@ -136,6 +136,7 @@
 \ir ../../procedures/omd_facts/loads/_begin_item.sql
 \ir ../../procedures/omd_facts/loads/_interface_of.sql
 \ir ../../procedures/omd_facts/loads/begin_run.sql
+\ir ../../procedures/omd_facts/loads/next_load.sql
 \ir ../../procedures/omd_facts/loads/end_run.sql
 \ir ../../procedures/omd_facts/loads/load.sql
 \ir ../../procedures/omd_facts/loads/_interfaces_to_load.sql
@@ -251,6 +252,7 @@
 \ir ../views/omd_facts/facts_removals.sql
 \ir ../views/omd_facts/facts_exports.sql
 \ir ../views/omd_facts/export_work.sql
+\ir ../../procedures/omd_facts/export/next_export.sql
 
 -- Grants
 \ir ../grants/omd_facts.sql

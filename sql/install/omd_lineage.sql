@@ -138,8 +138,8 @@
 \ir ../../procedures/omd_lineage/topics/remove_topic.sql
 \ir ../../procedures/omd_lineage/offsets/_set_offset.sql
 \ir ../../procedures/omd_lineage/offsets/set_offset.sql
+\ir ../../procedures/omd_lineage/failures/forget_attempts.sql
 \ir ../../procedures/omd_lineage/steps/release.sql
-\ir ../../procedures/omd_lineage/failures/retry.sql
 
 -- Ranges to be taken again
 \ir ../../procedures/omd_lineage/dependencies/_downstream.sql
@@ -260,9 +260,11 @@
 
 -- Reporting views
 \ir ../views/omd_lineage/ready_list.sql
+\ir ../views/omd_lineage/lineage_ready.sql
 \ir ../../procedures/omd_lineage/ready/_ready_of.sql
+\ir ../../procedures/omd_lineage/steps/next_step.sql
 \ir ../../procedures/omd_lineage/ready/topics_heard.sql
-\ir ../../procedures/omd_lineage/ready/_ready_near.sql
+\ir ../../procedures/omd_lineage/ready/ready_near.sql
 \ir ../../procedures/omd_lineage/ready/topics_near.sql
 \ir ../views/omd_lineage/ready_list_by_topic.sql
 \ir ../views/omd_lineage/topic_work.sql

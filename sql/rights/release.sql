@@ -5,6 +5,7 @@
 DO $do$
 BEGIN
     PERFORM pg_catalog.set_config('omd_install.rights', $rights$
+ROUTINE omd._act_of_kind(text) |  | omd_reader | EXECUTE
 ROUTINE omd._answer_module(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._ask_rollback(bigint,bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd._awaits_rollback(text,text,bigint) |  | omd_reader | EXECUTE
@@ -48,6 +49,7 @@ ROUTINE omd._fill_returns(integer,bigint)
 ROUTINE omd._fill_template(text,jsonb)
 ROUTINE omd._fitting_templates(integer)
 ROUTINE omd._foresee_begin(text,integer,bigint)
+ROUTINE omd._forget_attempts(integer,text)
 ROUTINE omd._frequency_holds_until(integer,text)
 ROUTINE omd._give_up_batch_instances(integer)
 ROUTINE omd._give_up_module_instances(integer)
@@ -87,6 +89,8 @@ ROUTINE omd._lossy_keys(oid,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd._lossy_keys(oid,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd._mark_rolled_back(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._may_be_proven_dead(jsonb,text,jsonb,text[])
+ROUTINE omd._member_problem(jsonb) |  | omd_runner | EXECUTE
+ROUTINE omd._members_of_instance(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd._missing_columns(integer)
 ROUTINE omd._missing_right(oid,text[]) |  | omd_admin | EXECUTE
 ROUTINE omd._module_has_newer_failure(integer,bigint)
@@ -98,6 +102,7 @@ ROUTINE omd._needs_look(text) |  | omd_runner | EXECUTE
 ROUTINE omd._note_bulk(text,jsonb,bigint,bigint,text)
 ROUTINE omd._note_left_rows(integer,bigint[],bigint[],integer[]) |  | omd_admin | EXECUTE
 ROUTINE omd._note_left_rows(integer,bigint[],bigint[],integer[]) |  | omd_runner | EXECUTE
+ROUTINE omd._note_member(bigint,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd._note_purge(interval,timestamp with time zone,jsonb,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd._old_history(timestamp with time zone) |  | omd_reader | EXECUTE
 ROUTINE omd._oldest_needed_batch_instance(integer)
@@ -208,7 +213,6 @@ ROUTINE omd.awaited_tables() |  | omd_runner | EXECUTE
 ROUTINE omd.base_tables(text)
 ROUTINE omd.base_tables_of_module(integer)
 ROUTINE omd.batch_abort(bigint,text) |  | omd_runner | EXECUTE
-ROUTINE omd.batch_active_instance_control(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.batch_failure(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.batch_members(text) |  | omd_reader | EXECUTE
 ROUTINE omd.batch_skip(bigint,text) |  | omd_runner | EXECUTE
@@ -228,6 +232,7 @@ ROUTINE omd.block_view(text) |  | omd_runner | EXECUTE
 ROUTINE omd.build_rollback_sql(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.clear_failures(integer)
 ROUTINE omd.close_source(text,interval)
+ROUTINE omd.comment_parts(text) |  | omd_reader | EXECUTE
 ROUTINE omd.confirm_rollback(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.confirm_server(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.count_failure(integer,bigint,text,text)
@@ -319,14 +324,16 @@ ROUTINE omd.mask_text(text,text[])
 ROUTINE omd.may_lose_rows(oid) |  | omd_admin | EXECUTE
 ROUTINE omd.may_lose_rows(oid) |  | omd_runner | EXECUTE
 ROUTINE omd.module_abort(bigint,text) |  | omd_runner | EXECUTE
-ROUTINE omd.module_active_instance_control(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd.module_definition(text) |  | omd_reader | EXECUTE
 ROUTINE omd.module_failure(bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.module_skip(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd.module_success(bigint,bigint,bigint,bigint,bigint,bigint,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.modules_writing(text)
 ROUTINE omd.move_source(text,timestamp with time zone,bigint)
+ROUTINE omd.next_act(text) |  | omd_reader | EXECUTE
+ROUTINE omd.next_member(bigint,text,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.next_position(text,timestamp with time zone,bigint) |  | omd_reader | EXECUTE
+ROUTINE omd.next_program(text) |  | omd_reader | EXECUTE
 ROUTINE omd.next_run(text,timestamp with time zone,bigint)
 ROUTINE omd.next_window_return(integer)
 ROUTINE omd.next_write_number() |  | omd_runner | EXECUTE
@@ -482,6 +489,7 @@ ROUTINE omd.version() |  | omd_reader | EXECUTE
 ROUTINE omd.visible_until(text,text) |  | omd_admin | EXECUTE
 ROUTINE omd.visible_until(text,text) |  | omd_runner | EXECUTE
 ROUTINE omd.why_failed(bigint,bigint) |  | omd_runner | EXECUTE
+ROUTINE omd.why_no_run(text)
 ROUTINE omd.withdraw_fenced(text,bigint) |  | omd_runner | EXECUTE
 ROUTINE omd.write_edit(text,text,text,jsonb,jsonb)
 ROUTINE omd.write_event(bigint,bigint,integer,text,text,bigint)
@@ -613,6 +621,7 @@ ROUTINE omd_decision.hear_undo(text,timestamp with time zone,bigint)
 ROUTINE omd_decision.judge_rejects(bigint,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd_decision.last_run_of(text,jsonb,text) |  | omd_reader | EXECUTE
 ROUTINE omd_decision.link_query(bigint,text) |  | omd_runner | EXECUTE
+ROUTINE omd_decision.next_stage(text) |  | omd_reader | EXECUTE
 ROUTINE omd_decision.outputs_of(jsonb)
 ROUTINE omd_decision.process_stage() |  | omd_runner | EXECUTE
 ROUTINE omd_decision.recall_effects(bigint[],boolean) |  | omd_admin | EXECUTE
@@ -694,6 +703,7 @@ ROUTINE omd_delivery._is_value(text,jsonb)
 ROUTINE omd_delivery._keep_lines(integer)
 ROUTINE omd_delivery._listed_files(jsonb)
 ROUTINE omd_delivery._location_problem(jsonb)
+ROUTINE omd_delivery._look_is_due(timestamp with time zone,jsonb) |  | omd_reader | EXECUTE
 ROUTINE omd_delivery._make_indexes(integer)
 ROUTINE omd_delivery._make_interface(integer)
 ROUTINE omd_delivery._make_schema(text,text)
@@ -816,6 +826,7 @@ ROUTINE omd_delivery.model_document(text) |  | omd_reader | EXECUTE
 ROUTINE omd_delivery.model_document(text) |  | omd_runner | EXECUTE
 ROUTINE omd_delivery.modules_near(text[],jsonb)
 ROUTINE omd_delivery.move_delivery(bigint,text,text)
+ROUTINE omd_delivery.next_delivery(text) |  | omd_reader | EXECUTE
 ROUTINE omd_delivery.next_queue_item(integer)
 ROUTINE omd_delivery.note_erasure(text,text[])
 ROUTINE omd_delivery.persist_deliveries(text,interval,bigint) |  | omd_admin | EXECUTE
@@ -865,7 +876,6 @@ ROUTINE omd_dispatch._claim_routine(text,text,boolean)
 ROUTINE omd_dispatch._claimable_lanes(text,timestamp with time zone,jsonb,boolean,text[])
 ROUTINE omd_dispatch._class_of_error(text)
 ROUTINE omd_dispatch._comment_task_tables(text)
-ROUTINE omd_dispatch._complete_and_claim(text,jsonb,integer,boolean,jsonb,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch._copy_tasks(text,boolean,bigint)
 ROUTINE omd_dispatch._create_new_task(text,text,jsonb,jsonb,timestamp with time zone,integer,text)
 ROUTINE omd_dispatch._create_one_sql(text)
@@ -1010,6 +1020,7 @@ ROUTINE omd_dispatch.cancel_tasks(jsonb,timestamp with time zone,integer,bigint,
 ROUTINE omd_dispatch.cancel_tasks(jsonb,timestamp with time zone,integer,bigint,boolean,bigint,bigint,bigint,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch.claim_tasks(text,integer) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch.compare_models(text) |  | omd_reader | EXECUTE
+ROUTINE omd_dispatch.complete_and_claim(text,jsonb,integer,boolean,jsonb,jsonb) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch.complete_tasks(text,jsonb,bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd_dispatch.count_tasks(jsonb,timestamp with time zone) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.create_task(text,text,jsonb,jsonb,timestamp with time zone,integer,text,bigint,boolean) |  | omd_admin | EXECUTE
@@ -1047,7 +1058,7 @@ ROUTINE omd_dispatch.reschedule_tasks(jsonb,timestamp with time zone,integer,big
 ROUTINE omd_dispatch.resume(bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.revive_task(bigint,timestamp with time zone) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.revive_tasks(jsonb,timestamp with time zone,integer,bigint,bigint,bigint,bigint,boolean) |  | omd_admin | EXECUTE
-ROUTINE omd_dispatch.search_index(text,jsonb) |  | omd_reader | EXECUTE
+ROUTINE omd_dispatch.search_index(text,jsonb)
 ROUTINE omd_dispatch.search_tasks(text,jsonb,text[],text[],integer,bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.set_custom(text,text,text,text) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.set_external_name(text,text,text,text) |  | omd_admin | EXECUTE
@@ -1055,7 +1066,6 @@ ROUTINE omd_dispatch.set_migration_status(text,integer) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.set_work(boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.suspend(text,text[],jsonb,text,bigint,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_dispatch.suspended_modules() |  | omd_reader | EXECUTE
-ROUTINE omd_dispatch.task_state(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_dispatch.task_text(bigint)
 ROUTINE omd_dispatch.tasks_unfit(text,text[],boolean)
 ROUTINE omd_event._assertions(jsonb)
@@ -1313,6 +1323,8 @@ ROUTINE omd_facts.load(text,text,bigint,bigint,text,text) |  | omd_runner | EXEC
 ROUTINE omd_facts.load_all(text,bigint,text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_facts.may_end(text,bigint)
 ROUTINE omd_facts.next_change(text,timestamp with time zone,bigint)
+ROUTINE omd_facts.next_export(text) |  | omd_reader | EXECUTE
+ROUTINE omd_facts.next_load(text) |  | omd_reader | EXECUTE
 ROUTINE omd_facts.open_delivery(text,boolean,bigint,boolean) |  | omd_data_writer | EXECUTE
 ROUTINE omd_facts.open_delivery(text,boolean,bigint,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_facts.plan_changes(text,text[],timestamp with time zone,bigint,timestamp with time zone,bigint)
@@ -1522,7 +1534,6 @@ ROUTINE omd_lineage._raise_referenced(regclass,text,text,text) |  | omd_runner |
 ROUTINE omd_lineage._read_positions(integer)
 ROUTINE omd_lineage._readers(integer,omd_lineage.row_position,omd_lineage.row_position)
 ROUTINE omd_lineage._reads_wholly(integer) |  | omd_reader | EXECUTE
-ROUTINE omd_lineage._ready_near(text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._ready_of(integer[]) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage._recalled_topics(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._recompute_transform(text,text,text,text[],text,bigint,text) |  | omd_runner | EXECUTE
@@ -1614,18 +1625,22 @@ ROUTINE omd_lineage.declare_missing() |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.end_run(bigint,text,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.erase_replaced(text,jsonb,jsonb,boolean)
 ROUTINE omd_lineage.fail_step(bigint,text,text) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage.forget_attempts(integer,text)
 ROUTINE omd_lineage.hear_undo(text,timestamp with time zone,bigint)
 ROUTINE omd_lineage.id_in_block(bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.in_block(timestamp with time zone,bigint) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.merges_rows(integer) |  | omd_reader | EXECUTE
+ROUTINE omd_lineage.next_step(text) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.note_error(text,text,text) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage.note_rows()
+ROUTINE omd_lineage.note_rows() |  | omd_admin | EXECUTE
+ROUTINE omd_lineage.note_rows() |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.plan(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.plan(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.probe_sources(integer) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.put_back_rows(bigint[]) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.put_back_rows(bigint[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.readers_of(bigint) |  | omd_reader | EXECUTE
+ROUTINE omd_lineage.ready_near(text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.recall_effects(bigint[],boolean,jsonb) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.recall_follows(bigint[],bigint[])
 ROUTINE omd_lineage.recall_locks(bigint[])
@@ -1633,7 +1648,6 @@ ROUTINE omd_lineage.register_topic(text,text[],text,text[],text,interval,interva
 ROUTINE omd_lineage.release(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.remove_topic(text,boolean) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.restate(text,timestamp with time zone,timestamp with time zone,boolean,text,bigint,bigint,text,boolean) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage.retry(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.set_block(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.set_block(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.set_offset(text,timestamp with time zone,bigint) |  | omd_admin | EXECUTE
@@ -1808,6 +1822,7 @@ SCHEMA omd_lineage |  | omd_data_reader | USAGE
 SCHEMA omd_lineage |  | omd_reader | USAGE
 SCHEMA omd_provenance |  | omd_data_reader | USAGE
 SCHEMA omd_provenance |  | omd_reader | USAGE
+SCHEMA omd_report |  | omd_data_reader | USAGE
 SCHEMA omd_report |  | omd_reader | USAGE
 SCHEMA omd_web |  | omd_reader | USAGE
 SEQUENCE omd.batch_batch_id_seq
@@ -1957,6 +1972,7 @@ TABLE omd.read_bound |  | omd_reader | SELECT
 TABLE omd.reason |  | omd_reader | SELECT
 TABLE omd.return_work |  | omd_reader | SELECT
 TABLE omd.rollback_template |  | omd_reader | SELECT
+TABLE omd.room_retry |  | omd_reader | SELECT
 TABLE omd.room_rollback |  | omd_reader | SELECT
 TABLE omd.run_input |  | omd_reader | SELECT
 TABLE omd.sequence_bound |  | omd_reader | SELECT
@@ -2045,7 +2061,6 @@ TABLE omd_delivery.model_constraint |  | omd_reader | SELECT
 TABLE omd_delivery.model_version |  | omd_reader | SELECT
 TABLE omd_delivery.open_queue |  | omd_reader | SELECT
 TABLE omd_delivery.problem_list |  | omd_reader | SELECT
-TABLE omd_delivery.quarantine |  | omd_data_reader | SELECT
 TABLE omd_delivery.relationship |  | omd_reader | SELECT
 TABLE omd_delivery.relationship_column |  | omd_reader | SELECT
 TABLE omd_delivery.removal |  | omd_reader | SELECT
@@ -2284,6 +2299,7 @@ TABLE omd_report.delivery_log |  | omd_reader | SELECT
 TABLE omd_report.delivery_marks |  | omd_reader | SELECT
 TABLE omd_report.delivery_metrics |  | omd_reader | SELECT
 TABLE omd_report.delivery_models |  | omd_reader | SELECT
+TABLE omd_report.delivery_quarantine |  | omd_data_reader | SELECT
 TABLE omd_report.delivery_queue |  | omd_reader | SELECT
 TABLE omd_report.delivery_state |  | omd_reader | SELECT
 TABLE omd_report.delivery_tenants |  | omd_reader | SELECT
@@ -2321,6 +2337,7 @@ TABLE omd_report.lineage_errors |  | omd_reader | SELECT
 TABLE omd_report.lineage_gaps |  | omd_reader | SELECT
 TABLE omd_report.lineage_graph |  | omd_reader | SELECT
 TABLE omd_report.lineage_lag |  | omd_reader | SELECT
+TABLE omd_report.lineage_ready |  | omd_reader | SELECT
 TABLE omd_report.lineage_throughput |  | omd_reader | SELECT
 TABLE omd_report.lineage_topics |  | omd_reader | SELECT
 TABLE omd_report.metric_list |  | omd_reader | SELECT
@@ -2341,6 +2358,7 @@ TABLE omd_report.ready_work |  | omd_reader | SELECT
 TABLE omd_report.recall_items |  | omd_reader | SELECT
 TABLE omd_report.recall_returns |  | omd_reader | SELECT
 TABLE omd_report.recalls |  | omd_reader | SELECT
+TABLE omd_report.routine_list |  | omd_reader | SELECT
 TABLE omd_report.run_inputs |  | omd_reader | SELECT
 TABLE omd_report.server |  | omd_reader | SELECT
 TABLE omd_report.server_changes |  | omd_reader | SELECT

@@ -109,7 +109,7 @@ def main() -> None:
             conn.execute(RUNS.format(runs=1).encode())
             conn.execute(WINDOWS.encode())
         conn.execute("VACUUM (ANALYZE)")
-        ready_list = b"SELECT * FROM omd_lineage.ready_list"
+        ready_list = b"SELECT * FROM omd_report.lineage_ready"
         alone, work = medians(15, read(conn, ready_list), read(conn, READY_WORK))
         rows = len(conn.execute(READY_WORK).fetchall())
         print(

@@ -106,8 +106,6 @@ def test_a_parent_that_has_ended_lets_no_child_in(flow: Flow, status: str) -> No
 @pytest.mark.parametrize(
     "routine",
     [
-        "batch_active_instance_control(999)",
-        "module_active_instance_control(999)",
         "previous_batch_instance('nope')",
         "previous_module_instance('nope')",
         "build_rollback_sql(999)",

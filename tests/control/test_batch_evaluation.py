@@ -46,14 +46,6 @@ def test_an_instance_that_was_only_created_counts_as_executing(flow: Flow) -> No
     assert flow.begin_batch().answer == ("A", "RUNNING")
 
 
-def test_the_multiple_instance_check_can_be_asked_on_its_own(flow: Flow) -> None:
-    flow.batch()
-    first, second = flow.create_batch(), flow.create_batch()
-    query = "SELECT omd.batch_active_instance_control(%s)"
-    assert [flow.one(query, id) for id in (first, second)] == ["Process", "Abort"]
-    assert flow.codes(batch=second) == "E A P"
-
-
 def test_another_batch_may_run_at_the_same_time(flow: Flow) -> None:
     flow.batch("b")
     flow.batch("c")

@@ -151,7 +151,7 @@ def test_what_was_given_out_takes_it_back(
 ) -> None:
     killed(body)
     assert "writers" not in contexts(conn)[0]
-    with pytest.raises(omd.ModuleAborted) as refused, control.module("m_alone"):
+    with pytest.raises(omd.errors.Aborted) as refused, control.module("m_alone"):
         pass
     assert statuses(conn) == ["E", "A"]
     running = contexts(conn)[0]
@@ -181,7 +181,7 @@ def test_no_row_of_a_statement_that_outlives_its_driver_stays(
         "    while look.execute('SELECT FROM pg_stat_activity WHERE wait_event = %s',"
         " ['PgSleep']).rowcount != 1: pass"
     )
-    with pytest.raises(omd.ModuleAborted), control.module("m_alone"):
+    with pytest.raises(omd.errors.Aborted), control.module("m_alone"):
         pass
     id_ = conn.execute(
         "SELECT module_instance_id AS id FROM omd.module_instance"
@@ -234,7 +234,7 @@ def test_a_child_that_has_the_environment_is_not_taken_for_dead(
         "subprocess.Popen(['sleep', '5'], env={**os.environ, **run.environment()},"
         " stdout=subprocess.DEVNULL)"
     )
-    with pytest.raises(omd.ModuleAborted), control.module("m_alone"):
+    with pytest.raises(omd.errors.Aborted), control.module("m_alone"):
         pass
     assert statuses(conn) == ["E", "A"]
 
@@ -257,7 +257,7 @@ def test_a_batch_lives_while_a_member_may(
     control: omd.Control, conn: Connection, killed: Callable[..., None]
 ) -> None:
     killed("run.dsn", MEMBER)
-    with pytest.raises(omd.BatchAborted, match="omd end batch"), control.batch("b"):
+    with pytest.raises(omd.errors.Aborted, match="omd end batch"), control.batch("b"):
         pass
     assert statuses(conn) == ["E"]
 
@@ -272,7 +272,7 @@ def test_a_process_of_another_namespace_proves_nothing(
         pytest.skip("no namespace can be made here")
     killed("pass", ALONE, *apart)
     assert contexts(conn)[0]["pid_namespace"] != death.identity()["pid_namespace"]
-    with pytest.raises(omd.ModuleAborted), control.module("m_alone"):
+    with pytest.raises(omd.errors.Aborted), control.module("m_alone"):
         pass
     assert statuses(conn) == ["E", "A"]
 
@@ -281,7 +281,7 @@ def test_who_lives_is_waited_for_as_before(
     control: omd.Control, conn: Connection, dsn: str
 ) -> None:
     with control.module("m_alone") as first, omd.connect(dsn) as other:
-        with pytest.raises(omd.ModuleAborted) as refused, other.module("m_alone"):
+        with pytest.raises(omd.errors.Aborted) as refused, other.module("m_alone"):
             pass
         assert refused.value.instance_id > first.module_instance_id
         assert f"instance {first.module_instance_id} executes since" in str(refused.value)
@@ -324,7 +324,7 @@ def test_the_evidence_is_compared_with_what_the_run_has_said(
 def test_a_fence_on_its_way_holds_the_report_for_a_second(
     control: omd.Control, conn: Connection, dsn: str
 ) -> None:
-    with pytest.raises(omd.LeaseLost), control.module("m_alone") as run:
+    with pytest.raises(omd.errors.LeaseLost), control.module("m_alone") as run:
         id_ = run.module_instance_id
         evidence = {key: contexts(conn)[0][key] for key in FIVE}
         with psycopg.connect(dsn) as writer:
@@ -366,7 +366,7 @@ def test_a_wait_that_is_over_is_refused_as_without_it(
     with control.module("m_alone") as run, control.batch("b"):
         began = time.monotonic()
         with omd.connect(dsn, wait=timedelta(seconds=1.5)) as other:
-            with pytest.raises(omd.ModuleAborted), other.module("m_alone"):
+            with pytest.raises(omd.errors.Aborted), other.module("m_alone"):
                 pass
         assert time.monotonic() - began >= 1.5
         assert statuses(conn) == ["E", "A"]

@@ -36,14 +36,6 @@ def test_a_module_runs_once_at_a_time_from_whatever_batch(flow: Flow) -> None:
     assert flow.begin_module("m", two).answer == ("P", None)
 
 
-def test_the_multiple_instance_check_can_be_asked_on_its_own(flow: Flow) -> None:
-    flow.module()
-    first, second = flow.create_module(), flow.create_module()
-    query = "SELECT omd.module_active_instance_control(%s)"
-    assert [flow.one(query, id) for id in (first, second)] == ["Process", "Abort"]
-    assert flow.codes(module=second) == "E A P"
-
-
 # Rule 2
 
 

@@ -220,5 +220,5 @@ def test_a_rollback_may_take_longer_than_the_lease(
 
 
 def test_an_impossible_lease_is_refused(control: omd.Control) -> None:
-    with pytest.raises(errors.InvalidLease), control.module("m_alone", lease=timedelta(0)):
+    with pytest.raises(errors.lookup("OM011")), control.module("m_alone", lease=timedelta(0)):
         pass

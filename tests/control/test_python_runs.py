@@ -118,7 +118,7 @@ def test_an_error_message_with_a_nul_is_recorded(control: omd.Control, module_ro
 def test_a_refused_success_fails_the_module(
     control: omd.Control, module_row: Row, events: Events
 ) -> None:
-    with pytest.raises(errors.NegativeRowCount), control.module("m_alone") as run:
+    with pytest.raises(errors.lookup("OM007")), control.module("m_alone") as run:
         run.rows(inserted=-1)
     assert module_row(run.module_instance_id)["execution_status_code"] == "F"
     [event] = events(module=run.module_instance_id)
@@ -128,7 +128,7 @@ def test_a_refused_success_fails_the_module(
 def test_a_run_given_up_meanwhile_can_not_succeed(control: omd.Control, conn: Connection) -> None:
     with pytest.raises(errors.LeaseLost) as caught, control.module("m_alone") as run:
         conn.execute("CALL omd.module_failure(%s)", [run.module_instance_id])
-    assert isinstance(caught.value.__cause__, errors.InstanceNotExecuting)
+    assert isinstance(caught.value.__cause__, errors.lookup("OM101"))
 
 
 def test_a_batch_that_failed_meanwhile_can_not_succeed(
@@ -143,21 +143,21 @@ def test_a_batch_that_failed_meanwhile_can_not_succeed(
 
 def test_a_module_that_runs_already_is_aborted(control: omd.Control, module_row: Row) -> None:
     with control.module("m_alone"):
-        with pytest.raises(omd.ModuleAborted) as caught, control.module("m_alone"):
+        with pytest.raises(omd.errors.Aborted) as caught, control.module("m_alone"):
             pytest.fail("the block must not be entered")
     assert (caught.value.code, caught.value.reason) == ("m_alone", "RUNNING")
     assert module_row(caught.value.instance_id)["execution_status_code"] == "A"
 
 
 def test_a_batch_that_runs_already_is_aborted(control: omd.Control) -> None:
-    with control.batch("b"), pytest.raises(omd.BatchAborted) as caught, control.batch("b"):
+    with control.batch("b"), pytest.raises(omd.errors.Aborted) as caught, control.batch("b"):
         pytest.fail("the block must not be entered")
     assert caught.value.reason == "RUNNING"
 
 
 def test_an_inactive_module_is_skipped(control: omd.Control, module_row: Row) -> None:
     control.register_module("m_alone", inactive_indicator="Y")
-    with pytest.raises(omd.ModuleSkipped) as caught, control.module("m_alone"):
+    with pytest.raises(omd.errors.Skipped) as caught, control.module("m_alone"):
         pytest.fail("the block must not be entered")
     assert caught.value.reason == "INACTIVE"
     assert module_row(caught.value.instance_id)["execution_status_code"] == "C"
@@ -167,7 +167,7 @@ def test_a_batch_run_too_early_is_skipped_unless_forced(control: omd.Control) ->
     control.register_batch("b", frequency_code="Daily")
     with control.batch("b"):
         pass
-    with pytest.raises(omd.BatchSkipped) as caught, control.batch("b"):
+    with pytest.raises(omd.errors.Skipped) as caught, control.batch("b"):
         pytest.fail("the block must not be entered")
     assert caught.value.reason == "FREQUENCY"
     with control.batch("b", force=True):
@@ -181,16 +181,16 @@ def test_a_rerun_passes_over_what_succeeded(control: omd.Control) -> None:
         with batch.module("m_2") as failed:
             raise JobError
     with control.batch("b") as batch:
-        with suppress(omd.ModuleSkipped), batch.module("m_1"):
+        with suppress(omd.errors.Skipped), batch.module("m_1"):
             pytest.fail("it has succeeded")
         with batch.module("m_2") as again:
             assert again.instance_array == [failed.module_instance_id]
 
 
 def test_unknown_codes_create_nothing(control: omd.Control, conn: Connection) -> None:
-    with pytest.raises(errors.UnknownBatch), control.batch("nowhere"):
+    with pytest.raises(errors.lookup("OM001")), control.batch("nowhere"):
         pass
-    with pytest.raises(errors.UnknownModule):
+    with pytest.raises(errors.lookup("OM002")):
         control.run("nowhere", failing)
     assert (
         conn.execute("SELECT FROM omd.module_instance WHERE module_instance_id > 0").rowcount == 0
@@ -222,8 +222,8 @@ def test_run_does_not_call_a_job_that_may_not_proceed(control: omd.Control) -> N
     control.register_module("m_alone", inactive_indicator="Y")
     outcome = control.run("m_alone", failing)
     assert (outcome.status, outcome.reason) == ("C", "INACTIVE")
-    assert isinstance(outcome.error, omd.ModuleSkipped)
-    with pytest.raises(omd.ModuleSkipped):
+    assert isinstance(outcome.error, omd.errors.Skipped)
+    with pytest.raises(omd.errors.Skipped):
         outcome.result()
 
 
@@ -242,7 +242,7 @@ def test_a_skip_of_another_module_inside_a_job_is_a_failure(control: omd.Control
 def test_a_batch_can_not_succeed_over_a_module_that_failed(
     control: omd.Control, batch_row: Row
 ) -> None:
-    with pytest.raises(errors.BatchNotComplete), control.batch("b") as batch:
+    with pytest.raises(errors.lookup("OM104")), control.batch("b") as batch:
         assert batch.run("m_1", failing).status == "F"
         assert batch.run("m_2", lambda run: run.batch_instance_id).value == batch.batch_instance_id
     assert batch_row(batch.batch_instance_id)["execution_status_code"] == "F"
@@ -400,7 +400,7 @@ def test_a_rollback_without_an_executor_fails_the_instance(
     control: omd.Control, pending: int, module_row: Row, events: Events
 ) -> None:
     outcome = control.run("m_alone", lambda run: pytest.fail("not called"))
-    assert isinstance(outcome.error, errors.NoRollbackExecutor)
+    assert isinstance(outcome.error, errors.lookup("OM241"))
     assert "rollback_executor" in (outcome.error.hint or "")
     assert module_row(outcome.instance_id)["execution_status_code"] == "F"
     [event] = events(module=outcome.instance_id)

@@ -41,7 +41,7 @@ with omd.connect() as control:
     with trace.get_tracer("mine").start_as_current_span("mine"):
         with contextlib.suppress(ValueError), control.module("m", context={"traceparent": PARENT}):
             raise ValueError("secret row 4711")
-    with contextlib.suppress(omd.ModuleSkipped):
+    with contextlib.suppress(omd.errors.Skipped):
         with control.module("off", context={"traceparent": "no such thing"}):
             pass
     left = trace.get_current_span().get_span_context().is_valid

@@ -58,7 +58,7 @@ def test_a_lost_lease_cancels_the_jobs_of_the_run(
         job(spark)
 
     outcome = control.run("m_alone", load, spark=spark, lease=timedelta(seconds=2))
-    assert isinstance(outcome.error, omd.LeaseLost)
+    assert isinstance(outcome.error, omd.errors.LeaseLost)
     cause = outcome.error.__cause__
     assert cause is not None
     assert f"omd-{outcome.instance_id}" in str(cause)
@@ -71,7 +71,7 @@ def test_a_driver_that_is_cut_off_stops_its_jobs_before_its_lease_ends(
     lease = timedelta(seconds=6)
     with omd.connect(wire.dsn, lease=lease, patience=timedelta(0), spark=spark) as cut:
         started = time.monotonic()
-        with pytest.raises(omd.LeaseLost) as caught, cut.module("m_alone") as run:  # noqa: PT012
+        with pytest.raises(omd.errors.LeaseLost) as caught, cut.module("m_alone") as run:  # noqa: PT012
             try:
                 wire.refusing = True
                 sleep_on_executors(spark)

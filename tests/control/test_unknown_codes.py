@@ -60,7 +60,7 @@ def test_a_module_does_not_begin_at_an_indicator_that_the_client_does_not_know(
     run = control.module("m_alone", lease=LEASE)
     with (
         answering(conn, "begin_module", indicator),
-        pytest.raises(errors.ModuleAborted) as caught,
+        pytest.raises(errors.Aborted) as caught,
         run,
     ):
         pytest.fail("the job was called")
@@ -82,7 +82,7 @@ def test_a_batch_does_not_begin_at_an_indicator_that_the_client_does_not_know(
     batch = control.batch("b", lease=LEASE)
     with (
         answering(conn, "begin_batch", indicator),
-        pytest.raises(errors.BatchAborted) as caught,
+        pytest.raises(errors.Aborted) as caught,
         batch,
     ):
         pytest.fail("the block was entered")
@@ -96,7 +96,7 @@ def test_a_batch_does_not_begin_at_an_indicator_that_the_client_does_not_know(
 def test_a_batch_does_not_begin_with_a_rollback(control: omd.Control, conn: Connection) -> None:
     with (
         answering(conn, "begin_batch", "R"),
-        pytest.raises(errors.BatchAborted),
+        pytest.raises(errors.Aborted),
         control.batch("b"),
     ):
         pytest.fail("the block was entered")
@@ -108,7 +108,7 @@ def test_run_returns_an_unknown_indicator_as_an_abort(
     with answering(conn, "begin_module", "W"):
         outcome = control.run("m_alone", lambda _run: pytest.fail("the job was called"))
     assert (outcome.status, outcome.reason) == ("A", "UNKNOWN_INDICATOR")
-    assert isinstance(outcome.error, omd.ModuleAborted)
+    assert isinstance(outcome.error, omd.errors.Aborted)
 
 
 @pytest.mark.parametrize("routine", ABORTS)

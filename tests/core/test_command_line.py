@@ -70,7 +70,7 @@ SILENT = {
     "set-next-run", "parameter", "parameter set", "purge", "batch", "module",
     "run", "report", "embedded", "embedded start", "embedded stop", "embedded dsn",
     "embedded psql", "lineage", "lineage register", "lineage remove", "lineage graph",
-    "lineage run", "lineage retry", "lineage release", "lineage offset", "lineage restate",
+    "lineage run", "lineage release", "lineage offset", "lineage restate",
     "lineage cancel-restate", "lineage undo", "dispatch", "dispatch run", "dispatch create",
     "dispatch create-many", "dispatch cancel", "dispatch reschedule", "dispatch revive",
     "dispatch suspend", "dispatch resume", "dispatch register-schedule",

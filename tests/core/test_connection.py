@@ -57,13 +57,13 @@ def test_a_server_that_vanished_is_noticed_within_a_minute(control: omd.Control,
 
 def test_errors_leave_the_connection_usable(control: omd.Control) -> None:
     for _ in range(10):  # beyond the point where psycopg prepares statements
-        with pytest.raises(errors.UnknownModule):
+        with pytest.raises(errors.lookup("OM002")):
             control.begin_module("nowhere")
     assert control.report(t.BatchListRow, batch_code="b")
 
 
 def test_registration_in_one_transaction(control: omd.Control) -> None:
-    with pytest.raises(errors.UnknownModule), control.transaction():
+    with pytest.raises(errors.lookup("OM002")), control.transaction():
         control.register_batch("b_new", frequency_code="Daily")
         control.add_module_to_batch("b_new", "nowhere", sequence=1)
     assert control.report(t.BatchListRow, batch_code="b_new") == []
@@ -129,14 +129,14 @@ def test_an_end_sent_again_is_refused_when_the_instance_ended_otherwise(
     begun = wired.begin_module("m_alone")
     control.module_failure(begun.module_instance_id)
     wire.swallow_answer_to = b"module_success"
-    with pytest.raises(errors.InstanceNotExecuting):
+    with pytest.raises(errors.lookup("OM101")):
         wired.module_success(begun.module_instance_id)
 
 
 def test_a_second_success_is_refused_without_a_lost_connection(control: omd.Control) -> None:
     begun = control.begin_module("m_alone")
     control.module_success(begun.module_instance_id)
-    with pytest.raises(errors.InstanceNotExecuting):
+    with pytest.raises(errors.lookup("OM101")):
         control.module_success(begun.module_instance_id)
 
 

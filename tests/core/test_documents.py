@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from omd._core.documents import MAX_BYTES, MAX_DEPTH, problem_of
-from omd.errors import InvalidModel
+from omd.errors import lookup
 from omd.programs.cli.documents.lineage import read_topics
 from omd.programs.terminal.yaml_file import read_document, read_json
 
@@ -48,7 +48,7 @@ def test_yaml_is_bounded(tmp_path: Path, case: str, read: Callable[[Path], Any])
     text, path, problem = OUT_OF_BOUNDS[case]
     file = tmp_path / "x.yaml"
     file.write_text(text)
-    with pytest.raises(InvalidModel) as caught:
+    with pytest.raises(lookup("OM030")) as caught:
         read(file)
     error = caught.value
     assert error.sqlstate == "OM030"
@@ -70,7 +70,7 @@ def test_json_is_bounded(tmp_path: Path) -> None:
         (f'{{"a": [0, {"9" * 1001}]}}', "a[1]"),
     ):
         file.write_text(text)
-        with pytest.raises(InvalidModel) as caught:
+        with pytest.raises(lookup("OM030")) as caught:
             read_json(file)
         assert caught.value.detail["path"].startswith(path)
     file.write_text('{"a": ["\\ud83d\\ude00"]}')
@@ -87,7 +87,7 @@ def test_what_is_within_bounds_is_read(tmp_path: Path) -> None:
     assert problem_of(document) is None
     file.write_text(text.replace("d: ", "d: [[") + "]]")
     assert problem_of(json.loads("[" * MAX_DEPTH + "]" * MAX_DEPTH)) is None
-    with pytest.raises(InvalidModel):
+    with pytest.raises(lookup("OM030")):
         read_document(file)
     file.write_text(f"a: {'9' * 1000}\nb: 0x{'f' * 998}\nc: '{'9' * 6000}'")
     assert read_document(file)[0]["a"] == 10**1000 - 1

@@ -34,10 +34,10 @@ def nobody(dsn: str) -> Iterator[str]:
 
 def test_a_call_names_the_role_and_who_grants_it(nobody: str, dsn: str) -> None:
     with omd.connect(nobody) as control:
-        with pytest.raises(omd.errors.RightMissing) as caught:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege) as caught:
             control.begin_module("m")
         assert caught.value.sqlstate == "42501"
-        assert isinstance(caught.value, psycopg.errors.InsufficientPrivilege)
+        assert isinstance(caught.value, omd.errors.OmdError)
         assert caught.value.hint is not None
         assert "A superuser" in caught.value.hint
         assert " or test_dba" in caught.value.hint
@@ -83,7 +83,10 @@ def test_a_right_on_an_object_of_others_is_its_owners(nobody: str, dsn: str) -> 
         )
         run = control.begin_module("m").module_instance_id
         control.module_failure(run)
-    with omd.connect(nobody) as control, pytest.raises(omd.errors.RightMissing) as caught:
+    with (
+        omd.connect(nobody) as control,
+        pytest.raises(psycopg.errors.InsufficientPrivilege) as caught,
+    ):
         control.preview_rollback(run)
     assert "theirs" in str(caught.value)
     assert caught.value.hint == (

@@ -130,11 +130,11 @@ def test_what_is_set_holds_for_each_call_and_reaches_nobody_else(
             assert connection.execute("SHOW work_mem").fetchone() == ("6MB",)
         with other.transaction() as connection:
             assert connection.execute("SHOW work_mem").fetchone() == ("4MB",)
-        with pytest.raises(errors.UnknownModule):
+        with pytest.raises(errors.lookup("OM002")):
             through.begin_module("nowhere")
         through.module_success(mine)
         through.set(default_transaction_isolation="serializable")
-        with pytest.raises(errors.WrongIsolationLevel):
+        with pytest.raises(errors.lookup("OM014")):
             through.begin_module("m_1")
         assert other.begin_module("m_1").processing_indicator.value == "P"
 

@@ -153,11 +153,12 @@ def test_the_previous_handler_is_restored(control: omd.Control) -> None:
                 pass
             assert signal.getsignal(signal.SIGTERM) is inside
         assert signal.getsignal(signal.SIGTERM) is mine
-        with pytest.raises(omd.OmdError), control.module("nowhere"):
+        with pytest.raises(omd.errors.OmdError), control.module("nowhere"):
             pass
         assert signal.getsignal(signal.SIGTERM) is mine
-        with pytest.raises(omd.Terminated), control.module("m_alone"):
+        with pytest.raises(SystemExit) as ended, control.module("m_alone"):
             signal.raise_signal(signal.SIGTERM)
+        assert ended.value.code == 143
         assert signal.getsignal(signal.SIGTERM) is mine
     finally:
         signal.signal(signal.SIGTERM, before)

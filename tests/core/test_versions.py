@@ -287,7 +287,7 @@ def test_a_client_of_an_older_major_version_is_refused_at_connect(
     older: Callable[[str, str], None], dsn: str
 ) -> None:
     older("1.7.0", "2.0.1")
-    with pytest.raises(errors.NewerInstalled, match=r"omd 1\.7\.0.*omd 2\.0\.1") as caught:
+    with pytest.raises(errors.lookup("OM903"), match=r"omd 1\.7\.0.*omd 2\.0\.1") as caught:
         omd.connect(dsn)
     assert caught.value.hint == f"Run: {packages.install_version(2)}"
 

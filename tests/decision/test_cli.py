@@ -374,7 +374,7 @@ def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
     names = {
         "stage_list": "list", "ruleset_list": "rulesets", "test_list": "tests", "run_log": "runs"
     }  # fmt: skip
-    views = {f"decision_{name}" for name in (*names, "reject_log", "last_rejects")}
+    views = {f"decision_{name}" for name in (*names, "reject_log")}
     assert views_of("decision") == views
     for command in names.values():
         table = omd_(command)

@@ -56,17 +56,17 @@ def test_a_run_answers_what_became_of_it(room: Room, door: omd.Decision) -> None
 
 def test_what_is_wrong_before_a_run_is_raised(room: Room, door: omd.Decision) -> None:
     document = room.scene(GOOD)
-    with pytest.raises(errors.UnknownStage):
+    with pytest.raises(errors.lookup("OM080")):
         door.run("nix")
     for told in ({"engine": "LISP"}, {"engine": "POSTGRES", "links": {"a": object()}}):
         with pytest.raises(errors.CallerError):
             door.run("s", **told)  # type: ignore[arg-type]
     door.define_ruleset({"ruleset": "p", "kind": "PYTHON", "content": "rules:f"}, activate=True)
     door.define_stage({**document, "ruleset": "p"})
-    with pytest.raises(errors.WrongEngine):
+    with pytest.raises(errors.lookup("OM288")):
         door.run("s", engine="POSTGRES")
     door.deactivate_ruleset("p", 1)
-    with pytest.raises(errors.NoRulesetVersion):
+    with pytest.raises(errors.lookup("OM286")):
         door.run("s")
 
 

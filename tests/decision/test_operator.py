@@ -15,8 +15,8 @@ import pytest
 from decision.cases import random_case
 from decision.model import Call, EmptyBufferLink, Link, Reject, Stage
 from decision.sort_keys import sort_key
+from omd.errors import lookup
 from omd.rooms.decision.rules import NoJson, answers_of
-from omd.rooms.delivery.errors import AttemptFenced
 from omd.spark.decision import operator, waiting
 from omd.spark.decision.operator import CLUSTERED, RECORDS, Buffers, LinkShape, Shape, decided
 from support.lots import SEED, draws
@@ -393,7 +393,7 @@ def test_a_ruleset_that_fails_is_told_with_its_first_call() -> None:
     raised: list[tuple[BaseException, str]] = [
         (LookupError("no such rule"), "LookupError: no such rule"),
         (SystemExit(3), "SystemExit: 3"),
-        (AttemptFenced("ended"), "ended (OM132)"),
+        (lookup("OM132")("ended"), "ended (OM132)"),
         (MuteError(), "MuteError: it has no text"),
         (ValueError("\0\ud800"), "ValueError: \\0\\ud800"),
     ]

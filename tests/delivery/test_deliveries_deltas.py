@@ -218,7 +218,7 @@ def test_a_physical_delete_removes_the_key_everywhere_with_proof(shop: Shop) -> 
         f" FROM {shop.delta('customer')} WHERE nbr = 1"
     )
     assert left == [{"delivery_id": run.id, "ind": "R", "email": None}]
-    assert [r["record_key"] for r in shop.rows("SELECT * FROM omd_delivery.quarantine")] == [
+    assert [r["record_key"] for r in shop.rows("SELECT * FROM omd_report.delivery_quarantine")] == [
         {"nbr": 2}
     ]
     assert shop.one("SELECT count(*) FROM stg_a.customer") == 0

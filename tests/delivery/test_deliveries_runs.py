@@ -672,7 +672,9 @@ def test_samples_are_business_rows_behind_the_fence(shop: Shop, shops: Callable[
     for _ in range(2):
         shop.call("register_samples", **given, samples=[sample, {**sample, "record_key": None}])
     runner = shops(role="omd_runner")
-    rows = runner.rows("SELECT * FROM omd_delivery.quarantine ORDER BY record_key NULLS LAST")
+    rows = runner.rows(
+        "SELECT * FROM omd_report.delivery_quarantine ORDER BY record_key NULLS LAST"
+    )
     assert [r["record_key"] for r in rows] == [{"nbr": 7}, None]
     assert rows[0]["raw"] == sample["raw"]
     for wrong in (
@@ -687,7 +689,7 @@ def test_samples_are_business_rows_behind_the_fence(shop: Shop, shops: Callable[
     shop.refused("OM040", "register_samples", **given, samples={})
     reader = shops(role="omd_reader")
     for relation in (
-        "omd_delivery.quarantine",
+        "omd_report.delivery_quarantine",
         "omd_delivery.sample",
         "stg_a.orders",
         shop.lvl("orders"),

@@ -120,7 +120,7 @@ def test_who_waits_is_aborted(shop: Shop, control: omd.Control) -> None:
     assert told(outcome) == ("A", "WAIT")
     assert outcome.detail == f"delivery {run.id} of the interface runs"
     assert (outcome.instance_id, outcome.facts["attempt"]) == (None, 0)
-    with pytest.raises(omd.ModuleAborted):
+    with pytest.raises(omd.errors.Aborted):
         outcome.result()
     shop.call("cancel_delivery", delivery_id=run.id, reason="it is in the way")
     shop.call("omd.begin_module", module_code="lvl.shop.orders")
@@ -144,7 +144,7 @@ def test_what_is_not_wanted_is_skipped(shop: Shop, control: omd.Control) -> None
 
 
 def test_what_refuses_the_call_before_it_begins_is_raised(control: omd.Control) -> None:
-    with pytest.raises(omd.errors.UnknownDelivery):
+    with pytest.raises(omd.errors.lookup("OM034")):
         delivered(control, 4711)
     with pytest.raises(omd.errors.CallerError):
         control.deliver("no such agreement", staging="postgres")

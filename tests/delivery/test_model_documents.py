@@ -430,7 +430,7 @@ def test_a_model_is_bounded(room: Room, model: dict[str, Any], dsn: str) -> None
         (["\ud800"], "facts.b[1][0]", "half a surrogate pair"),
     ):
         model["facts"]["b"][1] = value
-        with pytest.raises(omd.errors.InvalidModel) as caught:
+        with pytest.raises(omd.errors.lookup("OM030")) as caught:
             control.delivery.deploy_model(model)
         assert caught.value.sqlstate == "OM030"
         assert caught.value.detail["path"].startswith(path)

@@ -77,7 +77,7 @@ class Room(Flow):
             for task in done
         ]
         rows = self.rows(
-            "SELECT task_id FROM omd_dispatch._complete_and_claim(%s, %s, 0, FALSE, %s)",
+            "SELECT task_id FROM omd_dispatch.complete_and_claim(%s, %s, 0, FALSE, %s)",
             by,
             Jsonb(results),
             Jsonb(told),

@@ -238,7 +238,7 @@ def test_wrong_use_is_told_before_anything_is_done(omd_: Command) -> None:
 
 
 def test_each_view_of_the_room_is_a_command(omd_: Command) -> None:
-    views = views_of("dispatch") - {"dispatch_sessions"}  # doctor and the page show it
+    views = views_of("dispatch")
     assert len(views) > 5
     for view in views:
         command = view.removeprefix("dispatch_")

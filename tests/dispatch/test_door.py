@@ -36,7 +36,7 @@ def test_a_task_from_python(door: omd.Dispatch, conn: Connection) -> None:
     assert created.is_new
     [row] = conn.execute("SELECT payload IS NULL AS no, func_day FROM omd_dispatch.task_data_load")
     assert row == {"no": True, "func_day": day}
-    with pytest.raises(errors.DuplicateTask) as duplicate:
+    with pytest.raises(errors.lookup("OM170")) as duplicate:
         door.create_task("LOAD", "FULL", {"CODE": "a"})
     assert duplicate.value.detail["task_id"] == created.task_id
 
@@ -52,7 +52,7 @@ def test_a_task_from_python(door: omd.Dispatch, conn: Connection) -> None:
         on_duplicate="EXISTING",
     )
     assert (many.task_ids[0], many.created) == (created.task_id, 2)
-    assert door.task_state(many.task_ids[2]).execution_time == soon
+    assert door.explain_task(many.task_ids[2]).execution_time == soon
     naive = soon.replace(tzinfo=None)
     with pytest.raises(errors.CallerError, match="no time zone"):
         door.create_task("LOAD", "FULL", {"CODE": "d"}, execution_time=naive)
@@ -71,8 +71,8 @@ def test_a_task_from_python(door: omd.Dispatch, conn: Connection) -> None:
     assert door.explain_task(second.task_id).reason == "CLAIMED"
     assert door.purge_partition("LOAD", 77).outcome == "MISSING"
     door.allow_search("LOAD", "code", None)
-    with pytest.raises(errors.SearchNotAllowed):
-        door.search_index("LOAD", {"CODE": "a"})
+    with pytest.raises(errors.lookup("OM079")):
+        door.search_tasks("LOAD", {"CODE": "a"})
 
 
 def test_every_report_has_the_columns_of_its_class(door: omd.Dispatch) -> None:
@@ -85,10 +85,10 @@ def test_every_report_has_the_columns_of_its_class(door: omd.Dispatch) -> None:
 
 def test_the_state_of_a_task_is_the_same_in_both_models(door: omd.Dispatch) -> None:
     task = door.create_task("RUN", "BATCH", {"CODE": "b_x"}, payload={"n": [1]}).task_id
-    states = [door.task_state(task)]
+    states = [door.explain_task(task)]
     for status in (3, 2, 1, 0):
         door.set_migration_status("RUN", status)
-        states.append(door.task_state(task))
+        states.append(door.explain_task(task))
     assert states == states[:1] * 5
-    with pytest.raises(errors.UnknownTask):
-        door.task_state(task + 1)
+    with pytest.raises(errors.lookup("OM072")):
+        door.explain_task(task + 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from omd.errors import ServerNotConfirmed
+from omd.errors import lookup
 from omd.programs.worker.worker import Worker
 from support.workers import until
 
@@ -46,6 +46,6 @@ def test_a_worker_that_is_refused_leaves_nothing_behind(room: Room, dsn: str) ->
 
     assert not own()
     room.owner(MOVED)
-    with pytest.raises(ServerNotConfirmed):
+    with pytest.raises(lookup("OM109")):
         Worker(dsn, until_quiet=True).run()
     until(lambda: not own(), 20)

@@ -19,7 +19,7 @@ TOPIC = """
     CALL omd_lineage.register_topic('app.src');
     CALL omd_lineage.register_topic('app.a', p_depends_on => ARRAY['app.src'],
         p_transforms => ARRAY['app.v'], p_module_code => 'm_a');
-    CREATE VIEW app.mine AS SELECT topic AS code FROM omd_lineage.ready_list WHERE is_ready;
+    CREATE VIEW app.mine AS SELECT topic AS code FROM omd_report.lineage_ready WHERE is_ready;
     CREATE VIEW app."of Mine" AS SELECT code FROM app.mine;
     CREATE VIEW app.other AS SELECT id::text AS code FROM app.src;
     CREATE TABLE app.s (id integer);

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from support.workers import Process, until
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from conftest import Room
 
@@ -99,3 +101,80 @@ def test_a_worker_that_stops_when_all_is_quiet_does_not_wait_for_the_clock_to_st
     room.call("set_work", is_on=True)
     start("--until-quiet").ends()
     assert rows(room, "a") == [0, 1, 2, 3]
+
+
+# A worker of one kind -----------------------------------------------------------------------------
+
+
+def test_a_worker_of_topics_needs_no_tasks_and_makes_none(
+    work: Room, start: Callable[..., Process]
+) -> None:
+    topic(work, "a", "src")
+    topic(work, "b", "a")
+    feed(work, 3)
+    start("--kind", "TOPIC", "--topic", "app.b*", "--until-quiet").ends()
+    assert rows(work, "a") == []
+    start("--kind", "TOPIC", "--once").ends()
+    assert (rows(work, "a"), rows(work, "b")) == ([1, 2, 3], [])
+    start("--kind", "TOPIC", "--until-quiet").ends()
+    assert rows(work, "b") == [1, 2]  # the newest instant of a may get more rows
+    assert work.one("SELECT count(*) FROM omd_report.dispatch_queue") == 0
+    work.conn.execute("ALTER TABLE app.a ADD CHECK (id < 0) NOT VALID")
+    feed(work, 1)
+    start("--kind", "TOPIC", "--until-quiet").ends(code=1)
+
+
+def test_it_is_not_quiet_while_a_step_runs_elsewhere(
+    work: Room,
+    another: Callable[..., Room],
+    background: Callable[..., Future[Any]],
+    until_settled: Callable[[Room, Future[Any]], None],
+    start: Callable[..., Process],
+) -> None:
+    """What ends elsewhere makes others ready: here the step of a, which b reads."""
+    topic(work, "a", "src")
+    topic(work, "b", "a")
+    feed(work, 3)
+    gate = "SELECT pg_advisory_xact_lock_shared(44)"
+    work.conn.execute(
+        "CREATE OR REPLACE VIEW app.v_a AS SELECT s.pos, s.id"
+        f" FROM app.src AS s, ({gate}) AS gate WHERE omd_lineage.in_block(s.pos, s.id)".encode()
+    )
+    work.call("omd_lineage.probe_sources")
+    other = another()
+    with work.conn.transaction():
+        work.conn.execute("SELECT pg_advisory_xact_lock(44)")
+        step = background(other.call, "omd_lineage.step", topic="app.a")
+        until_settled(other, step)
+        worker = start("--kind", "TOPIC", "--until-quiet")
+        with another().conn as watch:
+            until(
+                lambda: (
+                    watch.execute(
+                        "SELECT count(*) > 0 AS looked FROM pg_stat_activity"
+                        " WHERE application_name = 'omd-cli' AND state = 'idle'"
+                        " AND query LIKE '%ready_list%' AND state_change > query_start"
+                    ).fetchone()
+                    == {"looked": True}
+                )
+            )
+    assert step.result(60)["outcome"] == "DONE"
+    worker.ends()
+    assert rows(work, "b") == [1, 2]
+
+
+def test_options_of_one_kind_are_refused_with_another(
+    omd_command: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    for wrong, said in (
+        (("--kind", "FACTS", "--topic", "x"), "--topic goes with --kind TOPIC."),
+        (("--kind", "TOPIC", "--interface", "x"), "--interface goes with --kind FACTS."),
+        (("--kind", "TOPIC", "--sql", "off"), "--sql goes with tasks."),
+        (("--topic", "x"), "--topic goes with --kind TOPIC."),
+        (("--once",), "--once goes with --kind TOPIC or --kind FACTS."),
+        (("--kind", "TOPIC", "--once", "--until-quiet"), "Give either --once or --until-quiet."),
+        (("--kind", "STAGE"), "'STAGE'"),
+    ):
+        done = omd_command("dispatch", "run", *wrong, dsn="host=nowhere.invalid")
+        assert done.returncode == 2, wrong
+        assert said in done.stderr

@@ -172,7 +172,7 @@ def test_each_handler_ends_its_task_as_it_went(
     assert "returned 7; a handler returns None or 'S'" in told
     assert errors["NOTHING"] is None
     room.conn.execute("SET ROLE omd_reader")
-    shown = {i: room.one("SELECT error FROM omd_dispatch.task_state(%s)", i) for i in calls}
+    shown = {i: room.one("SELECT error FROM omd_dispatch.explain_task(%s)", i) for i in calls}
     room.conn.execute("RESET ROLE")
     assert set(shown.values()) == {
         None, "error without a code",

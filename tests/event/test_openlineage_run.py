@@ -20,6 +20,7 @@ from psycopg.rows import dict_row
 
 import omd
 from event.receiver import Answer, Receiver, listening
+from omd.errors import lookup
 from omd.integrations.openlineage import OpenLineage
 from omd.programs.sender.sender import (
     Refused,
@@ -29,7 +30,6 @@ from omd.programs.sender.sender import (
     http_outcome,
     serve,
 )
-from omd.rooms.event.errors import DatabaseCopied, TransportUnfit, UnknownSink
 from support.flow import Flow
 
 if TYPE_CHECKING:
@@ -319,12 +319,12 @@ def test_a_removed_sink_ends_its_sender_alone_and_a_copy_ends_all(
     assert serve(connect, transports, told.append, until_quiet=True) == 1
     assert len(receiver.got) == 2
     assert any("nowhere" in line for line in told)
-    with pytest.raises(UnknownSink):
+    with pytest.raises(lookup("OM095")):
         Sender(connect, "nowhere", http(receiver.url), tell=print).run(until_quiet=True)
     change = "INSERT INTO omd.server_change (kind) VALUES ('COPIED') RETURNING server_change_id"
     number = flow.one(change)
     runs(flow, "copied")
-    with pytest.raises(DatabaseCopied):
+    with pytest.raises(lookup("OM295")):
         drain(shared_dsn, http(receiver.url))
     assert len(receiver.got) == 2
     flow.conn.execute("DELETE FROM omd.server_change WHERE server_change_id = %s", [number])
@@ -418,7 +418,7 @@ def test_all_parts_of_a_composite_get_each_event_and_a_failing_one_holds_it(
     ],
 )
 def test_a_transport_that_does_not_say_what_arrived_is_not_used(transport: dict[str, Any]) -> None:
-    with pytest.raises(TransportUnfit) as error:
+    with pytest.raises(lookup("OM296")) as error:
         OpenLineage(OpenLineageClient(config={"transport": transport}))
     assert error.value.hint
 

@@ -10,7 +10,7 @@ import pytest
 
 import omd
 from facts.test_python import PERSON
-from omd.errors import MissingArgument, NeedsSession, NoOpenDelivery
+from omd.errors import lookup
 from support.pooler import bouncing
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def test_a_moment_holds_for_the_transaction_and_reaches_no_other_client(
 ) -> None:
     names = "SELECT name FROM asof_shop.person"
     with omd.connect(through.dsn) as other:
-        with pytest.raises(NeedsSession) as caught:
+        with pytest.raises(lookup("OM240")) as caught:
             through.facts.as_of(FIRST)
         assert "OMD_POOLER=session" in str(caught.value.hint)
         with through.transaction() as connection:
@@ -54,9 +54,9 @@ def test_a_moment_holds_for_the_transaction_and_reaches_no_other_client(
         assert direct.execute(names).fetchall() == [("y",)]
         direct.execute("SELECT omd_facts.as_of(%s)", [FIRST])
         assert direct.execute(names).fetchall() == [("x",)]
-        with pytest.raises(MissingArgument):
+        with pytest.raises(lookup("OM005")):
             direct.execute("SELECT omd_facts.as_of(%s, NULL)", [FIRST])
-        with pytest.raises(MissingArgument):
+        with pytest.raises(lookup("OM005")):
             direct.execute("CALL omd_facts.open_delivery('desk', p_is_local => NULL)")
 
 
@@ -67,7 +67,7 @@ def test_a_desk_writes_through_a_pooler_and_nobody_else_writes_under_its_deliver
         write = desk.connection.execute
         change = "UPDATE gdal_shop.person SET name = "
         write(f"{change}'a'")
-        with pytest.raises(NoOpenDelivery), other.transaction() as connection:
+        with pytest.raises(lookup("OM150")), other.transaction() as connection:
             connection.execute(f"{change}'b'")
         with desk.connection.transaction():
             write(f"{change}'c'")
@@ -77,19 +77,19 @@ def test_a_desk_writes_through_a_pooler_and_nobody_else_writes_under_its_deliver
         write("BEGIN")
         write(f"{change}'lost'")
         write("ROLLBACK")
-        with pytest.raises(NeedsSession):
+        with pytest.raises(lookup("OM240")):
             write("SET omd_facts.delete_type = 'PHYSICAL'")
         assert store.now("person", "nbr, name") == [(1, "c"), (2, "e")]
     assert store.status(desk.delivery_id) == "PERSISTED"
 
 
 def test_a_delivery_is_opened_for_a_transaction(through: omd.Control, store: Store) -> None:
-    with pytest.raises(NeedsSession):
+    with pytest.raises(lookup("OM240")):
         through.facts.open_delivery("desk")
     with through.transaction() as connection:
         delivery = through.facts.open_delivery("desk")
         connection.execute("UPDATE gdal_shop.person SET name = 'z'")
-    with pytest.raises(NoOpenDelivery), through.transaction() as connection:
+    with pytest.raises(lookup("OM150")), through.transaction() as connection:
         connection.execute("UPDATE gdal_shop.person SET name = 'w'")
     through.facts.close_delivery(delivery)
     assert store.now("person", "nbr, name") == [(1, "z")]

@@ -15,7 +15,7 @@ import pytest
 
 import omd
 from facts.store import entity
-from omd.errors import DeliveryOpen, LoadNotUndone
+from omd.errors import lookup
 from omd.rooms.facts.rows import FactsLoadsRow, FactsRemovalsRow
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
                 write("UPDATE gdal_shop.person SET name = 'b' WHERE nbr = 2")
             [row] = facts.report("facts_deliveries")
             assert (row.transactions, row.agreement_code) == (2, "desk")
-            with pytest.raises(DeliveryOpen):
+            with pytest.raises(lookup("OM152")):
                 facts.open_delivery("desk")
             write("SET omd_facts.delete_type = 'PHYSICAL'")
             write("DELETE FROM gdal_shop.person WHERE nbr = 2")
@@ -99,7 +99,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
             ("person", "CONTEXT", 2),
         ]
         [last] = facts.report(FactsLoadsRow, order_by=["loaded_datetime"], descending=True, limit=1)
-        with pytest.raises(LoadNotUndone):
+        with pytest.raises(lookup("OM153")):
             facts.undo("shop", last.module_instance_id)
 
         assert facts.resync("shop", dry_run=True).differences == {

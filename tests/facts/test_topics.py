@@ -66,7 +66,9 @@ def read(store: Store) -> list[tuple[Any, ...]]:
 
 
 def ready(store: Store) -> tuple[bool, str]:
-    (row,) = store.rows("SELECT is_ready, reason FROM omd_lineage.ready_list WHERE topic = 'app.f'")
+    (row,) = store.rows(
+        "SELECT is_ready, reason FROM omd_report.lineage_ready WHERE topic = 'app.f'"
+    )
     return row["is_ready"], row["reason"]
 
 
@@ -329,7 +331,7 @@ def test_a_runner_takes_steps_with_the_rights_on_the_views_alone(
     runner = stores()
     runner.conn.execute("SET ROLE omd_runner")
     assert steps(runner) == [1]
-    assert runner.rows("SELECT reason FROM omd_lineage.ready_list") == [{"reason": "DEPENDENCY"}]
+    assert runner.rows("SELECT reason FROM omd_report.lineage_ready") == [{"reason": "DEPENDENCY"}]
     shop.conn.execute("REVOKE ALL ON SCHEMA changes_shop, app FROM omd_runner")
 
 
@@ -350,13 +352,13 @@ def test_the_lag_is_the_age_of_the_oldest_change_that_is_not_read(shop: Store) -
     for day in (2, 3, 4):
         load(shop, day, orders=[("N", day, day)])
         times.append(shop.one("SELECT pos FROM omd.source WHERE source_code = 'facts.shop'"))
-    look = "SELECT now() - lag FROM omd_lineage.ready_list WHERE topic = 'app.f'"
+    look = "SELECT now() - lag FROM omd_report.lineage_ready WHERE topic = 'app.f'"
     assert shop.one(look) == times[0]
     topic(shop, maxstep=1)
     step(shop)
     assert shop.one(look) == times[1]
     steps(shop)
-    assert shop.one("SELECT lag = '0' FROM omd_lineage.ready_list WHERE topic = 'app.f'")
+    assert shop.one("SELECT lag = '0' FROM omd_report.lineage_ready WHERE topic = 'app.f'")
     assert shop.one("SELECT repeat = '0' FROM omd_lineage.topic WHERE topic = 'app.f'")
 
 

@@ -195,7 +195,7 @@ def main(dsn: str, name: str) -> None:
                 while True:
                     if not deliverer.turn():
                         time.sleep(0.1)
-        except (psycopg.Error, omd.OmdError) as error:
+        except (psycopg.Error, omd.errors.OmdError) as error:
             print(f"{type(error).__name__} {error}", file=sys.stderr, flush=True)
             time.sleep(0.2)
 

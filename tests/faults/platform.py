@@ -637,7 +637,7 @@ class Chaos:
             if not found:
                 return None
             task = self.rng.choice(found)
-            with contextlib.suppress(omd.OmdError, psycopg.Error), self.connect() as conn:
+            with contextlib.suppress(omd.errors.OmdError, psycopg.Error), self.connect() as conn:
                 conn.execute("CALL omd_dispatch.cancel_task(%s, TRUE)", [task["task_id"]])
                 return f"the task of {task['code']}"
             return None

@@ -228,7 +228,7 @@ class Load:
             start = self.run.control.create_load_window(
                 self.run.module_instance_id, end_id=end or 0
             ).start_id
-        except omd.errors.InvalidLoadWindow:
+        except omd.errors.lookup("OM010"):
             return 0, 0
         return max(start or 0, 0), end or 0
 
@@ -339,7 +339,7 @@ def drive(
                     with contextlib.closing(one.conn):
                         JOBS[table](one)
                         time.sleep(rng.random() * pace)  # all is written, but not reported
-            except omd.ModuleSkipped as skipped:
+            except omd.errors.Skipped as skipped:
                 tell(str(skipped))
             else:
                 tell(f"{code} {run.module_instance_id} ended")
@@ -351,10 +351,10 @@ def drive(
                 load("hstg")
                 with ThreadPoolExecutor(3) as pool:
                     list(pool.map(load, ("hub", "link", "sat")))
-                with contextlib.suppress(omd.ModuleAborted):  # the other driver runs it
+                with contextlib.suppress(omd.errors.Aborted):  # the other driver runs it
                     load("region")
-        except omd.BatchSkipped:
+        except omd.errors.Skipped:
             return "C"
-        except omd.BatchAborted:
+        except omd.errors.Aborted:
             return "A"
         return "S"

@@ -41,7 +41,7 @@ TRIGGERS = f"""
     FROM pg_trigger AS t
     INNER JOIN pg_class AS c ON t.tgrelid = c.oid
     WHERE NOT t.tgisinternal AND c.relnamespace IN ({SCHEMAS})"""
-ROUTINES = f"""
+ROUTINES = """
     SELECT
         p.oid,
         n.nspname AS schema,
@@ -53,21 +53,20 @@ ROUTINES = f"""
         p.prosqlbody IS NOT NULL AS atomic,
         p.provolatile = 'v' OR p.prokind = 'p' AS is_volatile,
         p.prorettype = 'trigger'::regtype AS is_trigger,
-        coalesce(p.proconfig, '{{}}') AS settings,
+        coalesce(p.proconfig, '{}') AS settings,
         p.proowner::regrole::text AS owner,
         pg_get_functiondef(p.oid) AS definition,
-        coalesce(obj_description(p.oid, 'pg_proc'), '') AS comment,
-        ARRAY(
-            SELECT coalesce(nullif(a.grantee, 0)::regrole::text, 'PUBLIC')
-            FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a
-            WHERE a.grantee <> p.proowner
-        ) AS granted,
+        l.audience,
+        l.is_public,
+        l.comment,
+        l.roles AS granted,
         ARRAY(
             SELECT r FROM unnest(%s::text[]) AS r WHERE has_function_privilege(r, p.oid, 'EXECUTE')
         ) AS callable_by
-    FROM pg_proc AS p
+    FROM omd_report.routine_list AS l
+    INNER JOIN pg_proc AS p ON l.routine_oid = p.oid
     INNER JOIN pg_namespace AS n ON p.pronamespace = n.oid
-    WHERE n.oid IN ({SCHEMAS}) ORDER BY 3"""
+    ORDER BY 3"""
 
 
 @dataclass(frozen=True)
@@ -87,21 +86,16 @@ class Routine:
     settings: list[str]
     owner: str
     definition: str
+    audience: str
+    is_public: bool
     comment: str
     granted: list[str]
     callable_by: list[str] = field(repr=False)
 
     @property
-    def is_internal(self) -> bool:
-        return self.routine.startswith("_")
-
-    @property
-    def is_for_rooms(self) -> bool:
-        return self.comment.startswith("For rooms:")
-
-    @property
-    def is_public(self) -> bool:
-        return not (self.is_internal or self.is_for_rooms)
+    def is_called(self) -> bool:
+        """Whether somebody calls it who is no routine of ours: a person, a program, the driver."""
+        return self.is_public or self.audience == "DRIVER"
 
     @cached_property
     def text(self) -> str:
@@ -150,6 +144,8 @@ class Catalog:
         found = set(re.findall(r"\b(omd\w*\.\w+)\s*\(", text)) & self.routines.keys()
         if "omd._raise_again" in found:  # what began is named in a table
             found |= {"omd.begin_run", "omd._require_database_run"}
+        if "v_retry_routine" in text:  # so is what a room forgets
+            found |= {"omd_lineage.forget_attempts"}
         head = re.match(r"CREATE OR REPLACE \w+ (omd\w*\.\w+)", text)
         return found - {head.group(1)} if head else found
 

@@ -11,6 +11,7 @@ OURS: list[tuple[str, str, dict[str, int]]] = [
         "routines of a room",
         "a table says which, and only an installation writes it",
         {
+            "omd._forget_attempts": 1,
             "omd._prepare_purge": 1,
             "omd._skip_counters": 1,
             "omd._undo_for_room": 1,
@@ -126,7 +127,6 @@ OURS: list[tuple[str, str, dict[str, int]]] = [
             "omd_dispatch.search_tasks": 1,
             "omd_dispatch.set_migration_status": 2,
             "omd_dispatch.suspend": 1,
-            "omd_dispatch.task_state": 1,
             "omd_dispatch.task_text": 1,
         },
     ),

@@ -10,7 +10,10 @@ from support.imports import MODULES, PACKAGE, arrows
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "architecture.md"
 FIRST = {"omd.rooms.control.blocks", "omd.rooms.control.run"}
 DOOR = {"omd.doors.control", "omd.doors.performing"}
-GENERATED = {f"omd.rooms.control.{name}" for name in ("calls", "rows", "errors")}
+GENERATED = {
+    "omd._core.error_codes",
+    *(f"omd.rooms.control.{name}" for name in ("calls", "rows")),
+}
 LINES = 6400  # performing, block and run become smaller when runs of all kinds are one
 
 

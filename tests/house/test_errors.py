@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +11,11 @@ import psycopg
 from psycopg import sql
 
 from house.catalog import NEVER, SCHEMAS
-from house.exceptions import NULL_IS_AN_ANSWER, RAISED_BY_PROGRAMS
+from house.exceptions import NEVER_LEAVE, NULL_IS_AN_ANSWER, RAISED_BY_PROGRAMS
 from omd import errors
+from omd._core import errors as core
+from omd._core.errors import MADE
+from support.imports import MODULES, nodes_of
 from support.offenders import assert_none
 
 if TYPE_CHECKING:
@@ -41,13 +46,58 @@ def test_every_error_has_a_class_of_its_name_and_every_class_an_error(
     installed: Connection,
 ) -> None:
     found = catalogue(installed)
-    for sqlstate, name in found.items():
-        assert getattr(errors, name) is psycopg.errors.lookup(sqlstate)
-    classes = (getattr(errors, name) for name in errors.__all__)
-    # ServerIsStandby and RightMissing have the SQLSTATE of PostgreSQL.
-    theirs = (None, "25006", "42501")
-    ours = {c.__name__ for c in classes if getattr(c, "sqlstate", None) not in theirs}
-    assert ours == set(found.values())
+    assert {code: kind.__name__ for code, kind in MADE.items()} == found
+    for sqlstate in found:
+        assert errors.lookup(sqlstate) is psycopg.errors.lookup(sqlstate)
+
+
+def exceptions() -> dict[str, set[str]]:
+    """Return the exceptions that the driver defines, by module, and those that it raises."""
+    defined: dict[str, set[str]] = {}
+    known = {name for name, value in vars(builtins).items() if _is_exception(value)}
+    known |= {"OmdError", "click.ClickException", "psycopg.Error", "psycopg.OperationalError"}
+    known |= {*errors.__all__, "InstallError"} - {"lookup"}
+    nodes = [
+        (module, node)
+        for module in MODULES
+        for node in nodes_of(module)
+        if isinstance(node, ast.ClassDef)
+    ]
+    while True:  # a class may be below another one
+        before = len(known)
+        for module, node in nodes:
+            if {ast.unparse(base).partition("[")[0] for base in node.bases} & known:
+                known.add(node.name)
+                defined.setdefault(module, set()).add(node.name)
+        if len(known) == before:
+            return defined
+
+
+def _is_exception(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
+
+
+def test_every_exception_of_ours_that_reaches_a_user_is_public_or_has_an_sqlstate() -> None:
+    found = exceptions()
+    assert len(found["omd._core.errors"]) > len(errors.__all__) - 1
+    for name in found.pop("omd._core.errors"):
+        value = getattr(core, name)
+        is_public = getattr(errors, name, None) is value if name in errors.__all__ else False
+        assert is_public or value.sqlstate, name
+    others = {f"{module}.{name}" for module, names in found.items() for name in names}
+    assert others == set(NEVER_LEAVE)
+
+
+def test_the_driver_raises_no_bare_exception() -> None:
+    """`raise Exception` and the like tell nobody what to catch."""
+    assert_none(
+        (module, ast.unparse(node))
+        for module in MODULES
+        for node in nodes_of(module)
+        if isinstance(node, ast.Raise)
+        and node.exc is not None
+        and re.match(r"(Base)?Exception\b|psycopg\.(Database)?Error\b", ast.unparse(node.exc))
+    )
 
 
 def said(catalog: Catalog, routine: Routine) -> set[str]:
@@ -64,7 +114,7 @@ def misnamed(catalog: Catalog) -> Iterator[tuple[str, str]]:
         raised, named = catalog.raised(routine.name), said(catalog, routine)
         for code in sorted(named - raised):
             yield routine.name, f"{code} is named in the COMMENT, and never raised"
-        if routine.is_public:
+        if routine.is_called:
             for code in sorted(raised - named):
                 yield routine.name, f"{code} is raised, and not named in the COMMENT"
 
@@ -108,7 +158,7 @@ def state(conn: Connection) -> dict[str, Any]:
 
 
 def test_no_routine_takes_null_for_what_it_needs(conn: Connection, catalog: Catalog) -> None:
-    """Every public routine is called with every argument NULL."""
+    """Every routine that somebody calls from outside is called with every argument NULL."""
     conn.execute("CALL omd.register_batch('b', 'Adhoc')")
     conn.execute("CALL omd.register_module('m', 'HSTG', 'public.t')")
     conn.execute("CALL omd.begin_module('m')")
@@ -116,7 +166,8 @@ def test_no_routine_takes_null_for_what_it_needs(conn: Connection, catalog: Cata
     conn.execute("UPDATE omd.maintenance SET begun_datetime = 'infinity'")
     before = state(conn)
     answered, wrong = set(), []
-    public = [r for r in catalog if r.is_public and r.arguments and not r.is_trigger]
+    public = [r for r in catalog if r.is_called and r.arguments and not r.is_trigger]
+    public.remove(catalog.routines["omd.raise_error"])  # it raises what it is told to
     assert len(public) > 50
     for routine in public:
         call = sql.SQL("CALL {}({})" if routine.kind == "p" else "SELECT * FROM {}({})").format(

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from house.catalog import FILES, FOLDER, name_of
-from house.exceptions import NOT_GRANTED, OF_FAMILIES
+from house.exceptions import OF_FAMILIES
 from support.offenders import assert_none
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def misgranted(catalog: Catalog) -> Iterator[tuple[str, str]]:
         granted = sorted(found.group(1).split(", ")) if found else []
         if sorted(routine.granted) != granted:
             yield routine.name, f"its file grants it to {granted}, not to {sorted(routine.granted)}"
-        if not found and routine.is_public and routine.name not in NOT_GRANTED:
+        if not found and routine.is_called:
             yield routine.name, "nobody may call it: is it internal, or for rooms?"
 
 

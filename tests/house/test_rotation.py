@@ -79,5 +79,5 @@ def test_a_record_is_a_median_of_three_and_what_is_cheap_or_gone_goes(tmp_path) 
     costs.write({}, [case], tmp_path)
     assert costs.read(tmp_path).cases == {case: 3.0, gone: 5.0}  # nothing was measured
     for _ in range(2):
-        costs.write({case: 0.4}, [case], tmp_path)
+        costs.write({case: costs.LISTED - 0.1}, [case], tmp_path)
     assert costs.read(tmp_path).cases == {}

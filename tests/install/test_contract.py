@@ -39,6 +39,12 @@ CONTRACT = {
             ],
         },
     },
+    "protocol": {
+        "omd.hear": {
+            "kind": "function",
+            "parameters": [{"name": "p_id", "type": "bigint", "mode": "in", "default": None}],
+        },
+    },
     "views": {
         "omd_report.log": {
             "columns": [{"name": "id", "type": "bigint"}, {"name": "why", "type": "text"}]
@@ -92,6 +98,9 @@ CONTRACT = {
 
 BEGIN = ("routines", "omd.begin", "parameters")
 LOOK = ("routines", "omd.look", "parameters")
+LOOKS = CONTRACT["routines"]["omd.look"]
+HEAR = ("protocol", "omd.hear", "parameters")
+HEARS = CONTRACT["protocol"]["omd.hear"]
 LOG = ("views", "omd_report.log", "columns")
 OPTIONS = ("commands", "omd look", "options")
 ARGUMENTS = ("commands", "omd look", "arguments")
@@ -161,6 +170,22 @@ BREAKS = {
         changed(*LOOK, to=parameter("x", "table", None), at=1),
         "the answer id is at place 2",
     ),
+    "a routine is no more public": (
+        {**changed("routines", "omd.look"), "protocol": CONTRACT["protocol"] | {"omd.look": LOOKS}},
+        "routines: omd.look is gone",
+    ),
+    "a routine of the protocol goes": (
+        changed("protocol", "omd.hear"),
+        "protocol: omd.hear is gone",
+    ),
+    "its parameter is retyped": (
+        changed(*HEAR, 0, "type", to="text"),
+        "protocol: omd.hear: the type of p_id was bigint",
+    ),
+    "its new parameter is not optional": (
+        changed(*HEAR, to=parameter(default=None), at=1),
+        "protocol: omd.hear: the new parameter p_new has no default",
+    ),
     "a view goes": (changed("views", "omd_report.log"), "omd_report.log is gone"),
     "a column goes": (changed(*LOG, 1), "the column why is gone"),
     "a column is retyped": (changed(*LOG, 0, "type", to="integer"), "was bigint and is integer"),
@@ -227,6 +252,13 @@ ALLOWED = {
     "nothing": CONTRACT,
     "a new routine": changed("routines", "omd.new", to={"kind": "procedure", "parameters": []}),
     "a new parameter": changed(*BEGIN, to=parameter(), at=3),
+    "a new parameter of the protocol": changed(*HEAR, to=parameter(), at=1),
+    "a new routine of the protocol": changed("protocol", "omd.tell", to=HEARS),
+    "what was of the protocol is public": {
+        **CONTRACT,
+        "routines": CONTRACT["routines"] | CONTRACT["protocol"],
+        "protocol": {},
+    },
     "a new parameter of a function": changed(*LOOK, to=parameter(), at=1),
     "a new answer": changed(*LOOK, to=parameter("more", "table", None), at=3),
     "a new column": changed(*LOG, to={"name": "more", "type": "text"}, at=2),
@@ -259,6 +291,13 @@ def test_each_contract_that_was_released_is_kept():
     assert {version: found for version, found in broken.items() if found} == {}
 
 
+@pytest.mark.parametrize("part", ["routines", "protocol", "views"])
+def test_what_this_version_has_can_not_go_unseen(part):
+    for name in PRESENT[part]:
+        without = {**PRESENT, part: {n: v for n, v in PRESENT[part].items() if n != name}}
+        assert contract.breaks(PRESENT, without) == [f"{part}: {name} is gone"]
+
+
 def test_the_command_prints_each_break(tmp_path, capsys):
     for name, one in (("was", CONTRACT), ("now", changed("errors", "OM001"))):
         (tmp_path / name).write_text(json.dumps(one))
@@ -270,27 +309,33 @@ def test_the_command_prints_each_break(tmp_path, capsys):
 
 def test_it_has_these_keys_and_the_names_of_the_catalog(dsn, connect):
     assert list(PRESENT) == [
-        "version", "routines", "views", "errors", "roles", "commands", "exit_codes", "python",
-        "events", "metrics",
+        "version", "routines", "protocol", "views", "errors", "roles", "commands", "exit_codes",
+        "python", "events", "metrics",
     ]  # fmt: skip
     assert PRESENT["version"] == install.product_version()
-    assert {"kind", "parameters"} == set().union(*PRESENT["routines"].values())
+    callable_ = PRESENT["routines"] | PRESENT["protocol"]
+    assert {"kind", "parameters"} == set().union(*callable_.values())
     keys = {"name", "type", "mode", "default"}
-    for routine in PRESENT["routines"].values():
+    for routine in callable_.values():
         assert all(set(parameter) == keys for parameter in routine["parameters"])
     for view in PRESENT["views"].values():
         assert all(set(column) == {"name", "type"} for column in view["columns"])
-    assert not [name for name in PRESENT["routines"] if "._" in name]
+    assert not [name for name in callable_ if "._" in name]
     assert PRESENT["exit_codes"] == {str(code.value): code.name for code in ExitCode}
-    conn = connect(dsn)
-    granted = conn.execute(
-        "SELECT DISTINCT p.oid::regproc::text AS name FROM pg_proc AS p"
-        " CROSS JOIN LATERAL aclexplode(p.proacl) AS a"
-        " WHERE p.pronamespace::regnamespace::text ~ '^omd(_|$)' AND p.proname !~ '^_'"
-        " AND a.grantee IN ('omd_reader'::regrole, 'omd_runner'::regrole, 'omd_admin'::regrole,"
-        " 'omd_data_reader'::regrole, 'omd_data_writer'::regrole)"
+    rows = (
+        connect(dsn)
+        .execute(
+            "SELECT p.oid::regproc::text AS name, obj_description(p.oid, 'pg_proc') AS comment"
+            " FROM pg_proc AS p WHERE p.pronamespace::regnamespace::text ~ '^omd(_|$)'"
+            " AND p.proname !~ '^_'"
+            " AND EXISTS (SELECT FROM aclexplode(p.proacl) AS a WHERE a.grantee <> p.proowner)"
+        )
+        .fetchall()
     )
-    assert {next(iter(row.values())) for row in granted} == set(PRESENT["routines"])
+    public = {r["name"] for r in rows if not r["comment"].startswith(("For rooms:", "For the"))}
+    assert public == set(PRESENT["routines"])
+    of_the_driver = {r["name"] for r in rows if r["comment"].startswith("For the driver:")}
+    assert of_the_driver == set(PRESENT["protocol"])
 
 
 def test_the_file_is_what_the_checkout_has(connect, dsn):
@@ -389,10 +434,9 @@ DEPRECATED = re.compile(r"Deprecated since [0-9]+\.[0-9]+: use \S")
 
 def test_what_is_deprecated_says_what_to_use_and_warns(connect, dsn):
     rows = connect(dsn).execute(
-        "SELECT p.oid::regproc::text AS name, obj_description(p.oid, 'pg_proc') AS comment,"
-        " p.prosrc AS body FROM pg_proc AS p"
-        " WHERE p.pronamespace::regnamespace::text ~ '^omd(_|$)'"
-        " AND obj_description(p.oid, 'pg_proc') ~* '^deprecated'"
+        "SELECT l.routine AS name, l.comment, p.prosrc AS body"
+        " FROM omd_report.routine_list AS l INNER JOIN pg_proc AS p ON l.routine_oid = p.oid"
+        " WHERE l.comment ~* '^deprecated'"
     )
     for row in rows.fetchall():
         assert DEPRECATED.match(row["comment"]), row["name"]

@@ -77,6 +77,7 @@ def test_an_unknown_version_is_refused(home):
     with pytest.raises(embedded.EmbeddedError, match="no embedded PostgreSQL 9") as caught:
         embedded.start(home, version=9)
     assert "16, 18" in caught.value.hint
+    assert caught.value.sqlstate == "OM243"
 
 
 def test_it_listens_on_a_socket_for_its_user_only(home):

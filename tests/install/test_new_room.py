@@ -199,5 +199,5 @@ def test_a_new_room_needs_its_folders_and_two_lines(house: Path, empty_dsn: str)
     omd("empty", "add", "y", "--is-known")
     assert omd("empty", "list", "--output", "csv") == "thing_id,thing_code\n1,x\n3,y\n"
     assert re.search(r"(?m)^  Empty +empty$", omd("--help"))
-    python("-c", "from omd.errors import UnknownTopic")
+    python("-c", "import omd; omd.errors.lookup('OM015')")
     assert "Says nothing" in omd("empty", "add", "--help")

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from omd._core.pooling import require_session
-from omd.errors import NeedsSession
+from omd.errors import lookup
 from support.pooler import bouncing
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def test_install_works_through_a_pooler_in_session_mode_that_is_named(
     empty_dsn: str, omd_here: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with bouncing(empty_dsn, mode="session", size=4) as pooled:
-        with psycopg.connect(pooled) as conn, pytest.raises(NeedsSession):
+        with psycopg.connect(pooled) as conn, pytest.raises(lookup("OM240")):
             require_session(conn, "this")
         monkeypatch.setenv("OMD_POOLER", "session")
         done = omd_here("install", dsn=pooled)

@@ -95,14 +95,14 @@ def test_perform_runs_what_the_database_performs_there(
 
 def test_what_nobody_can_perform_is_refused(platform: Platform, control: omd.Control) -> None:
     control.register_module("job", job="")
-    with pytest.raises(omd.errors.NeedsWorker) as caught:
+    with pytest.raises(omd.errors.lookup("OM214")) as caught:
         control.perform("job")
     assert "p_job" in (caught.value.diag.message_hint or "")
-    with pytest.raises(omd.errors.KindOfRoom):
+    with pytest.raises(omd.errors.lookup("OM219")):
         control.perform("lvl.shop.item")
-    with pytest.raises(omd.errors.UnknownModule):
+    with pytest.raises(omd.errors.lookup("OM002")):
         control.perform("none")
-    with pytest.raises(omd.errors.UnknownBatch):
+    with pytest.raises(omd.errors.lookup("OM001")):
         control.perform_batch("none")
     control.register_module("job", job="jobs_of_kinds:missing")
     with pytest.raises(ImportError, match="jobs_of_kinds:missing"):
@@ -129,10 +129,11 @@ def test_a_batch_of_mixed_kinds_goes_on_where_it_stopped(
     platform.come(1, 2, 3, 4, 5)
     mixed(platform)
     control.register_module("job", job="jobs_of_kinds:fail")
-    with pytest.raises(omd.errors.NeedsWorker):
+    with pytest.raises(omd.errors.lookup("OM214")):
         control.run_batch("mixed")
     failed = control.perform_batch("mixed")
     assert (failed.status, failed.detail) == ("F", "Module job failed")
+    assert isinstance(failed.error, omd.errors.lookup("OM142"))
     assert failed.instance_id is not None
     assert platform.of_batch(failed.instance_id) == [("made", "S"), ("job", "F")]
     event = (

@@ -210,7 +210,7 @@ def check_control(night: Night) -> None:
     assert [gap for gap in night.rows(gaps) if not empty(night, gap)] == []
     assert night.rows("SELECT topic FROM omd_lineage.offsets WHERE next IS NOT NULL") == []
     assert night.rows("SELECT topic FROM omd_lineage.offsets WHERE hostid <> ''") == []
-    behind = "SELECT topic, lag FROM omd_lineage.ready_list WHERE lag > '0' AND topic = ANY(%s)"
+    behind = "SELECT topic, lag FROM omd_report.lineage_ready WHERE lag > '0' AND topic = ANY(%s)"
     assert night.rows(behind, [t for t in TOPICS if t not in ROWS_OF]) == []
     assert one("SELECT queued_items FROM omd_report.facts_state") == 0
     assert one("SELECT is_blocked FROM omd_report.facts_state") is False

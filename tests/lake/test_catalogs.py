@@ -197,7 +197,7 @@ def test_a_commit_that_meets_another_is_staged_again_and_a_history_is_refused(
         append_foreign(catalog, 5)
 
     outcome = control.run("m_lake", overtaken)
-    assert isinstance(outcome.error, omd.errors.LakeConflict)
+    assert isinstance(outcome.error, omd.errors.lookup("OM120"))
     assert seen(catalog) == [1, 2, 3, 5]
 
 
@@ -278,21 +278,21 @@ def test_a_rollback_that_died_after_its_commit_keeps_the_files_that_it_wrote(
 def test_what_is_not_configured_or_not_there_is_refused_with_a_hint(
     control: omd.Control, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(table: str) -> omd.OmdError:
+    def refused(table: str) -> omd.errors.OmdError:
         module = f"m_{table}"
         register(control, module, table)
         outcome = control.run(module, lambda block: write(block, table, [1]))
-        assert isinstance(outcome.error, omd.OmdError), outcome.error
+        assert isinstance(outcome.error, omd.errors.OmdError), outcome.error
         return outcome.error
 
     error = refused("nowhere.sales.one")
-    assert isinstance(error, omd.errors.UnknownCatalog)
+    assert isinstance(error, omd.errors.lookup("OM223"))
     assert "PYICEBERG_CATALOG__NOWHERE__URI" in str(error)
-    assert isinstance(refused("prod.nowhere.one"), omd.errors.UnknownNamespace)
+    assert isinstance(refused("prod.nowhere.one"), omd.errors.lookup("OM220"))
     assert "namespace.table" in str(refused("omd.sales.one"))
     monkeypatch.setenv("PYICEBERG_CATALOG__CLOUD__TYPE", "glue")
-    assert isinstance(refused("cloud.sales.one"), omd.errors.UnknownCatalog)
-    with pytest.raises(omd.errors.UnknownLakeTable):
+    assert isinstance(refused("cloud.sales.one"), omd.errors.lookup("OM223"))
+    with pytest.raises(omd.errors.lookup("OM020")):
         lake_of(control.module("m_lake")).table("prod.sales.nothing")
 
 

@@ -218,7 +218,7 @@ def test_old_versions_expire_with_their_files_and_a_crash_leaves_nothing_for_eve
     with control.module("m_other") as run:
         for as_of in (1, 2, 3):
             location, version = lake_of(run).held_version("lake.one", as_of)[1:]
-            with pytest.raises(omd.errors.NothingKept):
+            with pytest.raises(omd.errors.lookup("OM021")):
                 Delta(location, version)
     assert seen(version=4) == [2, 3, 4]
     # What an overwrite removed does not come back after its version has expired.

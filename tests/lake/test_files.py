@@ -17,8 +17,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.table import StaticTable
 from pyiceberg.types import DoubleType, LongType, NestedField, StringType, TimestamptzType
 
-from omd.errors import CallerError
-from omd.rooms.lake.errors import LakeFilesUnfit, LakeTableUnreadable
+from omd.errors import CallerError, lookup
 from omd.tables.footers import data_files, require_rows
 from omd.tables.metadata import Metadata
 from omd.tables.plan import plan_read
@@ -81,13 +80,13 @@ def test_files_that_would_make_a_table_wrong_are_refused(tmp_path: Path) -> None
         ("several partitions", table.file(id=[1, 2], t=["a", "b"])),
         ("several partitions", table.file(id=[1, 2], t=["a", None])),
     ):
-        with pytest.raises(LakeFilesUnfit, match=told):
+        with pytest.raises(lookup("OM123"), match=told):
             table.read(path)
     bare = tmp_path / "bare.parquet"
     pq.write_table(pa.table({"id": [1]}), bare)
-    with pytest.raises(LakeFilesUnfit, match="field ids"):
+    with pytest.raises(lookup("OM123"), match="field ids"):
         table.read(str(bare))
-    with pytest.raises(LakeFilesUnfit, match="written 3 rows, and its files hold 2"):
+    with pytest.raises(lookup("OM123"), match="written 3 rows, and its files hold 2"):
         require_rows(2, 3, "lake.t")
     assert data_files(table.io, [table.file(id=[])], SCHEMA, table.metadata.spec) == []
     with pytest.raises(CallerError, match='no column "y"'):
@@ -146,11 +145,11 @@ def test_what_plain_readers_would_read_wrong_is_refused(tmp_path: Path) -> None:
     mapped = {**table.metadata.document, "properties": {"schema.name-mapping.default": "[]"}}
     bare = tmp_path / "1.parquet"
     pq.write_table(pa.table({"id": [1]}), bare)
-    with pytest.raises(LakeTableUnreadable, match="without field ids"):
+    with pytest.raises(lookup("OM222"), match="without field ids"):
         plan_read(table.io, Metadata(mapped), table.metadata.snapshot)
     version = tmp_path / "v3.json"
     version.write_text('{"format-version": 3}')
-    with pytest.raises(LakeTableUnreadable, match="version 3"):
+    with pytest.raises(lookup("OM222"), match="version 3"):
         _ = Metadata.read(table.io, str(version)).spec
     with pytest.raises(CallerError, match="at most in case"):
         iceberg_schema({"fields": [{"name": n, "type": "long"} for n in ("a", "A")]})

@@ -429,9 +429,9 @@ def test_a_metadata_file_that_is_registered_exists(control: omd.Control, tmp_pat
     (tmp_path / "no.json").write_text("[]")
     catalog = omd.lake.catalog(control)
     for missing in (f"{location}x", str(tmp_path / "no.json"), str(tmp_path), "what://x"):
-        with pytest.raises(omd.errors.InvalidArgument, match="no metadata file"):
+        with pytest.raises(omd.errors.lookup("OM013"), match="no metadata file"):
             control.lake.register_table("lake.copy", missing)
-        with pytest.raises(omd.errors.InvalidArgument):
+        with pytest.raises(omd.errors.lookup("OM013")):
             catalog.register_table("lake.copy", missing)
     assert control.lake.register_table("lake.copy", location) is True
     assert seen(control, "lake.copy") == [0]
@@ -480,8 +480,8 @@ def test_a_table_that_is_gone_is_not_made_anew_without_a_word(
     location = control.lake.find_table("lake.one").metadata_location
     assert location is not None
 
-    def refused() -> omd.errors.LakeTableGone:
-        with pytest.raises(omd.errors.LakeTableGone) as caught, control.module("m_lake") as run:
+    def refused() -> omd.errors.OmdError:
+        with pytest.raises(omd.errors.lookup("OM122")) as caught, control.module("m_lake") as run:
             write(run, "lake.one", [9])
         assert caught.value.sqlstate == "OM122"
         return caught.value
@@ -524,7 +524,7 @@ def test_a_rollback_does_not_pass_over_a_table_that_has_another_name_now(
     assert isinstance(control.run("m_lake", job).error, KeyError)
     conn.execute("UPDATE omd_lake.iceberg_tables SET table_name = 'other'")
     with (
-        pytest.raises(omd.errors.LakeTableGone, match=r"now lake\.other"),
+        pytest.raises(omd.errors.lookup("OM122"), match=r"now lake\.other"),
         control.module("m_lake"),
     ):
         pass
@@ -541,6 +541,6 @@ def test_a_delta_table_that_is_gone_may_not_be_made_while_runs_of_it_stand(
         lake_of(run).require_absent("lake.d")
         write_delta(run, "lake.d", [1])
     with control.module("m_lake") as run:
-        with pytest.raises(omd.errors.LakeTableGone):
+        with pytest.raises(omd.errors.lookup("OM122")):
             lake_of(run).require_absent("lake.d")
         Delta.create(str(tmp_path / "d2"), SCHEMA, ())

@@ -181,7 +181,7 @@ def test_what_another_engine_has_removed_with_all_the_rest_stays_away_and_is_tol
     assert modules.lake.settle_withheld("Lake.One") == 1
     assert problem(modules) is None
     assert modules.lake.settle_withheld("lake.one") == 0
-    with pytest.raises(omd.errors.UnknownLakeTable):
+    with pytest.raises(omd.errors.lookup("OM020")):
         modules.lake.settle_withheld("lake.three")
 
 

@@ -154,7 +154,7 @@ def test_a_table_that_has_moved_on_is_staged_again_and_at_last_left(
         chain.control.provenance.recall(recall, wait=NOW)
         assert seen(chain.control, "lake.one") == []
         return
-    with pytest.raises(omd.errors.ConsentMissing):
+    with pytest.raises(omd.errors.lookup("OM192")):
         chain.control.provenance.recall(recall, wait=NOW)
     assert seen(chain.control, "lake.one") == [1]
     moved.clear()
@@ -192,7 +192,7 @@ def test_a_refused_recall_leaves_the_lake_as_it_is(chain: Chain) -> None:
     bad = chain.wrote("one", 1)
     recall = chain.planned(bad)
     chain.wrote("two", 2)  # has come since
-    with pytest.raises(omd.errors.PlanChanged):
+    with pytest.raises(omd.errors.lookup("OM190")):
         chain.control.provenance.recall(recall, wait=NOW)
     assert chain.seen() == [[1], [2]]
     assert chain.rows("SELECT FROM omd_lake.table_commit WHERE operation = 'UNDO'") == []
@@ -299,7 +299,7 @@ def test_what_no_transaction_can_hold_is_left_to_its_module(chain: Chain, kind: 
                 ],
             )
     recall = chain.planned(run.module_instance_id)
-    with pytest.raises(omd.errors.ConsentMissing):
+    with pytest.raises(omd.errors.lookup("OM192")):
         chain.control.provenance.recall(recall, wait=NOW)
     chain.control.provenance.recall(recall, accept=["PENDING"], wait=NOW)
     assert chain.codes(module=run.module_instance_id) == "S P R"
@@ -313,7 +313,7 @@ def test_only_what_stands_and_is_open_is_opened_for_a_recall(chain: Chain) -> No
     link = chain.control._link
 
     def refused(runs: list[int]) -> str:
-        with pytest.raises(omd.errors.InvalidCommit) as caught:
+        with pytest.raises(omd.errors.lookup("OM022")) as caught:
             LakeCalls(link).open_recall(runs)
         return str(caught.value)
 

@@ -17,7 +17,7 @@ import psycopg
 def work(conn: psycopg.Connection, rng: random.Random) -> None:
     while True:
         conn.execute("CALL omd_lineage.probe_sources()")
-        ready = conn.execute("SELECT topic FROM omd_lineage.ready_list WHERE is_ready").fetchall()
+        ready = conn.execute("SELECT topic FROM omd_report.lineage_ready WHERE is_ready").fetchall()
         if not ready:
             time.sleep(0.05)
         # Only a part of the list is taken, or all schedulers would try the same topics.

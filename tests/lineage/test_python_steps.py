@@ -148,7 +148,7 @@ def test_after_ten_attempts_a_topic_waits_for_retry(
     [row] = lineage.ready_list("fact.a")
     assert (row.is_ready, row.reason, row.attempts) == (False, "FAILED", 10)
     conn.execute("UPDATE stg.a SET v = 1")
-    lineage.retry("fact.a")
+    lineage.control.retry("fact.a")
     assert [row.topic for row in lineage.ready_list(only_ready=True)] == ["fact.a"]
     assert lineage.step("fact.a").succeeded
 
@@ -169,11 +169,9 @@ def test_a_topic_that_is_held_is_no_error(on_spark: omd.Lineage) -> None:
     assert (lag.reason, lag.hostid) == ("HELD", "other:1")
 
 
-@pytest.mark.parametrize(
-    "call", ["step", "plan", "topic_definition", "release", "retry", "remove_topic"]
-)
+@pytest.mark.parametrize("call", ["step", "plan", "topic_definition", "release", "remove_topic"])
 def test_an_unknown_topic_is_an_error(lineage: omd.Lineage, call: str) -> None:
-    with pytest.raises(errors.UnknownTopic) as caught:
+    with pytest.raises(errors.lookup("OM015")) as caught:
         getattr(lineage, call)("no.where")
     assert caught.value.hint
 
@@ -204,15 +202,15 @@ def test_a_step_that_is_cancelled_is_recorded(
 
 
 def test_a_step_of_a_source_is_an_error(lineage: omd.Lineage) -> None:
-    with pytest.raises(errors.WrongTopicState):
+    with pytest.raises(errors.lookup("OM208")):
         lineage.step("stg.a")
 
 
 def test_a_cycle_and_a_bad_name_are_errors(lineage: omd.Lineage) -> None:
     lineage.register_topic("fact.b", depends_on=["fact.a"], transforms=["etl.b"])
-    with pytest.raises(errors.CyclicDependency):
+    with pytest.raises(errors.lookup("OM017")):
         lineage.register_topic("fact.a", depends_on=["stg.a", "fact.b"])
-    with pytest.raises(errors.InvalidTopic):
+    with pytest.raises(errors.lookup("OM016")):
         lineage.register_topic("no schema")
 
 
@@ -227,7 +225,7 @@ def test_a_step_that_was_released_cannot_commit(
     assert begun.plan_number is not None
     assert begun.processing_indicator is ProcessingIndicator.PROCEED
     on_spark.release("fact.a")
-    with pytest.raises(errors.StepFenced):
+    with pytest.raises(errors.lookup("OM108")):
         on_spark.commit_step(begun.module_instance_id, begun.plan_number)
     other = on_spark.begin_step("fact.a", lease=timedelta(minutes=1))
     assert (other.outcome, other.end_id) == (StepResult.RUN, begun.end_id)
@@ -258,11 +256,13 @@ def test_the_block_of_a_failed_step_is_taken_again(on_spark: omd.Lineage) -> Non
         assert getattr(again, name) == getattr(begun, name)
 
 
-def test_an_error_before_there_is_an_instance_counts(on_spark: omd.Lineage) -> None:
-    on_spark.note_error("fact.a", "no \0 way")
+def test_an_error_before_there_is_an_instance_counts(
+    on_spark: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+) -> None:
+    conn.execute("CALL omd_lineage.note_error('fact.a', 'no way')")
     [row] = on_spark.ready_list("fact.a")
     assert row.attempts == 1
-    assert "no \\x00 way" in row.state
+    assert "no way" in row.state
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(
@@ -287,8 +287,9 @@ def test_a_step_whose_answer_was_lost_is_not_sent_twice(
         definition = omd.Lineage(control).topic_definition("fact.a")
         assert (definition.base_table, definition.pos_column) == ("stg.a", "pos")
         wire.swallow_answer_to = b'"step"'
-        with pytest.raises(errors.AnswerLost):
+        with pytest.raises(errors.ConnectionFailed) as caught:
             omd.Lineage(control).step("fact.a")
+        assert caught.value.sqlstate == "08007"
 
 
 # Sources ----------------------------------------------------------------------------------------
@@ -302,7 +303,7 @@ def test_the_offset_of_a_source_is_told_by_hand(lineage: omd.Lineage) -> None:
     lineage.set_offset("stg.h", NOON + timedelta(minutes=3))
     [row] = lineage.ready_list("fact.a")
     assert (row.blocker, row.upto) == ("stg.h", NOON + timedelta(minutes=3))
-    assert lineage.step("fact.a").rows == 2
+    assert lineage.step("fact.a").facts["rows"] == 2
     with pytest.raises(errors.CallerError, match="time zone"):
         lineage.set_offset("stg.h", datetime(2020, 1, 1))  # noqa: DTZ001 - the point
 

@@ -284,7 +284,7 @@ def test_after_ten_attempts_a_topic_has_failed_until_somebody_clears_it(scene: S
     assert scene.step().outcome == "ERROR", "who calls it is not stopped"
     scene.register("dwh.f", after_sql=[])
     assert scene.reason() == (False, "FAILED")
-    scene.call("omd_lineage.retry", topic="dwh.f")
+    scene.call("omd.retry", module_code="dwh.f")
     assert scene.reason() == (True, "RETRY")
     assert scene.step().rows == 1
     assert scene.ready()["attempts"] == 0
@@ -301,7 +301,7 @@ def test_errors_before_there_is_a_run_count_and_back_off_too(scene: Scene) -> No
         scene.waits(hours=2)
     assert scene.reason() == (False, "FAILED")
     assert scene.rows("SELECT 1 FROM omd.event_log WHERE event_detail LIKE '%%no such table%%'")
-    scene.call("omd_lineage.retry", topic="dwh.f")
+    scene.call("omd.retry", module_code="dwh.f")
     assert scene.steps() == [1]
 
 
@@ -357,7 +357,7 @@ def test_a_topic_that_can_not_begin_backs_off_and_fails_whoever_calls(
     assert "p_pos_column" in events(scene)[0]["detail"], "the hint is kept"
     assert not scene.rows("SELECT 1 FROM omd.module_instance WHERE module_instance_id > 0")
     scene.conn.execute(b"GRANT SELECT ON dwh.src TO omd_runner")
-    scene.call("omd_lineage.retry", topic="dwh.f")
+    scene.call("omd.retry", module_code="dwh.f")
     assert runner.steps() == [1]
 
 
@@ -468,14 +468,14 @@ def test_the_list_is_in_the_order_of_lag(scene: Scene) -> None:
         scene.topic(f"dwh.{name}", advance_when_quiet=False)
         if minute:
             scene.call("omd_lineage.set_offset", topic=f"dwh.{name}", pos=at(minute))
-    rows = scene.rows("SELECT topic, lag FROM omd_lineage.ready_list")
+    rows = scene.rows("SELECT topic, lag FROM omd_report.lineage_ready")
     assert [(row["topic"], row["lag"]) for row in rows] == [
         ("dwh.new", None),
         ("dwh.c", 8 * MINUTE),
         ("dwh.d", 5 * MINUTE),
         ("dwh.b", 1 * MINUTE),
     ]
-    whole = scene.rows("SELECT * FROM omd_lineage.ready_list")
+    whole = scene.rows("SELECT * FROM omd_report.lineage_ready")
     assert scene.rows("SELECT * FROM omd_lineage.ready_list_by_topic") == whole
     some = "SELECT * FROM omd_lineage.ready_list_by_topic WHERE topic = ANY('{dwh.b,dwh.d}')"
     assert scene.rows(some) == [row for row in whole if row["topic"] in {"dwh.b", "dwh.d"}]

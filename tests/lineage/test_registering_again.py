@@ -194,15 +194,37 @@ def test_an_offset_is_not_set_while_something_else_decides_about_it(
 
 def test_retry_is_for_a_topic_with_steps_and_counts_the_step_that_executes(scene: Scene) -> None:
     scene.source("dwh.src", 1, 2, 3)
-    assert "source" in scene.refused("OM208", "omd_lineage.retry", topic="dwh.src")["problem"]
+    assert "source" in scene.refused("OM208", "omd.retry", module_code="dwh.src")["problem"]
     scene.topic(engine="SPARK", transforms=["SELECT 1"])
     scene.owner("UPDATE omd_lineage.offsets SET attempts = 5 WHERE topic = 'dwh.f'")
     run = scene.call("omd_lineage.begin_step", topic="dwh.f")
     assert scene.ready()["attempts"] == 6
-    scene.call("omd_lineage.retry", topic="dwh.f")
+    scene.call("omd.retry", module_code="dwh.f")
     scene.call("omd_lineage.fail_step", module_instance_id=run["module_instance_id"])
     assert scene.ready()["attempts"] == 1
     assert scene.reason() == (False, "BACK_OFF")
-    scene.call("omd_lineage.retry", topic="dwh.f")
+    assert scene.call("omd.retry", module_code="dwh.f")["was"] is True
     assert scene.ready()["attempts"] == 0
     assert scene.reason() == (True, "RETRY")
+    assert scene.call("omd.retry", module_code="dwh.f")["was"] is False
+
+
+def test_retry_takes_a_topic_as_a_code_or_as_a_name_however_it_is_spelled(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic(module_code="make_f", engine="SPARK", transforms=["SELECT 1"])
+    for name in ("make_f", "dwh.f", "DWH.F"):
+        scene.owner("UPDATE omd_lineage.offsets SET attempts = 5 WHERE topic = 'dwh.f'")
+        assert scene.call("omd.retry", module_code=name)["was"] is True
+        assert scene.ready()["attempts"] == 0
+    scene.refused("OM002", "omd.retry", module_code="dwh.none")
+    scene.refused("OM002", "omd.retry", module_code="no topic")
+    scene.refused("OM005", "omd.retry", module_code=None)
+
+
+def test_retry_of_a_code_that_is_also_a_topic_is_of_the_module(scene: Scene) -> None:
+    scene.source("dwh.src", 1, 2, 3)
+    scene.topic(module_code="make_f", engine="SPARK", transforms=["SELECT 1"])
+    scene.call("omd.register_module", module_code="dwh.f", area_code="HSTG", table_code="dwh.h")
+    scene.owner("UPDATE omd_lineage.offsets SET attempts = 5 WHERE topic = 'dwh.f'")
+    assert scene.call("omd.retry", module_code="dwh.f")["was"] is False
+    assert scene.ready()["attempts"] == 5

@@ -101,7 +101,7 @@ def test_hostile_names_go_all_the_way(scene: Scene) -> None:
     scene.fails(name)
     assert scene.step(name).rows == 1
     scene.call("omd_lineage.release", topic=name)
-    scene.call("omd_lineage.retry", topic=name)
+    scene.call("omd.retry", module_code=name)
     assert scene.ready(name)["topic"] == name
     scene.call("omd_lineage.remove_topic", topic=name)
 
@@ -112,7 +112,7 @@ def test_hostile_names_go_all_the_way(scene: Scene) -> None:
 def test_a_source_has_no_module_and_no_steps(scene: Scene) -> None:
     scene.source()
     assert topic(scene, "dwh.src")["module_id"] is None
-    assert not scene.rows("SELECT * FROM omd_lineage.ready_list")
+    assert not scene.rows("SELECT * FROM omd_report.lineage_ready")
     scene.refused("OM208", "omd_lineage.step", topic="dwh.src")
 
 
@@ -453,7 +453,7 @@ def test_a_removed_topic_leaves_its_module_history_and_log(scene: Scene) -> None
     scene.topic()
     scene.step()
     scene.call("omd_lineage.remove_topic", topic="dwh.f")
-    assert not scene.rows("SELECT * FROM omd_lineage.ready_list")
+    assert not scene.rows("SELECT * FROM omd_report.lineage_ready")
     assert not scene.rows("SELECT * FROM omd_lineage.offsets WHERE topic = 'dwh.f'")
     assert scene.one("SELECT count(*) FROM omd.module WHERE module_code = 'dwh.f'") == 1
     assert scene.one("SELECT count(*) FROM omd_lineage.log WHERE topic = 'dwh.f'") == 1
@@ -491,21 +491,20 @@ def test_one_of_several_topics_of_a_table_may_go(scene: Scene) -> None:
 
 # Roles
 
-READS = ("SELECT * FROM omd_lineage.ready_list", "SELECT * FROM omd_lineage.plan('dwh.f')")
+READS = ("SELECT * FROM omd_report.lineage_ready", "SELECT * FROM omd_lineage.plan('dwh.f')")
 CALLS = {
     "step": {},
     "note_error": {"detail": "x"},
     "probe_sources": None,
     "set_offset": {"pos": at(3)},
     "release": {},
-    "retry": {},
     "register_topic": {},
     "remove_topic": {},
 }
 MAY = {
     "omd_reader": set[str](),
     "omd_runner": {"step", "note_error", "probe_sources", "set_offset"},
-    "omd_admin": {"release", "retry", "register_topic", "remove_topic", "set_offset"},
+    "omd_admin": {"release", "register_topic", "remove_topic", "set_offset"},
 }
 
 
@@ -521,7 +520,7 @@ def test_a_role_may_do_its_own_and_no_more(scene: Scene, another: Any, role: str
         b"GRANT SELECT ON ALL TABLES IN SCHEMA dwh TO omd_runner, omd_admin"
     )
     session = another(role=role)
-    assert session.rows("SELECT * FROM omd_lineage.ready_list")
+    assert session.rows("SELECT * FROM omd_report.lineage_ready")
     plan = "SELECT * FROM omd_lineage.plan('dwh.f')"
     if role == "omd_reader":  # it reads the base table, as a role that takes steps does
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -260,6 +260,25 @@ def test_a_trigger_s_writer_holds_up_no_scheduler(triggered: Scene, another: Ano
     assert triggered.ids() == [1, 2]
 
 
+@pytest.mark.parametrize("role", ["omd_runner", "omd_admin"])
+def test_who_owns_the_table_attaches_the_trigger(scene: Scene, role: str) -> None:
+    scene.source("dwh.src", source_offset="TRIGGER")
+    scene.conn.execute(f"GRANT USAGE, CREATE ON SCHEMA dwh TO {role}".encode())
+    scene.conn.execute(f"ALTER TABLE dwh.src OWNER TO {role}".encode())
+    with scene.role(role):
+        scene.conn.execute(TRIGGER.format("dwh.src", "dwh.src").encode())
+        scene.conn.execute(b"INSERT INTO dwh.src VALUES ('2020-01-01 00:03+00', 3)")
+    assert scene.offset("dwh.src")["last"] is not None
+
+
+def test_a_reader_attaches_no_trigger(scene: Scene) -> None:
+    scene.source("dwh.src", source_offset="TRIGGER")
+    scene.conn.execute(b"GRANT USAGE, CREATE ON SCHEMA dwh TO omd_reader")
+    scene.conn.execute(b"ALTER TABLE dwh.src OWNER TO omd_reader")
+    with scene.role("omd_reader"), pytest.raises(psycopg.errors.InsufficientPrivilege):
+        scene.conn.execute(TRIGGER.format("dwh.src", "dwh.src").encode())
+
+
 # HAND
 
 
@@ -366,7 +385,7 @@ def test_each_move_is_told_on_the_channel(scene: Scene) -> None:
         assert told(scene) == []
         scene.call("omd_lineage.set_offset", topic="dwh.f", pos=at(1))
         assert told(scene) == ["dwh.f"]
-        scene.call("omd_lineage.retry", topic="dwh.f")
+        scene.call("omd.retry", module_code="dwh.f")
         assert told(scene) == ["dwh.f"]
     finally:
         scene.conn.execute("UNLISTEN *")

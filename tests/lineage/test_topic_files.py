@@ -172,7 +172,7 @@ def test_files_are_applied_together_or_not_at_all(
     second.write_text("topic: fact.a\ntransforms: [etl.a]\n")
     done = omd_("apply", str(first), str(second))
     assert (done.returncode, "OM013" in done.stderr) == (1, True)
-    with pytest.raises(omd.errors.UnknownTopic):
+    with pytest.raises(omd.errors.lookup("OM015")):
         room.topic_definition("stg.a")
     second.write_text("topic: fact.a\ndepends: [stg.a]\n")
     unknown = omd_("diff", str(first), str(second))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import omd
-from omd.rooms.provenance.errors import ConsentMissing, UnknownRecall
+from omd.errors import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,7 +112,7 @@ def test_the_door_plans_and_recalls(recalls: Recalls, run_of: dict[str, int], ds
             done.instance_id,
         ) == "provenance.recall"  # fmt: skip
         assert room.recall_of(planned.recall_id).recall_status == "EXECUTED"
-        with pytest.raises(UnknownRecall):
+        with pytest.raises(lookup("OM090")):
             room.recall_of(99)
         at_once = room.recall_at_once(module_instance_id=run_of["a"], reason="wrong")
         assert [e.code for e in room.returns(at_once.recall_id)] == ["a"]
@@ -120,7 +120,7 @@ def test_the_door_plans_and_recalls(recalls: Recalls, run_of: dict[str, int], ds
         recalls.call("declare_inputs", module_code="s", tables=["dwh.a"])
         run = recalls.go("a")
         recalls.run_module("s")
-        with pytest.raises(ConsentMissing):
+        with pytest.raises(lookup("OM192")):
             room.recall_at_once(module_instance_id=run, reason="wrong")
 
 
@@ -133,7 +133,7 @@ def test_a_recall_of_what_is_undone_already_has_nothing_to_take_back(
     with omd.connect(dsn) as control:
         nothing = control.provenance.recall(recall, wait=timedelta(0))
     assert (nothing.status, nothing.reason, nothing.instance_id) == ("C", "NOTHING", None)
-    with pytest.raises(omd.ModuleSkipped):
+    with pytest.raises(omd.errors.Skipped):
         nothing.result()
     done = command("execute", recall)
     assert (done.returncode, "stands any more" in done.stderr) == (3, True)

@@ -104,7 +104,7 @@ READ = """
 """
 # What is asked after a commit, or for a few.
 QUERIES = {
-    "near": "SELECT * FROM omd_lineage._ready_near('{app.c1}')",
+    "near": "SELECT * FROM omd_lineage.ready_near('{app.c1}')",
     "a topic": "SELECT * FROM omd_lineage.ready_list_by_topic WHERE topic = 'app.c2'",
     "topics": "SELECT * FROM omd_lineage.ready_list_by_topic"
     " WHERE topic = ANY('{app.c1,app.c2}') AND is_ready",

@@ -209,7 +209,7 @@ def test_a_failed_topic_says_why_and_waits_and_a_lag_says_for_what(scene: Scene)
     assert row["module_instance_id"] == failed.id
     assert row["last_problem"].startswith("error 22012: division by zero\n")
     assert row["not_before"] - row["since"] == HOUR
-    scene.call("omd_lineage.retry", topic="dwh.f")
+    scene.call("omd.retry", module_code="dwh.f")
     assert sum(scene.steps()) == 1
     row = work()
     assert (row["state"], row["reason"], row["waits_for"]) == ("WAITING", "DEPENDENCY", "dwh.slow")

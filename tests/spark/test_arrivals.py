@@ -12,7 +12,7 @@ from delivery.runs import SHOP
 from delivery.test_arrivals import Drop
 from delivery.test_folders import write
 from omd.doors import arrivals
-from omd.errors import ArrivalChanged
+from omd.errors import lookup
 from omd.rooms.delivery.folders import LocalFolders
 from omd.spark.delivery.arrivals import RemoteFolders
 from support.flow import PASSED
@@ -97,7 +97,7 @@ def test_a_folder_that_changes_while_it_is_read_is_not_accepted(
         (folder / "orders.csv").write_text("nbr,customer,amount\n1,1,5\n")
     outcome = call.result()
     assert outcome is not None
-    assert (outcome.status, type(outcome.error)) == ("F", ArrivalChanged)
+    assert (outcome.status, type(outcome.error)) == ("F", lookup("OM147"))
     row = night.row("2020-01-01")
     assert row["arrival_status"] == "CHANGED"
     assert night.shop.status(row["delivery_id"]) == "LOADED"

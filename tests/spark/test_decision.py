@@ -15,14 +15,8 @@ from decision.sort_keys import sort_key
 from facts.store import Store
 from facts.test_changes import ORDERS, load
 from facts.test_topics import revert
+from omd.errors import lookup
 from omd.rooms.control.codes import ExecutionStatus
-from omd.rooms.decision.errors import (
-    ArrayTooLarge,
-    KeyMismatchNotAllowed,
-    LinkUnfit,
-    OutputUnfit,
-    RulesetFailed,
-)
 from omd.spark.decision import keys
 from spark.test_faults import Job, kill, until
 
@@ -266,16 +260,16 @@ def test_a_run_on_spark_that_fails_says_why_and_its_rows_are_rolled_back(
     omd.spark.register(spark, dsn)
     with_null_character = frame(spark, dsn, "a").withColumn("odd", F.lit("\0"))
     fails: list[tuple[dict[str, Any], dict[str, DataFrame], type[Exception], str]] = [
-        (document(b={"reject": None}), {}, KeyMismatchNotAllowed, "b"),
-        (document(ruleset="p"), {}, RulesetFailed, "TypeError"),
-        (document(ruleset="bad"), {}, RulesetFailed, "no rule (P0001)"),
-        (document(ruleset="coded"), {}, RulesetFailed, "no code (OM101)"),
-        (document(ruleset="wrong"), {}, OutputUnfit, "numeric"),
-        (document(ruleset="large"), {}, OutputUnfit, 'output "out", record 2: '),
-        (document(max_array_rows=1), {}, ArrayTooLarge, "a"),
-        (document(), {"a": frame(spark, dsn, "a").drop("k")}, LinkUnfit, 'no column "k"'),
-        (document(), {"z": with_null_character}, LinkUnfit, "no such link"),
-        (document(), {"a": with_null_character}, LinkUnfit, "U+0000"),
+        (document(b={"reject": None}), {}, lookup("OM281"), "b"),
+        (document(ruleset="p"), {}, lookup("OM283"), "TypeError"),
+        (document(ruleset="bad"), {}, lookup("OM283"), "no rule (P0001)"),
+        (document(ruleset="coded"), {}, lookup("OM283"), "no code (OM101)"),
+        (document(ruleset="wrong"), {}, lookup("OM284"), "numeric"),
+        (document(ruleset="large"), {}, lookup("OM284"), 'output "out", record 2: '),
+        (document(max_array_rows=1), {}, lookup("OM291"), "a"),
+        (document(), {"a": frame(spark, dsn, "a").drop("k")}, lookup("OM289"), 'no column "k"'),
+        (document(), {"z": with_null_character}, lookup("OM289"), "no such link"),
+        (document(), {"a": with_null_character}, lookup("OM289"), "U+0000"),
     ]
     for stage, links, error, text in fails:
         stage["links"] = [

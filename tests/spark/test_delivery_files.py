@@ -14,9 +14,8 @@ import pyarrow.parquet
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.rooms.delivery.errors import DeliveryArgumentInvalid
+from omd.errors import lookup
 from omd.spark.delivery.stage1 import check
-from omd.spark.delivery.staging import StagingChanged
 from spark.delivery_plans import Desk, checked, stage, violated
 from support.lots import seeds
 
@@ -232,10 +231,10 @@ def test_a_name_that_cannot_be_read_is_refused_by_name(
         file.parent.mkdir(parents=True)
         file.write_bytes(b"k,v\n1,a\n")
         said = name.partition("/")[0].encode("ascii", "backslashreplace").decode()
-        with pytest.raises(DeliveryArgumentInvalid) as caught:
+        with pytest.raises(lookup("OM036")) as caught:
             stage(spark, plan, {"e": file if name.startswith("_") else folder})
         assert said in str(caught.value).replace("\\\\", "\\")
-    with pytest.raises(DeliveryArgumentInvalid, match=r"ab:c/e\.csv can't be read"):
+    with pytest.raises(lookup("OM036"), match=r"ab:c/e\.csv can't be read"):
         stage(spark, plan, {"e": "ab:c/e.csv"})
 
 
@@ -312,11 +311,11 @@ def test_symbolic_links_are_refused_before_a_byte_is_read(
         link.symlink_to(target)
         both: tuple[Any, ...] = (drop / case, {"e": drop / case / "e.csv"})
         for given in both:
-            with pytest.raises(DeliveryArgumentInvalid, match=f"{link} is a symbolic link"):
+            with pytest.raises(lookup("OM036"), match=f"{link} is a symbolic link"):
                 stage(spark, plan, given)
     (drop / "month").symlink_to(secret.parent)
     for given in (drop / "month", f"file:{drop}/month", {"e": drop / "month" / "e.csv"}):
-        with pytest.raises(DeliveryArgumentInvalid, match="month is a symbolic link"):
+        with pytest.raises(lookup("OM036"), match="month is a symbolic link"):
             stage(spark, plan, given)
     allowed = replace(plan, options={**plan.options, "allow_symbolic_links": True})
     for given in (drop / "folder", drop / "month"):
@@ -336,11 +335,11 @@ def test_a_file_that_was_a_link_meanwhile_fails_the_attempt(
     staged = stage(spark, desk.plan(E), tmp_path)["e"]
     file.rename(aside)
     file.symlink_to(secret)
-    with pytest.raises(StagingChanged):
+    with pytest.raises(lookup("OM146")):
         staged.unchanged()
     file.unlink()
     aside.rename(file)  # as it was, with its bytes and its time
-    with pytest.raises(StagingChanged):
+    with pytest.raises(lookup("OM146")):
         staged.unchanged()
 
 
@@ -362,7 +361,7 @@ def test_a_folder_that_was_a_link_meanwhile_fails_the_attempt(
     folder.symlink_to(tmp_path / "other" / at)
     folder.unlink()
     aside.rename(folder)
-    with pytest.raises(StagingChanged):
+    with pytest.raises(lookup("OM146")):
         staged.unchanged()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from omd.errors import InvalidModel
+from omd.errors import lookup
 from omd.spark.delivery.checks import compile_checks
 from omd.spark.delivery.permitted import require_expression, require_query
 from omd.spark.delivery.staging import working_session
@@ -103,11 +103,11 @@ def test_a_query_reads_entities_and_calls_functions_that_are_permitted(
         require_query(session, query, "it", ["a", "b"])
         session.sql(query)
     for query in REFUSED:
-        with pytest.raises(InvalidModel, match="it may not use"):
+        with pytest.raises(lookup("OM030"), match="it may not use"):
             require_query(session, query, "it", ["a", "b"])
     require_expression(session, "trim(x) || user", "it", ["x", "user"])
     for text in ("reflect('a', 'b')", "trim(x) || user", "(SELECT max(x) FROM a)"):
-        with pytest.raises(InvalidModel, match="it may not use"):
+        with pytest.raises(lookup("OM030"), match="it may not use"):
             require_expression(session, text, "it", ["x"])
 
 
@@ -128,14 +128,14 @@ def test_a_run_refuses_before_a_row_is_read(
     plans = Plans(dsn)
     frame = spark.sql("SELECT raise_error('read') AS k")
     own = {**E, "attributes": [*E["attributes"], COMPUTED]}
-    with pytest.raises(InvalidModel, match=r"e\.v may not use the function reflect"):
+    with pytest.raises(lookup("OM030"), match=r"e\.v may not use the function reflect"):
         stage(spark, plans.plan(own), {"e": frame})
-    with pytest.raises(InvalidModel, match="the query of d may not use text"):
+    with pytest.raises(lookup("OM030"), match="the query of d may not use text"):
         stage(spark, plans.plan(E, {**E, **D}), {"e": frame})
     plans.conn.close()
     desk.deploy({"interface": "shop", "entities": [{**E, "constraints": [SET]}]})
     refused = desk.deliver(1, entities={"e": desk.texts(["k"], [("1",)])})
-    with pytest.raises(InvalidModel, match=r"e\.bad may not use the function reflect"):
+    with pytest.raises(lookup("OM030"), match=r"e\.bad may not use the function reflect"):
         refused.result()
 
 
@@ -147,7 +147,7 @@ def test_a_deployment_refuses_what_spark_can_tell(desk: Desk, spark: SparkSessio
         "SELECT constraint_code, spark_expression, expression FROM omd_report.delivery_constraints"
     )
     constraints: Any = [SimpleNamespace(**row) for row in said]
-    with pytest.raises(InvalidModel) as caught:
+    with pytest.raises(lookup("OM030")) as caught:
         compile_checks(spark, document, constraints)
     assert {p["path"] for p in caught.value.detail["problems"]} == {
         "entities[0].attributes[1].computed",

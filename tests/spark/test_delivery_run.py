@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 import omd
 from delivery.runs import SHOP
-from omd.errors import WrongDeliveryState
+from omd.errors import lookup
 from omd.rooms.delivery.calls import DeliveryCalls
 from spark.desk import Desk
 
@@ -205,7 +205,7 @@ def test_a_record_of_bad_format_is_shown_as_it_was_staged(
     path = tmp_path / "orders.csv"
     path.write_text(f"nbr,customer,amount\n10,1,5\n{record}\n")
     receipt = desk.deliver(1, entities={"orders": str(path)})
-    (shown,) = desk.rows("SELECT * FROM omd_delivery.quarantine")
+    (shown,) = desk.rows("SELECT * FROM omd_report.delivery_quarantine")
     assert (shown["constraint_codes"], shown["raw"]) == (["orders.row_format"], raw), receipt
 
 
@@ -228,7 +228,9 @@ def test_a_rejection_is_a_receipt_and_shows_samples_as_they_were_staged(desk: De
     assert (receipt.status, receipt.reason, receipt.error) == ("F", "REJECTED", None)
     reasons = {r["constraint"]: r["violations"] for r in receipt.facts["document"]["reasons"]}
     assert reasons == {"orders.nbr.datatype": 1, "orders.primary_key": 3}
-    shown = desk.rows("SELECT * FROM omd_delivery.quarantine ORDER BY raw->>'nbr', raw->>'amount'")
+    shown = desk.rows(
+        "SELECT * FROM omd_report.delivery_quarantine ORDER BY raw->>'nbr', raw->>'amount'"
+    )
     assert [(r["record_key"], r["raw"]["nbr"], r["is_skipped"]) for r in shown] == [
         ({"nbr": 13}, "13", True),
         (None, "x\ufffd", True),
@@ -246,7 +248,7 @@ def test_a_rejection_is_a_receipt_and_shows_samples_as_they_were_staged(desk: De
     assert receipt.facts["verdict"] == "ACCEPTED WITH FINDINGS"
     assert [row[:2] for row in desk.current("orders")] == [(10, 1), (11, None), (12, None)]
     shown = desk.rows(
-        "SELECT * FROM omd_delivery.quarantine WHERE delivery_id = %s ORDER BY raw->>'nbr'",
+        "SELECT * FROM omd_report.delivery_quarantine WHERE delivery_id = %s ORDER BY raw->>'nbr'",
         receipt.facts["delivery_id"],
     )
     assert [(r["record_key"], r["constraint_codes"], r["raw"]["customer"]) for r in shown] == [
@@ -332,7 +334,7 @@ def test_a_run_stops_when_the_delivery_is_cancelled(desk: Desk, tmp_path: Path) 
         cancelled = block.run()
         canceller.join()
     assert (cancelled.status, cancelled.reason) == ("C", "CANCELLED")
-    assert isinstance(cancelled.error, WrongDeliveryState)
+    assert isinstance(cancelled.error, lookup("OM130"))
     assert desk.status(block.delivery_id) == "CANCELLED"
     tags = desk.spark.sparkContext.statusTracker().getActiveJobsIds()
     assert list(tags) == []

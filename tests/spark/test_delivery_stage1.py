@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.rooms.delivery.errors import DeliveryArgumentInvalid, InvalidModel
+from omd.errors import lookup
 from omd.spark.delivery.stage1 import has
-from omd.spark.delivery.staging import StagingChanged
 from spark.delivery_plans import Desk, another_session, checked, stage, violated
 from support.offenders import assert_none
 
@@ -217,7 +216,7 @@ def test_a_typed_column_is_cast_where_nothing_is_lost(desk: Desk, spark: SparkSe
 
     for said, kind in (("array(1)", "text"), ("date'2013-01-01'", "integer"), ("X'00'", "text")):
         plan = desk.plan(entity({"name": "a", "type": kind}))
-        with pytest.raises(DeliveryArgumentInvalid, match="the staged column a of e"):
+        with pytest.raises(lookup("OM036"), match="the staged column a of e"):
             checked(session, plan, {"e": session.sql(f"SELECT 'x' AS k, {said} AS a")})
 
 
@@ -494,13 +493,13 @@ def test_the_files_of_a_folder_are_one_entity_and_must_not_change_meanwhile(
     assert pairs(found) == [("1", "a"), ("2", "b"), ("v", "k")]
     found.release()
     (parts / "3.txt").write_text("k,v\n3,c\n")
-    with pytest.raises(StagingChanged, match=r"3\.txt"):
+    with pytest.raises(lookup("OM146"), match=r"3\.txt"):
         staged["e"].unchanged()
-    with pytest.raises(DeliveryArgumentInvalid, match="nothing was handed over for e"):
+    with pytest.raises(lookup("OM036"), match="nothing was handed over for e"):
         stage(spark, plan, str(parts))
-    with pytest.raises(DeliveryArgumentInvalid, match="there is no folder"):
+    with pytest.raises(lookup("OM036"), match="there is no folder"):
         stage(spark, plan, str(tmp_path / "nowhere"))
-    with pytest.raises(DeliveryArgumentInvalid, match="the delivery does not have it"):
+    with pytest.raises(lookup("OM036"), match="the delivery does not have it"):
         stage(spark, plan, {"e": str(parts), "f": str(parts)})
 
 
@@ -593,15 +592,15 @@ def test_what_spark_cannot_compile_is_told_before_a_row_is_read(
 ) -> None:
     frame = spark.sql("SELECT raise_error('read') AS k, 1 AS v")
     wrong = entity({"name": "v", "type": "integer", "computed": "nosuch(v)"})
-    with pytest.raises(InvalidModel, match=r"e\.v may not use the function nosuch"):
+    with pytest.raises(lookup("OM030"), match=r"e\.v may not use the function nosuch"):
         checked(spark, desk.plan(wrong), {"e": frame})
     wrong = entity({"name": "v", "type": "date", "format": "YYYY-bb"})
-    with pytest.raises(InvalidModel, match=r"e\.v"):
+    with pytest.raises(lookup("OM030"), match=r"e\.v"):
         checked(spark, desk.plan(wrong), {"e": frame.selectExpr("k", "string(v) AS v")})
     derived = {"from": ["e"], "query": "SELECT nosuch FROM e"}
     other = {"name": "d", "key": ["v"], "attributes": [{"name": "v", "type": "text"}]}
     plan = desk.plan(entity({"name": "v", "type": "text"}), {**other, "derived": derived})
-    with pytest.raises(InvalidModel, match="the query of d"):
+    with pytest.raises(lookup("OM030"), match="the query of d"):
         stage(spark, plan, {"e": frame})
     # A staged column that is not there is a violation, not a mistake of the model.
     lacking = desk.plan(entity({"name": "v", "type": "integer", "computed": "nosuch + 1"}))

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from facts.store import Store, entity
-from omd.errors import CallerError, ExportEnded, InstanceNotExecuting, LeaseLost, ModuleAborted
+from omd.errors import Aborted, CallerError, LeaseLost, lookup
 from omd.rooms.facts.export import ExportRun
 from omd.spark.facts import export as files
 
@@ -153,7 +153,7 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
                 control.facts.resume_export(delivery, spark=spark)
         waits = control.facts.resume_export(delivery, spark=spark)
         assert waits.status == "A"
-        with pytest.raises(ModuleAborted):
+        with pytest.raises(Aborted):
             waits.result()
         shop.owner(
             "UPDATE omd.module_instance SET lease_expires_at = clock_timestamp()"
@@ -191,8 +191,8 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
         patch.setattr(files, "_written", cancel)
         ended = control.facts.resume_export(cancelled, spark=spark)
     assert ended.status == "F"
-    assert isinstance(ended.error, (InstanceNotExecuting, LeaseLost))
-    with pytest.raises(ExportEnded):
+    assert isinstance(ended.error, (lookup("OM101"), LeaseLost))
+    with pytest.raises(lookup("OM155")):
         control.facts.resume_export(cancelled, spark=spark)
     folder = tmp_path / "x" / f"delivery={cancelled}"
     assert not (folder / "_manifest.json").exists()

@@ -10,9 +10,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import omd
 from omd._core.link import Link
-from omd.errors import CallerError
+from omd.errors import CallerError, lookup
 from omd.rooms.lake.rows import LakeFoldersRow
-from omd.spark import UnsupportedType
 from omd.tables.maintenance import maintain
 
 from .histories import HISTORY, chain, versions
@@ -297,7 +296,7 @@ def _location(lake: Lake) -> str:
 def test_rows_that_do_not_fit_are_refused_before_anything_is_visible(lake: Lake) -> None:
     module = lake.module()
     refused = [
-        (lake.spark.sql("SELECT 1 AS id, array(1) AS list"), UnsupportedType, "array"),
+        (lake.spark.sql("SELECT 1 AS id, array(1) AS list"), lookup("OM242"), "array"),
         (lake.spark.sql("SELECT 1 AS a, 2 AS A"), CallerError, "differ at most in case"),
     ]
     for rows, error, told in refused:
@@ -307,7 +306,7 @@ def test_rows_that_do_not_fit_are_refused_before_anything_is_visible(lake: Lake)
         run.write(lake.rows(0, 1))
         with pytest.raises(CallerError, match='no column "more"'):
             run.write(lake.rows(0, 1).withColumnRenamed("note", "more"))
-        with pytest.raises(UnsupportedType, match="note"):
+        with pytest.raises(lookup("OM242"), match="note"):
             run.write(lake.spark.sql("SELECT 1L AS id, named_struct('a', 1) AS note"))
         with pytest.raises(CallerError, match="partitioned otherwise"):
             run.write(lake.rows(0, 1), partition_by=["id"])
@@ -336,7 +335,7 @@ def test_a_run_reads_one_moment_as_of_another_and_the_window_since_the_last_run(
         assert ids(reader.read(spark, "lake.u", columns=["id"])) == [10, 11]
         assert ids(reader.read(spark, "lake.t", as_of=moments[1]["commit_datetime"])) == [0, 1]
         assert ids(reader.read(spark, "lake.t", as_of=moments[0]["snapshot_id"])) == [0, 1]
-        with pytest.raises(omd.errors.NothingKept):
+        with pytest.raises(omd.errors.lookup("OM021")):
             reader.read(spark, "lake.t", as_of=42)
         assert reader.window(table="lake.t").end_id == 2
         assert ids(reader.read(spark, "lake.t", window=True)) == [0, 1, 20, 21]
@@ -387,7 +386,7 @@ def test_a_history_whose_table_has_moved_on_ends_the_run_and_leaves_nothing(lake
             other.write(row.withColumn("id", F.lit(2).cast("bigint")), mode="append")
 
     outcome = lake.control.run(module, overtaken, spark=lake.spark)
-    assert isinstance(outcome.error, omd.errors.LakeConflict)
+    assert isinstance(outcome.error, omd.errors.lookup("OM120"))
     assert lake.ids() == [2]
     assert outcome.status == "F"
 

@@ -183,7 +183,10 @@ def test_a_table_that_does_not_fit_is_refused(
     message: str,
 ) -> None:
     spark.sql(f"CREATE TABLE lake.t (id bigint, {COLUMN} bigint) USING parquet {partitioning}")
-    with pytest.raises(omd.OmdError, match=message), control.module(module(), spark=spark) as run:
+    with (
+        pytest.raises(omd.errors.OmdError, match=message),
+        control.module(module(), spark=spark) as run,
+    ):
         run.write(spark.range(3).selectExpr(column))
 
 

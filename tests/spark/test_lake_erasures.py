@@ -9,6 +9,8 @@ import pytest
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import StaticTable
 
+import omd
+import omd.lake
 from facts.store import Store
 from omd.programs.terminal.commands import ExitCode
 from provenance.persons import search, set_up
@@ -157,6 +159,22 @@ def test_what_is_pending_is_finished_later_and_once(
     unknown = omd_command("erase", "--finish", "4711", dsn=dsn)
     assert unknown.returncode != ExitCode.OK
     assert "there is no erasure 4711" in unknown.stderr
+
+
+def test_what_a_tag_keeps_is_not_left_in_silence(lake: Lake) -> None:
+    set_up(Store(lake.conn))
+    put(lake, lake.module(), f"(7, 8, '{NAME}')", "(8, 7, 'Boris')")
+    registered(lake, "t", {"nbr": "nbr"})
+    with lake.control.transaction():
+        number = erase(lake, 7).erasure_id
+    table = omd.lake.catalog(lake.control).load_table("lake.t")
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    table.manage_snapshots().create_tag(snapshot.snapshot_id, "kept").commit()
+    with pytest.raises(omd.errors.lookup("OM124"), match="did not expire") as caught:
+        lake.control.provenance.finish(number, spark=lake.spark)
+    assert "tags" in (caught.value.hint or "")
+    assert items(lake)["lake.t"][0] == "PENDING"
 
 
 def test_an_erasure_that_died_between_its_commits_is_finished_by_the_next_try(lake: Lake) -> None:

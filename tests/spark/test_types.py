@@ -220,7 +220,7 @@ def test_a_type_that_spark_lacks_is_refused_before_a_row_moves(
     conn: Any, dsn: str, expression: str
 ) -> None:
     conn.execute("CREATE TYPE mood AS ENUM ('a', 'b')")
-    with pytest.raises(omd.spark.UnsupportedType, match='column "c"') as error:
+    with pytest.raises(omd.errors.lookup("OM242"), match='column "c"') as error:
         OmdDataSource({"url": dsn, "query": f"SELECT {expression} AS c"}).schema()
     assert "cast" in error.value.hint
 

@@ -193,7 +193,7 @@ def test_a_run_that_was_given_up_writes_nothing(
     spark: SparkSession, conn: Any, control: omd.Control, module: str, count: int
 ) -> None:
     with (  # noqa: PT012
-        pytest.raises(omd.errors.InstanceNotExecuting),
+        pytest.raises(omd.errors.lookup("OM101")),
         control.module(module) as run,
     ):
         conn.execute("CALL omd.module_failure(%s)", [run.module_instance_id])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import time
@@ -14,6 +15,8 @@ from pyspark.errors import PySparkException
 import omd
 import omd.programs.install
 from omd.programs import embedded
+from omd.spark.failure import failure_in, own_failure
+from omd.spark.writer import _require_whole_input
 from support.server import SETTINGS, VERSION
 
 from .conftest import AUDIT
@@ -41,10 +44,10 @@ def module(conn: Any, target: Callable[..., str]) -> str:
 
 def refused(
     spark: SparkSession, control: omd.Control, module: str, *expressions: str, **options: Any
-) -> omd.OmdError:
+) -> omd.errors.OmdError:
     """Return the error of a write of four partitions, the last of which holds only the row 33."""
     df = spark.range(0, 40, 1, 4).where("id < 30 OR id = 33")
-    with pytest.raises(omd.OmdError) as caught, control.module(module) as run:
+    with pytest.raises(omd.errors.OmdError) as caught, control.module(module) as run:
         run.write(df.selectExpr(*expressions), **options)
     error = caught.value
     assert "Traceback" not in error.message
@@ -151,7 +154,7 @@ def test_a_missing_table_is_named(
     spark: SparkSession, conn: Any, control: omd.Control, module: str
 ) -> None:
     error = refused(spark, control, module, "id", table="t.nosuch")
-    assert isinstance(error, omd.errors.TargetNotFound)
+    assert isinstance(error, omd.errors.lookup("OM202"))
     assert "there is no table t.nosuch" in error.message
     assert_clean_after_the_next_begin(conn, control, module)
 
@@ -251,3 +254,19 @@ def test_a_server_that_crashes_while_rows_move(
         assert caught.value.message.startswith("t.target: the connection was lost")
         with psycopg.connect(dsn, autocommit=True, row_factory=psycopg.rows.dict_row) as conn:
             assert_clean_after_the_next_begin(conn, control, "m_t")
+
+
+def test_rows_that_end_early_are_not_committed() -> None:
+    """Spark has closed the stream of a task that is killed; a mark ends that of one that is not."""
+
+    def ending(left: bytes) -> None:
+        infile = io.BufferedReader(io.BytesIO(left))  # noqa: F841 - it is looked for by this name
+        _require_whole_input()
+
+    ending(b"the mark")
+    with pytest.raises(omd.errors.lookup("OM144"), match="ended early"):
+        ending(b"")
+    printed = own_failure(omd.errors.lookup("OM144")("the rows ended early", hint="run it again"))
+    error = failure_in(RuntimeError(f"Job aborted: {type(printed).__name__}: {printed}"))
+    assert type(error) is omd.errors.lookup("OM144")
+    assert (error.message, error.hint) == ("the rows ended early", "run it again")

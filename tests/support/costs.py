@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TESTS = Path(__file__).parents[1]
 FILE = "costs.tsv"
 HEADER = "case\tseconds\trecords\n"
-LISTED = 0.5  # seconds: what costs less is not listed, and quick (support.tiers)
+LISTED = 0.3  # seconds: what costs less is not listed, and quick (support.tiers)
 RECORDS = 3
 # What each process of tests has anyway is nobody's cost.
 GIVEN = {"new_home", "server", "postgresql_server", "postgresql_noproc", "new_database"}

@@ -89,7 +89,7 @@ class Scene(Flow):
     def call(self, routine: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a routine of lineage as the role that it is for, and any other as a superuser."""
         schema, _, name = routine.rpartition(".")
-        if schema != "omd_lineage":
+        if schema != "omd_lineage" and routine != "omd.retry":
             return super().call(routine, **arguments)
         with self.role("omd_admin" if name in _OF_ADMINS else "omd_runner"):
             return super().call(routine, **arguments)
@@ -181,7 +181,7 @@ class Scene(Flow):
         return tuple(self.offset(topic)["last"])
 
     def ready(self, topic: str = "dwh.f") -> dict[str, Any]:
-        (row,) = self.rows("SELECT * FROM omd_lineage.ready_list WHERE topic = %s", topic)
+        (row,) = self.rows("SELECT * FROM omd_report.lineage_ready WHERE topic = %s", topic)
         return row
 
     def reason(self, topic: str = "dwh.f") -> tuple[bool, str]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from omd.programs import install
+import json
+from pathlib import Path
+
+API = Path(__file__).parents[2] / "docs/reference/api.json"
 
 
 def views_of(room: str) -> set[str]:
-    """Return the names of the views of omd_report that begin with the name of the room."""
-    folder = install.sql_root() / "sql" / "views" / f"omd_{room}"
-    return {
-        file.stem
-        for file in folder.rglob(f"{room}_*.sql")
-        if f"VIEW omd_report.{file.stem} " in (text := file.read_text(encoding="utf-8"))
-        and "'For rooms:" not in text
-    }
+    """Return the names of the public views of omd_report that begin with the name of the room."""
+    views = json.loads(API.read_text(encoding="utf-8"))["views"]
+    names = {name.removeprefix("omd_report.") for name in views}
+    return {name for name in names if name.startswith(f"{room}_")}

@@ -245,7 +245,7 @@ def test_each_action_is_done_and_leaves_an_event(
             assert {name: after[name] for name in expected} == expected, code
     found = person().execute(
         "SELECT s.status, s.criteria FROM omd_dispatch.task_data_work AS t,"
-        " omd_dispatch.task_state(t.task_id) AS s"
+        " omd_dispatch.explain_task(t.task_id) AS s"
     )
     assert [tuple(row.values()) for row in found] == [
         ("PENDING", {"CODE": "m_active", "KIND": "JOB"})

@@ -555,6 +555,6 @@ def test_two_people_at_once_are_asked_by_the_routine(
         thread.start()
     for thread in threads:
         thread.join()
-    rows = conn.execute("SELECT status FROM omd_dispatch.task_state(%s)", (row["task_id"],))
+    rows = conn.execute("SELECT status FROM omd_dispatch.explain_task(%s)", (row["task_id"],))
     assert rows.fetchall() == [{"status": "CANCELLED"}]
     assert [a.status for a in answers if a.status == 303]

@@ -58,6 +58,7 @@ LOOKS_FIRST = {
 }
 # Those that EXECUTE only what OMD has made of its own tables and names.
 OF_OMD = {
+    "omd._forget_attempts",
     "omd._clear_server_bound",
     "omd._has_strangers",
     "omd._old_history",
@@ -103,7 +104,6 @@ OF_OMD = {
     "omd_dispatch.revive_task",
     "omd_dispatch.search_tasks",
     "omd_dispatch.suspend",
-    "omd_dispatch.task_state",
     "omd_dispatch.task_text",
     "omd_facts._analyze_grown",
     "omd_facts._analyze_removed",

@@ -415,7 +415,7 @@ def _adapted(name: str, type_: str, value: Any) -> Any:
 def _json_of(name: str, value: Any) -> str:
     """A value as JSON, if PostgreSQL takes it: a document, whose error is that of documents."""
     from omd._core.documents import TOO_DEEP, problem_of
-    from omd._core.errors import InvalidModel
+    from omd._core.error_codes import InvalidModel
 
     try:
         text = _dumps(value)

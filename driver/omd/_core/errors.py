@@ -1,33 +1,28 @@
-"""The base of all errors of OMD, and the errors that belong to no room.
+"""The errors of OMD: eleven classes that users name, and the bases of all others.
 
-Every SQLSTATE of class ``OM`` has a class, here or in the ``errors`` of its room, and psycopg
-raises that class itself: a subclass that names its ``code`` registers it with psycopg. Those of the
-rooms are generated from ``omd.error_catalogue``; its error names are the names of the classes.
+Every SQLSTATE of class ``OM`` has a private class in ``error_codes``, which is generated from
+``omd.error_catalogue``; psycopg raises that class itself, since making it registers its code.
+`lookup` in ``lookups`` finds them.
 
     OM0nn  CallerError         the call was wrong
     OM1nn  StateError          the state of the instance does not allow the call
     OM2nn  ConfigurationError  something has to be registered or created first
-    OM9nn  InternalError       a broken invariant
+    OM9nn  OmdError            the installation, or a broken invariant
 """
 # ruff: noqa: N818 - the names say what happened; a suffix Error would add nothing
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import psycopg
+
+_E = TypeVar("_E", bound="OmdError")
 
 
 class OmdError(psycopg.DatabaseError):
     """An error of OMD: it has `sqlstate`, `message`, `detail` and `hint`, the next command."""
-
-    __module__ = "omd.errors"
-
-    def __init_subclass__(cls, **psycopg_arguments: Any) -> None:
-        super().__init_subclass__(**psycopg_arguments)
-        if cls.__module__.startswith("omd.") and cls.__module__.endswith("errors"):
-            cls.__module__ = "omd.errors"  # the name that users import, and the event log shows
 
     def __init__(
         self,
@@ -77,55 +72,97 @@ class ConfigurationError(OmdError):
     """Something the run needs is not registered or does not exist."""
 
 
-class InternalError(OmdError, code="OM902"):
-    """An invariant of OMD itself is broken."""
-
-
-class MissingArgument(CallerError, code="OM005"):
-    """A value that the call can't do without is NULL."""
-
-
-class InvalidModel(CallerError, code="OM030"):
-    """A document is wrong; the detail lists every problem with its path."""
-
-
-class MigrationChanged(InternalError, code="OM901"):
-    """A released migration was edited."""
-
-
-class NewerInstalled(InternalError, code="OM903"):
-    """The database has a newer version of OMD than the one that would be installed."""
-
-
-class InstallationHeld(InternalError, code="OM904"):
-    """Another session holds the lock of the first installation."""
-
-
-class ForeignSchema(InternalError, code="OM905"):
-    """The schema omd belongs to somebody else."""
-
-
-class InstallerLacksRight(InternalError, code="OM906"):
-    """Whoever installs or removes OMD is no superuser, and lacks a right that it takes."""
-
-
-class StateDiffers(InternalError, code="OM907"):
-    """A script of the installer was made for another state of OMD than the database has."""
-
-
-class OlderInstalled(InternalError, code="OM908"):
-    """The database has OMD from before 1.0, which is not upgraded."""
-
-
 class ConnectionFailed(OmdError):
-    """The database can't be reached."""
+    """The database can't be reached, or the connection broke under a call."""
+
+
+class NotInstalled(OmdError):
+    """The database has no OMD, or an older version: ``omd install`` repairs that."""
+
+
+class LeaseLost(OmdError):
+    """The run outlived its lease: it was declared dead, or the database was not reached in time.
+
+    The next begin rolls its rows back (rule P12). If the job itself raised an exception, that is
+    the ``__cause__``.
+    """
+
+
+class WriteFailed(OmdError):
+    """A write to the target failed, and the run with it; the next begin rolls it back.
+
+    `sqlstate` is that of the server, if the server refused the write. The exception of Spark is the
+    ``__cause__``.
+    """
+
+
+class NotStarted(Exception):
+    """The evaluation decided against this run (rules P4 and P5); it is no error.
+
+    The instance is closed already. `code` is that of the Module, Batch, topic or delivery, and
+    `reason` is the reason code: RUNNING, DIRECTIVE, FREQUENCY, …. With UNKNOWN_INDICATOR a newer
+    database has answered what this client does not know, so the client has ended the instance;
+    `detail` names the indicator.
+
+    Args:
+        code: what was to run.
+        instance_id: the instance; 0: there is none.
+        reason: why it does not run.
+        detail: more about that.
+        kind: what has this code, for the message.
+    """
+
+    _verdict = "not started"
+
+    def __init__(
+        self,
+        code: str,
+        instance_id: int,
+        reason: str | None,
+        detail: str | None = None,
+        *,
+        kind: str = "run",
+    ) -> None:
+        super().__init__(code, instance_id, reason)
+        self.code = code
+        self.instance_id = instance_id
+        self.reason = reason
+        self.detail = detail
+        self._kind = kind
+
+    def __str__(self) -> str:
+        instance = f"instance {self.instance_id}" if self.instance_id else None
+        about = "; ".join(part for part in (self.detail, instance) if part is not None)
+        said = f"{self._kind} {self.code} was {self._verdict}: {self.reason}"
+        return f"{said} ({about})" if about else said
+
+
+class Skipped(NotStarted):
+    """Indicator C: there is no need to run now."""
+
+    _verdict = "skipped"
+
+
+class Aborted(NotStarted):
+    """Indicator A: it must not run now, or could not begin in time."""
+
+    _verdict = "aborted"
+
+
+for _public in (OmdError, *OmdError.__subclasses__(), NotStarted, *NotStarted.__subclasses__()):
+    _public.__module__ = "omd.errors"  # the name that users import, and the event log shows
+
+
+# Private from here -------------------------------------------------------------------------------
 
 
 class AnswerLost(ConnectionFailed):
     """The connection broke while a call that may not be repeated was on its way.
 
-    Whether the database executed it is unknown.
+    Whether the database executed it is unknown, which is PostgreSQL's `sqlstate` 08007.
     """
+
+    sqlstate = "08007"
 
 
 class ServerIsStandby(OmdError, psycopg.errors.ReadOnlySqlTransaction):
@@ -142,12 +179,36 @@ class RightMissing(OmdError, psycopg.errors.InsufficientPrivilege):
     """
 
 
-class NeedsSession(OmdError):
-    """The call needs a session, and a pooler in transaction mode gives none; nothing was sent."""
+class InstallError(OmdError, code="OM909"):
+    """The installer can't continue; ``hint`` says what to do about it."""
 
 
-class NotInstalled(OmdError):
-    """The database has no OMD, or an older version: ``omd install`` repairs that."""
+MADE: dict[str, type[OmdError]] = {"OM909": InstallError}
+"""The classes of the catalogue, by their SQLSTATE."""
+
+
+def made(base: type[_E], code: str, name: str, when: str) -> type[_E]:
+    """Return a new class of the catalogue, which psycopg raises from now on.
+
+    Args:
+        base: the class that users may name instead.
+        code: its SQLSTATE.
+        name: its name in the catalogue.
+        when: when it is raised.
+    """
+    MADE[code] = new = cast("type[_E]", type(name, (base,), {"__doc__": when}, code=code))
+    new.__module__ = "omd._core.error_codes"
+    return new
+
+
+def name_in_events(kind: type[BaseException]) -> str:
+    """Return the name of a type of exceptions as the event log shows it."""
+    if kind.__module__ == "builtins":
+        return kind.__qualname__
+    # The private classes of ours have no place that anybody knows, only their name.
+    is_ours = issubclass(kind, (OmdError, NotStarted))
+    home = OmdError.__module__ if is_ours else kind.__module__
+    return f"{home}.{kind.__qualname__}"
 
 
 def one_line(error: BaseException) -> str:

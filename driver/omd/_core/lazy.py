@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from omd._core import packages
+from omd._core import former, packages
 
 
 def lazily(
@@ -24,7 +24,8 @@ def lazily(
 
     def get(name: str) -> Any:
         if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            said = None if name.startswith("_") else former.refusal(f"{package}.{name}")
+            raise AttributeError(said or f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(home[name])
         value = module if module.__name__ == f"{package}.{name}" else getattr(module, name)
         setattr(sys.modules[package], name, value)

@@ -11,7 +11,8 @@ import enum
 import os
 from typing import TYPE_CHECKING, Any
 
-from omd._core.errors import CallerError, NeedsSession
+from omd._core.error_codes import NeedsSession
+from omd._core.errors import CallerError, OmdError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +87,7 @@ def require_session(connection: psycopg.Connection[Any], what: str) -> None:
         raise needs_session(what)
 
 
-def needs_session(what: str) -> NeedsSession:
+def needs_session(what: str) -> OmdError:
     """Return the error for something that a pooler in transaction mode does not give."""
     return NeedsSession(
         f"{what} needs a session of its own, and a pooler in transaction mode gives none",

@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 from psycopg import generators
 from psycopg.abc import PQGen
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
+from omd._core.lookups import answered
 from omd._core.transactional import Connection
 
 _Statement: TypeAlias = tuple[bytes, tuple[int, ...]]
@@ -71,7 +71,7 @@ class Session:
             self._sent(partial(self._pgconn.send_query, statements))
         ):
             if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
-                raise error_from_result(result)
+                raise answered(result)
 
     def look(self, queries: bytes) -> tuple[int, str | None]:
         """Return the one value of each of two queries; the second one may fail, or lack.
@@ -82,7 +82,7 @@ class Session:
             self._sent(partial(self._pgconn.send_query, queries))
         )
         if queried.status != ExecStatus.TUPLES_OK:
-            raise error_from_result(queried)
+            raise answered(queried)
         version = None
         if others and others[0].status == ExecStatus.TUPLES_OK:
             value = others[0].get_value(0, 0)
@@ -114,7 +114,7 @@ class Session:
         """Send something, and wait for the answer."""
         (result,) = self.connection.wait(self._sent(send))
         if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
-            raise error_from_result(result)
+            raise answered(result)
         if not result.nfields:
             return (), []
         adapter = self._adapter

@@ -48,7 +48,8 @@ def refusal(client: str, database: str | None) -> OmdError | None:
     if ours is None or theirs is None or (ours[0] == theirs[0] and ours[1] <= theirs[1] + 1):
         return None
     # Not above: the commands read this file before they need psycopg.
-    from omd._core.errors import NewerInstalled, NotInstalled
+    from omd._core.error_codes import NewerInstalled
+    from omd._core.errors import NotInstalled
 
     both = f"this client is omd {client}, and the database has omd {database}"
     if ours > theirs:

@@ -9,10 +9,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from omd._core.engines import SPARK
+from omd._core.error_codes import ArrivalChanged
 from omd._core.errors import CallerError
 from omd.doors.delivery import Delivery
 from omd.rooms.delivery.folders import LocalFolders, local_path, printable
-from omd.rooms.delivery.own_errors import ArrivalChanged
 from omd.rooms.delivery.rows import ArrivalLocationsRow, ArrivalsRow
 from omd.rooms.delivery.run import is_decided
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from omd._core.error_codes import InvalidArgument
 from omd.rooms.control.connection import Door
-from omd.rooms.control.errors import InvalidArgument
 from omd.rooms.lake.calls import LakeCalls
 
 

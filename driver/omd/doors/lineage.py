@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from omd._core.listener import Listener
 from omd.rooms.control.connection import Door
 from omd.rooms.lineage.calls import LineageCalls
-from omd.rooms.lineage.rows import ReadyListByTopicRow, ReadyListRow
+from omd.rooms.lineage.rows import LineageReadyRow, ReadyListByTopicRow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from omd.rooms.control.run import Batch
 
 
-class _OfTopics(ReadyListRow):
+class _OfTopics(LineageReadyRow):
     """The same row from the view that costs little for a few topics."""
 
     __slots__ = ()
@@ -47,14 +47,14 @@ class Lineage(Door, LineageCalls):
 
     def ready_list(
         self, topic: str | Sequence[str] | None = None, *, only_ready: bool = False
-    ) -> list[ReadyListRow]:
+    ) -> list[LineageReadyRow]:
         """Return every topic with a processor, with the greatest lag first (rule L5).
 
         Args:
             topic: only this topic, or these.
             only_ready: only topics that may run now.
         """
-        view = ReadyListRow if topic is None else _OfTopics
+        view = LineageReadyRow if topic is None else _OfTopics
         return self.report(view, topic=topic, is_ready=True if only_ready else None)
 
     def listen(self) -> Listener:

@@ -1,57 +1,40 @@
-"""A run of a Module of any kind, and of a Batch of them (docs/explanation/jobs.md, rule J1).
+"""A run of a Module of any kind, and of a Batch of them (docs/explanation/jobs.md, rule J2).
 
-The database performs what it can, and says what needs a worker; that is performed here.
+The database says what is next (`omd.next_act`, `omd.next_member`) and performs what it can.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from omd._core.cost import measured
 from omd._core.engines import SPARK
-from omd._core.errors import CallerError, ConnectionFailed, one_line
-from omd._core.functions import function_named
-from omd.doors import arrivals
+from omd._core.error_codes import MembersFailed, NeedsWorker
+from omd._core.errors import CallerError, ConnectionFailed, NotStarted, OmdError, Skipped, one_line
+from omd.doors.acts import ACTS, Act, Connected
 from omd.doors.outcomes import with_facts
-from omd.doors.rooms import Doors
-from omd.rooms.control.blocks import Blocks
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import called
 from omd.rooms.control.death import await_turn, who_runs
-from omd.rooms.control.errors import (
-    BatchSkipped,
-    MembersFailed,
-    NeedsWorker,
-    NotStarted,
-)
 from omd.rooms.control.outcome import Outcome
-from omd.rooms.control.rows import BatchExecutionLogRow, BatchListRow
-from omd.rooms.decision.rows import DecisionStageListRow
-from omd.rooms.delivery.rows import ArrivalLocationsRow, DeliveryStateRow
-from omd.rooms.facts.rows import FactsExportsRow
-from omd.rooms.lineage.rows import LineageTopicsRow
-from omd.rooms.provenance.rows import RecallReturnsRow
+from omd.rooms.control.rows import BatchExecutionLogRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
 
-    from omd.rooms.control.rows import BatchMembersRow, ModuleDefinitionRow
+    from omd.rooms.control.rows import NextMemberRow
     from omd.rooms.control.run import Batch
 
-_WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
-_REASON = re.compile(r"[A-Z][A-Z_]+")  # a code of omd.reason
 # A status that this client does not know is a failure.
 _NOT_FAILED = (ExecutionStatus.SUCCEEDED, ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED)
 
 
-class Performing(Blocks, Doors):
+class Performing(Connected):
     """A connection that performs Modules of every kind, and Batches of them."""
 
     def perform(
@@ -78,51 +61,49 @@ class Performing(Blocks, Doors):
             KindOfRoom: it never runs on its own.
             ConnectionFailed: the database can't be reached.
         """
-        if not self.permitted.sql:
-            return self._perform_without_sql(code, spark, session, batch, context)
-        instance = _instance_of(batch)
-        await_turn(self, self.wait, module_code=code, batch_instance_id=instance)
-        try:
-            with self.long_call() as link, measured(link) as performed:
-                ran = ControlCalls(link).run_module(
-                    code,
-                    batch_instance_id=instance,
-                    execution_context=called(link, context),
+        needs: OmdError | None = None
+        if self.permitted.sql:
+            instance = _instance_of(batch)
+            await_turn(self, self.wait, module_code=code, batch_instance_id=instance)
+            try:
+                with self.long_call() as link, measured(link) as performed:
+                    ran = ControlCalls(link).run_module(
+                        code,
+                        batch_instance_id=instance,
+                        execution_context=called(link, context),
+                    )
+                    performed("MODULE", ran.module_instance_id)
+                kind = self.module_definition(code).module_kind_code
+                return with_facts(
+                    self,
+                    Outcome(
+                        kind,
+                        code,
+                        ran.module_instance_id,
+                        ran.execution_status_code,
+                        _reason(ran.detail),
+                        self._who(ran.detail, code),
+                    ),
                 )
-                performed("MODULE", ran.module_instance_id)
-            status, detail = ran.execution_status_code, ran.detail
-            reason = detail if detail and _REASON.fullmatch(detail) else None
-            if detail == "RUNNING":
-                detail = who_runs(self, module_code=code) or detail
-            kind = self.module_definition(code).module_kind_code
-            done: Outcome[Any] = Outcome(kind, code, ran.module_instance_id, status, reason, detail)
-            return with_facts(self, done)
-        except NeedsWorker:
-            module = self.module_definition(code)
-            work = _work_of(module)
-            if work is None:
-                raise
-        return work(
-            _Run(self, code, module.module_kind_code, module.job, spark, session, batch, context)
-        )
-
-    def _perform_without_sql(
-        self,
-        code: str,
-        spark: SparkSession | None,
-        session: Callable[[], Any] | None,
-        batch: Batch[Any] | int | None,
-        context: Mapping[str, Any] | None,
-    ) -> Outcome[Any]:
-        """Run a Module that the database does not perform; refuse any other."""
-        module = self.module_definition(code)
-        work = _work_of(module)
-        if work is None or module.engine_code != SPARK:
+            except NeedsWorker as error:
+                needs = error
+        next_ = ControlCalls(self._link).next_act(code)
+        if next_.arguments["engine_code"] != SPARK and needs is None:
             self.permitted.require_sql(f"Module {code}")
-        assert work is not None  # noqa: S101 - it is refused above
-        return work(
-            _Run(self, code, module.module_kind_code, module.job, spark, session, batch, context)
-        )
+        if next_.status is not None:
+            status = ExecutionStatus(next_.status)
+            kind, reason = next_.arguments["module_kind_code"], _reason(next_.detail)
+            return Outcome(kind, code, None, status, reason, self._who(next_.detail, code))
+        act = ACTS.get(next_.act)
+        if act is None:
+            if needs is not None and "hint" not in next_.arguments:
+                raise needs
+            raise CallerError(next_.detail or next_.act, hint=next_.arguments.get("hint"))
+        return act(Act(self, code, next_.arguments, spark, session, batch, context))
+
+    def _who(self, detail: str | None, code: str) -> str | None:
+        """Return why it is not S, where it runs with who runs it."""
+        return who_runs(self, module_code=code) or detail if detail == "RUNNING" else detail
 
     def perform_batch(
         self,
@@ -165,26 +146,32 @@ class Performing(Blocks, Doors):
                 status = ran.execution_status_code
                 aborted = status is ExecutionStatus.ABORTED
                 detail = who_runs(self, batch_code=code) if aborted else None
-                reason = self._reason_of(ran.batch_instance_id)
-                return Outcome("BATCH", code, ran.batch_instance_id, status, reason, detail)
+                [run] = self.report(BatchExecutionLogRow, batch_instance_id=ran.batch_instance_id)
+                return Outcome(
+                    "BATCH", code, ran.batch_instance_id, status, run.reason_code, detail
+                )
             except NeedsWorker:
                 pass
-        (row,) = self.report(BatchListRow, batch_code=code)
         block = (
             self.batch(code, force=force, context=context)
             if parent is None
             else parent.batch(code, force=force, context=context)
         )
-        failed: list[str] = []
         try:
             with block:
-                for member in self.batch_members(code):
-                    failed += self._perform_member(member, block, spark, session, force)
-                    if failed and not row.continue_on_failure:
-                        break
-                _require_none(failed)
+                calls = ControlCalls(self._link)
+                next_ = calls.next_member(block.batch_instance_id)
+                while next_.act == "MEMBER":
+                    problem = self._perform_member(next_, block, spark, session, force)
+                    next_ = calls.next_member(
+                        block.batch_instance_id,
+                        member_type=next_.member_type,
+                        member_code=next_.member_code,
+                        problem=problem,
+                    )
+                _require_none(next_.detail)
         except NotStarted as error:
-            skipped = isinstance(error, BatchSkipped)
+            skipped = isinstance(error, Skipped)
             status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
             detail = one_line(error) if block.reason == "RUNNING" else block.reason
             instance = block.batch_instance_id
@@ -194,217 +181,43 @@ class Performing(Blocks, Doors):
         except Exception as error:
             if not block._began:
                 raise
-            detail = "; ".join(failed) if isinstance(error, MembersFailed) else one_line(error)
+            failed = isinstance(error, MembersFailed)
+            detail = str(error).replace("\n", "; ") if failed else one_line(error)
             instance, status = block.batch_instance_id, ExecutionStatus.FAILED
             return Outcome("BATCH", code, instance, status, None, detail, error=error)
         return Outcome("BATCH", code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
 
-    def _reason_of(self, batch_instance_id: int) -> str | None:
-        """Return why a Batch was skipped or aborted."""
-        [run] = self.report(BatchExecutionLogRow, batch_instance_id=batch_instance_id)
-        return run.reason_code
-
     def _perform_member(
         self,
-        member: BatchMembersRow,
+        member: NextMemberRow,
         batch: Batch[Any],
         spark: SparkSession | None,
         session: Callable[[], Any] | None,
         force: bool,
-    ) -> list[str]:
-        """Perform a member of a Batch; return what the Batch says of its failure."""
-        name = f"{member.member_type.capitalize()} {member.member_code} failed"
+    ) -> str | None:
+        """Perform a member of a Batch; return what is said of its failure, None: there is none."""
+        code = member.member_code or ""
         try:
             if member.member_type == "BATCH":
-                done = self.perform_batch(
-                    member.member_code, spark, session=session, parent=batch, force=force
-                )
+                done = self.perform_batch(code, spark, session=session, parent=batch, force=force)
             else:
-                done = self.perform(member.member_code, spark, session=session, batch=batch)
+                done = self.perform(code, spark, session=session, batch=batch)
         except ConnectionFailed:
             raise
         except Exception as error:  # noqa: BLE001 - it could not begin, which fails the Batch
-            code = getattr(error, "sqlstate", None)
-            return [f"{name}: {one_line(error)} ({code})" if code else name]
-        return [] if done.status in _NOT_FAILED else [name]
+            sqlstate = getattr(error, "sqlstate", None)
+            return f"{one_line(error)} ({sqlstate})" if sqlstate else ""
+        return None if done.status in _NOT_FAILED else ""
 
 
-# What a worker does, by kind ----------------------------------------------------------------------
+def _reason(detail: str | None) -> str | None:
+    """Return the code of a reason that the database says as the detail."""
+    return detail if detail is not None and re.fullmatch("[A-Z_]+", detail) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A run that the database does not perform."""
-
-    control: Performing
-    code: str
-    kind: str
-    job: str | None
-    spark: SparkSession | None
-    session: Callable[[], Any] | None
-    batch: Batch[Any] | int | None
-    context: Mapping[str, Any] | None
-
-    def ready_session(self) -> Any:
-        """Return the session that the caller has or makes; None: whoever needs one makes it."""
-        if self.spark is None and self.control.spark is None and self.session is not None:
-            return self.session()
-        return self.spark
-
-    def nothing(self, detail: str = "there is nothing to do") -> Outcome[Any]:
-        return Outcome(self.kind, self.code, None, ExecutionStatus.CANCELLED, None, detail)
-
-    @property
-    def agreement(self) -> str:
-        return self.code.partition(".")[2]
-
-
-def _call_job(run: _Run) -> Outcome[Any]:
-    """Call the function of a Module inside the Module."""
-    job = function_named(run.job or "", run.control.permitted)
-    options = {"spark": run.ready_session(), "context": run.context}
-    if run.batch is None or isinstance(run.batch, int):
-        # It is no part of the Batch that the environment may name.
-        outcome = run.control.run(run.code, job, batch_instance_id=run.batch or 0, **options)
-    else:
-        outcome = run.batch.run(run.code, job, **options)
-    return outcome
-
-
-def _step(run: _Run) -> Outcome[Any]:
-    """Take steps of a topic on Spark: one, or in a Batch until no block is full."""
-    lineage = run.control.lineage
-    (row,) = run.control.report(LineageTopicsRow, module_code=run.code)
-    last = None
-    while True:
-        outcome = lineage.step(
-            row.topic, spark=run.spark, session=run.session, batch=run.batch, context=run.context
-        )
-        if last is not None and outcome.status in ("C", "A"):
-            return last  # what was there is done
-        last = replace(outcome, code=run.code)
-        if run.batch is None or not last.succeeded or not _is_full(run.control, row.topic):
-            return last
-
-
-def _is_full(control: Performing, topic: str) -> bool:
-    return any(row.reason == "FULL" for row in control.lineage.ready_list(topic))
-
-
-def _run_stage(run: _Run) -> Outcome[Any]:
-    (row,) = run.control.report(DecisionStageListRow, module_code=run.code)
-    outcome = run.control.decision.run(
-        row.stage_code, engine=SPARK, spark=run.ready_session(), batch=run.batch
-    )
-    return replace(outcome, code=run.code)
-
-
-def _export(run: _Run) -> Outcome[Any]:
-    """Run the export that is due, or the oldest that was ordered and not published."""
-    facts = run.control.facts
-    delivery_id = facts.due_export(run.agreement)
-    if delivery_id is None:
-        exports = facts.report(
-            FactsExportsRow,
-            agreement_code=run.agreement,
-            delivery_status="RECEIVED",
-            order_by=["delivery_id"],
-            limit=1,
-        )
-        if not exports:
-            return run.nothing()
-        delivery_id = exports[0].delivery_id
-    outcome = facts.resume_export(
-        delivery_id,
-        spark=run.ready_session(),
-        batch_instance_id=_instance_of(run.batch),
-        context=run.context,
-    )
-    return replace(outcome, code=run.code)
-
-
-def _deliver(run: _Run) -> Outcome[Any]:
-    """Deliver what comes again after a recall, else the oldest folder that has arrived."""
-    returns = run.control.report(RecallReturnsRow, module_kind_code="DELIVERY", code=run.agreement)
-    if any(r.return_status in ("DUE", "RUNNING") for r in returns):
-        done = _redeliver(run)
-        if done is not None:
-            return done
-    if not run.control.report(ArrivalLocationsRow, agreement_code=run.agreement):
-        return _deliver_by_hand(run)
-    return _delivered(
-        run,
-        arrivals.perform(run.control, run.ready_session(), run.agreement, wait=_WAIT),
-    )
-
-
-def _delivered(run: _Run, outcome: Outcome[Any] | None) -> Outcome[Any]:
-    return run.nothing() if outcome is None else replace(outcome, code=run.code)
-
-
-def _redeliver(run: _Run) -> Outcome[Any] | None:
-    """Deliver again from its recorded files what a recall took back, where these are unchanged."""
-    control = run.control
-    taken = control.delivery.take_arrival(run.agreement)
-    returns = control.report(RecallReturnsRow, delivery_id=taken.delivery_id or 0)
-    if not returns or taken.folder is not None:
-        return None
-    recall_id = returns[0].recall_id
-    answer = control.provenance.redeliver(recall_id, delivery_id=taken.delivery_id)
-    if answer.outcome != "RUN":
-        return None  # its tenant brings it
-    roots = {file["entity"]: file["root"] for file in _list_of(answer.files)}
-    session = run.ready_session() or control.spark
-    session = session or control.engines[SPARK].active() or control.engines[SPARK].session()
-    seen = control.engines[SPARK].files_at(roots, session)
-    answer = control.provenance.redeliver(recall_id, delivery_id=taken.delivery_id, files=seen)
-    if answer.outcome != "RUN":
-        problem = "its files are gone or have changed: its tenant must deliver it"
-        return run.nothing(problem)
-    return _delivered(
-        run,
-        control.delivery.deliver(
-            delivery_id=taken.delivery_id, entities=roots, spark=session, wait=_WAIT
-        ),
-    )
-
-
-def _list_of(document: Any) -> list[Any]:
-    return document if isinstance(document, list) else []
-
-
-def _deliver_by_hand(run: _Run) -> Outcome[Any]:
-    """Say what a delivery needs of which nobody knows where its data is."""
-    deliveries = run.control.report(
-        DeliveryStateRow, agreement_code=run.agreement, order_by=["delivery_id"], limit=1
-    )
-    if not deliveries:
-        return run.nothing()
-    raise CallerError(
-        f"nothing says where the data of delivery {deliveries[0].delivery_id} is",
-        hint=f"control.deliver(delivery_id={deliveries[0].delivery_id}, files='folder/')",
-    )
-
-
-_WORK: dict[str, Callable[[_Run], Outcome[Any]]] = {
-    "TOPIC": _step,
-    "STAGE": _run_stage,
-    "EXPORT": _export,
-    "DELIVERY": _deliver,
-}
-
-
-def _work_of(module: ModuleDefinitionRow) -> Callable[[_Run], Outcome[Any]] | None:
-    """Return what a worker does for a Module; None: no worker performs it.
-
-    A program has another kind in the database of a former version, so its job says that it is one.
-    """
-    return _WORK.get(module.module_kind_code) if module.job is None else _call_job
-
-
-def _require_none(failed: list[str]) -> None:
-    if failed:
-        raise MembersFailed("\n".join(failed))
+def _require_none(failures: str | None) -> None:
+    if failures is not None:
+        raise MembersFailed(failures)
 
 
 def _instance_of(batch: Batch[Any] | int | None) -> int | None:

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from omd._core.calls import Repeat, Routine
+from omd._core.error_codes import PlanChanged, UnknownRecall
 from omd.doors.recall import Act, Recalled
 from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import Door
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.provenance.calls import ProvenanceCalls
-from omd.rooms.provenance.errors import PlanChanged, UnknownRecall
 from omd.rooms.provenance.rows import (
     EraseAnswer,
     ErasureItemsRow,

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import psycopg
 
+from omd._core.error_codes import ConsentMissing, PlanChanged
 from omd.rooms.lake.calls import LakeCalls
 from omd.rooms.provenance.calls import ProvenanceCalls
-from omd.rooms.provenance.errors import ConsentMissing, PlanChanged
 from omd.rooms.provenance.rows import RecallItemsRow
 
 if TYPE_CHECKING:

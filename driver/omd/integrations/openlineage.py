@@ -26,8 +26,9 @@ from openlineage.client.transport.file import FileTransport
 from openlineage.client.transport.http import HttpCompression, HttpTransport
 from openlineage.client.transport.kafka import KafkaTransport
 
+from omd._core.error_codes import TransportUnfit
+from omd._core.errors import OmdError
 from omd.programs.sender.sender import Outcome, Refused, Settled, Wait, http_outcome
-from omd.rooms.event.errors import TransportUnfit
 
 if TYPE_CHECKING:
     from omd.rooms.event.rows import TakeEventsRow
@@ -146,7 +147,7 @@ def _ways(transport: ClientTransport, show: Show) -> Sequence[_Way]:
     )
 
 
-def _unfit(transport: str, problem: str) -> TransportUnfit:
+def _unfit(transport: str, problem: str) -> OmdError:
     return TransportUnfit(
         f"the transport {transport} is not used: {problem}",
         hint=_HINT,

@@ -29,7 +29,7 @@ from typing import Any, NoReturn
 from urllib.parse import quote
 
 from omd._core import packages
-from omd._core.errors import OmdError
+from omd._core.error_codes import EmbeddedError as EmbeddedError
 
 logger = logging.getLogger("omd.embedded")
 
@@ -52,10 +52,6 @@ _SETTINGS = {
     "max_wal_size": "2GB",
     "synchronous_commit": "on",
 }
-
-
-class EmbeddedError(OmdError):
-    """The embedded server can't do what was asked; ``hint`` says what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from omd.spark.sessions import register as register
     from omd.spark.sessions import session as session
     from omd.spark.snapshots import HeldSnapshot as HeldSnapshot
-    from omd.spark.snapshots import SnapshotGone as SnapshotGone
     from omd.spark.snapshots import snapshot as snapshot
     from omd.spark.source import OmdDataSource as OmdDataSource
-    from omd.spark.types import UnsupportedType as UnsupportedType
 
 packages.require("pyspark", "spark")
 
@@ -38,8 +36,7 @@ __all__, __getattr__, __dir__ = lazily(
         "omd.spark.job": ["read", "stamp", "write"],
         "omd.spark.lake": ["execute_rollback"],
         "omd.spark.sessions": ["register", "session"],
-        "omd.spark.snapshots": ["HeldSnapshot", "SnapshotGone", "snapshot"],
+        "omd.spark.snapshots": ["HeldSnapshot", "snapshot"],
         "omd.spark.source": ["OmdDataSource"],
-        "omd.spark.types": ["UnsupportedType"],
     },
 )

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.error_codes import NoRollbackExecutor, NothingKept, UnknownLakeTable
 from omd._core.errors import CallerError, ConfigurationError
-from omd.rooms.control.errors import NoRollbackExecutor
-from omd.rooms.lake.errors import NothingKept, UnknownLakeTable
 from omd.rooms.lake.rows import BeginWriteRow
 from omd.spark import history
 from omd.spark.names import quote

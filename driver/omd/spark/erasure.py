@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import DataType, DecimalType, IntegralType
 
-from omd.rooms.lake.own_errors import LakeTableUnreadable
+from omd._core.error_codes import LakeTableUnreadable
 from omd.spark.names import quote
 from omd.spark.parquet import read_files
 from omd.spark.tables import written_again

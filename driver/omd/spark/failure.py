@@ -14,8 +14,8 @@ from typing import Any
 import adbc_driver_manager
 import psycopg
 
-from omd._core.errors import ConfigurationError, OmdError
-from omd.rooms.control.errors import WriteFailed
+from omd._core.errors import ConfigurationError, OmdError, WriteFailed
+from omd._core.lookups import with_code
 
 _ROLLED_BACK = "Start the Module again: its begin rolls back what this run wrote."
 _WAYS_OUT = {
@@ -51,6 +51,11 @@ class TaskFailed(Exception):  # noqa: N818 - named like the errors of OMD
     def __init__(self, message: str, hint: str | None = None, sqlstate: str | None = None) -> None:
         parts = (" ".join(text.split()) for text in (message, hint or "none", sqlstate or "none"))
         super().__init__("{}\nHINT: {}\nSQLSTATE: {}".format(*parts))
+
+
+def own_failure(error: OmdError) -> TaskFailed:
+    """Return the failure of a task that has raised an error of OMD by itself."""
+    return TaskFailed(error.message, error.hint, error.sqlstate)
 
 
 def server_failure(error: Exception, table: str, given: Collection[str]) -> TaskFailed:
@@ -93,8 +98,7 @@ def failure_in(error: BaseException) -> OmdError | None:
         return None
     message, hint, sqlstate = (None if text == "none" else text for text in printed.groups())
     if sqlstate and sqlstate.startswith("OM"):
-        known: type[OmdError] = psycopg.errors.lookup(sqlstate)  # type: ignore[assignment]
-        return known(message, hint=hint)
+        return with_code(sqlstate, message, hint=hint)
     failure = WriteFailed(message, hint=hint)
     failure.sqlstate = sqlstate
     return failure

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd._core.errors import CallerError, ConnectionFailed
+from omd._core.error_codes import TransformUnfit
+from omd._core.errors import CallerError, ConnectionFailed, NotStarted
 from omd._core.names import parts
 from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.outcome import Outcome
-from omd.rooms.lineage.errors import StepNotStarted, TransformUnfit
 from omd.rooms.lineage.step import KIND, StepRun, failed
 from omd.spark.names import quote
 from omd.spark.relation import Relation
@@ -48,7 +48,7 @@ def step(connection: Connection, definition: TopicDefinitionRow, **options: Any)
     try:
         with run:
             transform(run)
-    except StepNotStarted:
+    except NotStarted:
         begun = run.begun
         assert begun is not None  # noqa: S101 - only begin_step raises this
         return Outcome(

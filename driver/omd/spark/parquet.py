@@ -14,10 +14,10 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, Observation, SparkSe
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType, TimestampType
 
+from omd._core.error_codes import UnsupportedType
 from omd._core.errors import CallerError
 from omd.spark.micros import micros
 from omd.spark.names import quote
-from omd.spark.types import UnsupportedType
 from omd.tables.schema import require_distinct
 
 if TYPE_CHECKING:

@@ -39,10 +39,12 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from omd._core.errors import CallerError
+from omd._core.error_codes import UnsupportedType
+from omd._core.errors import CallerError, OmdError
 from omd._core.names import operator
+from omd.spark.failure import own_failure
 from omd.spark.relation import Relation, catalogue, mover
-from omd.spark.types import SEVERAL_DIMENSIONS, UnsupportedType, read_array
+from omd.spark.types import SEVERAL_DIMENSIONS, read_array
 
 if TYPE_CHECKING:
     from omd.spark.window import Window
@@ -145,7 +147,17 @@ class Reader(DataSourceReader):
         return query.as_string(None)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Read one partition, on an executor."""
+        """Read one partition, on an executor.
+
+        Raises:
+            TaskFailed: its snapshot has gone, or a type has no counterpart.
+        """
+        try:
+            yield from self._read(partition)
+        except OmdError as error:
+            raise own_failure(error) from error
+
+    def _read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         schema = to_arrow_schema(self.relation.schema(), timezone="UTC")
         connection = mover(self.url, self.snapshot, self.block)
         try:

@@ -17,15 +17,11 @@ from psycopg import Column, sql
 from pyspark.sql.types import StructField, StructType
 
 from omd._core.conninfo import resolve_conninfo
+from omd._core.error_codes import TableRewritten, TargetNotFound
 from omd._core.errors import CallerError, OmdError
 from omd._core.snapshots import taking_over
-from omd.rooms.control.errors import TargetNotFound
 from omd.spark.snapshots import showing, snapshot_error
 from omd.spark.types import ColumnType, Described, column_type
-
-
-class Rewritten(OmdError):  # noqa: N818 - named like the other errors of OMD
-    """A table was rewritten after a snapshot, and its rows as of that snapshot are lost."""
 
 
 @contextmanager
@@ -115,7 +111,7 @@ class Relation:
         Raises:
             TargetNotFound: there is no such table.
             SnapshotGone: the snapshot is not held any more.
-            Rewritten: the table's rows as of the snapshot are lost.
+            TableRewritten: the table's rows as of the snapshot are lost.
             UnsupportedType: a column has a type that Spark does not support.
         """
         with catalogue(url, snapshot, block) as connection:
@@ -183,9 +179,9 @@ class Relation:
             "   FROM pg_catalog.pg_partition_tree({0}::pg_catalog.regclass) AS t))"
         ).format(sql.Literal(self.source.as_string(None)))
 
-    def rewritten_error(self) -> Rewritten:
+    def rewritten_error(self) -> OmdError:
         """Return the error for a table that was rewritten."""
-        return Rewritten(
+        return TableRewritten(
             f"{self} was emptied or rewritten (TRUNCATE, VACUUM FULL, CLUSTER, ALTER TABLE) after"
             " the snapshot of this read was taken: its rows of that moment are lost",
             hint="Start the run again.",

@@ -11,15 +11,11 @@ import psycopg
 from psycopg import sql
 
 from omd._core.conninfo import resolve_conninfo
-from omd._core.errors import OmdError
+from omd._core.error_codes import SnapshotGone
 
 # The SQLSTATEs for a snapshot whose holder has ended: there is no such snapshot (before and since
 # PostgreSQL 16), or no such process.
 _GONE = frozenset({"22023", "42704", "55000"})
-
-
-class SnapshotGone(OmdError):  # noqa: N818 - named like the other errors of OMD
-    """The snapshot from which a DataFrame is to be read is not held any more."""
 
 
 class HeldSnapshot:

@@ -10,10 +10,9 @@ from pyiceberg.manifest import DataFile
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from omd._core.error_codes import LakeTableUnreadable, NoRollbackExecutor, UnsupportedType
 from omd._core.errors import CallerError
 from omd._core.names import parts
-from omd.rooms.control.errors import NoRollbackExecutor
-from omd.rooms.lake.errors import LakeTableUnreadable
 from omd.rooms.lake.rows import BeginWriteRow
 from omd.spark import history
 from omd.spark.names import quote
@@ -24,7 +23,6 @@ from omd.spark.parquet import (
     read_files,
     write_files,
 )
-from omd.spark.types import UnsupportedType
 from omd.spark.writer import MAY_LACK
 from omd.tables.compaction import Group
 from omd.tables.elsewhere import catalog_name

@@ -33,7 +33,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from omd._core.errors import OmdError
+from omd._core.error_codes import UnsupportedType
 
 _MAX_PRECISION = 38
 _ROOMY_PRECISION = 76
@@ -41,10 +41,6 @@ _FIRST_DAY = -2440588  # the first day of PostgreSQL, November 24, 4714 BC, coun
 _DAY_MICROSECONDS = 86_400_000_000
 SEVERAL_DIMENSIONS = "an array has several dimensions"
 _INTEGERS = (ByteType, ShortType, IntegerType, LongType)
-
-
-class UnsupportedType(OmdError):  # noqa: N818 - named like the other errors of OMD
-    """A column's type has no counterpart on the other side."""
 
 
 _SPARK_NAMES: dict[type[DataType], str] = {DecimalType: "decimal", ArrayType: "array"}

@@ -17,21 +17,18 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from omd._core.error_codes import InputIncomplete, UnsupportedType
 from omd._core.errors import CallerError, OmdError
 from omd._core.names import qualified
-from omd.spark.failure import TaskFailed, server_failure
+from omd.spark.failure import TaskFailed, own_failure, server_failure
 from omd.spark.relation import Relation, catalogue, mover
-from omd.spark.types import UnsupportedType, write_array
+from omd.spark.types import write_array
 
 INSERT_DATETIME = "omd_insert_datetime"
 RECORD_SOURCE = "omd_record_source"
 
 # A run stamps these audit columns, but a target may lack them: only the instance id is required.
 MAY_LACK = frozenset({INSERT_DATETIME, RECORD_SOURCE})
-
-
-class InputIncomplete(OmdError):  # noqa: N818 - named like the other errors of OMD
-    """The rows of a partition ended too early: its task failed or was killed."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +109,9 @@ class Writer(DataSourceArrowWriter):
                     return Written(partition, answer[0])
             return Written(partition, self._copy(partition, iterator))
         except (psycopg.Error, adbc_driver_manager.Error) as error:
-            if isinstance(error, OmdError) and error.sqlstate is None:
-                raise  # the error is our own, not the server's
+            if isinstance(error, OmdError) and error.diag.sqlstate is None:
+                # The error is our own, not the server's.
+                raise own_failure(error) from None
             raise server_failure(error, str(self.target), self.columns) from None
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:

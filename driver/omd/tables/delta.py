@@ -30,13 +30,8 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, RemoveAction
 from pyiceberg.types import PrimitiveType
 
+from omd._core.error_codes import LakeConflict, LakeFilesUnfit, LakeTableUnreadable, NothingKept
 from omd._core.errors import CallerError
-from omd.rooms.lake.errors import (
-    LakeConflict,
-    LakeFilesUnfit,
-    LakeTableUnreadable,
-    NothingKept,
-)
 from omd.tables.files import file_io, storage_options
 from omd.tables.footers import Column, read_footers, require_plain
 from omd.tables.schema import UnknownType, iceberg_type, require_distinct

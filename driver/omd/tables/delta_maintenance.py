@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from omd._core.engines import SPARK
-from omd.rooms.lake.errors import LakeConflict
+from omd._core.error_codes import LakeConflict
 from omd.tables.compaction import SMALL, Group, Small, groups
 from omd.tables.delta import Delta, DeltaFile
 from omd.tables.delta_log import DeltaLog, Version

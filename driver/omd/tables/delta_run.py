@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from omd.rooms.lake.errors import LakeConflict
+from omd._core.error_codes import LakeConflict
 from omd.tables.catalogue import RunCatalogue, recorded
 from omd.tables.delta import NUMBER, Delta, DeltaChange, DeltaFile
 from omd.tables.delta_log import DeltaLog

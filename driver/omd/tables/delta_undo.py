@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from omd.rooms.lake.errors import NothingKept
+from omd._core.error_codes import NothingKept
 from omd.tables.delta import Delta, DeltaFile
 from omd.tables.delta_log import DeltaLog, Version
 from omd.tables.files import sizes_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 
-from omd.rooms.lake.errors import NothingKept
+from omd._core.error_codes import NothingKept
 from omd.tables.delta import Delta
 from omd.tables.delta_log import DeltaLog
 from omd.tables.names import WRITE

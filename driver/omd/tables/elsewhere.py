@@ -39,14 +39,9 @@ from pyiceberg.table.update import (
 )
 from pyiceberg.utils.config import Config
 
+from omd._core.error_codes import LakeConflict, UnknownCatalog, UnknownLakeTable, UnknownNamespace
 from omd._core.errors import CallerError
 from omd._core.names import parts
-from omd.rooms.lake.errors import (
-    LakeConflict,
-    UnknownCatalog,
-    UnknownLakeTable,
-    UnknownNamespace,
-)
 from omd.tables.files import CATALOG
 from omd.tables.metadata import MAIN, Metadata
 from omd.tables.names import WRITE, folder_of, location_of

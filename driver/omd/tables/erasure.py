@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pyiceberg.manifest import DataFile
 
 from omd._core.engines import SPARK
+from omd._core.error_codes import KeysLeft, LakeConflict
 from omd.rooms.lake.calls import LakeCalls
-from omd.rooms.lake.errors import LakeConflict
-from omd.rooms.lake.own_errors import KeysLeft
 from omd.tables.compaction import Group
 from omd.tables.expiry import expire
 from omd.tables.formats import Rewritten

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestFile, read_manifest_list
 
+from omd._core.error_codes import LakeTableUnreadable
 from omd.rooms.lake.calls import LakeCalls
-from omd.rooms.lake.errors import LakeTableUnreadable
 from omd.rooms.lake.rows import LakeCommitsRow
 from omd.tables.files import delete_files, file_io, lies_within, sizes_in
 from omd.tables.metadata import Metadata

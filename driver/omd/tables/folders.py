@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from omd._core.error_codes import InstanceNotExecuting, LeaseExpired
 from omd._core.errors import ConnectionFailed, OmdError
-from omd.rooms.control.errors import InstanceNotExecuting, LeaseExpired
 from omd.tables.delta_log import DeltaLog
 from omd.tables.elsewhere import (
     catalog_name,

@@ -33,7 +33,7 @@ from pyiceberg.utils.truncate import (
     truncate_upper_bound_text_string,
 )
 
-from omd.rooms.lake.errors import LakeFilesUnfit
+from omd._core.error_codes import LakeFilesUnfit
 from omd.tables.schema import leaves
 
 _THREADS = 8

@@ -23,11 +23,11 @@ from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from pyiceberg.typedef import EMPTY_DICT
 
+from omd._core.error_codes import LakeConflict, UnknownLakeTable, UnknownNamespace
 from omd._core.names import parts
 from omd.doors.lake import Lake
 from omd.rooms.control.connection import Connection
 from omd.rooms.lake.calls import LakeCalls
-from omd.rooms.lake.errors import LakeConflict, UnknownLakeTable, UnknownNamespace
 from omd.rooms.lake.rows import LakeTablesRow
 from omd.tables.files import CATALOG, properties
 from omd.tables.staging import counts_of

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from pyiceberg.io import FileIO
 from pyiceberg.manifest import DataFile
 
+from omd._core.error_codes import LakeConflict
 from omd._core.errors import StateError
-from omd.rooms.lake.errors import LakeConflict
 from omd.tables.elsewhere import Mark, left_by
 from omd.tables.formats import Record, Rewritten, TableChange, writes_of
 from omd.tables.metadata import Metadata

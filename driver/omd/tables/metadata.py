@@ -19,7 +19,7 @@ from pyiceberg.manifest import ManifestFile, read_manifest_list
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 
-from omd.rooms.lake.errors import LakeTableUnreadable
+from omd._core.error_codes import LakeTableUnreadable
 from omd.tables.names import metadata_file, version_of
 
 NONE = -1  # the snapshot of a table that has none

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from omd._core.error_codes import NothingKept, UnknownLakeTable
 from omd._core.snapshots import taking_over
 from omd.rooms.lake.calls import LakeCalls
-from omd.rooms.lake.errors import NothingKept, UnknownLakeTable
 from omd.rooms.lake.rows import FindTableRow, LakeCommitsRow, LakeTablesRow
 from omd.tables.catalogue import RunCatalogue, recorded
 from omd.tables.elsewhere import Elsewhere, catalog_name

@@ -13,7 +13,8 @@ from pyiceberg.manifest import DataFile, FileFormat, ManifestContent
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 
-from omd.rooms.lake.errors import LakeTableUnreadable
+from omd._core.error_codes import LakeTableUnreadable
+from omd._core.errors import OmdError
 from omd.tables.bounds import Share, share
 from omd.tables.schema import leaves
 from omd.tables.staging import live_entries
@@ -110,7 +111,7 @@ def _require_ids(io: FileIO, metadata: Metadata, paths: list[str]) -> None:
             raise _unreadable(metadata, "files without field ids")
 
 
-def _unreadable(metadata: Metadata, reason: str) -> LakeTableUnreadable:
+def _unreadable(metadata: Metadata, reason: str) -> OmdError:
     return LakeTableUnreadable(
         f"the table at {metadata.location} has {reason}",
         hint="Read it through the native jar of its format: set spark.sql.catalog.omd.",

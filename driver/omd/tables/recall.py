@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from omd._core.engines import SPARK
-from omd._core.errors import OmdError
-from omd.rooms.control.errors import ModuleAborted, ModuleSkipped
+from omd._core.error_codes import LakeConflict
+from omd._core.errors import NotStarted, OmdError
 from omd.rooms.lake.calls import LakeCalls
-from omd.rooms.lake.errors import LakeConflict
 from omd.tables.formats import Rewritten
 from omd.tables.run import LakeRun, Unstaged
 
@@ -71,7 +70,7 @@ def take_back(control: Blocks, instances: Sequence[int], act: Callable[[Link], N
                 lake.undo_beside(instances, _rewrite(run, lake), act_on)
             except OmdError as error:
                 refusal = error  # its run has done what it had to
-    except (ModuleSkipped, ModuleAborted) as other:
+    except NotStarted as other:
         _log.warning("lake tables are left to their Modules: %s", other)
         return False
     if refusal is None:

@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from pyiceberg.manifest import DataFile
 
+from omd._core.error_codes import (
+    InstanceNotExecuting,
+    LakeConflict,
+    LakeTableGone,
+    NoRollbackPending,
+    UnknownLakeTable,
+)
 from omd._core.errors import AnswerLost, CallerError, StateError
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.errors import InstanceNotExecuting, NoRollbackPending
 from omd.rooms.lake.calls import LakeCalls
-from omd.rooms.lake.errors import LakeConflict, LakeTableGone, UnknownLakeTable
 from omd.rooms.lake.rows import (
     BeginWriteRow,
     FindTableRow,

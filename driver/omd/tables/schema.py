@@ -40,8 +40,8 @@ from pyiceberg.types import (
     TimestamptzType,
 )
 
+from omd._core.error_codes import LakeTableUnreadable
 from omd._core.errors import CallerError
-from omd.rooms.lake.errors import LakeTableUnreadable
 
 FIELD_ID = "parquet.field.id"
 

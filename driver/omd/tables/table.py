@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from pyiceberg.io import FileIO
 
-from omd.rooms.lake.errors import NothingKept, UnknownLakeTable
+from omd._core.error_codes import NothingKept, UnknownLakeTable
+from omd._core.errors import OmdError
 from omd.tables.elsewhere import Elsewhere, catalog_name
 from omd.tables.files import file_io
 from omd.tables.metadata import Metadata
@@ -52,7 +53,7 @@ class LakeTable:
             )
         return cls.read(row.table_code, row.metadata_location)
 
-    def nothing_kept(self, as_of: datetime | int | None) -> NothingKept:
+    def nothing_kept(self, as_of: datetime | int | None) -> OmdError:
         """Return the error that nothing is kept of a moment."""
         return NothingKept(
             f"nothing is kept of {self.code} as of {as_of}",

@@ -23,7 +23,7 @@ from pyiceberg.manifest import (
     ManifestFile,
 )
 
-from omd.rooms.lake.errors import LakeTableUnreadable
+from omd._core.error_codes import LakeTableUnreadable
 from omd.tables.bounds import Share, bounds_of, share
 from omd.tables.staging import live_entries, live_files
 

@@ -30,6 +30,7 @@ END
 $batch_abort$;
 
 COMMENT ON PROCEDURE omd.batch_abort IS
+'For programs: '
 'Ends a Batch Instance with status A. An evaluation that returns A has done so already. What '
 'executes in it fails. p_event_detail: why, as text; an event records it with the role that '
 'called, and where it begins with a code of omd.reason and a colon, that is the reason of the '

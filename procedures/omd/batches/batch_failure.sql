@@ -26,6 +26,7 @@ END
 $batch_failure$;
 
 COMMENT ON PROCEDURE omd.batch_failure IS
+'For programs: '
 'Ends a Batch Instance with status F; the next run is a partial restart. It writes one event. '
 'p_event_detail: text of any length; the event also says who called, where that is not who began '
 'the run or there is no text. p_event_return_code_details: code of the error. It is '

@@ -23,6 +23,7 @@ END
 $batch_skip$;
 
 COMMENT ON PROCEDURE omd.batch_skip IS
+'For programs: '
 'Ends a Batch Instance with status C. An evaluation that returns C has done so already. What '
 'executes in it fails. p_event_detail: why, as text; an event records it with the role that '
 'called. It is accepted from E only. Errors: OM003, OM005, OM101. Locks: what executes in it, '

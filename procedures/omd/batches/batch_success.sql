@@ -90,6 +90,7 @@ END
 $batch_success$;
 
 COMMENT ON PROCEDURE omd.batch_success IS
+'For programs: '
 'Ends a Batch Instance with status S. It is accepted from E with indicator P, and only when '
 'nothing in it executes and the newest real run of each of its Modules and child Batches in it '
 'has not failed. A failed run counts no longer once a retry has succeeded. Errors: OM003, OM005, '

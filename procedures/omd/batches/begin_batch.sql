@@ -51,6 +51,7 @@ END
 $begin_batch$;
 
 COMMENT ON PROCEDURE omd.begin_batch IS
+'For programs: '
 'Creates and evaluates an instance of the Batch p_batch_code. Returns p_batch_instance_id, '
 'p_processing_indicator (P proceed, A abort, C skip) and p_reason. p_parent_batch_instance_id: '
 'the instance that calls, NULL or 0 for none. p_execution_context: JSON about where it runs; '

@@ -19,6 +19,7 @@ END
 $create_batch_instance$;
 
 COMMENT ON PROCEDURE omd.create_batch_instance IS
+'For programs: '
 'Creates an instance of the Batch p_batch_code (E, A, P) and returns its id. It may not proceed '
 'before evaluate_batch returns P. p_parent_batch_instance_id: the instance that calls, NULL or 0 '
 'for none. p_execution_context: JSON about where it runs. Errors: OM001, OM003, OM005, OM013, '

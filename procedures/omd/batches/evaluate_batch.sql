@@ -18,6 +18,7 @@ END
 $evaluate_batch$;
 
 COMMENT ON PROCEDURE omd.evaluate_batch IS
+'For programs: '
 'Decides whether a Batch Instance may run. p_processing_indicator: P proceed, A abort, C skip; A '
 'and C close it, with p_reason RUNNING, BATCH_NOT_PROCEEDING, NOT_REGISTERED, INACTIVE, '
 'ALREADY_SUCCEEDED, FREQUENCY or DIRECTIVE. It is accepted from status E only. Errors: OM003, '

@@ -1,7 +1,6 @@
 -- Each step commits, so that the Batch is visible while it runs. A procedure that commits can't set
 -- a search_path, so every name, type and operator is qualified. The members run one after the
--- other; a failing one fails the Batch, and the rest is run only when the Batch has
--- continue_on_failure.
+-- other; omd.next_member says which is next, and when it is over.
 
 CREATE OR REPLACE PROCEDURE omd._execute_batch(
     p_batch_code text,
@@ -17,14 +16,15 @@ SECURITY INVOKER
 AS $execute_batch$
 DECLARE
     v_indicator pg_catalog.text;
-    v_continue boolean;
-    v_member pg_catalog.record;
+    v_act pg_catalog.text;
+    v_type pg_catalog.text;
+    v_code pg_catalog.text;
+    v_problem pg_catalog.text;
     v_member_id bigint;
     v_member_status pg_catalog.text;
     v_member_detail pg_catalog.text;
     v_error pg_catalog.jsonb;
-    v_message pg_catalog.text;
-    v_failures pg_catalog.text := '';
+    v_failures pg_catalog.text;
 BEGIN
     p_is_cancelled := FALSE;
     p_batch_instance_id := omd._insert_batch_instance(
@@ -42,55 +42,38 @@ BEGIN
         RETURN;
     END IF;
 
-    SELECT b.continue_on_failure INTO v_continue
-    FROM omd.batch AS b
-    WHERE b.batch_code OPERATOR(pg_catalog.=) p_batch_code;
-    FOR v_member IN
-        SELECT m.member_type, m.member_code FROM omd.batch_members(p_batch_code) AS m
     LOOP
+        SELECT n.act, n.member_type, n.member_code, n.detail
+        INTO v_act, v_type, v_code, v_failures
+        FROM omd.next_member(p_batch_instance_id, v_type, v_code, v_problem) AS n;
+        COMMIT;
+        EXIT WHEN v_act OPERATOR(pg_catalog.<>) 'MEMBER';
+        v_problem := NULL;
         v_member_id := NULL;
         v_member_status := NULL;
-        v_message := NULL;
-        IF v_member.member_type OPERATOR(pg_catalog.=) 'BATCH' THEN
+        v_error := NULL;
+        IF v_type OPERATOR(pg_catalog.=) 'BATCH' THEN
             CALL omd._execute_batch(
-                v_member.member_code, p_batch_instance_id, p_force, v_member_id, v_member_status,
-                p_is_cancelled
+                v_code, p_batch_instance_id, p_force, v_member_id, v_member_status, p_is_cancelled
             );
         ELSE
             CALL omd._execute_runs(
-                v_member.member_code, p_batch_instance_id, NULL, NULL, TRUE, v_member_id,
-                v_member_status, v_member_detail, p_is_cancelled, v_error
+                v_code, p_batch_instance_id, NULL, NULL, TRUE, v_member_id, v_member_status,
+                v_member_detail, p_is_cancelled, v_error
             );
-            -- A Module that can't even begin (no template, no target) fails the Batch. A member is a
-            -- line: omd.shown_error hides of each what not everybody may see.
-            IF v_error IS NOT NULL THEN
-                v_message := pg_catalog.format(
-                    ': %s (%s)',
-                    pg_catalog.split_part(
-                        v_error OPERATOR(pg_catalog.->>) 'message', E'\n', 1
-                    ),
-                    v_error OPERATOR(pg_catalog.->>) 'sqlstate'
-                );
-            END IF;
         END IF;
-
+        -- A Module that can't even begin (no template, no target) fails the Batch.
         IF v_member_status OPERATOR(pg_catalog.=) 'F' THEN
-            v_failures := pg_catalog.concat_ws(
-                E'\n',
-                CASE WHEN v_failures OPERATOR(pg_catalog.<>) '' THEN v_failures END,
-                pg_catalog.format(
-                    '%s %s failed%s',
-                    CASE
-                        WHEN v_member.member_type OPERATOR(pg_catalog.=) 'BATCH' THEN 'Batch'
-                        ELSE 'Module'
-                    END,
-                    v_member.member_code,
-                    v_message
-                )
-            );
-            EXIT WHEN p_is_cancelled OR NOT v_continue;
+            v_problem := omd._member_problem(v_error);
+        END IF;
+        IF p_is_cancelled THEN
+            PERFORM FROM omd.next_member(p_batch_instance_id, v_type, v_code, v_problem);
+            SELECT pg_catalog.string_agg(m.failure, E'\n' ORDER BY m.place) INTO v_failures
+            FROM omd._members_of_instance(p_batch_instance_id) AS m;
+            EXIT;
         END IF;
     END LOOP;
+    v_failures := coalesce(v_failures, '');
 
     IF v_failures OPERATOR(pg_catalog.=) '' THEN
         BEGIN

@@ -67,6 +67,24 @@ BEGIN
             OR p_until_done IS NOT TRUE
             OR v_is_more IS NOT TRUE;
     END LOOP;
+    -- Without an instance nothing else shows omd.next_member that it was tried. What needs
+    -- a worker is still to be tried by one.
+    IF p_module_instance_id IS NULL
+        AND p_batch_instance_id OPERATOR(pg_catalog.<>) 0
+        AND (p_error OPERATOR(pg_catalog.->>) 'sqlstate' OPERATOR(pg_catalog.=) 'OM214')
+        IS NOT TRUE
+    THEN
+        PERFORM omd._note_member(
+            p_batch_instance_id,
+            'MODULE',
+            p_module_code,
+            CASE
+                WHEN p_execution_status_code OPERATOR(pg_catalog.=) 'F'
+                    THEN omd._member_problem(p_error)
+            END
+        );
+        COMMIT;
+    END IF;
 END
 $execute_runs$;
 

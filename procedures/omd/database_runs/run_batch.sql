@@ -38,6 +38,7 @@ END
 $run_batch$;
 
 COMMENT ON PROCEDURE omd.run_batch IS
+'For programs: '
 'Runs the Batch p_batch_code in the database: its Modules by sequence, of any kind that the '
 'database performs, each until nothing is left of what was there, then its child Batches. Returns '
 'p_batch_instance_id and p_execution_status_code: S, F (the event log names the failed members), A '

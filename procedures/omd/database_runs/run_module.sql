@@ -43,6 +43,7 @@ END
 $run_module$;
 
 COMMENT ON PROCEDURE omd.run_module IS
+'For programs: '
 'Runs the Module p_module_code in the database, whatever its kind: begins it, executes it and '
 'ends it. p_batch_instance_id: the Batch Instance that calls, NULL or 0 for none. p_executable: '
 'SQL for a Module of kind SQL or JOB, instead of the registered one. p_execution_context: JSON '

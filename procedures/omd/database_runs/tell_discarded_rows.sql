@@ -24,6 +24,6 @@ END
 $tell_discarded_rows$;
 
 COMMENT ON FUNCTION omd.tell_discarded_rows IS
-'Tells run_module how many rows the SQL that it executes has left out on purpose '
+'For rooms: Tells run_module how many rows the SQL that it executes has left out on purpose '
 '(p_rows_discarded; NULL counts as 0). Call it after omd.tell_row_counts. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd.tell_discarded_rows TO omd_runner;

@@ -33,6 +33,7 @@ END
 $tell_row_counts$;
 
 COMMENT ON FUNCTION omd.tell_row_counts IS
+'For programs: '
 'Tells run_module the row counts of the SQL that it executes (numbers of rows; NULL counts as 0), '
 'which replace those of its last statement. Call it in that SQL. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd.tell_row_counts TO omd_runner;

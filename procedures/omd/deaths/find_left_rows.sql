@@ -30,6 +30,7 @@ END
 $find_left_rows$;
 
 COMMENT ON FUNCTION omd.find_left_rows IS
+'For the driver: '
 'Looks for rows of runs that were declared dead and rolled back, as a begin does, for every Module '
 'that has such runs, with the rights of the caller; notes in omd.left_rows what it has found, and '
 'returns it: module_code, module_instance_id, row_count (1,000 for that many or more). What is '

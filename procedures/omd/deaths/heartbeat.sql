@@ -84,6 +84,7 @@ END
 $heartbeat$;
 
 COMMENT ON PROCEDURE omd.heartbeat IS
+'For programs: '
 'Renews the lease of a Module Instance, and that of its Batch Instance, to p_lease (an interval) '
 'from now. A lease that has expired can''t be renewed: stop the work. Errors: OM004, OM005, '
 'OM011, OM013, OM101 (declared dead, or ended), OM107 (the lease has expired). Locks: the two '

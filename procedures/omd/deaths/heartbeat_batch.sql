@@ -53,6 +53,7 @@ END
 $heartbeat_batch$;
 
 COMMENT ON PROCEDURE omd.heartbeat_batch IS
+'For programs: '
 'Renews the lease of a Batch Instance to p_lease (an interval) from now. A lease that has expired '
 'can''t be renewed. Errors: OM003, OM005, OM011, OM013, OM101 (declared dead, or ended), OM107 '
 '(the lease has expired). Locks: the instance row. Call again when the answer was lost.';

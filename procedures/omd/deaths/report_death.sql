@@ -114,6 +114,7 @@ END
 $report_death$;
 
 COMMENT ON FUNCTION omd.report_death IS
+'For the driver: '
 'Declares a run dead whose process is proven to be gone, and returns whether it executes no more. '
 'p_instance_type: MODULE or BATCH. p_instance_id: its instance. p_evidence: what the caller has '
 'seen, as JSON: host, boot_id, pid_namespace, pid and start_time of the process that is gone, on '

@@ -42,7 +42,7 @@ END
 $withdraw_fenced$;
 
 COMMENT ON PROCEDURE omd.withdraw_fenced IS
-'Takes back that all writers of a run are fenced, which its execution context says '
+'For the driver: Takes back that all writers of a run are fenced, which its execution context says '
 '("writers": "FENCED"): from now on only its lease says when it is dead. Call it, and commit, '
 'before something gets the connection string of the run. p_instance_type: MODULE or BATCH. '
 'p_instance_id: its instance; one that has ended, or never said so, stays as it is. Errors: OM005, '

@@ -46,6 +46,7 @@ END
 $raise_error$;
 
 COMMENT ON FUNCTION omd.raise_error IS
-'For rooms: Raises the error p_sqlstate of omd.error_catalogue. p_detail (a JSON object) fills '
+'For the driver: '
+'Raises the error p_sqlstate of omd.error_catalogue. p_detail (a JSON object) fills '
 'its message and hint and becomes the DETAIL. No locks.';
 GRANT EXECUTE ON FUNCTION omd.raise_error TO omd_reader, omd_runner, omd_admin, omd_data_reader;

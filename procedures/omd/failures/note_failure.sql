@@ -37,6 +37,7 @@ END
 $note_failure$;
 
 COMMENT ON PROCEDURE omd.note_failure IS
+'For rooms: '
 'Counts a failure of the Module p_module_code that no run has reported: its work waits, twice as '
 'long after each failure in a row. p_detail: the text of the error, of which the first line is '
 'kept, without values of rows. p_code: its code, such as an SQLSTATE. p_module_instance_id: the '

@@ -37,6 +37,7 @@ END
 $record_input$;
 
 COMMENT ON PROCEDURE omd.record_input IS
+'For programs: '
 'Records that a run reads a table or view, before it does. p_table_code: the table, schema.name; '
 'a view stands for the tables under it. p_module_instance_id: the run, which must execute; NULL: '
 'the run of this session. p_source_instances: the runs whose rows it reads and no others; NULL: '

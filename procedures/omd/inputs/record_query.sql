@@ -22,6 +22,7 @@ END
 $record_query$;
 
 COMMENT ON PROCEDURE omd.record_query IS
+'For programs: '
 'Records that a run reads the tables of a statement, before it does, as the catalogue knows them; '
 'where it does not know them all, nobody knows what the run reads until that is declared. p_query: '
 'one plain statement. p_module_instance_id: the run, which must execute; NULL: the run of this '

@@ -59,6 +59,7 @@ END
 $log_event$;
 
 COMMENT ON PROCEDURE omd.log_event IS
+'For programs: '
 'Writes one event to the event log. p_event_detail: text of any length. p_event_type_code: 1 '
 'infrastructure, 2 process, 3 the run''s own (default), 6 information. '
 'p_event_return_code_details: a code. p_error_bitmap: bits of a data quality check. The Batch '

@@ -46,6 +46,7 @@ END
 $module_definition$;
 
 COMMENT ON FUNCTION omd.module_definition IS
+'For the driver: '
 'One row: how the Module p_module_code is registered. Errors: OM002, OM005. Locks: none. May be '
 'NULL: business_key_columns, effective_date_column, expiry_date_column, current_indicator_column, '
 'update_instance_column, executable, table_format_code, engine_code, job.';

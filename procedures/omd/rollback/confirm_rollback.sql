@@ -36,6 +36,7 @@ END
 $confirm_rollback$;
 
 COMMENT ON PROCEDURE omd.confirm_rollback IS
+'For programs: '
 'Confirms that the statements of build_rollback_sql were executed: marks the instances as undone, '
 'withdraws their load windows and sets the indicator to P. It is accepted from status E with '
 'indicator R only. A target in this database must hold no row of the instances any more, unless '

@@ -138,6 +138,7 @@ END
 $rollback_module$;
 
 COMMENT ON PROCEDURE omd.rollback_module IS
+'For programs: '
 'Executes the rollback that the evaluation of a Module Instance asked for, on a target in this '
 'database, with the rights of the caller, and sets its indicator to P. It is accepted from status '
 'E with indicator R only. A session of an undone run (of the driver''s run.connect) that holds a '

@@ -32,6 +32,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.rollback_steps IS
+'For the driver: '
 'Returns what has to happen so that the Module Instance has undone what it has to undo, or, if '
 'nothing was decided for it, what a begin of its Module would undo now: for each step its '
 'platform, what kind of statement it is (statement_kind of omd.rollback_template), the target and '

@@ -37,6 +37,7 @@ END
 $begin_module$;
 
 COMMENT ON PROCEDURE omd.begin_module IS
+'For programs: '
 'Creates and evaluates an instance of the Module p_module_code. Returns p_module_instance_id '
 '(stamp it on every row), p_processing_indicator (P proceed, A abort, C skip, R roll back first, '
 'then confirm_rollback), p_instance_array (the instances that were or have to be rolled back) and '

@@ -19,6 +19,7 @@ END
 $create_module_instance$;
 
 COMMENT ON PROCEDURE omd.create_module_instance IS
+'For programs: '
 'Creates an instance of the Module p_module_code (E, A, P) and returns its id. It may not proceed '
 'before evaluate_module returns P. p_batch_instance_id: the Batch Instance that calls, NULL or 0 '
 'for a run on its own. p_execution_context: JSON about where it runs. Errors: OM002, OM003, '

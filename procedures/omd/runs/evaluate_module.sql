@@ -32,6 +32,7 @@ END
 $evaluate_module$;
 
 COMMENT ON PROCEDURE omd.evaluate_module IS
+'For programs: '
 'Decides whether a Module Instance may run. p_processing_indicator: P proceed, A abort, C skip, R '
 'roll back first (SPARK targets only). A and C close it, with p_reason RUNNING, '
 'BATCH_NOT_PROCEEDING, NOT_REGISTERED, INACTIVE_IN_BATCH, INACTIVE, DIRECTIVE or '

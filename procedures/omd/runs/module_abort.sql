@@ -28,6 +28,7 @@ END
 $module_abort$;
 
 COMMENT ON PROCEDURE omd.module_abort IS
+'For programs: '
 'Ends a Module Instance with status A. An evaluation that returns A has done so already. It is '
 'only for a run that has written nothing, since no rollback follows; call module_failure for a '
 'run that has. p_event_detail: why, as text; an event records it with the role that called, and '

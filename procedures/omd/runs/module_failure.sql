@@ -30,6 +30,7 @@ END
 $module_failure$;
 
 COMMENT ON PROCEDURE omd.module_failure IS
+'For programs: '
 'Ends a Module Instance with status F and next_run_indicator R: the next begin of the Module rolls '
 'its rows back. It writes one event. p_event_detail: text of any length; the event also says who '
 'called, where that is not who began the run or there is no text. p_event_return_code_details: '

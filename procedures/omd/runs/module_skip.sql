@@ -21,6 +21,7 @@ END
 $module_skip$;
 
 COMMENT ON PROCEDURE omd.module_skip IS
+'For programs: '
 'Ends a Module Instance with status C. An evaluation that returns C has done so already. It is '
 'only for a run that has written nothing, since no rollback follows; call module_failure for a '
 'run that has. p_event_detail: why, as text; an event records it with the role that called. It is '

@@ -97,6 +97,7 @@ END
 $module_success$;
 
 COMMENT ON PROCEDURE omd.module_success IS
+'For programs: '
 'Ends a Module Instance with status S. The row counts are numbers of rows; NULL counts as 0. It '
 'is accepted from E with indicator P only, so a run that was declared dead can''t report success '
 'later. The failures of the Module in a row are forgotten. Errors: OM004, OM005, OM007, OM101, '

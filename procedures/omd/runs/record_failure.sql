@@ -90,6 +90,7 @@ END
 $record_failure$;
 
 COMMENT ON PROCEDURE omd.record_failure IS
+'For programs: '
 'Records an attempt of the Module p_module_code that failed elsewhere and left no row: an instance '
 'F P R with one event. It counts as rolled back by itself, so the next begin has nothing to undo, '
 'and else as any failure: its Batch can''t succeed before a newer run of the Module has, a partial '

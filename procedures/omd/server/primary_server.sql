@@ -32,6 +32,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.primary_server IS
+'For the driver: '
 'Returns host and port of the server that this standby follows. NULL: it is no standby, or what it '
 'follows is not known, or may not be seen. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd.primary_server TO omd_reader;

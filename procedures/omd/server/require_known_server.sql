@@ -34,6 +34,7 @@ END
 $require_known_server$;
 
 COMMENT ON FUNCTION omd.require_known_server IS
+'For the driver: '
 'Raises an error where the installation stands on another server, or under another OID, than it is '
 'known on, and nobody has confirmed it; workers, schedulers and loaders call it before they start. '
 'Errors: OM109. Locks: none.';

@@ -23,6 +23,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.server_is_known IS
+'For the driver: '
 'Returns whether the installation stands on the server and under the OID that it is known on, or '
 'somebody has confirmed the change. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd.server_is_known TO omd_reader;

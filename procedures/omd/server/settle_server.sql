@@ -17,6 +17,7 @@ END
 $settle_server$;
 
 COMMENT ON PROCEDURE omd.settle_server IS
+'For programs: '
 'Compares the server with the one that is noted, and settles what has changed, as each call does '
 'that gives an ID. p_kind: RESTART, which is noted only; FAILOVER: the server has another '
 'timeline, or a dump was restored over this database; MOVED: it is another server; COPIED: the '

@@ -41,7 +41,7 @@ END
 $quote_table$;
 
 COMMENT ON FUNCTION omd.quote_table IS
-'For rooms: Returns the table code p_table_code quoted for the dialect of p_platform_code: '
+'For the driver: Returns the table code p_table_code quoted for the dialect of p_platform_code: '
 'schema.table in PostgreSQL, with quotes where they are needed; back-quoted parts in Spark SQL; '
 'NULL when it is not a name that the platform takes. No locks.';
 GRANT EXECUTE ON FUNCTION omd.quote_table TO omd_reader;

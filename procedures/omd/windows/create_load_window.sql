@@ -126,6 +126,7 @@ END
 $create_load_window$;
 
 COMMENT ON PROCEDURE omd.create_load_window IS
+'For programs: '
 'Records the load window (start, end] of a Module Instance and returns its start: the end of the '
 'newest window of the Module whose run succeeded and was not rolled back. The first window has an '
 'open start: p_start_value is NULL, and p_start_id is the least bigint when the end has an id. '

@@ -23,6 +23,6 @@ END
 $show_block$;
 
 COMMENT ON PROCEDURE omd.show_block IS
-'For rooms: Lets the views of the source p_source_code show the block behind p_start_pos and '
+'For the driver: Lets the views of the source p_source_code show the block behind p_start_pos and '
 'p_start_id up to p_end_id, until the transaction ends. Errors: those of the room. Locks: none.';
 GRANT EXECUTE ON PROCEDURE omd.show_block TO omd_runner;

@@ -20,6 +20,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.begin_write IS
+'For the driver: '
 'One row: what the Module Instance p_module_instance_id needs for one write: its number for '
 'record_write, which no other write has, and the time that its rows bear in omd_insert_datetime '
 '(stamp_datetime). Call it once per write, before its partitions. Errors: OM004, OM005. Locks: '

@@ -33,6 +33,7 @@ END
 $fence$;
 
 COMMENT ON PROCEDURE omd.fence IS
+'For programs: '
 'Lets the calling transaction commit rows for a Module Instance only while the run may write: it '
 'executes, its indicator is P, and its lease has not expired. Call it last before the commit. '
 'Errors: OM004, OM005, OM101, OM102, OM107. Locks: the instance row FOR SHARE.';

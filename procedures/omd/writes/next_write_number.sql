@@ -17,6 +17,7 @@ END
 $next_write_number$;
 
 COMMENT ON FUNCTION omd.next_write_number IS
+'For programs: '
 'Returns a number for record_write that no other write has. Call it once per write, before its '
 'partitions. Locks: none. Call again when the answer was lost.';
 GRANT EXECUTE ON FUNCTION omd.next_write_number TO omd_runner;

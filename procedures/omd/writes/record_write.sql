@@ -54,6 +54,7 @@ END
 $record_write$;
 
 COMMENT ON PROCEDURE omd.record_write IS
+'For programs: '
 'Lets the calling transaction commit the rows of one partition for a Module Instance, if the run '
 'may still write (see fence) and the partition was not committed before. Call it last before the '
 'commit, in the transaction of the rows. It returns p_is_first: TRUE, commit; FALSE, another '

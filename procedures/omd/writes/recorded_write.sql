@@ -23,6 +23,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd.recorded_write IS
+'For programs: '
 'Returns how many rows an earlier attempt of a partition has committed (see record_write); NULL '
 'when none has. Locks: none. May be NULL: the value.';
 GRANT EXECUTE ON FUNCTION omd.recorded_write TO omd_runner;

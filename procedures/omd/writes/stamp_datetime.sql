@@ -31,6 +31,7 @@ END
 $stamp_datetime$;
 
 COMMENT ON FUNCTION omd.stamp_datetime IS
+'For the driver: '
 'Returns the time that rows which the Module Instance p_module_instance_id writes from now on '
 'bear in omd_insert_datetime: now, and never before its start. Ask after the begin is committed. '
 'Errors: OM004, OM005. Locks: none. Call again when the answer was lost.';

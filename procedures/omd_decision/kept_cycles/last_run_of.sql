@@ -62,6 +62,7 @@ END
 $last_run_of$;
 
 COMMENT ON FUNCTION omd_decision.last_run_of IS
+'For the driver: '
 'Returns the newest run of the stage p_stage_code that has decided the key p_key, else the newest '
 'one that has rejected a record of it; NULL when nothing is kept about the key. p_wave: only this '
 'wave, as text; NULL: all. Errors: OM005: p_stage_code or p_key is NULL. Locks: none.';

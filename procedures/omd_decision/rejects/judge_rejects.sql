@@ -21,6 +21,7 @@ END
 $judge_rejects$;
 
 COMMENT ON PROCEDURE omd_decision.judge_rejects IS
+'For the driver: '
 'Raises an error when the stage of the run p_module_instance_id forbids what it rejects. p_counts:'
 ' a list of {"link", "code", "count"}; with "wave", "key", "sort_key" and "arrival" of the first '
 'such record the error names it. Call it before anything is written. Errors: OM005: an argument is'

@@ -44,6 +44,7 @@ END
 $record_test_result$;
 
 COMMENT ON PROCEDURE omd_decision.record_test_result IS
+'For the driver: '
 'Records that the version p_version of the ruleset p_ruleset_code has answered p_actual to the '
 'test case p_test_name, or has raised p_error. Returns p_passed: there was no error, and the '
 'answer is the expected one. Errors: OM005: p_ruleset_code, p_version or p_test_name is NULL; '

@@ -17,7 +17,7 @@ END
 $process_stage$;
 
 COMMENT ON PROCEDURE omd_decision.process_stage IS
-'Runs the stage whose Module is executed by omd.run_module, omd.run_batch or '
+'For rooms: Runs the stage whose Module is executed by omd.run_module, omd.run_batch or '
 'omd_decision.run_stage; it is the executable of such a Module, and of no use elsewhere. Errors: '
 'OM010, OM013, OM019: the end of the window does not fit the windows before; OM101: the run was '
 'ended meanwhile; OM114: rows of its block were taken back; OM181: no such run executes; OM280, '

@@ -90,6 +90,7 @@ END
 $begin_stage$;
 
 COMMENT ON PROCEDURE omd_decision.begin_stage IS
+'For the driver: '
 'Begins a run of the stage p_stage_code whose engine is Spark, as omd.begin_module does. '
 'p_batch_instance_id, p_execution_context, p_lease: as there. p_end_value: up to where a stage '
 'with a window reads; NULL: now less its delay. p_end_id: the last change that a stage reads '

@@ -66,6 +66,7 @@ END
 $commit_stage$;
 
 COMMENT ON PROCEDURE omd_decision.commit_stage IS
+'For the driver: '
 'Ends the run p_module_instance_id of a stage with status S and records its counts. p_counts: '
 '{"waves", "attempts", "cycles", "invocations", "rows_input", "rows_inserted", "rows_rejected", '
 '"rejects"}, where rejects is a list as in judge_rejects; what is absent is 0, or none. A run '

@@ -33,6 +33,7 @@ END
 $fail_stage$;
 
 COMMENT ON PROCEDURE omd_decision.fail_stage IS
+'For the driver: '
 'Ends the run p_module_instance_id of a stage whose engine is Spark as failed, with the event '
 'p_event_detail and the code p_event_return_code_details, as omd.module_failure does. With the '
 'code that commit_stage raises where rows of the block were taken back (BlockUndone) it ends with '

@@ -111,6 +111,7 @@ END
 $link_query$;
 
 COMMENT ON FUNCTION omd_decision.link_query IS
+'For the driver: '
 'One row: how a job of the run p_module_instance_id reads the source of the link p_link. query: a '
 'SELECT of wave_key, the sort key of the wave (NULL: a buffer link that serves every wave), '
 'sort_key, that of wave and keys, link, the number of the link, arrival, and record, the row as '

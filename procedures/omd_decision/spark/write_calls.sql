@@ -56,6 +56,7 @@ END
 $write_calls$;
 
 COMMENT ON PROCEDURE omd_decision.write_calls IS
+'For the driver: '
 'Writes outputs, cycles and rejects of the run p_module_instance_id, whose engine is Spark, from '
 'the temporary table omd_called of the caller. Its columns are wave, key, cycle_no, '
 'invocation_no, link, arrival, code, cause_link, inputs, params as in cycles, and result and '

@@ -48,6 +48,7 @@ END
 $check_arrival$;
 
 COMMENT ON PROCEDURE omd_delivery.check_arrival IS
+'For the driver: '
 'Returns p_is_same, whether the folder of which the delivery p_delivery_id was made has the '
 'content that was taken. p_seen: the folder, as report_arrivals takes it, seen after staging was '
 'read. One with another content is CHANGED, and the caller fails its attempt. Errors: OM005: an '

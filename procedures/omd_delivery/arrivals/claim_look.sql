@@ -55,6 +55,7 @@ END
 $claim_look$;
 
 COMMENT ON PROCEDURE omd_delivery.claim_look IS
+'For the driver: '
 'Returns p_arrival, the arrival of the agreement p_agreement_code with all its defaults, when it '
 'is time to look at its location: the caller looks, and calls report_arrivals. Of many callers one '
 'gets it, once per every. Under a manifest known has the folders whose hashes were compared. NULL: '

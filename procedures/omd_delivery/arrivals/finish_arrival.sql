@@ -55,6 +55,7 @@ END
 $finish_arrival$;
 
 COMMENT ON PROCEDURE omd_delivery.finish_arrival IS
+'For the driver: '
 'Makes the arrival of which the accepted delivery p_delivery_id was made DONE, when its folder '
 'was moved to p_moved_to, a path from the location, where its files are from now on, or why it '
 'was not, p_problem. A second call changes nothing. Errors: OM005: p_delivery_id is NULL; OM014: '

@@ -220,6 +220,7 @@ END
 $report_arrivals$;
 
 COMMENT ON PROCEDURE omd_delivery.report_arrivals IS
+'For programs: '
 'Takes what a look at the location of the agreement p_agreement_code has seen, and decides what '
 'each folder is. p_seen: all that is there, [{folder, kind FOLDER, FILE or LINK (also for one '
 'inside), files: [{path, bytes, modified}], manifest (the content of the file of this name), '

@@ -153,6 +153,7 @@ END
 $take_arrival$;
 
 COMMENT ON PROCEDURE omd_delivery.take_arrival IS
+'For programs: '
 'Returns p_delivery_id, the delivery that the agreement p_agreement_code is to run next, and '
 'p_folder, the folder in its location that has the files: one that a recall makes come again from '
 'its recorded files, p_folder NULL, which is created when it is DUE (omd_provenance.redeliver says '

@@ -10,6 +10,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_delivery.delivery_date IS
+'For rooms: '
 'Returns the present date in UTC. In the check of a model it is that of the delivery: of its '
 'snapshot_datetime. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd_delivery.delivery_date TO omd_reader, omd_runner, omd_admin;

@@ -13,6 +13,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_delivery.matches IS
+'For rooms: '
 'Returns whether the whole of p_value matches the regular expression p_pattern, as matches does in'
 ' the check of a model; NULL where an argument is NULL. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd_delivery.matches TO omd_reader, omd_runner, omd_admin;

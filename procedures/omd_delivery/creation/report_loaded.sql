@@ -18,6 +18,7 @@ END
 $report_loaded$;
 
 COMMENT ON PROCEDURE omd_delivery.report_loaded IS
+'For programs: '
 'Reports that the data of the delivery p_delivery_id is complete. p_delivery_status is LOADED '
 'then. Errors: OM005: p_delivery_id is NULL; OM014: the isolation level is not read committed; '
 'OM034: there is no such delivery; OM130: it is in another status than RECEIVED. Locks: the '

@@ -131,7 +131,7 @@ END
 $apply_delta$;
 
 COMMENT ON PROCEDURE omd_delivery.apply_delta IS
-'Applies what the run p_attempt of the delivery p_delivery_id wrote to '
+'For programs: Applies what the run p_attempt of the delivery p_delivery_id wrote to '
 'wrk_<interface>.delta_<entity> to LVL, and queues it for the facts, in one transaction: rows that '
 'are equal leave the delta, rows that end are closed at T, new versions are inserted, the marks '
 'are raised and the instances succeed. p_written: {entity: rows}, what was written; NULL: it is '

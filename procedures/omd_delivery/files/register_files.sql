@@ -72,6 +72,7 @@ END
 $register_files$;
 
 COMMENT ON PROCEDURE omd_delivery.register_files IS
+'For programs: '
 'Records the files of the entity p_entity_code that the run p_attempt of the delivery '
 'p_delivery_id reads, in place of those recorded before: by them it is delivered again after a '
 'recall. p_files: [{"uri", "bytes", "modified": a time, or milliseconds since 1970, "root": what '

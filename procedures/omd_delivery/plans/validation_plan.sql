@@ -135,6 +135,7 @@ END
 $validation_plan$;
 
 COMMENT ON FUNCTION omd_delivery.validation_plan IS
+'For programs: '
 'Returns what the newest run of the delivery p_delivery_id has to validate in the stage p_stage, '
 'as JSON: how it was created, and entities, each with load, key, attributes, relationships, '
 'context (kind ALL, FILTERED, KEYS, NAMED; the keys named; the filters) and constraints '

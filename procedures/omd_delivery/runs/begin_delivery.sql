@@ -197,6 +197,7 @@ END
 $begin_delivery$;
 
 COMMENT ON PROCEDURE omd_delivery.begin_delivery IS
+'For programs: '
 'Begins a run of the delivery p_delivery_id, or says why not. p_lease: how long it lives without '
 'heartbeat_delivery; NULL: for ever. p_execution_context: JSON about where it runs. Returns '
 'p_outcome: RUN, go on with p_batch_instance_id, p_attempt and p_instances, {entity: Module '

@@ -20,6 +20,7 @@ END
 $fail_delivery$;
 
 COMMENT ON PROCEDURE omd_delivery.fail_delivery IS
+'For programs: '
 'Ends the run p_attempt of the delivery p_delivery_id as failed, with the event p_event_detail '
 'and the code p_event_return_code_details. The delivery keeps its status, and begin_delivery '
 'resumes it. A second call changes nothing. Errors: OM005: an argument is NULL; OM014: the '

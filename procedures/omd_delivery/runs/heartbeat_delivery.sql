@@ -44,6 +44,7 @@ END
 $heartbeat_delivery$;
 
 COMMENT ON PROCEDURE omd_delivery.heartbeat_delivery IS
+'For programs: '
 'Renews the leases of the run p_attempt of the delivery p_delivery_id to p_lease (an interval) '
 'from now. A lease that has expired can''t be renewed: stop the work. Errors: OM005: an argument '
 'is NULL; OM011, OM013: p_lease is not allowed; OM034: there is no such delivery; OM107: a lease '

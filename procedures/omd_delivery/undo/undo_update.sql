@@ -42,7 +42,7 @@ END
 $undo_update$;
 
 COMMENT ON FUNCTION omd_delivery.undo_update IS
-'Deletes the work rows of the instances p_instance_array of the Module of the entity '
+'For rooms: Deletes the work rows of the instances p_instance_array of the Module of the entity '
 'p_entity_id, and returns how many there were. It is the rollback of these Modules. Errors: '
 'OM005: an argument is NULL; OM133: one of them was accepted. Locks: the rows.';
 GRANT EXECUTE ON FUNCTION omd_delivery.undo_update TO omd_runner;

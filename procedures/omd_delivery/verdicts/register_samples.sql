@@ -73,6 +73,7 @@ END
 $register_samples$;
 
 COMMENT ON PROCEDURE omd_delivery.register_samples IS
+'For programs: '
 'Replaces the samples of the entity p_entity_code of the run p_attempt of the delivery '
 'p_delivery_id by p_samples, a list of {"record_key": {attribute: value} or null, "origin": '
 '"DELIVERED" or "EXISTING", "constraint_codes", "is_skipped", "raw", "staged_from"}, which the '

@@ -144,6 +144,7 @@ END
 $register_violations$;
 
 COMMENT ON PROCEDURE omd_delivery.register_violations IS
+'For programs: '
 'Registers what the run p_attempt of the delivery p_delivery_id counted in the stage p_stage for '
 'the entity p_entity_code. p_measures: {"rows_delivered", "rows_skipped" (in this stage and '
 'before), "violations": {constraint: {"rows" (delivered ones), "existing"}}, "findings": '

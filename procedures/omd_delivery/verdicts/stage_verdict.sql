@@ -165,6 +165,7 @@ END
 $stage_verdict$;
 
 COMMENT ON PROCEDURE omd_delivery.stage_verdict IS
+'For programs: '
 'Compares the counts of the stage p_stage of the run p_attempt of the delivery p_delivery_id with '
 'their thresholds. Returns p_verdict: NULL, stage 1 was passed; ACCEPTED or ACCEPTED WITH FINDINGS '
 'after stage 2; REJECTED, a threshold is exceeded, and p_reasons lists {entity, constraint, '

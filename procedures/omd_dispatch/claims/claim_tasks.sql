@@ -174,6 +174,7 @@ END
 $claim_tasks$;
 
 COMMENT ON FUNCTION omd_dispatch.claim_tasks IS
+'For programs: '
 'Claims up to p_limit due tasks (1 to 1000) for the worker p_backend_id and returns them in the '
 'order in which to start them; claim_token is the fence that complete_tasks asks for. Errors: '
 'OM005: an argument is NULL; OM013: p_limit; OM014: the isolation level is not read committed; '

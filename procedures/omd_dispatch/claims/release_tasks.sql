@@ -23,6 +23,7 @@ END
 $release_tasks$;
 
 COMMENT ON PROCEDURE omd_dispatch.release_tasks IS
+'For programs: '
 'Gives back those of the tasks p_task_ids that the worker p_backend_id has claimed and not '
 'started. Errors: OM005: an argument is NULL; OM014: the isolation level is not read committed. '
 'Locks: the tasks. Call again when the answer was lost.';

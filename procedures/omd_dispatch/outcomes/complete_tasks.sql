@@ -72,6 +72,7 @@ END
 $complete_tasks$;
 
 COMMENT ON PROCEDURE omd_dispatch.complete_tasks IS
+'For programs: '
 'Ends tasks that the worker p_backend_id has claimed. p_results: an array of {"task_id", '
 '"claim_token", "outcome", "error", "error_code", "error_class"}; outcome: S succeeded, F failed, '
 'A later, C skipped, null: that of the instance which the task has begun; error_code: an '

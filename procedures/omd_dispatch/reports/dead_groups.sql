@@ -33,6 +33,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_dispatch.dead_groups IS
+'For the driver: '
 'Returns the dead tasks by family, type and the code of their error (an SQLSTATE, or the class of '
 'an exception; NULL when there is none): how many, whether these are all, since when, and the '
 'first of them. Of a family 10,000 are looked at. Locks: none. May be NULL: sqlstate_code.';

@@ -65,7 +65,7 @@ END
 $dead_tasks$;
 
 COMMENT ON FUNCTION omd_dispatch.dead_tasks IS
-'Returns the p_limit newest dead tasks of all families, the newest first, as '
+'For the driver: Returns the p_limit newest dead tasks of all families, the newest first, as '
 'omd_report.dispatch_dead shows them; it reads no others. p_before_task_id: only older ones, for '
 'the next page. Errors: OM005: p_limit is NULL; OM013: it is below 1. Locks: none. May be NULL: '
 'error, batch_instance_id, module_instance_id.';

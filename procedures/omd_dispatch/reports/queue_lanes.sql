@@ -161,6 +161,7 @@ END
 $queue_lanes$;
 
 COMMENT ON FUNCTION omd_dispatch.queue_lanes IS
+'For the driver: '
 'Returns how many tasks of each lane are due, due later, suspended, claimed and dead, each '
 'counted no further than p_most, and since when the oldest is due. Of a family 100,000 dead and '
 'as many suspended tasks are looked at, and 1,000 lanes. Errors: OM005: p_most is NULL; OM013: it '

@@ -32,6 +32,7 @@ END
 $fire_schedule$;
 
 COMMENT ON PROCEDURE omd_dispatch.fire_schedule IS
+'For programs: '
 'Fires the schedule p_schedule_code if it is due and no other session fires it: creates its tasks, '
 'p_limit at most (1 to 1000), and moves it on; what is left of them comes in the next rounds. An '
 'error of its source is kept in its problem, and the occurrence is tried again until the next one '

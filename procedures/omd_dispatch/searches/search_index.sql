@@ -42,8 +42,8 @@ END
 $search_index$;
 
 COMMENT ON FUNCTION omd_dispatch.search_index IS
+'For rooms: '
 'Returns the index that serves a search of p_family_code by p_criteria: of those whose criteria '
 'are all given, the one with most, of equals the lowest name. Errors: OM005: p_family_code is '
 'NULL; OM013: p_criteria; OM070: the family is unknown; OM075: it lacks a criterion; OM079: no '
 'index serves it. Locks: none.';
-GRANT EXECUTE ON FUNCTION omd_dispatch.search_index TO omd_reader;

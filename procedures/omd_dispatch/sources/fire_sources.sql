@@ -50,6 +50,7 @@ END
 $fire_sources$;
 
 COMMENT ON PROCEDURE omd_dispatch.fire_sources IS
+'For programs: '
 'Reads the sources of tasks and creates a task for each row whose key no live task has (10,000 for '
 'a source at most; the others come in the next calls). Workers call it at news. A source that has '
 'failed waits, twice as long each time, and each one rests nine times as long as it took, so that '

@@ -29,6 +29,7 @@ END
 $backend_position$;
 
 COMMENT ON FUNCTION omd_dispatch.backend_position IS
+'For rooms: '
 'One row or none: position, that of p_backend_id, from 0, among the living backends of the group '
 'p_backend_type, and members, their number. There is no row for one that does not live. Locks: '
 'none.';

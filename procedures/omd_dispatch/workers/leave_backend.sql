@@ -22,6 +22,7 @@ END
 $leave_backend$;
 
 COMMENT ON PROCEDURE omd_dispatch.leave_backend IS
+'For programs: '
 'Removes the worker p_backend_id and gives back what it has claimed; a task that has begun a run '
 'ends as the run did. Call it when nothing runs any more. Errors: OM005: p_backend_id is NULL; '
 'OM014: the isolation level is not read committed. Locks: the backend; its tasks. Call again when '

@@ -51,6 +51,7 @@ END
 $register_backend$;
 
 COMMENT ON PROCEDURE omd_dispatch.register_backend IS
+'For programs: '
 'Registers the worker p_backend_id in the group p_backend_type, and returns p_position, its place '
 'from 0, and p_members, how many backends the group has. p_ttl: how long it lives without a '
 'renewal (30 seconds). p_slots: how many tasks it runs at once. Errors: OM005: type or id is '

@@ -46,6 +46,7 @@ END
 $renew_backend$;
 
 COMMENT ON PROCEDURE omd_dispatch.renew_backend IS
+'For programs: '
 'Renews the registration of the worker p_backend_id; call it every third of its TTL. Returns '
 'p_position, its place from 0, p_members, how many backends its group has, and p_cancel, the tasks '
 'that it has and is asked to end. Errors: OM005: p_backend_id is NULL; OM172: it does not live any'

@@ -70,6 +70,7 @@ END
 $transform_views$;
 
 COMMENT ON FUNCTION omd_event.transform_views IS
+'For the driver: '
 'Returns the transform views of topics, for a parser: the text of each, and the tables that it '
 'names, each with its columns in order. is_known: what was found in this very text is kept. May '
 'be NULL: tables. p_topics: only these topics; NULL: all. Errors: OM013. Locks: none.';

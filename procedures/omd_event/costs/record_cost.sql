@@ -86,6 +86,7 @@ END
 $record_cost$;
 
 COMMENT ON PROCEDURE omd_event.record_cost IS
+'For programs: '
 'Records what this session has cost the server since p_before as the cost of a run, instead of '
 'what was recorded for it. p_subject_type: MODULE or BATCH. p_instance_id: the Module Instance or '
 'Batch Instance. p_before: what omd_event.session_cost() returned in this session before the run; '

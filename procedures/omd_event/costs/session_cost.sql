@@ -42,6 +42,7 @@ END
 $session_cost$;
 
 COMMENT ON FUNCTION omd_event.session_cost IS
+'For programs: '
 'Returns what this session has cost the server since it began, as far as the server has added it '
 'up: wal_bytes, wal_records, blocks_read, blocks_hit and blocks_written, with pid and began, which '
 'name the session. What was done since is added up at the end of this statement. NULL before '

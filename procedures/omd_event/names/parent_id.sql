@@ -36,6 +36,7 @@ END
 $parent_id$;
 
 COMMENT ON FUNCTION omd_event.parent_id IS
+'For programs: '
 'Returns the run as OpenLineage names a parent, <namespace>/<job>/<run id>, for programs that it '
 'starts; NULL where there is no such instance. p_subject_type: MODULE or BATCH. p_instance_id: '
 'the Module Instance or Batch Instance. Errors: OM005, OM013. Locks: none.';

@@ -45,6 +45,7 @@ END
 $run_id$;
 
 COMMENT ON FUNCTION omd_event.run_id IS
+'For programs: '
 'Returns the id that the run has outside OMD, a UUID of version 7 that is the same for ever; NULL '
 'where there is no such instance. p_subject_type: MODULE or BATCH. p_instance_id: the Module '
 'Instance or Batch Instance. Errors: OM005, OM013. Locks: none.';

@@ -52,6 +52,7 @@ END
 $events_after$;
 
 COMMENT ON FUNCTION omd_event.events_after IS
+'For programs: '
 'Returns the rows of omd_report.events after p_event_number, in order, and changes nothing. Who '
 'goes on after the last number that it got misses none; 0: all that are kept. p_limit: at most so '
 'many. p_event_types: only these types, NULL: all. Errors: OM005, OM013. Locks: none. May be '

@@ -103,6 +103,7 @@ END
 $watch$;
 
 COMMENT ON PROCEDURE omd_event.watch IS
+'For the driver: '
 'Compares omd_report.problems with what the last call has found, and makes an event of each '
 'problem that is new or gone. Returns p_began and p_ended, how many there were; NULL: another '
 'session looks at this moment, or the last look is younger than p_every. Publishers call it each '

@@ -80,6 +80,7 @@ END
 $confirm_events$;
 
 COMMENT ON PROCEDURE omd_event.confirm_events IS
+'For programs: '
 'Settles all events of the sink p_sink_code up to p_event_number; NULL, with a problem: none. '
 'p_holder: the sender that has taken them. p_refused: those among them that the sink refused, an '
 'array of {"event_number", "status", "answer"}; they are kept in omd_event.refused_event, and '

@@ -41,6 +41,7 @@ END
 $sink_definition$;
 
 COMMENT ON FUNCTION omd_event.sink_definition IS
+'For the driver: '
 'Returns how the sink p_sink_code is registered, for its sender. May be NULL: event_types, codes, '
 'target, format, secret_name, timeout. Errors: OM005, OM095. Locks: none.';
 GRANT EXECUTE ON FUNCTION omd_event.sink_definition TO omd_runner, omd_admin;

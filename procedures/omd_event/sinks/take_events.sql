@@ -125,6 +125,7 @@ END
 $take_events$;
 
 COMMENT ON FUNCTION omd_event.take_events IS
+'For programs: '
 'Takes the sink p_sink_code for the sender p_holder, or renews its lease, and returns the events '
 'that come next, in order; body is exactly what is to be sent. It returns no row while another '
 'holder''s lease lasts, while the sink pauses after a problem, while it is inactive, and where '

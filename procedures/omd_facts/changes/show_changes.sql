@@ -123,6 +123,7 @@ END
 $show_changes$;
 
 COMMENT ON PROCEDURE omd_facts.show_changes IS
+'For programs: '
 'Shows a block of changes of the interface p_interface_code until the transaction ends: the views '
 'changes_<interface> have the keys that it touched, and the views asof_<interface> are as of its '
 'end. p_after: the change that it begins after; 0 or NULL: it begins at the beginning, and has '

@@ -93,6 +93,7 @@ END
 $hold_views$;
 
 COMMENT ON PROCEDURE omd_facts.hold_views IS
+'For the driver: '
 'Waits for the readers and writers of the facts of the interface p_interface_code, and lets none '
 'in until the transaction ends. deploy does it; call it before deploy_model, where both are one '
 'transaction. An interface without facts has no views. lock_timeout is how long it waits. Errors: '

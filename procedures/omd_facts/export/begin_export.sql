@@ -79,6 +79,7 @@ END
 $begin_export$;
 
 COMMENT ON PROCEDURE omd_facts.begin_export IS
+'For the driver: '
 'Begins a run of the export p_delivery_id, by the Module export.<agreement>; after a failure it '
 'begins another. p_lease: how long it lives without omd.heartbeat; NULL: for ever. '
 'p_batch_instance_id: the Batch Instance that it is part of; NULL: it is on its own. '

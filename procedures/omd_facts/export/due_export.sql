@@ -50,6 +50,7 @@ END
 $due_export$;
 
 COMMENT ON PROCEDURE omd_facts.due_export IS
+'For the driver: '
 'Returns p_delivery_id, the export that the EXPORT agreement p_agreement_code is to run next: the '
 'oldest that was begun and not ended; else a new one, when its facts have changed since the last '
 'one and the pause is over, as the option export of the agreement says. NULL: there is nothing to '

@@ -51,6 +51,7 @@ END
 $finish_export$;
 
 COMMENT ON PROCEDURE omd_facts.finish_export IS
+'For the driver: '
 'Ends the export p_delivery_id as EXPORTED, and its run p_module_instance_id with success; the '
 'manifest p_manifest is published by then. Again, by the same run, it changes nothing. Errors: '
 'OM004, OM005, OM014, OM034: there is no such export, OM060: it is another run, or the manifest is'

@@ -23,6 +23,7 @@ END
 $as_of$;
 
 COMMENT ON FUNCTION omd_facts.as_of IS
+'For programs: '
 'Sets the moment of the session, as of which its as-of views are read, and returns it. p_at: the '
 'moment; NULL: each view is as of its traveling now again. p_is_local: for this transaction only, '
 'which a pooler in transaction mode needs. Errors: OM005: p_is_local is NULL. Locks: none. May be '

@@ -19,6 +19,7 @@ END
 $traveling_now$;
 
 COMMENT ON FUNCTION omd_facts.traveling_now IS
+'For programs: '
 'Returns the greatest transaction time that is persisted for the interface p_interface_code; '
 'NULL before its first load. Errors: OM251, OM005, OM013, OM031. Locks: none. '
 'May be NULL: the answer.';

@@ -97,6 +97,7 @@ END
 $undo_loads$;
 
 COMMENT ON FUNCTION omd_facts.undo_loads IS
+'For rooms: '
 'Undoes the loads of the interface p_interface_id by the instances p_instance_array, which are all '
 'that stand since the oldest of them, and returns how many there were; their items are queued '
 'again, and those who have read their rows are warned. It is the rollback of the Module '

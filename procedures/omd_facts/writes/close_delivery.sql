@@ -45,6 +45,7 @@ END
 $close_delivery$;
 
 COMMENT ON PROCEDURE omd_facts.close_delivery IS
+'For programs: '
 'Closes the delivery p_delivery_id after the writers at work, and ends its Module Instance; '
 'again, it changes nothing. Errors: OM101, OM130, OM005, OM034: there is no such delivery, OM069: '
 'another login has opened it, and this one is no omd_admin. Locks: the interface, the delivery. '

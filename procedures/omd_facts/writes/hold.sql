@@ -13,6 +13,7 @@ END
 $hold$;
 
 COMMENT ON PROCEDURE omd_facts.hold IS
+'For programs: '
 'Does what the first write of a transaction on a current view of the interface p_interface_code '
 'does: takes the lock, checks, and fixes the transaction time. Errors: OM005, OM013, OM014, '
 'OM031, OM069: another login has opened the delivery that the session names, OM150: the session '

@@ -79,6 +79,7 @@ END
 $open_delivery$;
 
 COMMENT ON PROCEDURE omd_facts.open_delivery IS
+'For programs: '
 'Opens a delivery under the GDAL agreement p_agreement_code, and makes the session write under it; '
 'other sessions of the same login SET omd_facts.delivery_id. p_physical_delete_allowed: a session '
 'may delete physically. p_is_local: only this transaction writes under it, until others SET it; a '

@@ -65,6 +65,7 @@ END
 $announce_write$;
 
 COMMENT ON PROCEDURE omd_lake.announce_write IS
+'For the driver: '
 'Records that the Module Instance p_module_instance_id is about to write files for the table '
 'p_table_code; call it before the first of them. p_write_number: from omd.next_write_number. '
 'p_folder: where they go, <table>/data/omd/<p_module_instance_id>/<p_write_number>, where <table> '

@@ -43,6 +43,7 @@ END
 $begin_write$;
 
 COMMENT ON FUNCTION omd_lake.begin_write IS
+'For the driver: '
 'One row: what the Module Instance p_module_instance_id needs for one write into the table '
 'p_table_code of the format p_table_format_code: what find_table answers, what omd.begin_write '
 'answers, and the folder for its files, which is announced as by announce_write; of a table of '

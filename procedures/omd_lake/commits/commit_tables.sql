@@ -178,7 +178,7 @@ END
 $commit_tables$;
 
 COMMENT ON PROCEDURE omd_lake.commit_tables IS
-'Commits lake tables for a run, all or none, in the transaction of the caller. '
+'For the driver: Commits lake tables for a run, all or none, in the transaction of the caller. '
 'p_module_instance_id: the run; NULL: no run, which only omd_admin may. p_commits: an array of '
 'objects with table, format (ICEBERG or DELTA), from and to (the metadata file that was current, '
 'and the new one: for an Iceberg table of this catalogue, which open_commit has opened in this '

@@ -36,6 +36,7 @@ END
 $lock_tables$;
 
 COMMENT ON PROCEDURE omd_lake.lock_tables IS
+'For the driver: '
 'Lets nobody else commit the tables p_tables, which are Delta tables or lie in another catalogue, '
 'until the transaction ends; call it before the commit there, and commit_tables after it in the '
 'same transaction. So the commits of a table are recorded in the order of their versions. '

@@ -75,6 +75,7 @@ END
 $open_commit$;
 
 COMMENT ON PROCEDURE omd_lake.open_commit IS
+'For the driver: '
 'Opens the commit of the Iceberg tables p_tables of this catalogue: until the transaction ends, '
 'nobody else commits to them. Returns p_metadata_locations, the present metadata file of each, in '
 'the order of p_tables. p_module_instance_id: the run; NULL: no run, which only omd_admin may. '

@@ -58,6 +58,7 @@ END
 $record_folder_removal$;
 
 COMMENT ON PROCEDURE omd_lake.record_folder_removal IS
+'For the driver: '
 'Records that the folder of the write p_write_number of the Module Instance p_module_instance_id '
 'into the table p_table_code was removed, after its run had ended without committing it '
 '(omd_report.lake_folders, folder_state ABANDONED). p_module_instance_id: the run. p_write_number:'

@@ -14,6 +14,7 @@ END
 $register_maintenance$;
 
 COMMENT ON PROCEDURE omd_lake.register_maintenance IS
+'For the driver: '
 'Registers the built-in Module omd_lake_maintain, if it is not there. Locks: its row. Call again '
 'when the answer was lost.';
 GRANT EXECUTE ON PROCEDURE omd_lake.register_maintenance TO omd_runner;

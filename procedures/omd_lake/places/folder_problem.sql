@@ -91,6 +91,7 @@ END
 $folder_problem$;
 
 COMMENT ON FUNCTION omd_lake.folder_problem IS
+'For the driver: '
 'Returns p_problem: why the folder p_folder can''t be that of the write p_write_number of the '
 'Module Instance p_module_instance_id into the table p_table_code, and is not deleted; NULL: it '
 'can. Such a folder lies in the table, or in its namespace and in no other table, and no other '

@@ -55,6 +55,7 @@ END
 $note_withheld$;
 
 COMMENT ON PROCEDURE omd_lake.note_withheld IS
+'For the driver: '
 'Records that a rollback has not brought rows back, as a problem in omd_report.lake_tables and as '
 'an event. p_module_instance_id: the run that rolls back; call confirm_rollback before, in the '
 'same transaction. p_table_code: the table. p_undone_instance_id: the run that had overwritten it.'

@@ -43,6 +43,7 @@ END
 $open_recall$;
 
 COMMENT ON PROCEDURE omd_lake.open_recall IS
+'For the driver: '
 'Says that the transaction of the caller, who has opened the tables (open_commit), takes the rows '
 'of the runs p_instance_array back by an UNDO commit per table: a recall in this transaction marks '
 'them undone (UNDO), and does not leave them to their Modules (PENDING). Call '

@@ -14,6 +14,7 @@ END
 $register_recall$;
 
 COMMENT ON PROCEDURE omd_lake.register_recall IS
+'For the driver: '
 'Registers the built-in Module omd_lake_recall, if it is not there. Its runs write and commit what '
 'takes other runs back from lake tables. Locks: its row. Call again when the answer was lost.';
 GRANT EXECUTE ON PROCEDURE omd_lake.register_recall TO omd_runner;

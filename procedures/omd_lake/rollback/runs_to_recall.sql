@@ -37,6 +37,7 @@ END
 $runs_to_recall$;
 
 COMMENT ON FUNCTION omd_lake.runs_to_recall IS
+'For the driver: '
 'Returns those of the runs p_instance_array that stand, and that the transaction of a recall can '
 'take back from the lake: all that they wrote are Iceberg tables of this catalogue, and no other '
 'rollback is registered for their Modules. Errors: OM005. Locks: none.';

@@ -104,6 +104,7 @@ END
 $create_table$;
 
 COMMENT ON PROCEDURE omd_lake.create_table IS
+'For the driver: '
 'Enters a new, empty Iceberg table into the catalogue for a run. p_module_instance_id: the run. '
 'p_table_code: the table. p_metadata_location: its metadata file, in the folder that its namespace '
 'has for the table; NULL: the table is of Delta or of another catalogue, and this only tells '

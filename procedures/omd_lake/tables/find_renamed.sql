@@ -41,6 +41,7 @@ END
 $find_renamed$;
 
 COMMENT ON FUNCTION omd_lake.find_renamed IS
+'For the driver: '
 'Returns p_renamed_to: the table of the catalogue that lies where the newest commit of the table '
 'p_table_code put it, if that one is not in the catalogue any more; NULL: there is none, or it is. '
 'Errors: OM005, OM009, OM013. Locks: none. May be NULL: p_renamed_to.';

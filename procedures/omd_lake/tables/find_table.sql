@@ -51,6 +51,7 @@ END
 $find_table$;
 
 COMMENT ON FUNCTION omd_lake.find_table IS
+'For the driver: '
 'One row: the table p_table_code in its one spelling, its format (p_table_format_code, or that of '
 'the Modules that load it; NULL: neither tells one), its folder and, for ICEBERG, its metadata '
 'file in the catalogue (NULL: it is not there). Errors: OM005, OM006, OM009, OM013, OM220, OM221: '

@@ -43,6 +43,7 @@ END
 $create_load_window$;
 
 COMMENT ON PROCEDURE omd_lake.create_load_window IS
+'For the driver: '
 'Records the load window of the Module Instance p_module_instance_id over the commits of the lake '
 'table p_table_code: from the end of the newest window that counts up to the newest commit. The '
 'values are times of commits, the ids their sequence numbers; an open start is NULL, with the '

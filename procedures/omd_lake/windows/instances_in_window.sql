@@ -37,6 +37,7 @@ END
 $instances_in_window$;
 
 COMMENT ON FUNCTION omd_lake.instances_in_window IS
+'For the driver: '
 'Returns the runs whose writes into the lake table p_table_code lie in the load window '
 '(p_start_value and p_start_id, p_end_value and p_end_id] and are not undone. p_start_value, '
 'p_start_id: where it starts; NULL: at the very beginning. The window reads the live rows that '

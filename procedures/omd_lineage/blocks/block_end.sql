@@ -16,6 +16,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage.block_end IS
+'For programs: '
 'Returns the position (pos, id) where the block (start, end] of the running step ends; NULL '
 'outside of a step and of set_block. It is meant for transform views and statements; in_block '
 'compares with both ends. Locks: none.';

@@ -15,6 +15,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage.id_in_block IS
+'For programs: '
 'Returns whether the row with the id p_id belongs to the block of the running step, where the '
 'position is the id alone (p_pos_column is empty): the condition of a transform view on such a '
 'base table. It is not true for a NULL, nor outside of a step and of set_block. Locks: none. See '

@@ -27,6 +27,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage.in_block IS
+'For programs: '
 'Returns whether the row at (p_pos, p_id) belongs to the block of the running step: the condition '
 'of a transform view on its base table. It is not true for a NULL, nor outside of a step and of '
 'set_block. Locks: none. See docs/explanation/lineage.md.';

@@ -22,6 +22,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION omd_lineage.until_block_end IS
+'For programs: '
 'Returns whether the row at (p_pos, p_id) lies before or at the end of the block of the running '
 'step: the condition of the second view of p_recompute_key on its base table. It is true outside '
 'of a step and of set_block. Locks: none. See docs/explanation/lineage.md.';

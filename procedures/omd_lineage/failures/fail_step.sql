@@ -56,6 +56,7 @@ END
 $fail_step$;
 
 COMMENT ON PROCEDURE omd_lineage.fail_step IS
+'For the driver: '
 'Ends the step p_module_instance_id as failed, with the event p_event_detail and the code '
 'p_event_return_code_details, as module_failure does; with BlockUndone, since its block was taken '
 'back, it ends with A, and its rows go with the next begin. It releases the topic, whose next step '

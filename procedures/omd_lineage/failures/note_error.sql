@@ -40,6 +40,7 @@ END
 $note_error$;
 
 COMMENT ON PROCEDURE omd_lineage.note_error IS
+'For rooms: '
 'Records that no step of the topic p_topic could begin. It counts as an attempt, and as a failure '
 'after which the topic waits, unless it was a lock or a cancel; it is written to the event log. '
 'p_detail: why the step could not begin. p_event_return_code_details: code of the error, LINEAGE '

@@ -142,6 +142,7 @@ END
 $put_back_rows$;
 
 COMMENT ON FUNCTION omd_lineage.put_back_rows IS
+'For rooms: '
 'Undoes the Module Instances p_instance_array of one Module in its destination: deletes their rows'
 ' and puts back those that they had replaced by key, as they were. A key that a later step has '
 'replaced keeps its row. The statements of omd.build_rollback_sql call it. Errors: OM004: there is'

@@ -45,6 +45,8 @@ COMMENT ON FUNCTION omd_lineage.note_rows IS
 'TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION omd_lineage.note_rows(''stg.ticket''). It '
 'moves the offset of the topic to the newest row that is not ahead of the clock; while another '
 'writer does so, or with another isolation level than read committed, the next poll or step finds '
-'the row. A role that writes to the table needs omd_runner. Errors: OM005: the trigger has no '
-'argument; OM015: the argument of the trigger is not a registered source. Locks: the offset, '
-'without waiting, until the transaction ends.';
+'the row. Who owns the table and has omd_runner or omd_admin creates the trigger; a role that '
+'writes to the table needs omd_runner. Errors: OM005: the trigger has no argument; OM015: the '
+'argument of the trigger is not a registered source. Locks: the offset, without waiting, until the '
+'transaction ends.';
+GRANT EXECUTE ON FUNCTION omd_lineage.note_rows TO omd_runner, omd_admin;

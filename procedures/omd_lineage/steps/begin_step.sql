@@ -206,6 +206,7 @@ END
 $begin_step$;
 
 COMMENT ON PROCEDURE omd_lineage.begin_step IS
+'For the driver: '
 'Begins a step of the topic p_topic on p_engine (SPARK or POSTGRES), for p_hostid (NULL: the '
 'session), with the lease p_lease, the context p_execution_context and the p_batch_instance_id of '
 'begin_module. Drivers call it; step does everything in the database. Returns p_outcome: RUN, go '

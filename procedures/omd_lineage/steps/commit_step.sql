@@ -48,6 +48,7 @@ END
 $commit_step$;
 
 COMMENT ON PROCEDURE omd_lineage.commit_step IS
+'For the driver: '
 'Ends the step p_module_instance_id that begin_step began, under its fence p_plan_number: moves '
 'the offset, writes the log and ends the Module Instance with S. p_rows_inserted: number of rows '
 'inserted, NULL counts as 0. p_nulls: JSON object of column and number of NULLs, NULL for none. '

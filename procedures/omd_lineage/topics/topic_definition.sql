@@ -48,6 +48,7 @@ END
 $topic_definition$;
 
 COMMENT ON FUNCTION omd_lineage.topic_definition IS
+'For the driver: '
 'One row: how the topic p_topic is made, and of which tables. base_table is read by blocks '
 '(pos_column, id_column); tables are its other dependencies. source_code: the source whose '
 'changes are its blocks, and block_view the view that has the rows of one; NULL: its blocks are '

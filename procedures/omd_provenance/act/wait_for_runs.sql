@@ -18,6 +18,7 @@ END
 $wait_for_runs$;
 
 COMMENT ON PROCEDURE omd_provenance.wait_for_runs IS
+'For the driver: '
 'Waits until no run executes of the Modules that the recall p_recall_id concerns, at most for '
 'p_wait, so that a plan made then is still that of the act. Errors: OM003, OM004, OM033, OM034: '
 'the target is there no more; OM005, OM014, OM090, OM190: nothing of its target stands any more; '

@@ -27,6 +27,7 @@ END
 $redeliver$;
 
 COMMENT ON PROCEDURE omd_provenance.redeliver IS
+'For programs: '
 'Creates the next delivery of the recall p_recall_id that is DUE, with the arguments of the one '
 'that was taken back, or finds the one that was created so and has not ended. p_delivery_id: only '
 'this one; NULL: any. p_files: the files that are there now, [{entity, uri, bytes, modified}]; '

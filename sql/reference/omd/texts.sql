@@ -40,7 +40,7 @@ FROM (
     ),
     (
         'omd.batch_instance',
-        '{execution_context}',
+        '{execution_context,tried_members}',
         'ERASED',
         'what people, programs and errors have written'
     ),
@@ -262,7 +262,7 @@ FROM (
     ),
     (
         'omd.module_kind',
-        '{begin_routine,end_routine}',
+        '{act_routine,begin_routine,end_routine}',
         'NEVER_PERSONAL',
         'a definition: names of objects, or the code of who registered it'
     ),
@@ -373,6 +373,18 @@ FROM (
     (
         'omd.rollback_template',
         '{count_template,statement_template}',
+        'NEVER_PERSONAL',
+        'a definition: names of objects, or the code of who registered it'
+    ),
+    (
+        'omd.room_retry',
+        '{module_kind_code}',
+        'NEVER_PERSONAL',
+        'a code of OMD, or of who registered the object'
+    ),
+    (
+        'omd.room_retry',
+        '{routine}',
         'NEVER_PERSONAL',
         'a definition: names of objects, or the code of who registered it'
     ),

@@ -13,7 +13,7 @@ VALUES
     'batch_instance_id', '/run/batch/{key}'
 ),
 -- Tasks lie in a table per family, so a function finds one.
-('TASK', 'Task', 'omd_dispatch.task_state', 'task_id', '/task/{key}'),
+('TASK', 'Task', 'omd_dispatch.explain_task', 'task_id', '/task/{key}'),
 (
     'SUSPENSION', 'Suspension', 'omd_report.dispatch_suspensions', 'suspension_id',
     '/queue?suspension={key}'

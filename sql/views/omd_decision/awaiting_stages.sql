@@ -25,6 +25,6 @@ WHERE c.module_id IS NULL
 GROUP BY s.stage_id;
 
 COMMENT ON VIEW omd_decision.awaiting_stages IS
-'The stages that read a table in which rows are still to come that a recall took back.';
+'For rooms: The stages that read a table in which rows are still to come that a recall took back.';
 COMMENT ON COLUMN omd_decision.awaiting_stages.stage_id IS 'The stage.';
 COMMENT ON COLUMN omd_decision.awaiting_stages.waits_for IS 'What is to come.';

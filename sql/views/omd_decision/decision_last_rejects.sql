@@ -23,7 +23,7 @@ CROSS JOIN
 WHERE r.rows_rejected > 0;
 
 COMMENT ON VIEW omd_report.decision_last_rejects IS
-'The stages whose last run has rejected records.';
+'For rooms: The stages whose last run has rejected records.';
 COMMENT ON COLUMN omd_report.decision_last_rejects.stage_code IS 'The stage.';
 COMMENT ON COLUMN omd_report.decision_last_rejects.module_instance_id IS 'Its last run.';
 COMMENT ON COLUMN omd_report.decision_last_rejects.end_datetime IS 'When that ended.';

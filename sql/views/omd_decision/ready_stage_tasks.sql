@@ -7,6 +7,7 @@ FROM omd_report.stage_readiness AS r
 WHERE r.reason = 'DUE';
 
 COMMENT ON VIEW omd_report.ready_stage_tasks IS
+'For rooms: '
 'A row for each stage that does not pause after a failure: a source for a schedule of tasks of the '
 'family RUN and the type MODULE.';
 COMMENT ON COLUMN omd_report.ready_stage_tasks.code IS

@@ -17,6 +17,7 @@ INNER JOIN omd.module_target AS m ON s.module_id = m.module_id
 LEFT JOIN omd.module_pause AS p ON s.module_id = p.module_id;
 
 COMMENT ON VIEW omd_report.stage_readiness IS
+'For rooms: '
 'Every stage: whether a poll should run it now, and after how many failures it pauses. See '
 'docs/explanation/decision.md.';
 COMMENT ON COLUMN omd_report.stage_readiness.stage_code IS 'The stage.';

@@ -9,11 +9,7 @@ SELECT
     l.looked_datetime,
     l.looked_datetime + (t.terms ->> 'every')::interval AS next_look,
     a.inactive_indicator = 'N'
-    AND (
-        coalesce(l.looked_datetime + (t.terms ->> 'every')::interval <= now(), TRUE)
-        -- A clock that was set back must not end the looks.
-        OR l.looked_datetime > statement_timestamp() + interval '1 minute'
-    ) AS is_due,
+    AND omd_delivery._look_is_due(l.looked_datetime, t.terms) AS is_due,
     l.reported_datetime,
     l.problem,
     l.problem_datetime

@@ -13,7 +13,7 @@ INNER JOIN omd_delivery.agreement AS a ON r.agreement_id = a.agreement_id
 GROUP BY a.agreement_code, r.arrival_status;
 
 COMMENT ON VIEW omd_report.arrival_summary IS
-'How many folders of each agreement are in each state.';
+'For rooms: How many folders of each agreement are in each state.';
 COMMENT ON COLUMN omd_report.arrival_summary.agreement_code IS 'The agreement.';
 COMMENT ON COLUMN omd_report.arrival_summary.arrival_status IS
 'The state, as in omd_report.arrivals.';

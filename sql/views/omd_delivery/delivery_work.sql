@@ -49,7 +49,14 @@ SELECT
                 + (omd_delivery._arrival_terms(a.arrival) ->> 'every')::interval
     END AS not_before,
     CASE s.what WHEN 'RUNNING' THEN d.batch_instance_id END AS batch_instance_id,
-    coalesce(d.delivery_id, m.delivery_id) AS delivery_id
+    coalesce(d.delivery_id, m.delivery_id) AS delivery_id,
+    s.what,
+    CASE
+        WHEN d.delivery_id IS NOT NULL THEN t.folder
+        WHEN m.delivery_id IS NOT NULL THEN m.folder
+        ELSE f.folder
+    END AS folder,
+    w.recall_id
 FROM omd_delivery.agreement AS a
 LEFT JOIN omd_delivery.arrival_location AS n ON a.agreement_id = n.agreement_id
 LEFT JOIN LATERAL (
@@ -86,6 +93,7 @@ LEFT JOIN omd_delivery.arrival AS t ON d.delivery_id = t.delivery_id
 LEFT JOIN LATERAL (
     SELECT
         r.delivery_id,
+        r.folder,
         o.status_datetime
     FROM omd_delivery.arrival AS r
     INNER JOIN omd_delivery.delivery AS o ON r.delivery_id = o.delivery_id
@@ -195,7 +203,7 @@ CROSS JOIN
 WHERE a.layer_code = 'LVL';
 
 COMMENT ON VIEW omd_delivery.delivery_work IS
-'What the deliveries of each agreement of the layer LVL have to do.';
+'For rooms: What the deliveries of each agreement of the layer LVL have to do.';
 COMMENT ON COLUMN omd_delivery.delivery_work.agreement_code IS 'The agreement.';
 COMMENT ON COLUMN omd_delivery.delivery_work.batch_code IS 'The Batch as which they run.';
 COMMENT ON COLUMN omd_delivery.delivery_work.state IS
@@ -214,3 +222,12 @@ COMMENT ON COLUMN omd_delivery.delivery_work.batch_instance_id IS
 'The Batch Instance that runs; NULL: none does.';
 COMMENT ON COLUMN omd_delivery.delivery_work.delivery_id IS
 'The delivery that runs, or that is to be resumed; NULL: there is none.';
+COMMENT ON COLUMN omd_delivery.delivery_work.what IS
+'What it is in full, for omd_delivery.next_delivery: RUNNING, INACTIVE, RECALLED, RESUME, ARRIVED; '
+'CHANGED, its folder was changed; BY HAND, it was not made of a folder; OTHER, one of another '
+'agreement runs; UNPERSISTED, one is not persisted; BEHIND, TENANT, TURN, a recall makes one come '
+'first; INCOMPLETE, a folder is not ready; IDLE.';
+COMMENT ON COLUMN omd_delivery.delivery_work.folder IS
+'The folder of that delivery, or the one that was found; NULL: there is none.';
+COMMENT ON COLUMN omd_delivery.delivery_work.recall_id IS
+'The recall that makes the first one come again; NULL: none does.';

@@ -27,6 +27,7 @@ CROSS JOIN (
 ) AS s;
 
 COMMENT ON VIEW omd_report.dispatch_sessions IS
+'For the driver: '
 'One row: how many sessions of the server all living workers need, and how many there are.';
 COMMENT ON COLUMN omd_report.dispatch_sessions.workers IS 'How many workers live.';
 COMMENT ON COLUMN omd_report.dispatch_sessions.slots IS 'How many tasks they run at once.';

@@ -10,7 +10,8 @@ SELECT
     m.alert
 FROM omd_event.metric AS m;
 
-COMMENT ON VIEW omd_report.metric_list IS 'The metrics that there are, without their values.';
+COMMENT ON VIEW omd_report.metric_list IS
+'For the driver: The metrics that there are, without their values.';
 COMMENT ON COLUMN omd_report.metric_list.metric_name IS 'The metric.';
 COMMENT ON COLUMN omd_report.metric_list.metric_type IS 'counter, gauge or histogram.';
 COMMENT ON COLUMN omd_report.metric_list.help IS 'What it counts or measures.';

@@ -214,7 +214,7 @@ SELECT
 FROM samples AS s;
 
 COMMENT ON VIEW omd_event.uncounted IS
-'What the events that were published and are not counted yet add to the counters.';
+'For rooms: What the events that were published and are not counted yet add to the counters.';
 COMMENT ON COLUMN omd_event.uncounted.metric_name IS 'The metric.';
 COMMENT ON COLUMN omd_event.uncounted.sample_name IS 'The name of the series.';
 COMMENT ON COLUMN omd_event.uncounted.labels IS 'Its labels and their values.';

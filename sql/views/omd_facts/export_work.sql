@@ -90,7 +90,7 @@ CROSS JOIN
 WHERE a.layer_code = 'EXPORT';
 
 COMMENT ON VIEW omd_facts.export_work IS
-'What the exports of each agreement of the layer EXPORT have to do.';
+'For rooms: What the exports of each agreement of the layer EXPORT have to do.';
 COMMENT ON COLUMN omd_facts.export_work.agreement_code IS 'The agreement.';
 COMMENT ON COLUMN omd_facts.export_work.module_code IS 'The Module as which they run.';
 COMMENT ON COLUMN omd_facts.export_work.state IS

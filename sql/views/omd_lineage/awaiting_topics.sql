@@ -21,6 +21,6 @@ WHERE t.processor IS NOT NULL AND c.module_id IS NULL
 GROUP BY t.topic_id;
 
 COMMENT ON VIEW omd_lineage.awaiting_topics IS
-'The topics that read a table in which rows are still to come that a recall took back.';
+'For rooms: The topics that read a table in which rows are still to come that a recall took back.';
 COMMENT ON COLUMN omd_lineage.awaiting_topics.topic_id IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.awaiting_topics.waits_for IS 'What is to come.';

@@ -48,7 +48,7 @@ LEFT JOIN
     ON TRUE;
 
 COMMENT ON VIEW omd_lineage.base_table IS
-'The table that each topic reads by blocks, and the columns of the position in it.';
+'For rooms: The table that each topic reads by blocks, and the columns of the position in it.';
 COMMENT ON COLUMN omd_lineage.base_table.topic_id IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.base_table.table_code IS
 'Its base table. The base table of a source is the source itself.';

@@ -80,7 +80,7 @@ WHERE d.source_kind_code IN ('FACTS', 'RUNS') AND d.ordinal = 1
 GROUP BY d.topic_id, d.ordinal, d.source_kind_code, d.table_code;
 
 COMMENT ON VIEW omd_lineage.dependency_offsets IS
-'How far each dependency of each topic has come. See docs/explanation/lineage.md.';
+'For rooms: How far each dependency of each topic has come. See docs/explanation/lineage.md.';
 COMMENT ON COLUMN omd_lineage.dependency_offsets.topic_id IS 'The topic that depends.';
 COMMENT ON COLUMN omd_lineage.dependency_offsets.ordinal IS
 'The place of the dependency in depends_on; 1 is the base table.';

@@ -11,7 +11,7 @@ SELECT
 FROM omd.failure_event AS e
 INNER JOIN omd_lineage.topic AS t ON e.module_id = t.module_id;
 
-COMMENT ON VIEW omd_lineage.error_log IS 'Every failed step, with its error.';
+COMMENT ON VIEW omd_lineage.error_log IS 'For rooms: Every failed step, with its error.';
 COMMENT ON COLUMN omd_lineage.error_log.event_id IS 'The event in omd.event_log.';
 COMMENT ON COLUMN omd_lineage.error_log.topic IS 'The topic.';
 COMMENT ON COLUMN omd_lineage.error_log.ts IS 'When the step failed.';

@@ -14,7 +14,7 @@ LEFT JOIN omd_lineage.dependency AS d ON t.topic_id = d.topic_id
 LEFT JOIN omd_lineage.topic AS s ON d.source_topic_id = s.topic_id;
 
 COMMENT ON VIEW omd_report.lineage_graph IS
-'Topics and what they depend on, with one row per dependency.';
+'For the driver: Topics and what they depend on, with one row per dependency.';
 COMMENT ON COLUMN omd_report.lineage_graph.topic IS 'The topic.';
 COMMENT ON COLUMN omd_report.lineage_graph.table_code IS 'Its table.';
 COMMENT ON COLUMN omd_report.lineage_graph.processor IS

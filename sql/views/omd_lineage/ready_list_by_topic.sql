@@ -26,6 +26,7 @@ CROSS JOIN LATERAL omd_lineage._ready_of(ARRAY[t.topic_id]) AS r
 ORDER BY r.lag DESC NULLS FIRST, r.topic_id ASC;
 
 COMMENT ON VIEW omd_lineage.ready_list_by_topic IS
+'For the driver: '
 'The ready list, for queries of a few topics: WHERE topic = …. Its rows and columns are those of '
 'omd_lineage.ready_list.';
 COMMENT ON COLUMN omd_lineage.ready_list_by_topic.topic IS 'The topic.';

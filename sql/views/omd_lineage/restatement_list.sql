@@ -42,7 +42,7 @@ CROSS JOIN LATERAL (
 ) AS b;
 
 COMMENT ON VIEW omd_lineage.restatement_list IS
-'The ranges that omd_lineage.restate has asked for and that are not done yet. See '
+'For rooms: The ranges that omd_lineage.restate has asked for and that are not done yet. See '
 'docs/explanation/lineage.md.';
 COMMENT ON COLUMN omd_lineage.restatement_list.restatement_id IS
 'The ranges of a topic are taken in this order.';

@@ -39,6 +39,7 @@ WHERE d.source_topic_id IS NULL
 GROUP BY d.depends_on, d.table_code;
 
 COMMENT ON VIEW omd_lineage.source_list IS
+'For rooms: '
 'Every source: the topics without a processor, and the names in depends_on that are no topics.';
 COMMENT ON COLUMN omd_lineage.source_list.source IS
 'The name of the topic, or the name in depends_on.';

@@ -38,6 +38,7 @@ WHERE
     );
 
 COMMENT ON VIEW omd_report.unknown_runs IS
+'For rooms: '
 'The runs of kind SQL or JOB that stand or execute and of which nobody knows what they read: '
 'they recorded nothing, and nothing was declared for them.';
 COMMENT ON COLUMN omd_report.unknown_runs.module_instance_id IS 'The run.';

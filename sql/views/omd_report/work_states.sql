@@ -208,6 +208,7 @@ SELECT
 FROM modules AS w;
 
 COMMENT ON VIEW omd_report.work_states IS
+'For rooms: '
 'Every Module but parts of others: its state, as omd_report.work shows it, and what a run would '
 'take.';
 COMMENT ON COLUMN omd_report.work_states.module_kind_code IS 'The kind: what one run of it is.';

@@ -11,7 +11,8 @@ SELECT
 FROM omd_report.work_states AS w
 GROUP BY w.state, w.reason, w.module_kind_code;
 
-COMMENT ON VIEW omd_report.work_summary IS 'How many Modules are in each state of work, by kind.';
+COMMENT ON VIEW omd_report.work_summary IS
+'For rooms: How many Modules are in each state of work, by kind.';
 COMMENT ON COLUMN omd_report.work_summary.state IS 'The state, as in omd_report.work.';
 COMMENT ON COLUMN omd_report.work_summary.reason IS 'Why; NULL: they are idle.';
 COMMENT ON COLUMN omd_report.work_summary.module_kind_code IS 'Their kind.';

@@ -114,7 +114,7 @@ FROM (
 ) AS l;
 
 COMMENT ON VIEW omd_web.definition IS
-'What has a code, in all rooms: where omd_web.find looks for a text.';
+'For rooms: What has a code, in all rooms: where omd_web.find looks for a text.';
 COMMENT ON COLUMN omd_web.definition.object_kind IS
 'MODULE, BATCH, TOPIC, TASK_TYPE, SCHEDULE, INTERFACE, AGREEMENT, ENTITY (of the facts), STAGE, '
 'RULESET or LAKE_TABLE.';

@@ -51,7 +51,7 @@ SELECT
 FROM omd_provenance.recall AS c;
 
 COMMENT ON VIEW omd_web.numbered_object IS
-'What has an id, in all rooms, but tasks: where omd_web.find looks for a number.';
+'For rooms: What has an id, in all rooms, but tasks: where omd_web.find looks for a number.';
 COMMENT ON COLUMN omd_web.numbered_object.object_kind IS
 'MODULE_INSTANCE, BATCH_INSTANCE, SUSPENSION, DELIVERY, EXPORT, ARRIVAL or RECALL.';
 COMMENT ON COLUMN omd_web.numbered_object.id IS 'The id: one of each kind may have it.';

@@ -21,7 +21,7 @@ SELECT
     ) AS versions
 FROM omd_decision.ruleset AS r;
 
-COMMENT ON VIEW omd_web.ruleset IS 'Each ruleset, with the state of its versions.';
+COMMENT ON VIEW omd_web.ruleset IS 'For rooms: Each ruleset, with the state of its versions.';
 COMMENT ON COLUMN omd_web.ruleset.ruleset_code IS 'The ruleset.';
 COMMENT ON COLUMN omd_web.ruleset.kind IS 'FUNCTION, JDM or PYTHON.';
 COMMENT ON COLUMN omd_web.ruleset.versions IS

@@ -35,7 +35,7 @@ SELECT
 FROM omd_dispatch.task_conf_type_desc AS t;
 
 COMMENT ON VIEW omd_web.task_type IS
-'Each type of tasks as it is registered, and the suspensions that hold tasks of it.';
+'For rooms: Each type of tasks as it is registered, and the suspensions that hold tasks of it.';
 COMMENT ON COLUMN omd_web.task_type.task_type_key IS 'The key: family/type.';
 COMMENT ON COLUMN omd_web.task_type.family_code IS 'The family.';
 COMMENT ON COLUMN omd_web.task_type.task_type IS 'The type.';

@@ -20,7 +20,7 @@ FROM omd_lineage.topic AS t
 LEFT JOIN omd_lineage.offsets AS o ON t.topic_id = o.topic_id
 LEFT JOIN omd.module AS m ON t.module_id = m.module_id;
 
-COMMENT ON VIEW omd_web.topic IS 'Each topic, and how it stands.';
+COMMENT ON VIEW omd_web.topic IS 'For rooms: Each topic, and how it stands.';
 COMMENT ON COLUMN omd_web.topic.topic IS 'The topic.';
 COMMENT ON COLUMN omd_web.topic.module_code IS 'Its Module; NULL: it is a source.';
 COMMENT ON COLUMN omd_web.topic.processor IS

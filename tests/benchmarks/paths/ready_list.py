@@ -10,4 +10,4 @@ ROUNDS = 20
 
 def prepare(conn: Connection, size: float = 1) -> Take:
     register(conn, max(20, round(2000 * size)))
-    return timed(lambda: conn.execute("SELECT * FROM omd_lineage.ready_list").fetchall())
+    return timed(lambda: conn.execute("SELECT * FROM omd_report.lineage_ready").fetchall())

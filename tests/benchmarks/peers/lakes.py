@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 import omd
 import omd.lake
 import omd.spark
-from omd.rooms.control.errors import ModuleSkipped
+from omd.errors import Skipped
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -151,7 +151,7 @@ def measure_rollback(control: omd.Control, files: int) -> None:
         try:
             taken = clocked(run.__enter__)
             run.__exit__(None, None, None)
-        except ModuleSkipped:
+        except Skipped:
             continue
         print(
             f"begin with the rollback of {len(run.instance_array)} run(s) in {files:,} files:"

@@ -16,7 +16,7 @@ def mistakes_fail() -> Iterator[None]:
     """Fail the task for good where an error of the block is a mistake, which no try mends."""
     try:
         yield
-    except omd.OmdError as error:
+    except omd.errors.OmdError as error:
         if is_mistake(error):
             raise AirflowFailException(str(error)) from error
         raise

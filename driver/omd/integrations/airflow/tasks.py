@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import omd
+from omd._core.error_codes import UnknownTask, WrongTaskState
 from omd._core.errors import CallerError, ConfigurationError
 from omd.rooms.dispatch.calls import DispatchCalls
-from omd.rooms.dispatch.errors import UnknownTask, WrongTaskState
-from omd.rooms.dispatch.rows import TaskStateRow
+from omd.rooms.dispatch.rows import ExplainTaskRow
 
 ERRORS = omd.errors  # of all rooms; psycopg raises them by their SQLSTATE
 
@@ -49,7 +49,7 @@ def create_task(
     )
     if created.is_new:
         return created.task_id
-    state = dispatch.task_state(created.task_id)
+    state = dispatch.explain_task(created.task_id)
     is_ours = _origin(state.payload) == _origin({"execution_context": context})
     return created.task_id if is_ours and not state.cancel_requested else None
 
@@ -76,7 +76,7 @@ def end_of_task(dispatch: DispatchCalls, task_id: int, abort_at: float) -> Ended
     cancelled. One that others keep from beginning is tried again until `abort_at`, a moment as
     time.time() says it.
     """
-    state = dispatch.task_state(task_id)
+    state = dispatch.explain_task(task_id)
     if state.status == "PENDING" and (
         state.outcome == "F" or (state.outcome == "A" and time.time() >= abort_at)
     ):
@@ -95,11 +95,11 @@ def end_of_task(dispatch: DispatchCalls, task_id: int, abort_at: float) -> Ended
     return Ended("F", _instance(state), "the task was cancelled")
 
 
-def _ended(state: TaskStateRow, status: str, *, is_final: bool = False) -> Ended:
+def _ended(state: ExplainTaskRow, status: str, *, is_final: bool = False) -> Ended:
     return Ended(status, _instance(state), state.error, is_final)
 
 
-def _instance(state: TaskStateRow) -> int | None:
+def _instance(state: ExplainTaskRow) -> int | None:
     return state.batch_instance_id or state.module_instance_id
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from omd._core.error_codes import ContractUnfit
 from omd.integrations.contracts import codes
 from omd.integrations.contracts.avro import read_avro
 from omd.integrations.contracts.draft import Draft
@@ -16,7 +17,6 @@ from omd.integrations.contracts.json_schema import read_json_schema
 from omd.integrations.contracts.notes import Notes
 from omd.integrations.contracts.odcs_import import read_odcs
 from omd.programs.terminal.yaml_file import read_document, read_json
-from omd.rooms.event.errors import ContractUnfit
 
 FORMATS = ("odcs", "avro", "json-schema", "gx")
 

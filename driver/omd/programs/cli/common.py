@@ -255,7 +255,7 @@ def report_error(error: Exception) -> ExitCode:
 
     if isinstance(error, errors.NotStarted):
         click.echo(str(error), err=True)
-        return ExitCode.ABORTED if error.verdict == "aborted" else ExitCode.SKIPPED
+        return ExitCode.ABORTED if isinstance(error, errors.Aborted) else ExitCode.SKIPPED
     if isinstance(error, psycopg.Error) and error.sqlstate == "25006":
         error = _of_standby(error)
     if (
@@ -285,11 +285,11 @@ def report_error(error: Exception) -> ExitCode:
 
 def _of_standby(error: psycopg.Error) -> psycopg.Error:
     """Return the error that names the primary, if the server is a standby."""
-    from omd import errors
     from omd._core import standby
+    from omd._core.errors import ServerIsStandby
 
     dsn = _asked.get()
-    if isinstance(error, errors.ServerIsStandby) or dsn is None:
+    if isinstance(error, ServerIsStandby) or dsn is None:
         return error
     return standby.refused(dsn, error) or error
 

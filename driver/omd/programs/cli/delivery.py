@@ -495,7 +495,7 @@ def run(
 ) -> int:
     """Deliver a folder of files under AGREEMENT, and print the receipt.
 
-    The exit code is 7 when the delivery was rejected, 0 when it was accepted, 3 when it could not
+    The exit code is 7 when the delivery was rejected, 0 when it was accepted, 4 when it could not
     begin within --wait: resume it then. Ctrl-C ends the run; resume goes on.
 
     \b
@@ -883,12 +883,12 @@ def quarantine(
 
     It needs the role omd_data_reader, since these rows are data.
     """
-    from omd.rooms.delivery.rows import QuarantineRow
+    from omd.rooms.delivery.rows import DeliveryQuarantineRow
 
     with _open(dsn) as room:
         newest = room.delivery_receipt(delivery_id)["attempt"]
         samples = room.report(
-            QuarantineRow,
+            DeliveryQuarantineRow,
             delivery_id=delivery_id,
             attempt=newest if attempt is None else attempt,
             entity_code=entity_code,

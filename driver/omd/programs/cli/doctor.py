@@ -141,6 +141,7 @@ _NONE = "none in this database"
 def _installation(conn: psycopg.Connection[Any]) -> Finding:
     import psycopg
 
+    from omd._core.error_codes import NewerInstalled
     from omd.errors import OmdError
     from omd.programs import install as installer
 
@@ -151,7 +152,7 @@ def _installation(conn: psycopg.Connection[Any]) -> Finding:
             version = installer.installed_version(conn) or "by psql"
             try:
                 is_behind = installer.needs_install(conn)
-            except installer.Refused:
+            except NewerInstalled:
                 if versions.refusal(versions.mine(), version) is not None:
                     raise
                 # The database is upgraded first, and then the programs.

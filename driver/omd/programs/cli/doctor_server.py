@@ -138,10 +138,13 @@ def _version(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
 
 def _is_behind(conn: psycopg.Connection[Any]) -> bool:
     """Return whether an installation would change the database; it refuses a newer one."""
+    from omd._core.error_codes import MigrationChanged
     from omd.programs import install
 
     try:
         return install.needs_install(conn)
+    except MigrationChanged:
+        raise
     except install.InstallError:
         return False
 

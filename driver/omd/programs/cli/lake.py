@@ -128,7 +128,7 @@ _COMMIT = titled(
 @limit_option()
 def show_history(dsn: str, output: str, table: str, limit: int | None) -> None:
     """Show the commits of a table, the newest last."""
-    from omd.rooms.lake.errors import UnknownLakeTable
+    from omd._core.error_codes import UnknownLakeTable
     from omd.rooms.lake.rows import LakeCommitsRow, LakeTablesRow
 
     with open_control(dsn) as control:

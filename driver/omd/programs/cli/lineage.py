@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from omd.doors.lineage import Lineage
     from omd.programs.cli.documents.lineage import Change
     from omd.programs.terminal.graph import Node
-    from omd.rooms.lineage.rows import ReadyListRow, SourcesRow
+    from omd.rooms.lineage.rows import LineageReadyRow, SourcesRow
 
 _STATUS = titled(
     "topic, lag, reason, blocker, state, hostid AS holder, attempts AS tries",
@@ -81,13 +81,6 @@ add_call(
     LineageCalls.undo_failed,
     about="Undo what failed runs of TOPIC have left, without taking a step.",
     done="What failed runs of topic {topic} had left is undone.",
-)
-add_call(
-    lineage,
-    "retry",
-    LineageCalls.retry,
-    about="Try TOPIC again at once, however often it has failed.",
-    done="Topic {topic} is tried again.",
 )
 add_call(
     lineage,
@@ -328,7 +321,7 @@ def _graph(room: Lineage) -> tuple[dict[str, Node], list[tuple[str, str]]]:
 _KINDS = {"HELD": "running", "FAILED": "failed", "INACTIVE": "inactive", "REPEAT": "quiet"}
 
 
-def _node(topic: str, row: ReadyListRow | None) -> Node:
+def _node(topic: str, row: LineageReadyRow | None) -> Node:
     from omd.programs.terminal.graph import Node
 
     if row is None:

@@ -132,7 +132,7 @@ def wait_for(
     until = time.monotonic() + patience
     while (seen := look()) is None:
         if time.monotonic() > until or is_vain():
-            raise omd.OmdError(f"The demo has waited for {what}, in vain.")
+            raise omd.errors.OmdError(f"The demo has waited for {what}, in vain.")
         time.sleep(0.02)
     return seen
 

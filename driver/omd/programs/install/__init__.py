@@ -27,7 +27,6 @@ from omd.programs.install.outside import plan_outside
 from omd.programs.install.planning import (
     Action,
     Part,
-    Refused,
     Step,
     installed_version,
     is_installed,
@@ -53,7 +52,6 @@ __all__ = [
     "InstallError",
     "Kind",
     "Part",
-    "Refused",
     "Statement",
     "Step",
     "Transaction",

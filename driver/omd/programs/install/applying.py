@@ -49,7 +49,7 @@ def install(
     Raises:
         InstallError: a file failed (the message names file and line), or ``conn`` is in a
             transaction.
-        Refused: the database is newer than this package; nothing is changed.
+        NewerInstalled: the database is newer than this package; nothing is changed.
         MigrationChanged: a migration differs from what was applied.
     """
     require_idle(conn)

@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from omd._core import packages
-from omd._core.errors import MigrationChanged, OmdError
+from omd._core.error_codes import MigrationChanged
+from omd._core.errors import InstallError as InstallError
 
 MANIFEST = "sql/install.sql"
 ROLES = "sql/roles.sql"
@@ -23,10 +24,6 @@ _CLEANUP = "sql/cleanup/"  # it is applied in a transaction after the others
 _RIGHTS = "sql/rights/"  # it is applied when all others are, each time
 
 NEW_MIGRATION = "Restore the file as it was released and put the change into a new migration."
-
-
-class InstallError(OmdError):
-    """The installer can't continue; ``hint`` says what to do about it."""
 
 
 class Kind(str, Enum):

@@ -12,12 +12,11 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
-from omd._core.errors import MigrationChanged, NewerInstalled, OlderInstalled
+from omd._core.error_codes import MigrationChanged, NewerInstalled, OlderInstalled
 from omd.programs.install.manifest import (
     NEW_MIGRATION,
     ROLES,
     Entry,
-    InstallError,
     Kind,
     Phase,
     product_version,
@@ -27,14 +26,6 @@ from omd.programs.install.manifest import (
 # sql/setup has the same for psql.
 _BEFORE_1_0 = re.compile(r"migrations/V(0[0-9]|1[0-4])[0-9]__")
 _UPGRADE = "The database is newer than the package: upgrade omd."
-
-
-class Refused(InstallError, NewerInstalled):  # noqa: N818 - named like the other errors of OMD
-    """The database is newer than this package."""
-
-
-class TooOld(InstallError, OlderInstalled):  # noqa: N818 - named like the other errors of OMD
-    """The database has OMD from before 1.0."""
 
 
 class Part(str, Enum):
@@ -105,7 +96,9 @@ def _refuse_older(conn: psycopg.Connection[Any], allow_downgrade: bool) -> None:
     if _ordered(newest) <= _ordered(mine):
         return
     if not (allow_downgrade and _ordered(newest)[0][:2] == _ordered(mine)[0][:2]):
-        raise Refused(f"This database has omd {newest}, and this is omd {mine}.", hint=_UPGRADE)
+        raise NewerInstalled(
+            f"This database has omd {newest}, and this is omd {mine}.", hint=_UPGRADE
+        )
 
 
 def _ordered(version: str) -> tuple[list[int], bool]:
@@ -157,7 +150,7 @@ def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
     migrations = [entry for entry in entries if entry.kind is Kind.MIGRATION]
     former = {path for path in known_files if _BEFORE_1_0.match(path)}
     if former and not any(e.phase is Phase.BASELINE and e.path in known_files for e in migrations):
-        raise TooOld(
+        raise OlderInstalled(
             f"This database has OMD from before 1.0, which omd {product_version()} does not"
             " upgrade.",
             hint="Nothing was changed: dump the data and load it into a new installation.",
@@ -196,7 +189,7 @@ def _plan(known_files: dict[str, str], entries: list[Entry]) -> Iterator[Step]:
             yield Step(Action.FORGET, path, Kind.MIGRATION, "from before 1.0")
             continue
         if path.startswith("migrations/"):
-            raise Refused(
+            raise NewerInstalled(
                 f"This database has {path}, which omd {product_version()} does not know.",
                 hint=_UPGRADE,
             )

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
-from omd._core.errors import InstallationHeld
+from omd._core.error_codes import InstallationHeld
 from omd.programs.install.manifest import Entry, InstallError, Phase
 from omd.programs.install.planning import Step, pending
 from omd.programs.install.running import execute, pinned

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from omd._core.error_codes import UnknownStage
 from omd._core.errors import CallerError
 from omd.programs.terminal.markup import (
     FINDING,
@@ -33,7 +34,6 @@ from omd.programs.terminal.markup import (
 from omd.programs.terminal.tables import show_pairs, show_table
 from omd.programs.terminal.text import as_text, printable, row_dict
 from omd.rooms.control.codes import ExecutionStatus
-from omd.rooms.decision.errors import UnknownStage
 from omd.rooms.decision.rows import DecisionRunLogRow, DecisionStageListRow, ExplainRow
 
 if TYPE_CHECKING:

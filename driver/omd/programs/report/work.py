@@ -73,7 +73,7 @@ def work(dsn: str, output: str, code: str | None, is_ready: bool, kind: str | No
 @click.argument("code")
 @dsn_option
 def retry(dsn: str, code: str) -> None:
-    """Forget the failures of a Module and its pause, so that its work is ready again at once."""
+    """Forget the failures of CODE, a Module or a topic: its work is ready again at once."""
     with open_control(dsn) as control:
         was = control.retry(code)
         # Of a job that a program outside begins nothing was forgotten: it says how to start it.

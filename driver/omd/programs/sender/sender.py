@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 import psycopg
 
+from omd._core.error_codes import SinkNotHeld, UnknownSink
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
 from omd.doors.event import Event
@@ -27,7 +28,6 @@ from omd.programs.service.loop import Loop
 from omd.programs.service.publisher import Publisher
 from omd.programs.terminal.commands import ExitCode
 from omd.rooms.control.connection import Connection
-from omd.rooms.event.errors import SinkNotHeld, UnknownSink
 from omd.rooms.event.rows import EventSinksRow, TakeEventsRow
 
 _TRIES = 3  # so often an event is sent that its receiver refuses

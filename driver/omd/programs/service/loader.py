@@ -1,4 +1,4 @@
-"""``omd facts run`` loads what is queued as soon as it is there.
+"""The kind FACTS of a worker: it loads what is queued as soon as it is there.
 
 The database decides what is loaded next and who may load, so that several programs may work side
 by side. One only counts what it has started: a call for each interface, over a few connections.
@@ -21,6 +21,7 @@ from omd._core.link import Link
 from omd._core.listener import Listener
 from omd.doors.facts import Facts
 from omd.programs.service.loop import Call, Links, Loop
+from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import is_chosen
 from omd.programs.terminal.text import short
 from omd.rooms.control.connection import Connection
@@ -41,25 +42,37 @@ class Loader:
     # Patterns of the interfaces to load; without any, all are loaded.
     interfaces: Sequence[str] = ()
     grace: float = 20  # seconds that running loads have to end after SIGTERM
+    once: bool = False  # load the oldest item of each interface, and stop
+    until_quiet: bool = False  # stop when nothing is queued and nobody loads
+    _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
+    _busy: set[str] = field(default_factory=set)  # interfaces that others loaded at the last look
+    _failed: bool = False
     _running: dict[str, Call[LoadAnswer]] = field(default_factory=dict)
     _due: dict[str, None] = field(default_factory=dict)  # in the order in which they became due
     # What may be loaded, as of the last look; one that fails waits as long as the database says.
     _open: set[str] = field(default_factory=set)
     _links: Links | None = None
 
-    def run(self) -> None:
-        """Run until a signal arrives.
+    def run(self) -> ExitCode:
+        """Run until everything that was requested is done, or a signal arrives.
 
         Raises:
             ConnectionFailed: the first connection can't be made.
             ServerNotConfirmed: the database was moved or copied, and nobody has said what it is.
         """
-        loop = self._loop = Loop(_tell)
+        loop = self._loop
         try:
             loop.run(self._connect, self._serve, self._reap, self._running.values, self.grace)
         finally:
             if self._links is not None:
                 self._links.close()
+        ends = self.once or self.until_quiet
+        return ExitCode.FAILURE if self._failed and ends and not loop.stop else ExitCode.OK
+
+    @property
+    def turns(self) -> bool:
+        """Whether its loop turns; any thread may ask."""
+        return self._loop.turns
 
     @contextmanager
     def _connect(self) -> Iterator[tuple[Facts, Listener]]:
@@ -67,7 +80,8 @@ class Loader:
             control.require_known_server()
             if self._links is None:
                 self._links = Links(lambda: control.new_link(name="-load", patience=_PATIENCE))
-                _tell(f"looking every {self.poll:g} s; SIGTERM or Ctrl-C stops it")
+                if not (self.once or self.until_quiet):
+                    _tell(f"looking every {self.poll:g} s; SIGTERM or Ctrl-C stops it")
             yield Facts(control), news
 
     def _serve(self, session: tuple[Facts, Listener]) -> None:
@@ -92,6 +106,10 @@ class Loader:
                 # A run that is to be undone is not in the queue, so every interface is due.
                 self._due |= dict.fromkeys(sorted(self._open))
             self._start_due()
+            if (self.once or self.until_quiet) and not self._running:
+                due = [code for code in self._due if self._may_load(code)]
+                if not due and (self.once or not self._busy):
+                    return
             if self._loop.wait(next_poll - time.monotonic(), news):
                 self._due |= dict.fromkeys(_queued(facts, news.heard()))
                 if news.polls:
@@ -105,8 +123,11 @@ class Loader:
             if code in self._running:
                 continue  # it is loaded again when this item is done
             del self._due[code]
-            if code in self._open and is_chosen(code, self.interfaces):
+            if self._may_load(code):
                 self._running[code] = Call(code, self._loop, self._links, _load(code))
+
+    def _may_load(self, code: str) -> bool:
+        return code in self._open and is_chosen(code, self.interfaces)
 
     def _reap(self) -> None:
         """Remove the loads that have ended; what was loaded may have another item behind it."""
@@ -117,10 +138,15 @@ class Loader:
                 _tell(f"{code}: {one_line(call.error) if call.error else 'it was not begun'}")
             elif answer.outcome not in ("NOTHING", "RUNNING"):
                 _tell(outcome_line(code, answer))
-            if answer is not None and answer.execution_status_code == "S":
+            self._busy.discard(code)
+            if answer is not None and answer.execution_status_code == "A":
+                self._busy.add(code)
+            goes_on = answer is not None and answer.execution_status_code in ("S", "C", "A")
+            self._failed |= not goes_on
+            if answer is not None and answer.execution_status_code == "S" and not self.once:
                 self._due[code] = None
             # After a failure an interface waits until somebody looks.
-            if answer is None or answer.execution_status_code not in ("S", "C", "A"):
+            if not goes_on:
                 self._open.discard(code)
 
 

@@ -1,4 +1,4 @@
-"""``omd lineage run`` starts a step of each topic that the database reports as ready.
+"""The kind TOPIC of a worker: it starts a step of each topic that is ready.
 
 The database decides which topic may run and how its step ends, so that several schedulers may work
 side by side. A scheduler only counts what it has started: calls over a few connections for topics
@@ -33,14 +33,16 @@ from omd.programs.terminal.text import short
 from omd.rooms.control.codes import ENDS
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.outcome import Outcome
-from omd.rooms.lineage.step import step_in_database, in_words
+from omd.rooms.control.rows import CurrentProcessingRow
+from omd.rooms.lineage.rows import LineageTopicsRow
+from omd.rooms.lineage.step import in_words, step_in_database
 
 # After a read of the whole ready list the next one waits this many times as long as it took; after
 # a read of a few topics, the next such one waits once as long. Neither waits for the other.
 _REST = 4
 _PATIENCE = timedelta(minutes=1)  # so long a step waits for a database that restarts
 _NEAR = Routine(
-    "omd_lineage._ready_near",
+    "omd_lineage.ready_near",
     {"p_topics": "text[]"},
     required=1,
     repeat=Repeat(),
@@ -79,12 +81,13 @@ class Scheduler:
     poll: float = 10  # seconds between two polls of the sources
     topics: Sequence[str] = ()  # patterns of the topics to run; without any, all topics are run
     once: bool = False  # run the topics that are ready now, and stop
-    until_quiet: bool = False  # stop when no topic is ready and no step runs
+    until_quiet: bool = False  # stop when no topic is ready and no step runs, here or elsewhere
     grace: float = 20  # seconds that running steps have to end after SIGTERM
     _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
     _running: dict[str, Call[Outcome[None]] | Child] = field(default_factory=dict)
     _moved: set[str] = field(default_factory=set)  # topics whose offset has moved: who reads them?
     _stirred: set[str] = field(default_factory=set)  # what they read has moved while they ran
+    _vain: set[str] = field(default_factory=set)  # topics whose step was not DONE since one was
     _progressed: bool = False  # a step was DONE since the last read of the whole list
     _crowded: bool = False  # another scheduler was faster since the last poll
     _failed: bool = False
@@ -164,7 +167,9 @@ class Scheduler:
                     self._start(row.topic, lineage.control.engines[row.engine])
             is_awake = look or bool(self._moved)
             if not self._running and not queue and (self.once or not is_awake):
-                if self.once or (self.until_quiet and not self._progressed):
+                if self.once or (
+                    self.until_quiet and not self._progressed and self._is_quiet(lineage)
+                ):
                     return
                 if self.until_quiet:  # topics that had to wait may run now
                     look = is_awake = True
@@ -174,6 +179,32 @@ class Scheduler:
             if self._loop.wait(soon - time.monotonic(), news):
                 self._moved |= news.heard()
                 look = look or news.polls
+
+    def _is_quiet(self, lineage: Lineage) -> bool:
+        """Whether no topic is ready and nobody's step runs.
+
+        What ends elsewhere makes others ready, and may have done so since the last look. A topic
+        that is held by hand is held without a run, until somebody lets it go.
+        """
+        held = self._held(lineage)
+        if held:
+            topics = lineage.report(LineageTopicsRow, topic=sorted(held))
+            codes = [row.module_code for row in topics]
+            if lineage.report(CurrentProcessingRow, instance_type="MODULE", code=codes):
+                return False
+            return held == self._held(lineage)
+        return held is not None
+
+    def _held(self, lineage: Lineage) -> set[str] | None:
+        """Return which topics are held, as of one moment; None: one is ready.
+
+        One over the clock is ready again and again, so a step of it that found nothing counts.
+        """
+        rows = [row for row in lineage.ready_list() if row.topic not in self._running]
+        held = {row.topic for row in rows if row.is_held}
+        ready = {row.topic for row in rows if row.is_ready} - self._vain
+        chosen = {topic for topic in held | ready if is_chosen(topic, self.topics)}
+        return None if chosen - held else chosen
 
     def _near(self, lineage: Lineage) -> list[_Near]:
         """Return the topics that are ready among those that have moved and those that read them."""
@@ -224,6 +255,10 @@ class Scheduler:
             self._stirred.discard(topic)
             if status == "S" or was_stirred:
                 self._moved.add(topic)
+            if status == "S":
+                self._vain.clear()
+            elif status != "A":
+                self._vain.add(topic)
             self._progressed |= status == "S"
             self._crowded |= status == "A"
             self._failed |= status in (None, "F")

@@ -36,7 +36,8 @@ from omd._core.documents import (
     problem_of,
     whole_number,
 )
-from omd._core.errors import InvalidModel
+from omd._core.error_codes import InvalidModel
+from omd._core.errors import OmdError
 from omd._core.texts import exact, storable
 
 _LONGEST_PATH = 200
@@ -159,7 +160,7 @@ def read_json(path: Path) -> Any:
     return document
 
 
-def _out_of_bounds(place: str, path: str, problem: str) -> InvalidModel:
+def _out_of_bounds(place: str, path: str, problem: str) -> OmdError:
     path = storable(path)
     path = path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}…"
     first = {"path": path, "problem": problem}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from omd.programs.worker.slots import Ended
 
 _COMPLETE_AND_CLAIM = Routine(
-    "omd_dispatch._complete_and_claim",
+    "omd_dispatch.complete_and_claim",
     {
         "p_backend_id": "text",
         "p_results": "jsonb",

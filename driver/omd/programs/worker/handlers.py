@@ -19,6 +19,7 @@ from psycopg import sql
 from omd._core.calls import Calls, Repeat, Routine
 from omd._core.cost import measured
 from omd._core.engines import SPARK
+from omd._core.error_codes import NeedsWorker
 from omd._core.errors import CallerError, NotInstalled, one_line
 from omd._core.functions import Permitted, function_named, place_of
 from omd._core.link import Link
@@ -26,7 +27,6 @@ from omd._core.texts import storable
 from omd.rooms.control.block import describe
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.connection import Connection
-from omd.rooms.control.errors import NeedsWorker
 
 if TYPE_CHECKING:
     from omd.doors.task import Task

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import psycopg
 
 from omd._core.calls import Calls, Repeat, Routine
+from omd._core.error_codes import UnknownSchedule
 from omd._core.errors import AnswerLost, ConnectionFailed, OmdError, one_line
 from omd.rooms.dispatch.calls import DispatchCalls
-from omd.rooms.dispatch.errors import UnknownSchedule
 
 if TYPE_CHECKING:
     from omd.programs.service.loop import Shared

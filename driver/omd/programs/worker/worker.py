@@ -22,6 +22,7 @@ from datetime import timedelta
 import click
 import psycopg
 
+from omd._core.error_codes import BackendGone
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.functions import Permitted
 from omd._core.link import Link
@@ -39,7 +40,6 @@ from omd.programs.worker.slots import REST, Claimed, Ended, Slots
 from omd.programs.worker.sources import Near, News, Sources, fire_all
 from omd.rooms.control.connection import Connection
 from omd.rooms.dispatch.calls import DispatchCalls
-from omd.rooms.dispatch.errors import BackendGone
 from omd.rooms.dispatch.rows import (
     DispatchQueueRow,
     DispatchRunningRow,
@@ -123,8 +123,10 @@ class Worker:
     # The channels of all sources of tasks.
     _listens_to: set[str] = field(default_factory=set, init=False)
     _listens_for_events: bool = field(default=False, init=False)  # for the publisher
-    # The last look for what would come has made tasks, and none of them had anything to do.
+    # The last look for what would come has made tasks, and there has been no news since; none that
+    # has ended here had anything to do, and so many have not.
     _is_vain: bool = field(default=False, init=False)
+    _unended: int = field(default=0, init=False)
 
     def run(self) -> None:
         """Run, once, until a signal or `stop` ends it, or until all is quiet.
@@ -341,6 +343,7 @@ class Worker:
 
     def _tell_news(self, channel: str, payload: str) -> None:
         """Have those looked at that depend on a notification; if nobody knows them, all."""
+        self._is_vain = False
         topic = delivery = None
         if channel == "omd_lineage":
             topic = payload
@@ -469,7 +472,11 @@ class Worker:
         self._near.pause()
         is_quiet = False
         try:
-            is_quiet = not self._has_tasks() and (self._is_vain or not self._can_create_tasks())
+            # Another worker may have taken what came between the first two looks.
+            is_quiet = not self._has_tasks() and (
+                (self._is_vain and self._unended <= 0)
+                or (not self._can_create_tasks() and not self._has_tasks())
+            )
         finally:
             if not is_quiet:
                 self._near.resume()
@@ -494,7 +501,7 @@ class Worker:
         self._look_for_news()
         with self._links.take() as link:
             created = fire_all(link)
-        self._is_vain = bool(created)
+        self._is_vain, self._unended = bool(created), created or 0
         return created != 0
 
     # Claims and results -------------------------------------------------------------------------
@@ -605,6 +612,7 @@ class Worker:
         for claimed, ending, seconds in exchange.results:
             if ending is not None:
                 self._is_vain = self._is_vain and ending.outcome == "C"
+                self._unended -= 1
                 before = self._seconds.get(claimed.kind, seconds)
                 self._seconds[claimed.kind] = before + (seconds - before) / 8
                 if ending.error is not None:

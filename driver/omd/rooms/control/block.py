@@ -19,18 +19,12 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from omd._core import signals, spans, versions
 from omd._core.engines import SPARK
-from omd._core.errors import ConnectionFailed
+from omd._core.error_codes import InstanceNotExecuting, LeaseExpired, MembersFailed
+from omd._core.errors import ConnectionFailed, LeaseLost, NotStarted, Skipped, name_in_events
 from omd._core.heartbeat import Heartbeat
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.connection import C, callers
 from omd.rooms.control.death import identity, who_runs
-from omd.rooms.control.errors import (
-    InstanceNotExecuting,
-    LeaseExpired,
-    LeaseLost,
-    MembersFailed,
-    NotStarted,
-)
 
 B = TypeVar("B", bound="Block")
 
@@ -134,7 +128,7 @@ class Block(ABC, Generic[C]):
         if error is None:
             status = "S"
         elif isinstance(error, NotStarted):
-            status = "C" if error.verdict == "skipped" else "A"
+            status = "C" if isinstance(error, Skipped) else "A"
         said = {"code": self._code, "status": status, "reason": self.reason, **self._measures()}
         self._span.end(said, None if is_refused else error)
 
@@ -267,7 +261,7 @@ class Block(ABC, Generic[C]):
         """End an instance of which the database has said what this client does not know."""
         said = "no indicator" if indicator is None else f"indicator {indicator}"
         self.reason = UNKNOWN_INDICATOR
-        error = refusal(str(self._code), self._instance_id, self.reason, said)
+        error = refusal(str(self._code), self._instance_id, self.reason, said, kind=self._kind)
         try:
             if self._instance_id:
                 abort(
@@ -328,16 +322,13 @@ def describe(error: BaseException) -> tuple[str, str]:
     if isinstance(error, MembersFailed):
         return error.message, "MEMBER FAILED"
     kind = type(error)
-    name = (
-        kind.__qualname__
-        if kind.__module__ == "builtins"
-        else f"{kind.__module__}.{kind.__qualname__}"
-    )
+    name = name_in_events(kind)
     message = "".join(traceback.format_exception_only(kind, error)).strip()
     frames = traceback.extract_tb(error.__traceback__)
     where = f"\nat {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
     trace = "".join(traceback.format_exception(kind, error, error.__traceback__))
-    return f"{message}{where}\n\n{trace}", name
+    detail = f"{message}{where}\n\n{trace}"
+    return detail.replace(f"{kind.__module__}.{kind.__qualname__}:", f"{name}:"), name
 
 
 def _note(error: BaseException, text: str) -> None:

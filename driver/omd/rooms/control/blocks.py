@@ -51,8 +51,8 @@ class Blocks(Connection):
             context: values to add to the execution context.
 
         Raises, on entering the block:
-            BatchSkipped: there is no need to run now.
-            BatchAborted: it must not run now.
+            Skipped: there is no need to run now.
+            Aborted: it must not run now.
         """
         instance = parent.batch_instance_id if isinstance(parent, Batch) else parent
         return Batch(
@@ -97,8 +97,8 @@ class Blocks(Connection):
             context: values to add to the execution context.
 
         Raises, on entering the block:
-            ModuleSkipped: there is no need to run now.
-            ModuleAborted: it must not run now.
+            Skipped: there is no need to run now.
+            Aborted: it must not run now.
         """
         return ModuleRun(
             self,

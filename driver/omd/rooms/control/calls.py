@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         ExplainBeginRow,
         FindLeftRowsRow,
         ModuleDefinitionRow,
+        NextActRow,
+        NextMemberRow,
         PreviewRollbackRow,
         PreviousBatchInstanceRow,
         PreviousModuleInstanceRow,
@@ -134,19 +136,6 @@ class ControlCalls(Calls):
             InstanceNotExecuting: OM101.
         """
         self._do(_BATCH_ABORT, batch_instance_id, event_detail)
-
-    def batch_active_instance_control(self, batch_instance_id: int) -> str:
-        """Returns the multiple-instance check: Abort when another executing instance of the same
-        Batch has a lower id, else Process.
-
-        It changes nothing. DIRECT, "Implementation Guidelines".
-
-        Raises:
-            UnknownBatchInstance: OM003.
-            MissingArgument: OM005.
-        """
-        answer: str = self._value(_BATCH_ACTIVE_INSTANCE_CONTROL, batch_instance_id)
-        return answer
 
     def batch_failure(
         self,
@@ -778,19 +767,6 @@ class ControlCalls(Calls):
         """
         self._do(_MODULE_ABORT, module_instance_id, event_detail)
 
-    def module_active_instance_control(self, module_instance_id: int) -> str:
-        """Returns the multiple-instance check: Abort when another executing instance of the same
-        Module, in whatever Batch, has a lower id, else Process.
-
-        It changes nothing. DIRECT, "Implementation Guidelines".
-
-        Raises:
-            UnknownModuleInstance: OM004.
-            MissingArgument: OM005.
-        """
-        answer: str = self._value(_MODULE_ACTIVE_INSTANCE_CONTROL, module_instance_id)
-        return answer
-
     def module_definition(self, module_code: str) -> ModuleDefinitionRow:
         """One row: how the Module ``module_code`` is registered.
 
@@ -878,6 +854,61 @@ class ControlCalls(Calls):
             rows_rejected,
         )
 
+    def next_act(self, module_code: str) -> NextActRow:
+        """One row: what a worker does now to run the Module ``module_code``; it changes nothing.
+
+        The act is STATEMENT, STEP, STAGE or LOAD: where engine_code is POSTGRES, omd.run_module
+        does it; FUNCTION: call the job; EXPORT: ask omd_facts.due_export for the export; RESUME: go
+        on with the delivery or export delivery_id; DELIVER: look at the location where is_look_due,
+        and ask omd_delivery.take_arrival; BY_HAND: a person must do it; or NOTHING. The arguments
+        are module_code, module_kind_code, engine_code, and what the act needs. The status is that
+        with which a run would end where nothing is to be done: C (there is nothing, or INACTIVE) or
+        A (another works at it, or it waits for something); NULL: there is something to do. The
+        detail says why.
+
+        Raises:
+            UnknownModule: OM002.
+            MissingArgument: OM005.
+            KindOfRoom: OM219.
+        """
+        from omd.rooms.control.rows import NextActRow
+
+        return self._answer(_NEXT_ACT, NextActRow, module_code)
+
+    def next_member(
+        self,
+        batch_instance_id: int,
+        *,
+        member_type: str | None = None,
+        member_code: str | None = None,
+        problem: str | None = None,
+    ) -> NextMemberRow:
+        """One row: what the executing ``batch_instance_id`` does next.
+
+        The act is MEMBER: run the Module or child Batch member_code (member_type is MODULE or
+        BATCH) as a part of it; or END: end it, with omd.batch_failure where detail has a line for
+        each member that failed, else with omd.batch_success. Modules come by sequence, then child
+        Batches. A member that has an ended instance of this Batch Instance is done, also one that
+        was skipped or aborted; so is one that omd.run_module has tried in vain. After a failure
+        nothing comes next, unless the Batch has continue_on_failure. It may be asked again.
+
+        Args:
+            member_type: this member was tried, and may have left no instance; NULL: nothing is
+                said, and nothing changes.
+            member_code: this member was tried, and may have left no instance; NULL: nothing is
+                said, and nothing changes.
+            problem: why it failed, in one line, which may be empty; NULL: it did not fail.
+
+        Raises:
+            UnknownBatchInstance: OM003.
+            MissingArgument: OM005.
+        """
+        from omd.rooms.control.rows import NextMemberRow
+
+        return self._answer(
+            _NEXT_MEMBER, NextMemberRow, batch_instance_id, member_type, member_code, problem
+        )
+
     def next_write_number(self) -> int:
         """Returns a number for record_write that no other write has.
 
@@ -885,31 +916,6 @@ class ControlCalls(Calls):
         """
         answer: int = self._value(_NEXT_WRITE_NUMBER)
         return answer
-
-    def note_failure(
-        self,
-        module_code: str,
-        *,
-        detail: str | None = None,
-        code: str | None = None,
-        module_instance_id: int | None = None,
-    ) -> None:
-        """Counts a failure of the Module ``module_code`` that no run has reported: its work waits,
-        twice as long after each failure in a row.
-
-        Args:
-            detail: the text of the error, of which the first line is kept, without values of
-                rows.
-            code: its code, such as an SQLSTATE.
-            module_instance_id: the run that it belongs to, if there is one; a run counts once,
-                and one that has ended changes nothing.
-
-        Raises:
-            UnknownModule: OM002.
-            UnknownModuleInstance: OM004.
-            MissingArgument: OM005.
-        """
-        self._do(_NOTE_FAILURE, module_code, detail, code, module_instance_id)
 
     def parameter_value(
         self,
@@ -1022,6 +1028,21 @@ class ControlCalls(Calls):
         from omd.rooms.control.rows import PurgeAnswer
 
         return self._answer(_PURGE, PurgeAnswer, keep, room)
+
+    def quote_table(self, table_code: str, platform_code: str) -> str:
+        """Returns the table code ``table_code`` quoted for the dialect of ``platform_code``:
+        schema.table in PostgreSQL, with quotes where they are needed; back-quoted parts in Spark
+        SQL; NULL when it is not a name that the platform takes.
+        """
+        answer: str = self._value(_QUOTE_TABLE, table_code, platform_code)
+        return answer
+
+    def raise_error(self, sqlstate: str, detail: Mapping[str, Any]) -> None:
+        """Raises the error ``sqlstate`` of omd.error_catalogue.
+
+        ``detail`` (a JSON object) fills its message and hint and becomes the DETAIL.
+        """
+        self._do(_RAISE_ERROR, sqlstate, detail)
 
     def reap_expired_instances(self) -> ReapExpiredInstancesAnswer:
         """Declares dead every Module and Batch Instance whose lease has expired or whose session is
@@ -1610,9 +1631,14 @@ class ControlCalls(Calls):
         begins it changes nothing, and warns how that one is started again, or which run of it
         executes.
 
+        Args:
+            module_code: the code of a Module, or the name of a topic, whose attempts are
+                forgotten too; a block that it has planned stays the same.
+
         Raises:
             UnknownModule: OM002.
             MissingArgument: OM005.
+            WrongTopicState: OM208.
         """
         answer: bool = self._value(_RETRY, module_code)
         return answer
@@ -1863,6 +1889,12 @@ class ControlCalls(Calls):
         answer: str | None = self._value(_SETTLE_SERVER)
         return answer
 
+    def show_block(self, source_code: str, start_pos: datetime, start_id: int, end_id: int) -> None:
+        """Lets the views of the source ``source_code`` show the block behind ``start_pos`` and
+        ``start_id`` up to ``end_id``, until the transaction ends.
+        """
+        self._do(_SHOW_BLOCK, source_code, start_pos, start_id, end_id)
+
     def skip_ids(self, *, count: int | None = None) -> int:
         """Passes over ``count`` (1 to 1000000000000) numbers of each sequence, and returns
         ``next_module_instance_id``, which the next Module Instance gets.
@@ -1900,14 +1932,6 @@ class ControlCalls(Calls):
         from omd.rooms.control.rows import TargetsWithoutIdentityRow
 
         return self._rows(_TARGETS_WITHOUT_IDENTITY, TargetsWithoutIdentityRow)
-
-    def tell_discarded_rows(self, rows_discarded: int) -> None:
-        """Tells run_module how many rows the SQL that it executes has left out on purpose
-        (``rows_discarded``; NULL counts as 0).
-
-        Call it after omd.tell_row_counts.
-        """
-        self._do(_TELL_DISCARDED_ROWS, rows_discarded)
 
     def tell_row_counts(
         self,
@@ -2019,13 +2043,6 @@ _BATCH_ABORT = Routine(
     {"p_batch_instance_id": "bigint", "p_event_detail": "text"},
     required=1,
     repeat=Repeat("OM101", "execution_status_code", "A"),
-)
-_BATCH_ACTIVE_INSTANCE_CONTROL = Routine(
-    "omd.batch_active_instance_control",
-    {"p_batch_instance_id": "bigint"},
-    required=1,
-    repeat=Repeat(),
-    is_function=True,
 )
 _BATCH_FAILURE = Routine(
     "omd.batch_failure",
@@ -2193,13 +2210,6 @@ _MODULE_ABORT = Routine(
     required=1,
     repeat=Repeat("OM101", "execution_status_code", "A"),
 )
-_MODULE_ACTIVE_INSTANCE_CONTROL = Routine(
-    "omd.module_active_instance_control",
-    {"p_module_instance_id": "bigint"},
-    required=1,
-    repeat=Repeat(),
-    is_function=True,
-)
 _MODULE_DEFINITION = Routine(
     "omd.module_definition",
     {"p_module_code": "text"},
@@ -2237,17 +2247,22 @@ _MODULE_SUCCESS = Routine(
     required=1,
     repeat=Repeat("OM101", "execution_status_code", "S"),
 )
-_NEXT_WRITE_NUMBER = Routine("omd.next_write_number", repeat=Repeat(), is_function=True)
-_NOTE_FAILURE = Routine(
-    "omd.note_failure",
+_NEXT_ACT = Routine(
+    "omd.next_act", {"p_module_code": "text"}, required=1, repeat=Repeat(), is_function=True
+)
+_NEXT_MEMBER = Routine(
+    "omd.next_member",
     {
-        "p_module_code": "text",
-        "p_detail": "text",
-        "p_code": "text",
-        "p_module_instance_id": "bigint",
+        "p_batch_instance_id": "bigint",
+        "p_member_type": "text",
+        "p_member_code": "text",
+        "p_problem": "text",
     },
     required=1,
+    repeat=Repeat(),
+    is_function=True,
 )
+_NEXT_WRITE_NUMBER = Routine("omd.next_write_number", repeat=Repeat(), is_function=True)
 _PARAMETER_VALUE = Routine(
     "omd.parameter_value",
     {"p_parameter_code": "text", "p_module_instance_id": "bigint", "p_batch_instance_id": "bigint"},
@@ -2283,6 +2298,20 @@ _PURGE = Routine(
     required=1,
     repeat=Repeat(),
     is_alone=True,
+)
+_QUOTE_TABLE = Routine(
+    "omd.quote_table",
+    {"p_table_code": "text", "p_platform_code": "text"},
+    required=2,
+    repeat=Repeat(),
+    is_function=True,
+)
+_RAISE_ERROR = Routine(
+    "omd.raise_error",
+    {"p_sqlstate": "text", "p_detail": "jsonb"},
+    required=2,
+    repeat=Repeat(),
+    is_function=True,
 )
 _REAP_EXPIRED_INSTANCES = Routine("omd.reap_expired_instances")
 _RECORD_FAILURE = Routine(
@@ -2523,6 +2552,16 @@ _SET_PARAMETER = Routine(
     repeat=Repeat(),
 )
 _SETTLE_SERVER = Routine("omd.settle_server", repeat=Repeat(), answer="kind")
+_SHOW_BLOCK = Routine(
+    "omd.show_block",
+    {
+        "p_source_code": "text",
+        "p_start_pos": "timestamp with time zone",
+        "p_start_id": "bigint",
+        "p_end_id": "bigint",
+    },
+    required=4,
+)
 _SKIP_IDS = Routine("omd.skip_ids", {"p_count": "bigint"}, answer="next_module_instance_id")
 _STAMP_DATETIME = Routine(
     "omd.stamp_datetime",
@@ -2533,9 +2572,6 @@ _STAMP_DATETIME = Routine(
 )
 _TARGETS_WITHOUT_IDENTITY = Routine(
     "omd.targets_without_identity", repeat=Repeat(), is_function=True
-)
-_TELL_DISCARDED_ROWS = Routine(
-    "omd.tell_discarded_rows", {"p_rows_discarded": "bigint"}, required=1, is_function=True
 )
 _TELL_ROW_COUNTS = Routine(
     "omd.tell_row_counts",

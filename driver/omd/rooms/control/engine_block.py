@@ -11,11 +11,10 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from omd._core.engines import SPARK, Engine, Snapshot
-from omd._core.errors import CallerError
+from omd._core.errors import CallerError, LeaseLost
 from omd._core.link import Link
 from omd.rooms.control.block import Block
 from omd.rooms.control.connection import C
-from omd.rooms.control.errors import LeaseLost
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,15 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
-from omd._core.errors import OmdError, StateError
+from omd._core.errors import Aborted, OmdError, Skipped, StateError
 from omd.rooms.control.codes import ExecutionStatus
-from omd.rooms.control.own_errors import (
-    BatchAborted,
-    BatchSkipped,
-    ModuleAborted,
-    ModuleSkipped,
-    NotStarted,
-)
 
 T = TypeVar("T")
 
@@ -94,8 +87,8 @@ class Outcome(Generic[T]):
         Raises:
             Exception: the run failed, with what it raised in this process.
             StateError: it failed elsewhere; the message is `detail`.
-            ModuleSkipped: it was skipped, or there was nothing to do.
-            ModuleAborted: it waits, or another works at it.
+            Skipped: it was skipped, or there was nothing to do.
+            Aborted: it waits, or another works at it.
             OmdError: the value or the exception could not be pickled.
         """
         text = self.__dict__.get("_text")
@@ -105,11 +98,12 @@ class Outcome(Generic[T]):
             return cast("T", self.value)
         if self.status not in ("C", "A"):
             raise self.error or _RunError(self.detail or f"{self.kind} {self.code} failed")
-        refusal = _refusal(self.kind, self.status)
+        refusal = Skipped if self.status == "C" else Aborted
         if isinstance(self.error, refusal):
             raise self.error
-        why = refusal(self.code, self.instance_id or 0, self.reason, self.detail)
-        raise why from self.error
+        kind = "batch" if self.kind == "BATCH" else "run"
+        why = (self.code, self.instance_id or 0, self.reason, self.detail)
+        raise refusal(*why, kind=kind) from self.error
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Outcome):
@@ -146,12 +140,6 @@ def status_of(error: Exception) -> ExecutionStatus:
     """Return what a run ends with that raises this: A where its block was taken back (OM114)."""
     is_undone = getattr(error, "sqlstate", None) == "OM114"
     return ExecutionStatus.ABORTED if is_undone else ExecutionStatus.FAILED
-
-
-def _refusal(kind: str, status: ExecutionStatus) -> type[NotStarted]:
-    if kind == "BATCH":
-        return BatchSkipped if status == "C" else BatchAborted
-    return ModuleSkipped if status == "C" else ModuleAborted
 
 
 def _text_of(value: object) -> str:

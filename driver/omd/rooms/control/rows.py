@@ -39,6 +39,8 @@ __all__ = [
     "ModuleExecutionLogRow",
     "ModuleInputsRow",
     "ModuleListRow",
+    "NextActRow",
+    "NextMemberRow",
     "ParameterListRow",
     "PendingRollbacksRow",
     "PreviewRollbackRow",
@@ -196,6 +198,26 @@ class ModuleDefinitionRow:
     module_kind_code: str
     engine_code: str | None
     job: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NextActRow:
+    """Row of omd.next_act."""
+
+    act: str
+    arguments: dict[str, Any]
+    status: str | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NextMemberRow:
+    """Row of omd.next_member."""
+
+    act: str
+    member_type: str | None
+    member_code: str | None
+    detail: str | None
 
 
 @dataclass(frozen=True, slots=True)

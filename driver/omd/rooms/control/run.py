@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from omd._core import spans
 from omd._core.engines import WriteResult
-from omd._core.errors import CallerError, ConnectionFailed, one_line
+from omd._core.error_codes import NoRollbackExecutor, RollbackBlocked
+from omd._core.errors import (
+    Aborted,
+    CallerError,
+    ConnectionFailed,
+    NotStarted,
+    Skipped,
+    one_line,
+)
 from omd._core.link import Link
 from omd.rooms.control.block import Block, describe
 from omd.rooms.control.calls import ControlCalls
@@ -23,15 +31,6 @@ from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
 from omd.rooms.control.connection import C
 from omd.rooms.control.death import await_turn, begun, report_batches, report_modules
 from omd.rooms.control.engine_block import EngineBlock, LoadWindow
-from omd.rooms.control.errors import (
-    BatchAborted,
-    BatchSkipped,
-    ModuleAborted,
-    ModuleSkipped,
-    NoRollbackExecutor,
-    NotStarted,
-    RollbackBlocked,
-)
 from omd.rooms.control.outcome import Outcome, status_of
 from omd.rooms.control.writer import RunConnection, Writers
 
@@ -108,8 +107,8 @@ class Batch(Block[C]):
     ) -> ModuleRun[C]:
         """Return a Module of this Batch as a block; the parameters are those of `Control.module`.
 
-        A rerun skips what has succeeded, so expect `ModuleSkipped`: `run` returns it, and
-        ``with suppress(omd.ModuleSkipped), batch.module("m_x") as run:`` continues behind the
+        A rerun skips what has succeeded, so expect `Skipped`: `run` returns it, and
+        ``with suppress(omd.errors.Skipped), batch.module("m_x") as run:`` continues behind the
         block.
         """
         return ModuleRun(
@@ -217,15 +216,17 @@ class Batch(Block[C]):
         self.reason = answer.reason
         self._began = True
         if answer.processing_indicator is ProcessingIndicator.CANCEL:
-            raise BatchSkipped(self._code, self.batch_instance_id, self.reason)
+            raise Skipped(self._code, self.batch_instance_id, self.reason, kind="batch")
         if answer.processing_indicator is ProcessingIndicator.ABORT:
-            raise BatchAborted(
-                self._code, self.batch_instance_id, self.reason, self._who_runs(batch_code=code)
+            raise Aborted(
+                self._code,
+                self.batch_instance_id,
+                self.reason,
+                self._who_runs(batch_code=code),
+                kind="batch",
             )
         if answer.processing_indicator is not ProcessingIndicator.PROCEED:
-            self._refuse_indicator(
-                answer.processing_indicator, BatchAborted, self.control.batch_abort
-            )
+            self._refuse_indicator(answer.processing_indicator, Aborted, self.control.batch_abort)
         self._open = True
         self.control.fenced.add(self)
         if self._parent is not None:
@@ -513,21 +514,20 @@ class ModuleRun(EngineBlock[C]):
         self.reason = answer.reason
         self._began = True
         if answer.processing_indicator is ProcessingIndicator.CANCEL:
-            raise ModuleSkipped(self.module_code, self.module_instance_id, self.reason)
+            raise Skipped(self.module_code, self.module_instance_id, self.reason, kind="module")
         if answer.processing_indicator is ProcessingIndicator.ABORT:
-            raise ModuleAborted(
+            raise Aborted(
                 self.module_code,
                 self.module_instance_id,
                 self.reason,
                 self._who_runs(module_code=self.module_code),
+                kind="module",
             )
         self._rollback_pending = answer.processing_indicator is ProcessingIndicator.ROLLBACK
         if not (
             self._rollback_pending or answer.processing_indicator is ProcessingIndicator.PROCEED
         ):
-            self._refuse_indicator(
-                answer.processing_indicator, ModuleAborted, self.control.module_abort
-            )
+            self._refuse_indicator(answer.processing_indicator, Aborted, self.control.module_abort)
         self._open = True
         self.control.fenced.add(self)
         if self._batch is not None:
@@ -657,7 +657,7 @@ def call_job(
         if not block._began:
             raise
         if isinstance(error, NotStarted) and error.instance_id == block.module_instance_id:
-            skipped = error.verdict == "skipped"
+            skipped = isinstance(error, Skipped)
             status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
             return outcome(status, error=error)
         return outcome(status_of(error), error=error)

@@ -23,15 +23,15 @@ from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 from psycopg.rows import Row
 
-from omd._core.errors import CallerError, MissingArgument
-from omd._core.pooling import local
-from omd.rooms.control.errors import (
+from omd._core.error_codes import (
     InstanceNotExecuting,
     LeaseExpired,
-    LeaseLost,
+    MissingArgument,
     UncommittedWork,
     UnfencedCommit,
 )
+from omd._core.errors import CallerError, LeaseLost, OmdError
+from omd._core.pooling import local
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -81,7 +81,7 @@ class Writers:
 
     def __init__(self, run: EngineBlock[Any]) -> None:
         self.run = run
-        self.unfenced: UnfencedCommit | None = None  # a text has committed by itself
+        self.unfenced: OmdError | None = None  # a text has committed by itself
         self._lock = threading.Lock()
         self._open: set[RunConnection[Any]] = set()
         self._is_ending = False

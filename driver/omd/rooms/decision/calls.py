@@ -333,32 +333,6 @@ class DecisionCalls(Calls):
 
         return self._answer(_LINK_QUERY, LinkQueryRow, module_instance_id, link)
 
-    def process_stage(self) -> None:
-        """Runs the stage whose Module is executed by omd.run_module, omd.run_batch or
-        omd_decision.run_stage; it is the executable of such a Module, and of no use elsewhere.
-
-        Raises:
-            InvalidLoadWindow: OM010.
-            InvalidArgument: OM013.
-            LoadWindowKind: OM019.
-            InstanceNotExecuting: OM101.
-            BlockUndone: OM114.
-            NotAStageRun: OM181.
-            LeftoverNotAllowed: OM280.
-            KeyMismatchNotAllowed: OM281.
-            RejectLimitExceeded: OM282.
-            RulesetFailed: OM283.
-            OutputUnfit: OM284.
-            EmptyBufferLink: OM285.
-            LinkUnfit: OM289.
-            DuplicateArrival: OM290.
-            ArrayTooLarge: OM291.
-            NoRulesetVersion: OM286.
-            RulesetChanged: OM287.
-            WrongEngine: OM288.
-        """
-        self._do(_PROCESS_STAGE)
-
     def record_test_result(
         self,
         ruleset_code: str,
@@ -573,7 +547,6 @@ _LINK_QUERY = Routine(
     repeat=Repeat(),
     is_function=True,
 )
-_PROCESS_STAGE = Routine("omd_decision.process_stage")
 _RECORD_TEST_RESULT = Routine(
     "omd_decision.record_test_result",
     {

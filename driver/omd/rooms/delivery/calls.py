@@ -200,14 +200,6 @@ class DeliveryCalls(Calls):
             message,
         )
 
-    def delivery_date(self) -> date:
-        """Returns the present date in UTC.
-
-        In the check of a model it is that of the delivery: of its snapshot_datetime.
-        """
-        answer: date = self._value(_DELIVERY_DATE)
-        return answer
-
     def delivery_receipt(self, delivery_id: int) -> dict[str, Any]:
         """Returns the receipt of the delivery ``delivery_id`` for its tenant, as JSON, without row
         data: delivery_id, tenant, agreement, interface, model_version, snapshot_datetime,
@@ -322,13 +314,6 @@ class DeliveryCalls(Calls):
             AttemptFenced: OM132.
         """
         self._do(_HEARTBEAT_DELIVERY, delivery_id, attempt, lease)
-
-    def matches(self, value: str, pattern: str) -> bool:
-        """Returns whether the whole of ``value`` matches the regular expression ``pattern``, as
-        matches does in the check of a model; NULL where an argument is NULL.
-        """
-        answer: bool = self._value(_MATCHES, value, pattern)
-        return answer
 
     def model_document(self, interface_code: str) -> dict[str, Any]:
         """Returns the model of the interface ``interface_code`` as a document; deploying it changes
@@ -667,19 +652,6 @@ class DeliveryCalls(Calls):
 
         return self._answer(_TAKE_ARRIVAL, TakeArrivalAnswer, agreement_code)
 
-    def undo_update(self, entity_id: int, instance_array: Sequence[int]) -> int:
-        """Deletes the work rows of the instances ``instance_array`` of the Module of the entity
-        ``entity_id``, and returns how many there were.
-
-        It is the rollback of these Modules.
-
-        Raises:
-            MissingArgument: OM005.
-            NotReverted: OM133.
-        """
-        answer: int = self._value(_UNDO_UPDATE, entity_id, instance_array)
-        return answer
-
     def validation_plan(self, delivery_id: int, stage: int) -> dict[str, Any]:
         """Returns what the newest run of the delivery ``delivery_id`` has to validate in the stage
         ``stage``, as JSON: how it was created, and entities, each with load, key, attributes,
@@ -741,7 +713,6 @@ _CREATE_DELIVERY = Routine(
     },
     required=1,
 )
-_DELIVERY_DATE = Routine("omd_delivery.delivery_date", repeat=Repeat(), is_function=True)
 _DELIVERY_RECEIPT = Routine(
     "omd_delivery.delivery_receipt",
     {"p_delivery_id": "bigint"},
@@ -783,13 +754,6 @@ _HEARTBEAT_DELIVERY = Routine(
     {"p_delivery_id": "bigint", "p_attempt": "integer", "p_lease": "interval"},
     required=3,
     repeat=Repeat(),
-)
-_MATCHES = Routine(
-    "omd_delivery.matches",
-    {"p_value": "text", "p_pattern": "text"},
-    required=2,
-    repeat=Repeat(),
-    is_function=True,
 )
 _MODEL_DOCUMENT = Routine(
     "omd_delivery.model_document",
@@ -902,12 +866,6 @@ _STAGE_VERDICT = Routine(
 )
 _TAKE_ARRIVAL = Routine(
     "omd_delivery.take_arrival", {"p_agreement_code": "text"}, required=1, repeat=Repeat()
-)
-_UNDO_UPDATE = Routine(
-    "omd_delivery.undo_update",
-    {"p_entity_id": "integer", "p_instance_array": "bigint[]"},
-    required=2,
-    is_function=True,
 )
 _VALIDATION_PLAN = Routine(
     "omd_delivery.validation_plan",

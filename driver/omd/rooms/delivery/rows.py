@@ -25,11 +25,11 @@ __all__ = [
     "DeliveryMarksRow",
     "DeliveryMetricsRow",
     "DeliveryModelsRow",
+    "DeliveryQuarantineRow",
     "DeliveryQueueRow",
     "DeliveryStateRow",
     "DeliveryTenantsRow",
     "DeployModelAnswer",
-    "QuarantineRow",
     "StageVerdictAnswer",
     "TakeArrivalAnswer",
 ]
@@ -457,6 +457,35 @@ class DeliveryModelsRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DeliveryQuarantineRow:
+    """Samples of the rows that violate a constraint, as they were staged.
+
+    Attributes:
+        delivery_id: The delivery.
+        attempt: The number of the run.
+        entity_code: The entity.
+        record_key: The key of the row; NULL where it can't be read.
+        origin: DELIVERED, or EXISTING: the delivery would break it.
+        constraint_codes: The constraints that it violates.
+        is_skipped: It is skipped.
+        raw: The row as it was staged; NULL for an existing row.
+        staged_from: The file or table that it was staged from; NULL where it is not known.
+    """
+
+    view: ClassVar[str] = "omd_report.delivery_quarantine"
+
+    delivery_id: int
+    attempt: int
+    entity_code: str
+    record_key: dict[str, Any] | None
+    origin: str
+    constraint_codes: list[str]
+    is_skipped: bool
+    raw: dict[str, Any] | None
+    staged_from: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveryQueueRow:
     """The accepted deliveries, and how far the facts are.
 
@@ -541,32 +570,3 @@ class DeliveryTenantsRow:
     tenant_code: str
     tenant_name: str
     agreement_codes: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class QuarantineRow:
-    """Samples of the rows that violate a constraint, as they were staged.
-
-    Attributes:
-        delivery_id: The delivery.
-        attempt: The number of the run.
-        entity_code: The entity.
-        record_key: The key of the row; NULL where it can't be read.
-        origin: DELIVERED, or EXISTING: the delivery would break it.
-        constraint_codes: The constraints that it violates.
-        is_skipped: It is skipped.
-        raw: The row as it was staged; NULL for an existing row.
-        staged_from: The file or table that it was staged from; NULL where it is not known.
-    """
-
-    view: ClassVar[str] = "omd_delivery.quarantine"
-
-    delivery_id: int
-    attempt: int
-    entity_code: str
-    record_key: dict[str, Any] | None
-    origin: str
-    constraint_codes: list[str]
-    is_skipped: bool
-    raw: dict[str, Any] | None
-    staged_from: str | None

@@ -14,15 +14,14 @@ from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
-from omd._core.errors import CallerError, ConnectionFailed, StateError, one_line
+from omd._core.error_codes import AttemptFenced, WrongDeliveryState
+from omd._core.errors import CallerError, ConnectionFailed, LeaseLost, StateError, one_line
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.engine_block import EngineBlock
-from omd.rooms.control.errors import LeaseLost
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.delivery.calls import DeliveryCalls
-from omd.rooms.delivery.errors import AttemptFenced, WrongDeliveryState
 from omd.rooms.delivery.rows import BeginDeliveryAnswer, DeliveryLogRow, DeliveryQueueRow
 from omd.rooms.delivery.source import SourceFolder, SourceTables, source_of
 

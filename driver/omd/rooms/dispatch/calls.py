@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omd.rooms.dispatch.rows import (
-        BackendPositionRow,
         CancelTasksAnswer,
         ClaimTasksRow,
         CompareModelsRow,
+        CompleteAndClaimRow,
         CreateTaskAnswer,
         CreateTasksAnswer,
         DeadGroupsRow,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         ReviveTasksAnswer,
         SearchTasksRow,
         SuspendAnswer,
-        TaskStateRow,
     )
 
 __all__ = ["DispatchCalls"]
@@ -59,16 +58,6 @@ class DispatchCalls(Calls):
             CriterionUnknown: OM075.
         """
         self._do(_ALLOW_SEARCH, family_code, index_name, criteria)
-
-    def backend_position(self, backend_type: str, backend_id: str) -> BackendPositionRow | None:
-        """One row or none: position, that of ``backend_id``, from 0, among the living backends of
-        the group ``backend_type``, and members, their number.
-
-        There is no row for one that does not live.
-        """
-        from omd.rooms.dispatch.rows import BackendPositionRow
-
-        return self._row_or_none(_BACKEND_POSITION, BackendPositionRow, backend_type, backend_id)
 
     def cancel_task(self, task_id: int, *, running: bool | None = None) -> None:
         """Cancels the pending task ``task_id``.
@@ -150,6 +139,41 @@ class DispatchCalls(Calls):
         from omd.rooms.dispatch.rows import CompareModelsRow
 
         return self._rows(_COMPARE_MODELS, CompareModelsRow, family_code)
+
+    def complete_and_claim(
+        self,
+        backend_id: str,
+        results: Mapping[str, Any],
+        limit: int,
+        anew: bool,
+        done: Mapping[str, Any] | None = None,
+        *,
+        lanes: Mapping[str, Any] | None = None,
+    ) -> list[CompleteAndClaimRow]:
+        """Ends ``done``, does complete_tasks with ``results``, then claim_tasks with ``limit``
+        where that is not 0, for the worker ``backend_id``.
+
+        It returns each refused task as a row with its task_id alone, then the claimed tasks in
+        starting order, and after them a row with types_version alone, the version of
+        task_conf_type_desc.
+
+        Args:
+            anew: the claim begins at the start of each lane.
+            done: tasks that have succeeded and have begun no run, an array of {"family_code",
+                "partition_code", "claim_token", "task_ids"}, as they were claimed.
+            lanes: the same.
+
+        Raises:
+            MissingArgument: OM005.
+            InvalidArgument: OM013.
+            WrongIsolationLevel: OM014.
+            BackendGone: OM172.
+        """
+        from omd.rooms.dispatch.rows import CompleteAndClaimRow
+
+        return self._rows(
+            _COMPLETE_AND_CLAIM, CompleteAndClaimRow, backend_id, results, limit, anew, done, lanes
+        )
 
     def complete_tasks(self, backend_id: str, results: Sequence[Mapping[str, Any]]) -> list[int]:
         """Ends tasks that the worker ``backend_id`` has claimed.
@@ -330,9 +354,9 @@ class DispatchCalls(Calls):
         return self._rows(_DEAD_TASKS, DeadTasksRow, limit, before_task_id)
 
     def explain_task(self, task_id: int) -> ExplainTaskRow:
-        """One row: what the task ``task_id`` is and waits for. reason is its status, or of a
-        pending task the first of SUSPENDED, NOT_DUE, LANE_FULL, NO_BACKEND and DUE that holds;
-        detail says more.
+        """One row: what the task ``task_id`` is and waits for, and all that is known about it.
+        reason is its status, or of a pending task the first of SUSPENDED, NOT_DUE, LANE_FULL,
+        NO_BACKEND and DUE that holds; detail says more.
 
         Raises:
             MissingArgument: OM005.
@@ -857,20 +881,6 @@ class DispatchCalls(Calls):
             _REVIVE_TASKS, ReviveTasksAnswer, filter, counted_at, limit, after_task_id
         )
 
-    def search_index(self, family_code: str, criteria: Mapping[str, Any]) -> str:
-        """Returns the index that serves a search of ``family_code`` by ``criteria``: of those whose
-        criteria are all given, the one with most, of equals the lowest name.
-
-        Raises:
-            MissingArgument: OM005.
-            InvalidArgument: OM013.
-            UnknownFamily: OM070.
-            CriterionUnknown: OM075.
-            SearchNotAllowed: OM079.
-        """
-        answer: str = self._value(_SEARCH_INDEX, family_code, criteria)
-        return answer
-
     def search_tasks(
         self,
         family_code: str,
@@ -1013,31 +1023,12 @@ class DispatchCalls(Calls):
 
         return self._answer(_SUSPEND, SuspendAnswer, family_code, task_types, criteria, reason)
 
-    def task_state(self, task_id: int) -> TaskStateRow:
-        """One row: all that is known about the task ``task_id``; explain_task says what it waits
-        for.
-
-        Raises:
-            MissingArgument: OM005.
-            UnknownTask: OM072.
-        """
-        from omd.rooms.dispatch.rows import TaskStateRow
-
-        return self._answer(_TASK_STATE, TaskStateRow, task_id)
-
 
 _ALLOW_SEARCH = Routine(
     "omd_dispatch.allow_search",
     {"p_family_code": "text", "p_index_name": "text", "p_criteria": "text[]"},
     required=3,
     repeat=Repeat(),
-)
-_BACKEND_POSITION = Routine(
-    "omd_dispatch.backend_position",
-    {"p_backend_type": "text", "p_backend_id": "text"},
-    required=2,
-    repeat=Repeat(),
-    is_function=True,
 )
 _CANCEL_TASK = Routine(
     "omd_dispatch.cancel_task", {"p_task_id": "bigint", "p_running": "boolean"}, required=1
@@ -1064,6 +1055,19 @@ _COMPARE_MODELS = Routine(
     {"p_family_code": "text"},
     required=1,
     repeat=Repeat(),
+    is_function=True,
+)
+_COMPLETE_AND_CLAIM = Routine(
+    "omd_dispatch.complete_and_claim",
+    {
+        "p_backend_id": "text",
+        "p_results": "jsonb",
+        "p_limit": "integer",
+        "p_anew": "boolean",
+        "p_done": "jsonb",
+        "p_lanes": "jsonb",
+    },
+    required=4,
     is_function=True,
 )
 _COMPLETE_TASKS = Routine(
@@ -1261,13 +1265,6 @@ _REVIVE_TASKS = Routine(
     },
     required=2,
 )
-_SEARCH_INDEX = Routine(
-    "omd_dispatch.search_index",
-    {"p_family_code": "text", "p_criteria": "jsonb"},
-    required=2,
-    repeat=Repeat(),
-    is_function=True,
-)
 _SEARCH_TASKS = Routine(
     "omd_dispatch.search_tasks",
     {
@@ -1310,11 +1307,4 @@ _SUSPEND = Routine(
     "omd_dispatch.suspend",
     {"p_family_code": "text", "p_task_types": "text[]", "p_criteria": "jsonb", "p_reason": "text"},
     required=1,
-)
-_TASK_STATE = Routine(
-    "omd_dispatch.task_state",
-    {"p_task_id": "bigint"},
-    required=1,
-    repeat=Repeat(),
-    is_function=True,
 )

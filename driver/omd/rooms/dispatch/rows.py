@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 __all__ = [
-    "BackendPositionRow",
     "CancelTasksAnswer",
     "ClaimTasksRow",
     "CompareModelsRow",
+    "CompleteAndClaimRow",
     "CreateTaskAnswer",
     "CreateTasksAnswer",
     "DeadGroupsRow",
@@ -36,16 +36,7 @@ __all__ = [
     "ReviveTasksAnswer",
     "SearchTasksRow",
     "SuspendAnswer",
-    "TaskStateRow",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class BackendPositionRow:
-    """Row of omd_dispatch.backend_position."""
-
-    position: int
-    members: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +72,23 @@ class CompareModelsRow:
     task_id: int
     kind: str
     detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteAndClaimRow:
+    """Row of omd_dispatch.complete_and_claim."""
+
+    task_id: int
+    family_code: str
+    task_type: str
+    criteria: dict[str, Any]
+    payload: dict[str, Any]
+    execution_time: datetime
+    priority: int
+    attempt: int
+    claim_token: int
+    partition_code: int
+    types_version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +144,24 @@ class ExplainTaskRow:
     status: str
     reason: str
     detail: str
+    task_id: int
+    criteria: dict[str, Any]
+    payload: dict[str, Any] | None
+    lane: str
+    priority: int
+    execution_time: datetime
+    attempt: int
+    suspension_id: int | None
+    claimed_by: str | None
+    claimed_at: datetime | None
+    cancel_requested: bool
+    created_at: datetime
+    finished_at: datetime | None
+    outcome: str | None
+    error: str | None
+    batch_instance_id: int | None
+    module_instance_id: int | None
+    schedule_code: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,33 +283,6 @@ class SuspendAnswer:
 
     suspension_id: int
     held: int
-
-
-@dataclass(frozen=True, slots=True)
-class TaskStateRow:
-    """Row of omd_dispatch.task_state."""
-
-    task_id: int
-    family_code: str
-    task_type: str
-    criteria: dict[str, Any]
-    payload: dict[str, Any] | None
-    lane: str
-    priority: int
-    execution_time: datetime
-    status: str
-    attempt: int
-    suspension_id: int | None
-    claimed_by: str | None
-    claimed_at: datetime | None
-    cancel_requested: bool
-    created_at: datetime
-    finished_at: datetime | None
-    outcome: str | None
-    error: str | None
-    batch_instance_id: int | None
-    module_instance_id: int | None
-    schedule_code: str | None
 
 
 @dataclass(frozen=True, slots=True)

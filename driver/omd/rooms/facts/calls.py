@@ -498,23 +498,6 @@ class FactsCalls(Calls):
         answer: list[int] = self._value(_UNDO, interface_code, module_instance_id, revert_reason)
         return answer
 
-    def undo_loads(self, interface_id: int, instance_array: Sequence[int]) -> int:
-        """Undoes the loads of the interface ``interface_id`` by the instances ``instance_array``,
-        which are all that stand since the oldest of them, and returns how many there were; their
-        items are queued again, and those who have read their rows are warned.
-
-        It is the rollback of the Module facts.<interface>.
-
-        Raises:
-            UnknownDelivery: OM034.
-            MissingArgument: OM005.
-            WrongDeliveryState: OM130.
-            LoadNotUndone: OM153.
-            ReadersAtWork: OM159.
-        """
-        answer: int = self._value(_UNDO_LOADS, interface_id, instance_array)
-        return answer
-
     def verify(self, interface_code: str) -> list[VerifyRow]:
         """Returns each broken invariant of the facts of the interface ``interface_code``
         (entity_code, rule, violations); no row means that they are sound.
@@ -643,11 +626,5 @@ _UNDO = Routine(
     required=2,
     repeat=Repeat(),
     answer="undone",
-)
-_UNDO_LOADS = Routine(
-    "omd_facts.undo_loads",
-    {"p_interface_id": "integer", "p_instance_array": "bigint[]"},
-    required=2,
-    is_function=True,
 )
 _VERIFY = Routine("omd_facts.verify", {"p_interface_code": "text"}, required=1, is_function=True)

@@ -12,15 +12,14 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
-from omd._core.errors import ConnectionFailed, one_line
+from omd._core.error_codes import ExportEnded
+from omd._core.errors import Aborted, ConnectionFailed, NotStarted, Skipped, one_line
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
 from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.engine_block import EngineBlock
-from omd.rooms.control.errors import ModuleAborted, ModuleSkipped, NotStarted
 from omd.rooms.control.outcome import Outcome, status_of
 from omd.rooms.facts.calls import FactsCalls
-from omd.rooms.facts.errors import ExportEnded
 from omd.rooms.facts.rows import FactsExportsRow
 
 if TYPE_CHECKING:
@@ -128,24 +127,7 @@ class Exports(Door, FactsCalls):
             context=context,
             spark=spark,
         )
-        try:
-            with run:
-                run.work()
-        except ConnectionFailed:
-            raise
-        except NotStarted as refusal:
-            skipped = refusal.verdict == "skipped"
-            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
-            return run.outcome(status, refusal)
-        except Exception as error:
-            if run.attempt:
-                return run.outcome(status_of(error), error)
-            rows = self.report(FactsExportsRow, delivery_id=delivery_id)
-            if not isinstance(error, ExportEnded) or rows[0].manifest is None:
-                raise
-            run.manifest, run._code = rows[0].manifest, rows[0].agreement_code
-            run.module_instance_id = rows[0].module_instance_id or 0
-        return run.outcome(ExecutionStatus.SUCCEEDED)
+        return run.export()
 
 
 class ExportRun(EngineBlock):
@@ -176,6 +158,27 @@ class ExportRun(EngineBlock):
         self.head: dict[str, Any] = {}  # what the manifest says of the export
         self.folder = ""  # the folder of the export
         self.manifest: dict[str, Any] = {}  # what was published
+
+    def export(self) -> Outcome[None]:
+        """Run it to its end; what was published before is not written again."""
+        try:
+            with self:
+                self.work()
+        except ConnectionFailed:
+            raise
+        except NotStarted as refusal:
+            skipped = isinstance(refusal, Skipped)
+            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            return self.outcome(status, refusal)
+        except Exception as error:
+            if self.attempt:
+                return self.outcome(status_of(error), error)
+            rows = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
+            if not isinstance(error, ExportEnded) or rows[0].manifest is None:
+                raise
+            self.manifest, self._code = rows[0].manifest, rows[0].agreement_code
+            self.module_instance_id = rows[0].module_instance_id or 0
+        return self.outcome(ExecutionStatus.SUCCEEDED)
 
     def work(self) -> None:
         """Write and publish the files on the engine."""
@@ -233,15 +236,11 @@ class ExportRun(EngineBlock):
         self._code = f"export.{export.agreement_code}"
         if answer.attempt is None:
             refusal = (
-                ModuleSkipped
-                if answer.processing_indicator == ProcessingIndicator.CANCEL
-                else ModuleAborted
+                Skipped if answer.processing_indicator == ProcessingIndicator.CANCEL else Aborted
             )
-            raise refusal(self._code, self.module_instance_id, None)
+            raise refusal(self._code, self.module_instance_id, None, kind="module")
         if answer.processing_indicator != ProcessingIndicator.PROCEED:
-            self._refuse_indicator(
-                answer.processing_indicator, ModuleAborted, self.control.module_abort
-            )
+            self._refuse_indicator(answer.processing_indicator, Aborted, self.control.module_abort)
         self.attempt = answer.attempt
         plan: Any = answer.plan  # a list; JSON is typed as an object
         self.plan = list(plan)

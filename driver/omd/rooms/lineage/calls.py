@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         BeginStepAnswer,
         PlanRow,
         ReadersOfRow,
+        ReadyNearRow,
         RestateAnswer,
         StepAnswer,
         TopicDefinitionRow,
@@ -156,26 +157,6 @@ class LineageCalls(Calls):
         answer: bool = self._value(_IN_BLOCK, pos, id)
         return answer
 
-    def note_error(
-        self, topic: str, detail: str, *, event_return_code_details: str | None = None
-    ) -> None:
-        """Records that no step of the topic ``topic`` could begin.
-
-        It counts as an attempt, and as a failure after which the topic waits, unless it was a lock
-        or a cancel; it is written to the event log. It does nothing while a step holds the topic.
-        step and begin_step record such errors themselves; programs that fail before they call these
-        need it.
-
-        Args:
-            detail: why the step could not begin.
-            event_return_code_details: code of the error, LINEAGE when it is NULL.
-
-        Raises:
-            MissingArgument: OM005.
-            UnknownTopic: OM015.
-        """
-        self._do(_NOTE_ERROR, topic, detail, event_return_code_details)
-
     def plan(self, topic: str) -> PlanRow:
         """One row: the block (start_pos and start_id, end_pos and end_id] that the topic ``topic``
         would take now, with the offsets as they are. is_planned is true when the block is recorded
@@ -209,21 +190,6 @@ class LineageCalls(Calls):
         answer: int = self._value(_PROBE_SOURCES)
         return answer
 
-    def put_back_rows(self, instance_array: Sequence[int]) -> None:
-        """Undoes the Module Instances ``instance_array`` of one Module in its destination: deletes
-        their rows and puts back those that they had replaced by key, as they were.
-
-        A key that a later step has replaced keeps its row. The statements of omd.build_rollback_sql
-        call it.
-
-        Raises:
-            UnknownModuleInstance: OM004.
-            MissingArgument: OM005.
-            ReplacedRowsPurged: OM217.
-            ReplacedRowsUnfit: OM218.
-        """
-        self._do(_PUT_BACK_ROWS, instance_array)
-
     def readers_of(self, module_instance_id: int) -> list[ReadersOfRow]:
         """Returns the topics downstream that have read what a rollback of the step
         ``module_instance_id`` would undo, the steps after it included: the distance of each (1:
@@ -241,6 +207,14 @@ class LineageCalls(Calls):
         from omd.rooms.lineage.rows import ReadersOfRow
 
         return self._rows(_READERS_OF, ReadersOfRow, module_instance_id)
+
+    def ready_near(self, topics: Sequence[str]) -> list[ReadyNearRow]:
+        """Returns ``topics``, topics by name or by number, which have moved, and those that read
+        them, as omd_lineage.ready_list orders them: topic, engine, and whether it is ready.
+        """
+        from omd.rooms.lineage.rows import ReadyNearRow
+
+        return self._rows(_READY_NEAR, ReadyNearRow, topics)
 
     def register_topic(
         self,
@@ -458,18 +432,6 @@ class LineageCalls(Calls):
 
         return self._answer(_RESTATE, RestateAnswer, topic, from_, to, cascade, including_from)
 
-    def retry(self, topic: str) -> None:
-        """Sets the attempts of the topic ``topic`` to 0, or to 1 while a step of it executes,
-        forgets the failures of its Module as omd.retry does, and makes it due at once; a planned
-        block stays the same.
-
-        Raises:
-            MissingArgument: OM005.
-            UnknownTopic: OM015.
-            WrongTopicState: OM208.
-        """
-        self._do(_RETRY, topic)
-
     def set_block(self, topic: str) -> None:
         """Sets the block that block_start, block_end and in_block use to the one that the topic
         ``topic`` would take now, so that its transform views show their rows, until the transaction
@@ -613,24 +575,19 @@ _IN_BLOCK = Routine(
     repeat=Repeat(),
     is_function=True,
 )
-_NOTE_ERROR = Routine(
-    "omd_lineage.note_error",
-    {"p_topic": "text", "p_detail": "text", "p_event_return_code_details": "text"},
-    required=2,
-)
 _PLAN = Routine(
     "omd_lineage.plan", {"p_topic": "text"}, required=1, repeat=Repeat(), is_function=True
 )
 _PROBE_SOURCES = Routine("omd_lineage.probe_sources", repeat=Repeat(), answer="moved")
-_PUT_BACK_ROWS = Routine(
-    "omd_lineage.put_back_rows", {"p_instance_array": "bigint[]"}, required=1, is_function=True
-)
 _READERS_OF = Routine(
     "omd_lineage.readers_of",
     {"p_module_instance_id": "bigint"},
     required=1,
     repeat=Repeat(),
     is_function=True,
+)
+_READY_NEAR = Routine(
+    "omd_lineage.ready_near", {"p_topics": "text[]"}, required=1, repeat=Repeat(), is_function=True
 )
 _REGISTER_TOPIC = Routine(
     "omd_lineage.register_topic",
@@ -691,7 +648,6 @@ _RESTATE = Routine(
     required=3,
     is_alone=True,
 )
-_RETRY = Routine("omd_lineage.retry", {"p_topic": "text"}, required=1, repeat=Repeat())
 _SET_BLOCK = Routine("omd_lineage.set_block", {"p_topic": "text"}, required=1, repeat=Repeat())
 _SET_OFFSET = Routine(
     "omd_lineage.set_offset",

@@ -14,11 +14,12 @@ __all__ = [
     "BeginStepAnswer",
     "LineageGraphRow",
     "LineageLagRow",
+    "LineageReadyRow",
     "LineageTopicsRow",
     "PlanRow",
     "ReadersOfRow",
     "ReadyListByTopicRow",
-    "ReadyListRow",
+    "ReadyNearRow",
     "RestateAnswer",
     "SourcesRow",
     "StepAnswer",
@@ -70,6 +71,15 @@ class ReadersOfRow:
     steps: int
     first_instance_id: int
     last_instance_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyNearRow:
+    """Row of omd_lineage.ready_near."""
+
+    topic: str
+    engine: str
+    is_ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +188,68 @@ class LineageLagRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LineageReadyRow:
+    """Every topic with steps: whether it may take a step now, and what it waits for. The greatest
+    lag comes first. See docs/explanation/lineage.md.
+
+    Attributes:
+        topic: The topic.
+        is_ready: TRUE when the topic may take a step now.
+        reason: The topic is ready with RETRY (a planned block waits), ROLLBACK (an
+            administrator wants a step to be undone), RECALLED (a recall took back steps that
+            are to be taken again), RESTATE (a range is to be taken again), FULL (the last block
+            was full), MAX_WAIT (it has waited long enough) and DUE. It is not ready with
+            INACTIVE, HELD (another step holds it), FAILED (it has failed too often in a row),
+            RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure, or for
+            news because there was nothing to do), NO_OFFSET (a dependency has no offset),
+            DEPENDENCY (the blocker has not moved), UNDO (rows of its base table are being taken
+            back), AWAITED (rows of a table that it reads are to come again after a recall) and
+            REPEAT (its last step is too recent).
+        upto: The instant before which the topic may read; NULL when that is not known.
+        blocker: The dependency that limits upto; "no offset: …" names one that has no offset;
+            with AWAITED what is to come again; NULL when the topic has no dependency.
+        lag: How far the offset is behind the base table, in the time of the rows; NULL when the
+            topic has not begun, or when that is not known. Rows of its newest instant that can
+            not be taken yet count after a minute, by how long they have waited. Of a base table
+            that is read by changes or by runs it is the age of the oldest one that is not read,
+            0 when all are.
+        processor: How the topic is made: STEP, RELOAD or a procedure.
+        engine: POSTGRES or SPARK.
+        state: How the last step of the topic ended.
+        hostid: The holder of the topic; empty when there is none.
+        attempts: How many attempts at the planned block were made.
+        topic_id: The number of the topic.
+        module_id: Its Module.
+        since: Since when this holds, by the row that made it so: the last move of a dependency,
+            or the last step or failure; NULL when that is not known.
+        not_before: When its pause ends; NULL: it does not pause.
+        has_work: There is something to do: its base table has come further, a block is planned,
+            or a step is to be taken again.
+        is_held: A step holds it, and lives.
+    """
+
+    view: ClassVar[str] = "omd_report.lineage_ready"
+
+    topic: str
+    is_ready: bool
+    reason: str
+    upto: datetime | None
+    blocker: str | None
+    lag: timedelta | None
+    processor: str
+    engine: str
+    state: str
+    hostid: str
+    attempts: int
+    topic_id: int
+    module_id: int
+    since: datetime | None
+    not_before: datetime | None
+    has_work: bool
+    is_held: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LineageTopicsRow:
     """Every topic as it is registered. The columns are the parameters of register_topic.
 
@@ -251,68 +323,6 @@ class LineageTopicsRow:
     backoff_limit: timedelta | None
     max_failures: int | None
     take_ties: timedelta | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyListRow:
-    """Every topic with steps: whether it may take a step now, and what it waits for. The greatest
-    lag comes first. See docs/explanation/lineage.md.
-
-    Attributes:
-        topic: The topic.
-        is_ready: TRUE when the topic may take a step now.
-        reason: The topic is ready with RETRY (a planned block waits), ROLLBACK (an
-            administrator wants a step to be undone), RECALLED (a recall took back steps that
-            are to be taken again), RESTATE (a range is to be taken again), FULL (the last block
-            was full), MAX_WAIT (it has waited long enough) and DUE. It is not ready with
-            INACTIVE, HELD (another step holds it), FAILED (it has failed too often in a row),
-            RUN_WINDOW (it is outside its hours), BACK_OFF (it waits after a failure, or for
-            news because there was nothing to do), NO_OFFSET (a dependency has no offset),
-            DEPENDENCY (the blocker has not moved), UNDO (rows of its base table are being taken
-            back), AWAITED (rows of a table that it reads are to come again after a recall) and
-            REPEAT (its last step is too recent).
-        upto: The instant before which the topic may read; NULL when that is not known.
-        blocker: The dependency that limits upto; "no offset: …" names one that has no offset;
-            with AWAITED what is to come again; NULL when the topic has no dependency.
-        lag: How far the offset is behind the base table, in the time of the rows; NULL when the
-            topic has not begun, or when that is not known. Rows of its newest instant that can
-            not be taken yet count after a minute, by how long they have waited. Of a base table
-            that is read by changes or by runs it is the age of the oldest one that is not read,
-            0 when all are.
-        processor: How the topic is made: STEP, RELOAD or a procedure.
-        engine: POSTGRES or SPARK.
-        state: How the last step of the topic ended.
-        hostid: The holder of the topic; empty when there is none.
-        attempts: How many attempts at the planned block were made.
-        topic_id: The number of the topic.
-        module_id: Its Module.
-        since: Since when this holds, by the row that made it so: the last move of a dependency,
-            or the last step or failure; NULL when that is not known.
-        not_before: When its pause ends; NULL: it does not pause.
-        has_work: There is something to do: its base table has come further, a block is planned,
-            or a step is to be taken again.
-        is_held: A step holds it, and lives.
-    """
-
-    view: ClassVar[str] = "omd_lineage.ready_list"
-
-    topic: str
-    is_ready: bool
-    reason: str
-    upto: datetime | None
-    blocker: str | None
-    lag: timedelta | None
-    processor: str
-    engine: str
-    state: str
-    hostid: str
-    attempts: int
-    topic_id: int
-    module_id: int
-    since: datetime | None
-    not_before: datetime | None
-    has_work: bool
-    is_held: bool
 
 
 @dataclass(frozen=True, slots=True)

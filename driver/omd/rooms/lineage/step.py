@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from omd._core.errors import one_line, recorded_instance
+from omd._core.errors import Aborted, Skipped, one_line, recorded_instance
 from omd._core.link import Link
 from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import C
@@ -22,7 +22,6 @@ from omd.rooms.control.rows import BeginModuleAnswer
 from omd.rooms.control.run import Batch, ModuleRun
 from omd.rooms.lineage.calls import LineageCalls
 from omd.rooms.lineage.codes import StepResult
-from omd.rooms.lineage.errors import StepNotStarted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
     from omd.rooms.lineage.rows import BeginStepAnswer, TopicDefinitionRow
 
 KIND = "TOPIC"
+
+
+_NOTHING_TO_DO = (StepResult.NOJOBS, StepResult.SKIPPED)
 
 
 class StepRun(ModuleRun[C]):
@@ -89,7 +91,8 @@ class StepRun(ModuleRun[C]):
         )
         self.module_instance_id = begun.module_instance_id or 0
         if begun.outcome is not StepResult.RUN:
-            raise StepNotStarted(self.topic, self.module_instance_id, str(begun.outcome))
+            refusal = Skipped if begun.outcome in _NOTHING_TO_DO else Aborted
+            raise refusal(self.topic, self.module_instance_id, str(begun.outcome), kind="step of")
         if self.definition.source_code is not None:
             self.block = self._block_of(self.definition.source_code, begun)
         if self.definition.pos_column:

@@ -142,9 +142,9 @@ class ProvenanceCalls(Calls):
         return self._rows(_FIND_SUBJECT, FindSubjectRow, interface_code, entity_code, keys)
 
     def finish_erasure(self, pending_id: int, key_count: int, row_count: int) -> None:
-        """For the driver: Says that the lake table of ``pending_id``, of
-        omd_provenance.pending_erasures, was rewritten, and that its former files are gone:
-        ``row_count`` rows of ``key_count`` keys were in it.
+        """Says that the lake table of ``pending_id``, of omd_provenance.pending_erasures, was
+        rewritten, and that its former files are gone: ``row_count`` rows of ``key_count`` keys were
+        in it.
 
         The keys are forgotten; the erasure is DONE with its last table.
 
@@ -154,9 +154,8 @@ class ProvenanceCalls(Calls):
         self._do(_FINISH_ERASURE, pending_id, key_count, row_count)
 
     def pending_erasures(self, erasure_id: int) -> list[PendingErasuresRow]:
-        """For the driver: Returns what the erasure ``erasure_id`` has still to take out of lake
-        tables: each table with the columns that hold the key, {column: attribute}, the action, and
-        the keys.
+        """Returns what the erasure ``erasure_id`` has still to take out of lake tables: each table
+        with the columns that hold the key, {column: attribute}, the action, and the keys.
 
         No row: nothing.
 

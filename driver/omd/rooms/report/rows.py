@@ -13,11 +13,21 @@ __all__ = [
     "MetricsRow",
     "ProblemsRow",
     "PrometheusRow",
+    "ReadyTasksNearRow",
     "ReadyWorkRow",
     "WorkAdoptionRow",
     "WorkRow",
     "WorkSummaryRow",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyTasksNearRow:
+    """Row of omd_report.ready_tasks_near."""
+
+    task_type: str
+    code: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from pyspark.sql.types import (
     VarcharType,
 )
 
-from omd.rooms.delivery.errors import DeliveryArgumentInvalid
+from omd._core.error_codes import DeliveryArgumentInvalid
 
 if TYPE_CHECKING:
     from omd.spark.delivery.plan import Attribute

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import BooleanType
 
-from omd._core.errors import InvalidModel
+from omd._core.error_codes import InvalidModel
 from omd.spark.delivery.permitted import require_expression, require_query
 
 if TYPE_CHECKING:
@@ -60,23 +59,11 @@ def compile_checks(
     ]
     if problems:
         first = problems[0]
-        raise _Refused(
+        raise InvalidModel(
             f"Spark does not compile {first['path']}: {first['problem']}",
-            problems,
             hint="Mend the document, then: omd model apply",
+            detail={"problems": problems},
         )
-
-
-class _Refused(InvalidModel):
-    """What Spark refuses, with the DETAIL that the database would give."""
-
-    def __init__(self, message: str, problems: list[dict[str, str]], hint: str) -> None:
-        super().__init__(message, hint=hint)
-        self._problems = problems
-
-    @property
-    def detail(self) -> dict[str, Any]:
-        return json.loads(json.dumps({"problems": self._problems}))  # type: ignore[no-any-return]
 
 
 def _frame(spark: SparkSession, entity: Mapping[str, Any]) -> DataFrame:

@@ -18,7 +18,8 @@ from pyspark.errors import ParseException
 from pyspark.errors.exceptions.captured import convert_exception
 from pyspark.sql import SparkSession
 
-from omd._core.errors import InvalidModel
+from omd._core.error_codes import InvalidModel
+from omd._core.errors import OmdError
 
 # Of those whose result depends on the order of rows a query can say the order. There is nothing
 # that tells the moment, the user, the session, the machine or the file; that reads a file named in
@@ -132,7 +133,7 @@ def require_query(spark: SparkSession, text: str, place: str, entities: Collecti
             raise _of_now(place)
 
 
-def _of_now(place: str) -> InvalidModel:
+def _of_now(place: str) -> OmdError:
     return InvalidModel(
         f"{place} may not use the moment or the user; there is no such column",
         hint="Name a staged column.",

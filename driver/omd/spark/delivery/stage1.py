@@ -18,7 +18,8 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NullType, StructType
 
-from omd._core.errors import InvalidModel
+from omd._core.error_codes import InvalidModel
+from omd._core.errors import OmdError
 from omd.spark.delivery import casts
 from omd.spark.delivery.hashes import HASH_A, HASH_B, row_hash
 from omd.spark.delivery.staging.csv_regular import regular_column
@@ -445,6 +446,6 @@ def _is_false(constraint: Constraint) -> Column:
     return ~F.expr(f"({constraint.spark_expression})")
 
 
-def _uncompiled(place: str, error: PySparkException) -> InvalidModel:
+def _uncompiled(place: str, error: PySparkException) -> OmdError:
     reason = str(error).strip().partition("\n")[0]
     return InvalidModel(f"{place} can't be compiled by Spark: {reason}")

@@ -79,6 +79,7 @@ FROM grouped AS g
 INNER JOIN omd.event_log AS l ON g.last_event_id = l.event_id;
 
 COMMENT ON VIEW omd_report.common_errors IS
+'For rooms: '
 'The errors of the last 30 days, counted by message. The values in a message are replaced: ? '
 'stands for something quoted, # for a number.';
 COMMENT ON COLUMN omd_report.common_errors.message IS

@@ -24,6 +24,7 @@ WHERE mi.execution_status_code = 'E' AND mi.lease_expires_at < statement_timesta
 GROUP BY m.module_code;
 
 COMMENT ON VIEW omd.expired_lease IS
+'For rooms: '
 'The Batches and Modules with a run whose lease has expired, and that nobody has declared dead '
 'yet.';
 COMMENT ON COLUMN omd.expired_lease.instance_type IS 'BATCH or MODULE.';

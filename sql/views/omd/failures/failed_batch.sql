@@ -35,6 +35,7 @@ WHERE
     );
 
 COMMENT ON VIEW omd.failed_batch IS
+'For rooms: '
 'The Batches whose last real run has failed, and was not settled by a rollback and a skip.';
 COMMENT ON COLUMN omd.failed_batch.batch_code IS 'The Batch.';
 COMMENT ON COLUMN omd.failed_batch.batch_instance_id IS 'That run.';

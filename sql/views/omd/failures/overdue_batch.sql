@@ -20,6 +20,7 @@ WHERE
     );
 
 COMMENT ON VIEW omd.overdue_batch IS
+'For rooms: '
 'The Batches whose last real run began two intervals of their frequency ago, or that never had '
 'one, and that do not execute.';
 COMMENT ON COLUMN omd.overdue_batch.batch_code IS 'The Batch.';

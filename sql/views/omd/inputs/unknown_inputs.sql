@@ -46,6 +46,7 @@ WHERE
     );
 
 COMMENT ON VIEW omd.unknown_inputs IS
+'For rooms: '
 'The Modules of which nobody knows what they read: nothing is declared, and the catalogue does not '
 'know it, or the newest run has recorded nothing.';
 COMMENT ON COLUMN omd.unknown_inputs.module_id IS 'The Module.';

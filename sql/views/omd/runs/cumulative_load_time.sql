@@ -90,6 +90,7 @@ CROSS JOIN
 INNER JOIN omd.batch AS b ON i.batch_id = b.batch_id;
 
 COMMENT ON VIEW omd_report.cumulative_load_time IS
+'For rooms: '
 'What the ended runs (S or F) of each Batch and Module have cost, by the day on which they '
 'started, for the last 366 days. A condition on day is served by an index. For a longer span, add '
 'up the days.';

@@ -48,6 +48,7 @@ CROSS JOIN
 WHERE i.instances > 0;
 
 COMMENT ON VIEW omd_report.throughput_per_day IS
+'For rooms: '
 'Module Instances and their rows, by the day on which they started, for the last 366 days. A day '
 'without instances has no row. A condition on day is served by an index.';
 COMMENT ON COLUMN omd_report.throughput_per_day.day IS 'The day, in the time zone of the session.';

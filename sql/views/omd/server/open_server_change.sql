@@ -13,7 +13,7 @@ FROM omd.server_change AS c
 WHERE c.confirmed_as IS NULL AND (c.kind <> 'FAILOVER' OR c.is_asked);
 
 COMMENT ON VIEW omd.open_server_change IS
-'The changes of the server that nobody has confirmed, and for which workers wait.';
+'For rooms: The changes of the server that nobody has confirmed, and for which workers wait.';
 COMMENT ON COLUMN omd.open_server_change.server_change_id IS 'Surrogate key.';
 COMMENT ON COLUMN omd.open_server_change.noticed_at IS 'When it was noticed.';
 COMMENT ON COLUMN omd.open_server_change.kind IS 'FAILOVER, MOVED or COPIED.';

@@ -79,7 +79,7 @@ def _settle(control: omd.Control, screen: Screen) -> None:
     control.reap_expired_instances()
     running = control.report(CurrentProcessingRow, instance_type="BATCH", code=BATCH)
     if running:
-        raise omd.OmdError(
+        raise omd.errors.OmdError(
             f"Batch Instance {running[0].instance_id} of {BATCH} is running.",
             hint="Wait for it; if its process has died, its lease expires within a minute.",
         )
@@ -127,7 +127,7 @@ class _Story:
                     try:
                         with batch.module(code, spark=self.spark) as run:
                             job(run, month)
-                    except omd.ModuleSkipped as skipped:
+                    except omd.errors.Skipped as skipped:
                         step.done(f"skipped: {skipped.reason}", mark="-")
                         continue
                     step.done(self._written(run))
@@ -151,7 +151,7 @@ class _Story:
         try:
             with omd.connect(self.control.dsn) as other, other.batch(BATCH):
                 raise AssertionError("two instances of a Batch run at once")
-        except omd.BatchAborted as aborted:
+        except omd.errors.Aborted as aborted:
             self.screen.say(
                 f"  ! Somebody starts {BATCH} again, on another connection:"
                 f" Batch Instance {aborted.instance_id} is aborted, {aborted.reason}."
@@ -169,7 +169,7 @@ class _Story:
         self.screen.say(f"  ! An administrator, in psql: {update % last};")
         try:
             self._load(Month(self.spark, self.source, number))
-        except omd.BatchSkipped as skipped:
+        except omd.errors.Skipped as skipped:
             self.screen.say(
                 f"    Batch Instance {skipped.instance_id} is skipped, {skipped.reason}."
                 " The one after it runs:"

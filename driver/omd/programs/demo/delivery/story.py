@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import omd
+from omd._core.error_codes import UnknownInterface
 from omd.programs.cli.documents.delivery import apply_model, read_model
 from omd.programs.demo.control.proof import tell_checks
 from omd.programs.demo.delivery import proof
@@ -29,7 +30,6 @@ from omd.programs.demo.stage import (
     wait_for,
 )
 from omd.programs.report.receipt import explain, read_receipt
-from omd.rooms.delivery.errors import UnknownInterface
 from omd.rooms.delivery.rows import DeliveryLogRow, DeliveryMetricsRow
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class _Story(Story):
                     "SELECT DISTINCT ON (q.constraint_codes) q.constraint_codes,"
                     " concat_ws(' ', q.raw ->> 'carrier', q.raw ->> 'flight',"
                     " q.raw ->> 'time_hour', q.raw ->> 'day') AS row"
-                    " FROM omd_delivery.quarantine AS q WHERE q.delivery_id = %s"
+                    " FROM omd_report.delivery_quarantine AS q WHERE q.delivery_id = %s"
                     " ORDER BY q.constraint_codes, q.record_key::text",
                     [receipt.facts["delivery_id"]],
                 )

@@ -27,9 +27,9 @@ def load_flights(batch: Batch) -> None:
 
     A rerun skips a Module that has succeeded.
     """
-    with suppress(omd.ModuleSkipped), batch.module("m_night_stage") as run:
+    with suppress(omd.errors.Skipped), batch.module("m_night_stage") as run:
         _stage(run)
-    with suppress(omd.ModuleSkipped), batch.module("m_night_flight") as run:
+    with suppress(omd.errors.Skipped), batch.module("m_night_flight") as run:
         _keep(run)
     # The rows are those of a run that has succeeded. Only now do the topics get to know of them.
     with psycopg.connect(batch.control.executor_dsn, autocommit=True) as connection:

@@ -363,9 +363,9 @@ class _Story(Story):
 
         try:
             self.wait_for_row(what, query, arguments, is_vain=ended)
-        except omd.OmdError as error:
+        except omd.errors.OmdError as error:
             lines = [line for worker in self.workers.values() for line in worker.lines()[-20:]]
-            raise omd.OmdError("\n".join([str(error), *lines])) from None
+            raise omd.errors.OmdError("\n".join([str(error), *lines])) from None
 
     # Processes ----------------------------------------------------------------------------------
 

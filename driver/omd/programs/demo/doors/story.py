@@ -56,7 +56,7 @@ def play_for(receiver: Receiver, dsn: str, folder: Path, screen: Screen) -> bool
                 try:
                     story.failure()
                     story.downtime()
-                except omd.OmdError:
+                except omd.errors.OmdError:
                     screen.say(f"The sender has said:\n{log.read_text(encoding='utf-8')}")
                     story.sql("TABLE omd_report.event_sinks")
                     raise

@@ -15,6 +15,7 @@ from psycopg import sql
 from psycopg.rows import tuple_row
 
 import omd
+from omd._core.error_codes import ChildrenExist
 from omd.programs.demo.delivery import story as delivery
 from omd.programs.demo.delivery.story import QUICK, YEAR_LONG  # noqa: F401 - the command asks for both
 from omd.programs.demo.facts import proof
@@ -29,7 +30,6 @@ from omd.programs.demo.stage import (
     tell_verdict,
 )
 from omd.rooms.delivery.rows import DeliveryQueueRow
-from omd.rooms.facts.errors import ChildrenExist
 from omd.rooms.facts.rows import (
     FactsLoadsRow,
     FactsMapRow,

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 import omd
 from omd import ExecutionStatus
 from omd._core import packages
+from omd._core.error_codes import UnknownNamespace
 from omd.programs.demo import files
 from omd.programs.demo.control.proof import Check
 from omd.programs.demo.files import YEAR
@@ -36,7 +37,6 @@ from omd.programs.demo.stage import (
 )
 from omd.programs.terminal.text import short
 from omd.rooms.control.rows import BatchExecutionLogRow, ModuleExecutionLogRow
-from omd.rooms.lake.errors import UnknownNamespace
 from omd.rooms.lake.rows import LakeCommitsRow, LakeFoldersRow
 
 NAMESPACE = "nyc_lake"
@@ -199,7 +199,9 @@ class _Story:
         if not number.isdigit():
             process.wait()
             why = (self._log.read_text(encoding="utf-8").splitlines() or ["no log"])[-1]
-            raise omd.OmdError(f"The load in the other process has ended before its commit: {why}")
+            raise omd.errors.OmdError(
+                f"The load in the other process has ended before its commit: {why}"
+            )
         return int(number)
 
     def _await_death(self, module_instance_id: int) -> None:

@@ -105,7 +105,7 @@ class _Story(Story):
         self.sql(
             "CALL omd_lineage.probe_sources()", "What a scheduler does at each poll:", answers=False
         )
-        self.sql("SELECT topic, is_ready, reason, blocker FROM omd_lineage.ready_list")
+        self.sql("SELECT topic, is_ready, reason, blocker FROM omd_report.lineage_ready")
         self.say(
             "The fact joins a flight with the weather of its hour. Of the weather nothing is",
             "known, so nothing is done. The dashboard waits for the fact.",
@@ -198,7 +198,7 @@ class _Story(Story):
         self.say("The retry takes the very same block; what is new is the next one:")
         self.wait_for_row(
             "the pause before the retry to end",
-            "SELECT FROM omd_lineage.ready_list WHERE topic = %s AND is_ready",
+            "SELECT FROM omd_report.lineage_ready WHERE topic = %s AND is_ready",
             ["fact.departure"],
         )
         self._schedule("fact.*")
@@ -246,7 +246,7 @@ class _Story(Story):
                 [locker.info.backend_pid],
             )
             # The other partitions get a moment to commit; on one processor they can't.
-            with suppress(omd.OmdError):
+            with suppress(omd.errors.OmdError):
                 self.wait_for_row(
                     "another partition",
                     "SELECT FROM dash.sky_day WHERE omd_insert_module_instance_id = %s LIMIT 1",
@@ -262,7 +262,7 @@ class _Story(Story):
             "A part of it is in the table:",
         )
         self.sql(
-            "SELECT reason, hostid FROM omd_lineage.ready_list WHERE topic = 'dash.sky_day'",
+            "SELECT reason, hostid FROM omd_report.lineage_ready WHERE topic = 'dash.sky_day'",
             "For all that the database knows it is at work, until its lease is over:",
         )
         self.sql(
@@ -322,7 +322,7 @@ class _Story(Story):
                 if re.match(r"(fact|dash)\.", line):
                     self.screen.say(f"    {who}{line}")
             if process.returncode:
-                raise omd.OmdError("The scheduler failed: " + "\n".join(lines[-20:]))
+                raise omd.errors.OmdError("The scheduler failed: " + "\n".join(lines[-20:]))
 
     def _start(self, *arguments: str) -> Process:
         master = [] if self.master is None else ["--master", self.master]

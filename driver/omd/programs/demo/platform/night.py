@@ -153,10 +153,10 @@ class Night(Story):
 
         try:
             self.wait_for_row(what, query, values, is_vain=ended, patience=PATIENCE)
-        except omd.OmdError as error:
+        except omd.errors.OmdError as error:
             logs = sorted(self.folder.glob("?.log"))
             lines = [line for log in logs for line in log.read_text().splitlines()[-20:]]
-            raise omd.OmdError("\n".join([str(error), *lines])) from None
+            raise omd.errors.OmdError("\n".join([str(error), *lines])) from None
 
     def tell_arrivals(self) -> None:
         """Show the folders."""
@@ -174,7 +174,7 @@ class Night(Story):
                      stderr=subprocess.PIPE) as process:  # fmt: skip
             said = process.communicate()[1]
         if process.returncode:
-            raise omd.OmdError(said)
+            raise omd.errors.OmdError(said)
 
     def start(self, name: str) -> None:
         """Start a worker in a process of its own."""

@@ -33,7 +33,7 @@ def main() -> None:
     try:
         with omd.connect(lease=LEASE, application_name="omd demo trust") as control:
             load(control, rows, is_waiting=is_waiting)
-    except omd.NotStarted as answer:
+    except omd.errors.NotStarted as answer:
         print(f"aborted {answer.reason}", flush=True)
         sys.exit(ExitCode.ABORTED)
 

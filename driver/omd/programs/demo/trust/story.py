@@ -77,7 +77,7 @@ def play(
         if where.left:
             screen.say("  ✗ This is left, and was not there before: " + "; ".join(where.left))
     if where.left:
-        raise omd.OmdError("Not everything could be removed.", hint="omd uninstall")
+        raise omd.errors.OmdError("Not everything could be removed.", hint="omd uninstall")
     screen.say(
         "  ✓ Schemas, roles, memberships and grants of OMD are as before. So is a dump: pg_dump -s."
     )
@@ -158,7 +158,7 @@ class _Story:
         process = self._begin("go")
         self._read(process, f"committed {self.rows}")
         if process.wait(_PATIENCE) != 0:
-            raise omd.OmdError("The loader of the demo has failed; its messages are above.")
+            raise omd.errors.OmdError("The loader of the demo has failed; its messages are above.")
         self.screen.say(f"  {self.rows:,} rows are committed, and the loader has ended by itself.")
 
     def _begin(self, way: str) -> subprocess.Popen[str]:
@@ -171,7 +171,7 @@ class _Story:
                 self.screen.say(f"  The loader runs, as Module Instance {line.split()[1]}.")
                 return process
             if process.wait(_PATIENCE) != ExitCode.ABORTED or time.monotonic() > until:
-                raise omd.OmdError("The demo has waited for a begin, in vain.")
+                raise omd.errors.OmdError("The demo has waited for a begin, in vain.")
             if not is_said:
                 is_said = True
                 self.screen.say(
@@ -186,7 +186,9 @@ class _Story:
         for line in process.stdout:
             if line.startswith(beginnings):
                 return line.strip()
-        raise omd.OmdError("The loader of the demo has ended too early; its messages are above.")
+        raise omd.errors.OmdError(
+            "The loader of the demo has ended too early; its messages are above."
+        )
 
     def stop(self) -> None:
         """End the loader, if it still runs."""

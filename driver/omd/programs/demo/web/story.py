@@ -81,7 +81,7 @@ class _Story(PlatformStory):
         self.ended_with_it.callback(page.cut)
         link = page.stdout.readline().strip() if page.stdout is not None else ""
         if not link:
-            raise omd.OmdError((self.folder / "web.log").read_text())
+            raise omd.errors.OmdError((self.folder / "web.log").read_text())
         self.base = link.partition("/?")[0]
         self.say("  $ omd web &", "", f"  Open this link, which works once:  {link}", "")
         self.first_event = self.one("SELECT coalesce(max(event_id), 0) AS id FROM omd.event_log")[
@@ -190,7 +190,7 @@ class _Story(PlatformStory):
                  f"  {address}?{query}", "")  # fmt: skip
         with self.screen.step(what) as step:
             if self.pace > 0:
-                with suppress(omd.OmdError):
+                with suppress(omd.errors.OmdError):
                     self.wait_for_row("a click", done, values, patience=self.pace)
                     step.done("you have clicked")
                     return

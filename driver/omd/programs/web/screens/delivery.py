@@ -224,14 +224,14 @@ def _quarantine(asked: Asked) -> Section:
         asked,
         """\
 SELECT attempt, entity_code, record_key, origin, constraint_codes, is_skipped, raw, staged_from
-FROM omd_delivery.quarantine
+FROM omd_report.delivery_quarantine
 WHERE delivery_id = %(delivery_id)s::bigint
 ORDER BY attempt DESC, entity_code, record_key
 LIMIT %(limit)s""",
         50,
     )
     return lists.listing(
-        "quarantine", "Rows that break a rule", "omd_delivery.quarantine", select,
+        "quarantine", "Rows that break a rule", "omd_report.delivery_quarantine", select,
         {
             "run no.#": lambda r: r["attempt"],
             "entity": lambda r: cells.text(r["entity_code"]),

@@ -14,7 +14,7 @@ def screen(asked: Asked) -> Screen:
     """Return a task."""
     lists.require(
         asked,
-        "SELECT FROM omd_dispatch.task_state(%(id)s::bigint)",
+        "SELECT FROM omd_dispatch.explain_task(%(id)s::bigint)",
         f"task {asked.path['id']}",
     )
     key = {"task_id": asked.path["id"], "limit": 1}
@@ -22,10 +22,10 @@ def screen(asked: Asked) -> Screen:
         "SELECT * FROM omd_dispatch.explain_task(%(task_id)s::bigint) LIMIT %(limit)s", key
     )
     state = Select(
-        "SELECT * FROM omd_dispatch.task_state(%(task_id)s::bigint) LIMIT %(limit)s", key
+        "SELECT * FROM omd_dispatch.explain_task(%(task_id)s::bigint) LIMIT %(limit)s", key
     )
     error = Select(
-        "SELECT status, finished_at, error FROM omd_dispatch.task_state(%(task_id)s::bigint)"
+        "SELECT status, finished_at, error FROM omd_dispatch.explain_task(%(task_id)s::bigint)"
         " LIMIT %(limit)s",
         key,
     )

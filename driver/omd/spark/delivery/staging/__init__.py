@@ -20,7 +20,6 @@ from omd._core.lazy import lazily
 
 if TYPE_CHECKING:
     from omd.spark.delivery.staging.entities import stage as stage
-    from omd.spark.delivery.staging.files import StagingChanged as StagingChanged
     from omd.spark.delivery.staging.formats import names_in as names_in
     from omd.spark.delivery.staging.lines import unmarked as unmarked
     from omd.spark.delivery.staging.session import working_session as working_session
@@ -31,7 +30,6 @@ __all__, __getattr__, __dir__ = lazily(
     __name__,
     {
         "omd.spark.delivery.staging.entities": ["stage"],
-        "omd.spark.delivery.staging.files": ["StagingChanged"],
         "omd.spark.delivery.staging.formats": ["names_in"],
         "omd.spark.delivery.staging.lines": ["unmarked"],
         "omd.spark.delivery.staging.session": ["working_session"],

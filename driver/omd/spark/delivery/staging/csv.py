@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.rooms.delivery.errors import DeliveryArgumentInvalid
+from omd._core.error_codes import DeliveryArgumentInvalid
 from omd.spark.delivery.staging.csv_dialect import Dialect
 from omd.spark.delivery.staging.csv_records import LINE_ENDS
 from omd.spark.delivery.staging.csv_regular import (

@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd._core.errors import InvalidModel
+from omd._core.error_codes import InvalidModel
 from omd.spark.delivery.permitted import require_query
 from omd.spark.delivery.staging.reader import Reader, no_columns
 from omd.spark.delivery.staging.staged import BAD, HEAD, RAW, TORN, Staged

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 
-from omd.rooms.delivery.errors import DeliveryArgumentInvalid
+from omd._core.error_codes import DeliveryArgumentInvalid
 from omd.rooms.delivery.source import Source, SourceByEntity, SourceFolder, SourceTables
 from omd.spark.delivery.permitted import require_expression
 from omd.spark.delivery.staging.derived import DerivedReader, mended

@@ -24,19 +24,14 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from omd._core.errors import OmdError
+from omd._core.error_codes import DeliveryArgumentInvalid, StagingChanged
 from omd.rooms.delivery import beneath
-from omd.rooms.delivery.errors import DeliveryArgumentInvalid
 from omd.rooms.delivery.folders import printable
 
 COMPRESSED = (".gz", ".bz2", ".deflate", ".lz4", ".snappy", ".zst")
 _GLOB = re.compile(r"([\[\]{}?*\\])")
 _PASSED_OVER = ("_", ".")  # by Spark: files that are being written, and marks of other programs
 _BEING_COPIED = "._COPYING_"
-
-
-class StagingChanged(OmdError):  # noqa: N818 - named like the other errors of OMD
-    """Files were changed while a delivery read them."""
 
 
 class File(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from omd.rooms.delivery.errors import DeliveryArgumentInvalid
+from omd._core.error_codes import DeliveryArgumentInvalid
 from omd.spark.delivery.staging.csv import CsvReader
 from omd.spark.delivery.staging.files import COMPRESSED, Files, names
 from omd.spark.delivery.staging.json import JsonReader

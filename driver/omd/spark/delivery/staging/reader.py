@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from omd.rooms.delivery.errors import DeliveryArgumentInvalid
+from omd._core.error_codes import DeliveryArgumentInvalid
 from omd.spark.delivery.staging.file_numbers import FileNumbers
 from omd.spark.delivery.staging.places import by_splits, splits
 from omd.spark.delivery.staging.staged import BAD, FROM, HEAD, PLACE, RAW, TORN, Staged

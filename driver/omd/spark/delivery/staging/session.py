@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from omd.rooms.delivery.errors import DeliveryArgumentInvalid
+from omd._core.error_codes import DeliveryArgumentInvalid
 from omd.spark.sessions import cloned
 
 _SETTINGS = {

@@ -1,7 +1,7 @@
 -- What has just been committed can have made these ready: who reads a topic that has moved, and the
 -- topic itself.
 
-CREATE OR REPLACE FUNCTION omd_lineage._ready_near(
+CREATE OR REPLACE FUNCTION omd_lineage.ready_near(
     p_topics text[]
 )
 RETURNS TABLE (
@@ -35,7 +35,8 @@ BEGIN
 END
 $ready_near$;
 
-COMMENT ON FUNCTION omd_lineage._ready_near IS
+COMMENT ON FUNCTION omd_lineage.ready_near IS
+'For the driver: '
 'Returns p_topics, topics by name or by number, which have moved, and those that read them, as '
 'omd_lineage.ready_list orders them: topic, engine, and whether it is ready. Locks: none.';
-GRANT EXECUTE ON FUNCTION omd_lineage._ready_near TO omd_runner;
+GRANT EXECUTE ON FUNCTION omd_lineage.ready_near TO omd_runner;

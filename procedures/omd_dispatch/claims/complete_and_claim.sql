@@ -4,7 +4,7 @@
 -- knows the types of this version knows those of the tasks. p_done has a default, and p_lanes is
 -- there, for workers that were started before an upgrade.
 
-CREATE OR REPLACE FUNCTION omd_dispatch._complete_and_claim(
+CREATE OR REPLACE FUNCTION omd_dispatch.complete_and_claim(
     p_backend_id text,
     p_results jsonb,
     p_limit integer,
@@ -90,11 +90,13 @@ BEGIN
 END
 $complete_and_claim$;
 
-COMMENT ON FUNCTION omd_dispatch._complete_and_claim IS
+COMMENT ON FUNCTION omd_dispatch.complete_and_claim IS
+'For the driver: '
 'Ends p_done, does complete_tasks with p_results, then claim_tasks with p_limit where that is not '
 '0, for the worker p_backend_id. p_done: tasks that have succeeded and have begun no run, an array'
 ' of {"family_code", "partition_code", "claim_token", "task_ids"}, as they were claimed. It '
 'returns each refused task as a row with its task_id alone, then the claimed tasks in starting '
 'order, and after them a row with types_version alone, the version of task_conf_type_desc. p_anew:'
-' the claim begins at the start of each lane. p_lanes: the same. Errors and locks: those of both.';
-GRANT EXECUTE ON FUNCTION omd_dispatch._complete_and_claim TO omd_runner;
+' the claim begins at the start of each lane. p_lanes: the same. Errors: OM005, OM013, OM014, '
+'OM172: those of both. Locks: those of both.';
+GRANT EXECUTE ON FUNCTION omd_dispatch.complete_and_claim TO omd_runner;
