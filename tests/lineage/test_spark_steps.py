@@ -257,7 +257,7 @@ def test_statements_before_and_after_run_around_the_transforms(
         before_sql=["CREATE OR REPLACE TEMP VIEW before AS SELECT id, 'x' AS name FROM block"],
         after_sql=["DROP VIEW before"],
     )
-    assert room.step("fact.a", spark=spark).rows == 4
+    assert room.step("fact.a", spark=spark).facts["rows"] == 4
     assert not spark.catalog.tableExists("before")
 
 
