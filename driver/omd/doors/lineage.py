@@ -20,8 +20,8 @@ from omd.rooms.lineage.rows import LineageReadyRow, ReadyListByTopicRow
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from omd.rooms.control.outcome import Outcome
     from omd.rooms.control.run import Batch
-    from omd.rooms.lineage.step import StepOutcome
 
 
 class _OfTopics(LineageReadyRow):
@@ -34,8 +34,15 @@ class _OfTopics(LineageReadyRow):
 class Lineage(LineageCalls):
     """The routines of the room lineage, what runs topics asks, and a step on any engine.
 
-    Args:
-        connection: the connection; it may serve other calls too.
+    Examples:
+        with omd.connect() as control:
+            lineage = control.lineage
+            lineage.register_topic("stg.ticket")
+            lineage.register_topic(
+                "fact.ticket", depends_on=["stg.ticket"], transforms=["etl.ticket"]
+            )
+            lineage.probe_sources()
+            print(lineage.step("fact.ticket").status)
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -67,7 +74,7 @@ class Lineage(LineageCalls):
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
         batch: Batch[Any] | int | None = None,
-    ) -> StepOutcome:
+    ) -> Outcome[None]:
         """Run one step of a topic on its engine (rule L8), and wait for its end.
 
         Args:
@@ -87,8 +94,8 @@ class Lineage(LineageCalls):
             ConnectionFailed: the database can't be reached.
         """
         definition = self.topic_definition(topic)
-        outcome: StepOutcome = self._control._engines[definition.engine].step(
-            self._control,
+        outcome: Outcome[None] = self.control.engines[definition.engine].step(
+            self.control,
             definition,
             spark=spark,
             session=session,

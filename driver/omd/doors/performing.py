@@ -5,6 +5,7 @@ The database says what is next (`omd.next_act`, `omd.next_member`) and performs 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from types import EllipsisType
@@ -16,21 +17,14 @@ from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd._core.error_codes import MembersFailed, NeedsWorker
 from omd._core.errors import CallerError, ConnectionFailed, NotStarted, OmdError, Skipped, one_line
-from omd.doors.acts import ACTS, Act, Connected, Performed
-from omd.rooms.control.blocks import environment_batch
+from omd.doors.acts import ACTS, Act, Connected
+from omd.doors.outcomes import with_facts
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import called
 from omd.rooms.control.death import await_turn, who_runs
-from omd.rooms.control.run import (
-    Batch,
-    Outcome,
-    Run,
-    call_job,
-    context_of,
-    require_program,
-    session_for,
-)
+from omd.rooms.control.outcome import Outcome
+from omd.rooms.control.rows import BatchExecutionLogRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,43 +54,8 @@ class Performing(Connected):
         lease: timedelta | EllipsisType | None = ...,
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> Outcome[T]: ...
-
-    @overload
-    def run(
-        self,
-        code: str,
-        job: None = None,
-        *,
-        batch: Batch[Any] | int | None = None,
-        spark: SparkSession | None = None,
-        session: Callable[[], Any] | None = None,
-        lease: timedelta | EllipsisType | None = ...,
-        rollback_executor: Callable[[str], object] | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> Performed: ...
-
-    def run(
-        self,
-        code: str,
-        job: Callable[[Run[Self]], T] | None = None,
-        *,
-        batch: Batch[Any] | int | None = None,
-        spark: SparkSession | None = None,
-        session: Callable[[], Any] | None = None,
-        lease: timedelta | EllipsisType | None = ...,
-        rollback_executor: Callable[[str], object] | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> Outcome[T] | Performed:
-        """Run a Module of any kind, and wait for its end.
-
-        With a job, which is for a Module of kind JOB only, ``job(run)`` is called inside of the
-        Module if that may proceed. A topic takes one step, and inside of a Batch all that are full.
-
-        What refuses the call before anything begins is raised: a code that is unknown, a right that
-        is missing, another kind. From the begin on three kinds of exceptions are raised: those that
-        end the process (Ctrl-C, SIGTERM), a lost database, and a begin that the database refuses
-        with an error. All else is in the outcome.
+    ) -> Outcome[Any]:
+        """Run a Module, whatever its kind, and wait for its end.
 
         Args:
             code: the code of the Module.
@@ -205,16 +164,27 @@ class Performing(Connected):
                         execution_context=called(link, context),
                     )
                     performed("MODULE", ran.module_instance_id)
-                status, detail = ran.execution_status_code, self._who(ran.detail, code)
-                return Performed(code, ran.module_instance_id, status, detail)
+                kind = self.module_definition(code).module_kind_code
+                return with_facts(
+                    self,
+                    Outcome(
+                        kind,
+                        code,
+                        ran.module_instance_id,
+                        ran.execution_status_code,
+                        _reason(ran.detail),
+                        self._who(ran.detail, code),
+                    ),
+                )
             except NeedsWorker as error:
                 needs = error
         next_ = ControlCalls(self._link).next_act(code)
         if next_.arguments["engine_code"] != SPARK and needs is None:
             self._permitted.require_sql(f"Module {code}")
         if next_.status is not None:
-            status = Status(next_.status)
-            return Performed(code, None, status, self._who(next_.detail, code))
+            status = ExecutionStatus(next_.status)
+            kind, reason = next_.arguments["module_kind_code"], _reason(next_.detail)
+            return Outcome(kind, code, None, status, reason, self._who(next_.detail, code))
         act = ACTS.get(next_.act)
         if act is None:
             if needs is not None and "hint" not in next_.arguments:
@@ -241,14 +211,32 @@ class Performing(Connected):
     def _run_batch(
         self,
         code: str,
-        parent: Batch[Any] | int | None,
-        force: bool,
-        spark: SparkSession | None,
-        session: Callable[[], Any] | None,
-        context: Mapping[str, Any] | None,
-    ) -> Performed:
-        if self._permitted.sql:
-            await_turn(self, self._wait, batch_code=code, batch_instance_id=_instance_of(parent))
+        spark: SparkSession | None = None,
+        *,
+        session: Callable[[], Any] | None = None,
+        parent: Batch[Any] | None = None,
+        force: bool = False,
+        context: Mapping[str, Any] | None = None,
+    ) -> Outcome[Any]:
+        """Run a Batch with members of any kind, and wait for its end.
+
+        The members run one after the other: Modules by sequence, then child Batches.
+
+        Args:
+            code: the code of the Batch.
+            spark: the session of runs on Spark; by default that of the control, or the active one,
+                or a new one.
+            session: makes a session where there is none; it is called when one is needed.
+            parent: the Batch that it is part of.
+            force: run although the frequency says that it is too early.
+            context: values to add to the execution context.
+
+        Raises:
+            UnknownBatch: no Batch has this code.
+            ConnectionFailed: the database can't be reached.
+        """
+        if self.permitted.sql:
+            await_turn(self, self.wait, batch_code=code, batch_instance_id=_instance_of(parent))
             try:
                 with self._long_call() as link, measured(link) as performed:
                     ran = ControlCalls(link).run_batch(
@@ -261,7 +249,10 @@ class Performing(Connected):
                 status = ran.execution_status_code
                 aborted = status is Status.ABORTED
                 detail = who_runs(self, batch_code=code) if aborted else None
-                return Performed(code, ran.batch_instance_id, status, detail)
+                [run] = self.report(BatchExecutionLogRow, batch_instance_id=ran.batch_instance_id)
+                return Outcome(
+                    "BATCH", code, ran.batch_instance_id, status, run.reason_code, detail
+                )
             except NeedsWorker:
                 pass
         block = self.batch(code, parent=parent, force=force, context=context)
@@ -280,9 +271,10 @@ class Performing(Connected):
                 _require_none(next_.detail)
         except NotStarted as error:
             skipped = isinstance(error, Skipped)
-            status = Status.SKIPPED if skipped else Status.ABORTED
-            detail = one_line(error) if block._reason == "RUNNING" else block._reason
-            return Performed(code, block.instance_id, status, detail, error)
+            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            detail = one_line(error) if block.reason == "RUNNING" else block.reason
+            instance = block.batch_instance_id
+            return Outcome("BATCH", code, instance, status, block.reason, detail, error=error)
         except ConnectionFailed:
             raise
         except Exception as error:
@@ -290,9 +282,9 @@ class Performing(Connected):
                 raise
             failed = isinstance(error, MembersFailed)
             detail = str(error).replace("\n", "; ") if failed else one_line(error)
-            instance = block.instance_id
-            return Performed(code, instance, Status.FAILED, detail, error)
-        return Performed(code, block.instance_id, Status.SUCCEEDED)
+            instance, status = block.batch_instance_id, ExecutionStatus.FAILED
+            return Outcome("BATCH", code, instance, status, None, detail, error=error)
+        return Outcome("BATCH", code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
 
     def _perform_member(
         self,
@@ -315,6 +307,11 @@ class Performing(Connected):
             sqlstate = getattr(error, "sqlstate", None)
             return f"{one_line(error)} ({sqlstate})" if sqlstate else ""
         return None if done.status in _NOT_FAILED else ""
+
+
+def _reason(detail: str | None) -> str | None:
+    """Return the code of a reason that the database says as the detail."""
+    return detail if detail is not None and re.fullmatch("[A-Z_]+", detail) else None
 
 
 def _require_none(failures: str | None) -> None:

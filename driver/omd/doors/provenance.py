@@ -8,16 +8,17 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
-from omd._core.error_codes import UnknownRecall
-from omd.doors.methods import ProvenanceMethods
+from omd._core.calls import Repeat, Routine
+from omd._core.error_codes import PlanChanged, UnknownRecall
 from omd.doors.recall import Act, Recalled
-from omd.rooms.control.connection import Connection, Door
+from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.connection import Door
+from omd.rooms.control.outcome import Outcome
 from omd.rooms.provenance.calls import ProvenanceCalls
 from omd.rooms.provenance.rows import (
     EraseAnswer,
     ErasureItemsRow,
     PlanRecallAnswer,
-    RecallAnswer,
     RecallItemsRow,
     RecallReturnsRow,
     RecallsRow,
@@ -122,18 +123,19 @@ class Provenance(Door, ProvenanceMethods):
             wait=wait,
         ).execute()
 
-    def recall(
+    def recall(  # type: ignore[override] # the routine, and the lake's part of it
         self,
         recall_id: int,
         *,
         accept: Sequence[str] | None = None,
         wait: timedelta | str | None = None,
-    ) -> RecallAnswer:
+    ) -> Outcome[None]:
         """Execute a recall; what it takes back in lake tables of our catalogue goes with it.
 
         It is one transaction of its own. Inside of `control.transaction()`, and where the wait is
         no timedelta, it is the routine alone, to which the lake is PENDING: so is a run that has
-        written to a Delta table or to another catalogue. See `ProvenanceCalls.recall`.
+        written to a Delta table or to another catalogue. See `ProvenanceCalls.recall`. Where
+        nothing of the target stands any more, the status is C.
 
         Args:
             recall_id: the recall.
@@ -141,15 +143,32 @@ class Provenance(Door, ProvenanceMethods):
             wait: for how long it waits for runs at work; by default a minute.
         """
         if self._link.is_in_transaction or isinstance(wait, str) or recall_id is None:
-            return self._calls.recall(recall_id, accept=accept, wait=wait)
-        done = Act(
-            self._control,
+            answer = super().recall(recall_id, accept=accept, wait=wait)
+            return _recalled(
+                recall_id, answer.module_instance_id, answer.rows_gone, answer.rows_returned
+            )
+        act = Act(
+            self.control,
             lambda _: recall_id,
             is_new=False,
             accept=accept or (),
             wait=timedelta(minutes=1) if wait is None else wait,
-        ).execute()
-        return RecallAnswer(done.module_instance_id, done.rows_gone, done.rows_returned)
+        )
+        try:
+            return _recalled(*act.execute())
+        except PlanChanged as changed:
+            planned = {item.module_instance_id for item in self.items(recall_id)} - {None}
+            if changed.detail["come"] or not planned <= set(changed.detail["gone"]):
+                raise
+            return Outcome(
+                "RECALL",
+                str(recall_id),
+                None,
+                ExecutionStatus.CANCELLED,
+                "NOTHING",
+                "nothing of its target stands any more",
+                error=changed,
+            )
 
     def erase(
         self,
@@ -221,6 +240,35 @@ class Provenance(Door, ProvenanceMethods):
                 wanted = Wanted(
                     row.table_code, row.columns, row.action, cast("list[Any]", row.keys)
                 )
-                key_count, row_count = erase(cast("Blocks", self._control), wanted, spark=spark)
-                self._calls.finish_erasure(row.pending_id, key_count, row_count)
-        return self._calls.report(ErasureItemsRow, erasure_id=erasure_id)
+                key_count, row_count = erase(cast("Blocks", self.control), wanted, spark=spark)
+                self.finish_erasure(row.pending_id, key_count, row_count)
+        return self.report(ErasureItemsRow, erasure_id=erasure_id)
+
+    def redeliver(
+        self,
+        recall_id: int,
+        *,
+        delivery_id: int | None = None,
+        files: Sequence[dict[str, Any]] | None = None,
+    ) -> RedeliverAnswer:
+        """Create the next delivery that comes again, or find it; see `ProvenanceCalls.redeliver`.
+
+        Args:
+            recall_id: the recall.
+            delivery_id: only this one; by default any.
+            files: the files that are there now; by default nobody has looked.
+        """
+        seen = None if files is None else list(files)
+        return self._answer(_REDELIVER, RedeliverAnswer, recall_id, delivery_id, seen)
+
+
+def _recalled(
+    recall_id: int, module_instance_id: int, rows_gone: int, rows_returned: int
+) -> Outcome[None]:
+    return Outcome(
+        "RECALL",
+        str(recall_id),
+        module_instance_id,
+        ExecutionStatus.SUCCEEDED,
+        facts={"rows_gone": rows_gone, "rows_returned": rows_returned},
+    )

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from omd.rooms.control.connection import Connection
-from omd.rooms.control.run import BATCH_VARIABLE, Batch, Run
+from omd.rooms.control.outcome import Outcome
+from omd.rooms.control.run import (
+    BATCH_VARIABLE,
+    Batch,
+    ModuleRun,
+    call_job,
+    make_decorator,
+    with_checksum,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

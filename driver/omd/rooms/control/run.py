@@ -9,14 +9,20 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from omd._core import spans
 from omd._core.error_codes import NoRollbackExecutor, RollbackBlocked
-from omd._core.errors import Aborted, CallerError, ConnectionFailed, NotStarted, Skipped
+from omd._core.errors import (
+    Aborted,
+    CallerError,
+    ConnectionFailed,
+    NotStarted,
+    Skipped,
+    one_line,
+)
 from omd._core.link import Link
 from omd.rooms.control.block import Block, describe
 from omd.rooms.control.calls import ControlCalls
@@ -24,6 +30,7 @@ from omd.rooms.control.codes import ProcessingIndicator, Status
 from omd.rooms.control.connection import C, Connection
 from omd.rooms.control.death import await_turn, begun, report_batches, report_modules
 from omd.rooms.control.engine_block import EngineBlock, LoadWindow
+from omd.rooms.control.outcome import Outcome, status_of
 from omd.rooms.control.writer import RunConnection, Writers
 
 if TYPE_CHECKING:
@@ -43,45 +50,6 @@ _log = logging.getLogger("omd.run")
 BATCH_VARIABLE = "OMD_BATCH_INSTANCE_ID"
 MODULE_VARIABLE = "OMD_MODULE_INSTANCE_ID"
 DSN_VARIABLE = "OMD_DSN"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
-    """The outcome of `run` or of a decorated job (docs/explanation/jobs.md, rule J1).
-
-    Attributes:
-        code: the code of the Module or Batch.
-        instance_id: the ID of its instance.
-        status: the execution status: S, F, C or A.
-        indicator: the final Processing Indicator of the evaluation: P, C or A.
-        reason: the reason code of a skip or an abort.
-        value: what the job returned.
-        error: what the job raised; `NotStarted` when the job was not called.
-    """
-
-    code: str
-    instance_id: int
-    status: Status
-    indicator: ProcessingIndicator
-    reason: str | None = None
-    value: T | None = None
-    error: BaseException | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether the job ran to its end."""
-        return self.status is Status.SUCCEEDED
-
-    @property
-    def not_started(self) -> bool:
-        """Whether the job was not called at all."""
-        return isinstance(self.error, NotStarted)
-
-    def result(self) -> T:
-        """Return what the job returned; raise what the job raised, or `NotStarted`."""
-        if self.error is not None:
-            raise self.error
-        return self.value  # type: ignore[return-value]
 
 
 class Batch(Block[C]):
@@ -323,6 +291,7 @@ class Run(EngineBlock[C]):
 
     _formerly = ("omd.ModuleRun", "omd.StepRun")
     _kind = "module"
+    _kind_code = "JOB"  # of its outcome
     _may_be_fenced = True
 
     def __init__(
@@ -751,22 +720,11 @@ class Run(EngineBlock[C]):
 def call_job(block: R, job: Callable[[R], T]) -> Outcome[T]:
     """Call a job inside its block, and return the outcome as data."""
 
-    def outcome(
-        status: Status,
-        indicator: ProcessingIndicator = ProcessingIndicator.PROCEED,
-        *,
-        value: T | None = None,
-        error: BaseException | None = None,
-    ) -> Outcome[T]:
-        return Outcome(
-            block.code,
-            block.instance_id,
-            status,
-            indicator,
-            block._reason,
-            value,
-            error,
-        )
+    def outcome(status: ExecutionStatus, **what: Any) -> Outcome[T]:
+        error = what.get("error")
+        detail = block.reason if error is None else one_line(error)
+        kind, code, instance = block._kind_code, block.module_code, block.module_instance_id
+        return Outcome(kind, code, instance or None, status, block.reason, detail, **what)
 
     try:
         with block:
@@ -776,12 +734,12 @@ def call_job(block: R, job: Callable[[R], T]) -> Outcome[T]:
     except Exception as error:
         if not block._began:
             raise
-        if isinstance(error, NotStarted) and error.instance_id == block.instance_id:
-            if isinstance(error, Skipped):
-                return outcome(Status.SKIPPED, ProcessingIndicator.CANCEL, error=error)
-            return outcome(Status.ABORTED, ProcessingIndicator.ABORT, error=error)
-        return outcome(Status.FAILED, error=error)
-    return outcome(Status.SUCCEEDED, value=value)
+        if isinstance(error, NotStarted) and error.instance_id == block.module_instance_id:
+            skipped = isinstance(error, Skipped)
+            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            return outcome(status, error=error)
+        return outcome(status_of(error), error=error)
+    return outcome(ExecutionStatus.SUCCEEDED, value=value)
 
 
 def require_program(control: Connection, code: str) -> None:
