@@ -73,7 +73,7 @@ MEMBERS = {
     "omd.Control.provenance": "erase recall",
     "omd.DeliveryBlock": "delivery_id run",
     "omd.FactsDelivery": "connection",
-    "omd.Outcome": "code error instance_id reason result status succeeded value",
+    "omd.Outcome": "code detail error facts instance_id kind reason result status succeeded value",
     "omd.Run": (
         "attach check code commit connect dsn environment instance_array instance_id read rows"
         " snapshot stamp window write"
@@ -341,8 +341,11 @@ def _described(name: str, value: Any) -> dict[str, Any]:
         code = getattr(value, "sqlstate", None)
         bases = [b.__name__ for b in value.__mro__[1:] if b.__module__.startswith("omd")]
         return {"kind": "error", "bases": bases, **({"sqlstate": code} if code else {})}
+    # The members of what others call, as Airflow does, are the contract of these.
+    kind = "door" if name.startswith("omd.Control.") else "answer" if name in PLACES else "class"
+    members = dict(_members(name, value, MEMBERS.get(name, "").split()))
     facts = {"facts": {k: list(v) for k, v in FACTS.items()}} if value is Outcome else {}
-    return {"kind": "class", "members": dict(_members(value)), **facts}
+    return {"kind": kind, "members": members, **facts}
 
 
 def offered(value: type) -> set[str]:

@@ -716,23 +716,6 @@ def _doors(connection: Connection) -> str:
             f'        door: {door} = self._door("{room}")',
             "        return door",
         ]
-    for name, room in SHORTCUTS.items():
-        method = _method_of_door(room, name)
-        answer = ast.unparse(method.returns) if method.returns is not None else "Any"
-        types[room].add(answer.partition("[")[0])
-        doors += [
-            "",
-            "    @property",
-            f"    def {name}(self) -> Callable[..., {answer}]:",
-            f'        """{(ast.get_docstring(method) or "").splitlines()[0]}"""',
-            f"        return self.{room}.{name}",
-        ]
-    imports = [
-        f"    from omd.doors.{room} import {', '.join(sorted(names))}"
-        for room, names in sorted(types.items())
-    ]
-    if SHORTCUTS:
-        imports[:0] = ["    from collections.abc import Callable", ""]
     return "\n".join(
         [
             HEADER + '"""The doors to the rooms, which `omd.doors.control.Control` has."""',

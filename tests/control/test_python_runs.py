@@ -220,7 +220,7 @@ def test_run_does_not_call_a_job_that_may_not_proceed(control: omd.Control) -> N
     with control.module("m_alone"):
         outcome = control.run("m_alone", failing)
     assert (outcome.status, outcome.reason) == ("A", "RUNNING")
-    control.register_module("m_alone", inactive_indicator="Y")
+    control.calls.omd.register_module("m_alone", inactive_indicator="Y")
     outcome = control.run("m_alone", failing)
     assert (outcome.status, outcome.reason) == ("C", "INACTIVE")
     assert isinstance(outcome.error, omd.errors.Skipped)

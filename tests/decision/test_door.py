@@ -11,7 +11,6 @@ from decision.test_runs import WAITS, until_waiting
 from omd import errors
 from omd.doors import decision as decision
 from omd.doors.decision import Decision
-from omd.rooms.decision.run import DecisionOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +43,7 @@ def test_a_run_answers_what_became_of_it(room: Room, door: Decision) -> None:
         "STAGE",
         "s",
         done.instance_id,
-        omd.ExecutionStatus.SUCCEEDED,
+        omd.Status.SUCCEEDED,
         facts={"engine": "POSTGRES", **counts},
     )
     assert done.succeeded

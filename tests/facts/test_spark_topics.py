@@ -12,6 +12,7 @@ import omd
 import omd.spark
 from facts.test_changes import ORDERS
 from facts.test_topics import CUSTOMERS, load, newest, revert
+from omd.doors.lineage import Lineage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

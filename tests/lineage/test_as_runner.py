@@ -49,12 +49,12 @@ def test_a_failed_step_answers_its_error_and_counts_once(scene: Scene, login: st
     with omd.connect(login) as control:
         scene.register("dwh.f", after_sql=["SELECT 1 / 0"])
         for attempt in (1, 2):
-            step = control.lineage.step("dwh.f")
+            step = control._lineage.step("dwh.f")
             assert (step.status, step.reason, step.detail) == ("F", "ERROR", "division by zero")
             offset = scene.offset()
             assert (offset["attempts"], offset["state"]) == (attempt, "division by zero")
         scene.register("dwh.f", after_sql=[])
-        assert (control.lineage.step("dwh.f").facts["rows"], scene.ids()) == (2, [1, 2])
+        assert (control._lineage.step("dwh.f").facts["rows"], scene.ids()) == (2, [1, 2])
     assert scene.one("SELECT count(*) FROM omd_lineage.error_log") == 2
 
 

@@ -112,7 +112,7 @@ def test_the_first_block_starts_before_all(lineage: Lineage) -> None:
     assert plan.start_pos == datetime.min.replace(tzinfo=timezone.utc)
 
 
-def test_nothing_to_do_is_an_outcome(lineage: omd.Lineage) -> None:
+def test_nothing_to_do_is_an_outcome(lineage: Lineage) -> None:
     while lineage.step("fact.a").succeeded:
         pass
     outcome = lineage.step("fact.a")

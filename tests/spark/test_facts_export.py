@@ -109,7 +109,7 @@ def test_facts_are_exported_and_read_by_another_reader(
     names = sorted(p.name for p in folder_of(tmp_path, found).iterdir() if p.suffix != ".crc")
     assert names == ["_manifest.json", "shelf", "thing"]
     assert shop.status(found["delivery_id"]) == "EXPORTED"
-    assert control.facts.resume_export(found["delivery_id"], spark=spark) == outcome
+    assert control.facts._resume_export(found["delivery_id"], spark=spark) == outcome
 
     # The changes since then, as of a moment before the newest.
     shop.put(3, thing=[("A", 1, "new", None, None, None), ("R", 2, *[None] * 4)])
@@ -150,8 +150,8 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
             patch.setattr(where, name, die)
             patch.setattr(ExportRun, "_fail", lambda *_: None)
             with pytest.raises(Killed):
-                control.facts.resume_export(delivery, spark=spark)
-        waits = control.facts.resume_export(delivery, spark=spark)
+                control.facts._resume_export(delivery, spark=spark)
+        waits = control.facts._resume_export(delivery, spark=spark)
         assert waits.status == "A"
         with pytest.raises(Aborted):
             waits.result()
@@ -172,7 +172,7 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
     dies(control.facts, "finish_export")  # the manifest is published
     assert of() == ["_manifest.json", "shelf", "thing"]
     shop.put(4, thing=[("A", 2, "later", None, None, None)])
-    found = control.facts.resume_export(delivery, spark=spark).facts
+    found = control.facts._resume_export(delivery, spark=spark).facts
     assert (found["manifest"]["attempt"], found["rows"]) == (3, 7)
     names = {row[1] for row in rows_in(tmp_path, found, "thing")}
     assert names == {"ä0", "ä1", "ä2", "ä3", "ä4", None}
@@ -189,7 +189,7 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "_written", cancel)
-        ended = control.facts.resume_export(cancelled, spark=spark)
+        ended = control.facts._resume_export(cancelled, spark=spark)
     assert ended.status == "F"
     assert isinstance(ended.error, (lookup("OM101"), LeaseLost))
     with pytest.raises(lookup("OM155")):

@@ -103,7 +103,7 @@ def test_files_that_change_between_look_and_staging_fail_the_attempt(night: Nigh
     answer = provenance._calls.redeliver(7)
     path = night.location / "done" / "2020-01-03" / "customer.csv"
     path.write_text(THREE + "3,c\n")
-    outcome = night.desk.control.deliver(
+    outcome = night.desk.control.delivery.deliver(
         delivery_id=answer.delivery_id,
         entities={"customer": path},
         spark=night.desk.spark,

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 # Each former module, and what is public of that which it had.
 PLACES = {
     "omd.cli": "the command omd",
-    "omd.control": "omd: from omd import Batch, ModuleRun, Outcome",
-    "omd.decision": "omd: from omd import Outcome",
-    "omd.delivery": "control.delivery(...), which answers its block",
+    "omd.codes": "omd: from omd import Status",
+    "omd.control": "omd: from omd import Batch, Run, Outcome",
+    "omd.decision": "control.decision",
+    "omd.delivery": "control.delivery, whose methods answer its block",
     "omd.embedded": "the command omd embedded",
     "omd.event": "control.calls.omd_event",
     "omd.facts": "control.facts, whose methods answer its blocks",
     "omd.install": "the command omd install",
-    "omd.lineage": "omd: from omd import Outcome, StepResult, StepRun",
+    "omd.lineage": "control.run",
     "omd.provenance": "control.provenance",
     "omd.report": "control.report",
 }

@@ -18,7 +18,7 @@ from omd.doors import arrivals
 from omd.doors.rooms import Doors
 from omd.rooms.control.blocks import Blocks
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -63,17 +63,22 @@ class Act:
     def nothing(self, why: str = _NOTHING) -> Outcome[Any]:
         """Say that there was nothing to do, and why."""
         kind = self.arguments["module_kind_code"]
-        return Outcome(kind, self.code, None, ExecutionStatus.CANCELLED, None, why)
+        return Outcome(kind, self.code, None, Status.SKIPPED, None, why)
 
 
 def call_function(act: Act) -> Outcome[Any]:
     """Call the function of a Module inside the Module."""
-    job = function_named(act.arguments["job"], act.control.permitted)
-    options = {"spark": act.ready_session(), "context": act.context}
-    if act.batch is None or isinstance(act.batch, int):
-        # It is no part of the Batch that the environment may name.
-        return act.control.run(act.code, job, batch_instance_id=act.batch or 0, **options)
-    return act.batch.run(act.code, job, **options)
+    job = function_named(act.arguments["job"], act.control._permitted)
+    done: Outcome[Any] = act.control._run(
+        act.code,
+        job,
+        batch=act.batch or 0,  # it is no part of the Batch that the environment may name
+        spark=act.ready_session(),
+        lease=act.lease,
+        rollback_executor=act.rollback_executor,
+        context=act.context,
+    )
+    return done
 
 
 def step(act: Act) -> Outcome[Any]:
@@ -122,7 +127,7 @@ def resume(act: Act) -> Outcome[Any]:
 
 
 def _run_export(act: Act, delivery_id: int) -> Outcome[Any]:
-    outcome = act.control.facts.resume_export(
+    outcome = act.control.facts._resume_export(
         delivery_id,
         spark=act.ready_session(),
         batch_instance_id=act.batch_instance_id,

@@ -169,7 +169,7 @@ def _finish(room: Delivery, terms: Mapping[str, Any], folders: Folders, delivery
 
     Whoever died after the move finds the folder gone from its place, and where it went.
     """
-    (arrival,) = room.report(ArrivalsRow, delivery_id=delivery_id)
+    (arrival,) = room._calls.report(ArrivalsRow, delivery_id=delivery_id)
     if arrival.arrival_status != "TAKEN":
         return
     then = terms["then"]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from omd._core.engines import POSTGRES, SPARK
 from omd._core.error_codes import WrongEngine
 from omd._core.errors import CallerError
-from omd.rooms.control.connection import Door
+from omd.doors.methods import DecisionMethods
+from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.run import Batch
 from omd.rooms.decision.calls import DecisionCalls

@@ -23,10 +23,10 @@ class Delivery(Door, DeliveryMethods):
     """Deliveries of files and DataFrames: ``control.delivery`` (docs/explanation/delivery.md).
 
     Examples:
-        outcome = control.deliver("nyc", files="2013-01/")
+        outcome = control.delivery.deliver("nyc", files="2013-01/")
         print(outcome.status, outcome.facts["delivery_status"])
-        with control.delivery("nyc", entities={"flights": df}, loads={"flights": "DELTA"}) as d:
-            outcome = d.run()
+        with control.delivery.create("nyc", entities={"flights": df}) as delivery:
+            outcome = delivery.run()
     """
 
     _formerly = ("omd.Delivery",)
@@ -109,7 +109,47 @@ class Delivery(Door, DeliveryMethods):
             lease=lease,
         )
 
-    def deliver(self, agreement_code: str | None = None, **arguments: Any) -> Outcome[None]:
-        """Deliver in one call; the arguments are those of the block, and so is the outcome."""
-        with self(agreement_code, **arguments) as block:
+    def deliver(
+        self,
+        agreement_code: str | None = None,
+        *,
+        snapshot_datetime: datetime | None = None,
+        entities: Mapping[str, Any] | None = None,
+        files: Any | None = None,
+        staging: str | None = None,
+        loads: Mapping[str, Any] | Sequence[str] | None = None,
+        context: Mapping[str, Any] | None = None,
+        delete_type: str | None = None,
+        include_existing: bool | None = None,
+        allow_deletes: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        message: Mapping[str, Any] | None = None,
+        delivery_id: int | None = None,
+        wait: timedelta = timedelta(minutes=10),
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+    ) -> Outcome[None]:
+        """Deliver, and wait for the end; the arguments are those of `create`.
+
+        Raises:
+            Aborted: it could not begin in time.
+        """
+        with self.create(
+            agreement_code,
+            snapshot_datetime=snapshot_datetime,
+            entities=entities,
+            files=files,
+            staging=staging,
+            loads=loads,
+            context=context,
+            delete_type=delete_type,
+            include_existing=include_existing,
+            allow_deletes=allow_deletes,
+            dry_run=dry_run,
+            message=message,
+            delivery_id=delivery_id,
+            wait=wait,
+            spark=spark,
+            lease=lease,
+        ) as block:
             return block.run()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from omd._core.listener import Listener
-from omd._core.pooling import needs_session
-from omd.rooms.facts.calls import FactsCalls
+from omd.doors.methods import FactsMethods
 from omd.rooms.facts.export import Exports
-from omd.rooms.facts.rows import LoadAllAnswer, LoadAnswer, ResyncAnswer
 from omd.rooms.facts.run import FactsDelivery
 
 
@@ -14,9 +12,9 @@ class Facts(Exports, FactsMethods):
     """Exports of facts, and rows that people write: ``control.facts`` (docs/explanation/facts.md).
 
     Examples:
-        control.facts.deploy("flights")
-        while control.facts.load("flights").execution_status_code == "S":
-            print(control.facts.traveling_now("flights"))
+        control.calls.omd_facts.deploy("flights")
+        while control.calls.omd_facts.load("flights").execution_status_code == "S":
+            print(control.calls.omd_facts.traveling_now("flights"))
         with control.facts.delivery("desk") as desk:
             desk.connection.execute("DELETE FROM gdal_flights.carriers WHERE carrier = 'XX'")
     """

@@ -94,8 +94,8 @@ class Lineage(LineageCalls):
             ConnectionFailed: the database can't be reached.
         """
         definition = self.topic_definition(topic)
-        outcome: Outcome[None] = self.control.engines[definition.engine].step(
-            self.control,
+        outcome: Outcome[None] = self._control._engines[definition.engine].step(
+            self._control,
             definition,
             spark=spark,
             session=session,

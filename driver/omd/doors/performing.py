@@ -19,12 +19,21 @@ from omd._core.error_codes import MembersFailed, NeedsWorker
 from omd._core.errors import CallerError, ConnectionFailed, NotStarted, OmdError, Skipped, one_line
 from omd.doors.acts import ACTS, Act, Connected
 from omd.doors.outcomes import with_facts
+from omd.rooms.control.blocks import environment_batch
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import called
 from omd.rooms.control.death import await_turn, who_runs
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.rows import BatchExecutionLogRow
+from omd.rooms.control.run import (
+    Batch,
+    Run,
+    call_job,
+    context_of,
+    require_program,
+    session_for,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,8 +63,43 @@ class Performing(Connected):
         lease: timedelta | EllipsisType | None = ...,
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> Outcome[Any]:
-        """Run a Module, whatever its kind, and wait for its end.
+    ) -> Outcome[T]: ...
+
+    @overload
+    def run(
+        self,
+        code: str,
+        job: None = None,
+        *,
+        batch: Batch[Any] | int | None = None,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Outcome[Any]: ...
+
+    def run(
+        self,
+        code: str,
+        job: Callable[[Run[Self]], T] | None = None,
+        *,
+        batch: Batch[Any] | int | None = None,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Outcome[T] | Outcome[Any]:
+        """Run a Module of any kind, and wait for its end.
+
+        With a job, which is for a Module of kind JOB only, ``job(run)`` is called inside of the
+        Module if that may proceed. A topic takes one step, and inside of a Batch all that are full.
+
+        What refuses the call before anything begins is raised: a code that is unknown, a right that
+        is missing, another kind. From the begin on three kinds of exceptions are raised: those that
+        end the process (Ctrl-C, SIGTERM), a lost database, and a begin that the database refuses
+        with an error. All else is in the outcome.
 
         Args:
             code: the code of the Module.
@@ -71,7 +115,7 @@ class Performing(Connected):
         """
         if batch is None:
             batch = environment_batch() or 0
-        done: Outcome[T] | Performed = self._run(
+        done: Outcome[T] | Outcome[Any] = self._run(
             code,
             job,
             batch=batch,
@@ -125,7 +169,7 @@ class Performing(Connected):
         spark: SparkSession | None = None,
         session: Callable[[], Any] | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> Performed:
+    ) -> Outcome[Any]:
         """Run a Batch with members of any kind, and wait for its end.
 
         The members run one after the other: Modules by sequence, then child Batches.
@@ -151,7 +195,7 @@ class Performing(Connected):
         lease: timedelta | EllipsisType | None,
         rollback_executor: Callable[[str], object] | None,
         context: Mapping[str, Any] | None,
-    ) -> Performed:
+    ) -> Outcome[Any]:
         needs: OmdError | None = None
         if self._permitted.sql:
             instance = _instance_of(batch)
@@ -164,7 +208,7 @@ class Performing(Connected):
                         execution_context=called(link, context),
                     )
                     performed("MODULE", ran.module_instance_id)
-                kind = self.module_definition(code).module_kind_code
+                kind = self._omd.module_definition(code).module_kind_code
                 return with_facts(
                     self,
                     Outcome(
@@ -182,7 +226,7 @@ class Performing(Connected):
         if next_.arguments["engine_code"] != SPARK and needs is None:
             self._permitted.require_sql(f"Module {code}")
         if next_.status is not None:
-            status = ExecutionStatus(next_.status)
+            status = Status(next_.status)
             kind, reason = next_.arguments["module_kind_code"], _reason(next_.detail)
             return Outcome(kind, code, None, status, reason, self._who(next_.detail, code))
         act = ACTS.get(next_.act)
@@ -211,32 +255,14 @@ class Performing(Connected):
     def _run_batch(
         self,
         code: str,
-        spark: SparkSession | None = None,
-        *,
-        session: Callable[[], Any] | None = None,
-        parent: Batch[Any] | None = None,
-        force: bool = False,
-        context: Mapping[str, Any] | None = None,
+        parent: Batch[Any] | int | None,
+        force: bool,
+        spark: SparkSession | None,
+        session: Callable[[], Any] | None,
+        context: Mapping[str, Any] | None,
     ) -> Outcome[Any]:
-        """Run a Batch with members of any kind, and wait for its end.
-
-        The members run one after the other: Modules by sequence, then child Batches.
-
-        Args:
-            code: the code of the Batch.
-            spark: the session of runs on Spark; by default that of the control, or the active one,
-                or a new one.
-            session: makes a session where there is none; it is called when one is needed.
-            parent: the Batch that it is part of.
-            force: run although the frequency says that it is too early.
-            context: values to add to the execution context.
-
-        Raises:
-            UnknownBatch: no Batch has this code.
-            ConnectionFailed: the database can't be reached.
-        """
-        if self.permitted.sql:
-            await_turn(self, self.wait, batch_code=code, batch_instance_id=_instance_of(parent))
+        if self._permitted.sql:
+            await_turn(self, self._wait, batch_code=code, batch_instance_id=_instance_of(parent))
             try:
                 with self._long_call() as link, measured(link) as performed:
                     ran = ControlCalls(link).run_batch(
@@ -271,10 +297,10 @@ class Performing(Connected):
                 _require_none(next_.detail)
         except NotStarted as error:
             skipped = isinstance(error, Skipped)
-            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
-            detail = one_line(error) if block.reason == "RUNNING" else block.reason
-            instance = block.batch_instance_id
-            return Outcome("BATCH", code, instance, status, block.reason, detail, error=error)
+            status = Status.SKIPPED if skipped else Status.ABORTED
+            detail = one_line(error) if block._reason == "RUNNING" else block._reason
+            instance = block.instance_id
+            return Outcome("BATCH", code, instance, status, block._reason, detail, error=error)
         except ConnectionFailed:
             raise
         except Exception as error:
@@ -282,9 +308,9 @@ class Performing(Connected):
                 raise
             failed = isinstance(error, MembersFailed)
             detail = str(error).replace("\n", "; ") if failed else one_line(error)
-            instance, status = block.batch_instance_id, ExecutionStatus.FAILED
+            instance, status = block.instance_id, Status.FAILED
             return Outcome("BATCH", code, instance, status, None, detail, error=error)
-        return Outcome("BATCH", code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
+        return Outcome("BATCH", code, block.instance_id, Status.SUCCEEDED)
 
     def _perform_member(
         self,

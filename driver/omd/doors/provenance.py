@@ -8,11 +8,11 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
-from omd._core.calls import Repeat, Routine
 from omd._core.error_codes import PlanChanged, UnknownRecall
+from omd.doors.methods import ProvenanceMethods
 from omd.doors.recall import Act, Recalled
-from omd.rooms.control.codes import ExecutionStatus
-from omd.rooms.control.connection import Door
+from omd.rooms.control.codes import Status
+from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.provenance.calls import ProvenanceCalls
 from omd.rooms.provenance.rows import (
@@ -123,7 +123,7 @@ class Provenance(Door, ProvenanceMethods):
             wait=wait,
         ).execute()
 
-    def recall(  # type: ignore[override] # the routine, and the lake's part of it
+    def recall(
         self,
         recall_id: int,
         *,
@@ -143,12 +143,12 @@ class Provenance(Door, ProvenanceMethods):
             wait: for how long it waits for runs at work; by default a minute.
         """
         if self._link.is_in_transaction or isinstance(wait, str) or recall_id is None:
-            answer = super().recall(recall_id, accept=accept, wait=wait)
+            answer = self._calls.recall(recall_id, accept=accept, wait=wait)
             return _recalled(
                 recall_id, answer.module_instance_id, answer.rows_gone, answer.rows_returned
             )
         act = Act(
-            self.control,
+            self._control,
             lambda _: recall_id,
             is_new=False,
             accept=accept or (),
@@ -157,14 +157,14 @@ class Provenance(Door, ProvenanceMethods):
         try:
             return _recalled(*act.execute())
         except PlanChanged as changed:
-            planned = {item.module_instance_id for item in self.items(recall_id)} - {None}
+            planned = {item.module_instance_id for item in self._items(recall_id)} - {None}
             if changed.detail["come"] or not planned <= set(changed.detail["gone"]):
                 raise
             return Outcome(
                 "RECALL",
                 str(recall_id),
                 None,
-                ExecutionStatus.CANCELLED,
+                Status.SKIPPED,
                 "NOTHING",
                 "nothing of its target stands any more",
                 error=changed,
@@ -240,26 +240,9 @@ class Provenance(Door, ProvenanceMethods):
                 wanted = Wanted(
                     row.table_code, row.columns, row.action, cast("list[Any]", row.keys)
                 )
-                key_count, row_count = erase(cast("Blocks", self.control), wanted, spark=spark)
-                self.finish_erasure(row.pending_id, key_count, row_count)
-        return self.report(ErasureItemsRow, erasure_id=erasure_id)
-
-    def redeliver(
-        self,
-        recall_id: int,
-        *,
-        delivery_id: int | None = None,
-        files: Sequence[dict[str, Any]] | None = None,
-    ) -> RedeliverAnswer:
-        """Create the next delivery that comes again, or find it; see `ProvenanceCalls.redeliver`.
-
-        Args:
-            recall_id: the recall.
-            delivery_id: only this one; by default any.
-            files: the files that are there now; by default nobody has looked.
-        """
-        seen = None if files is None else list(files)
-        return self._answer(_REDELIVER, RedeliverAnswer, recall_id, delivery_id, seen)
+                key_count, row_count = erase(cast("Blocks", self._control), wanted, spark=spark)
+                self._calls.finish_erasure(row.pending_id, key_count, row_count)
+        return self._calls.report(ErasureItemsRow, erasure_id=erasure_id)
 
 
 def _recalled(
@@ -269,6 +252,6 @@ def _recalled(
         "RECALL",
         str(recall_id),
         module_instance_id,
-        ExecutionStatus.SUCCEEDED,
+        Status.SUCCEEDED,
         facts={"rows_gone": rows_gone, "rows_returned": rows_returned},
     )

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from omd.doors.decision import Decision
-    from omd.doors.delivery import Delivery, Outcome
-    from omd.doors.dispatch import Dispatch
-    from omd.doors.event import Event
+    from omd.doors.delivery import Delivery
     from omd.doors.facts import Facts
     from omd.doors.lineage import Lineage
     from omd.doors.provenance import Provenance
@@ -51,17 +49,6 @@ class Doors:
         """Provenance: who read what of whom, what must go with a bad load, and how it goes."""
         door: Provenance = self._door("provenance")
         return door
-
-    @cached_property
-    def event(self) -> Event:
-        """Events: what was committed, in one order, for programs outside."""
-        door: Event = self._door("event")
-        return door
-
-    @property
-    def deliver(self) -> Callable[..., Outcome[None]]:
-        """Deliver in one call; the arguments are those of the block, and so is the outcome."""
-        return self.delivery.deliver
 
     def _door(self, room: str) -> Any:
         module = importlib.import_module("omd.doors." + room)

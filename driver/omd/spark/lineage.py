@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from omd._core.error_codes import TransformUnfit
 from omd._core.errors import CallerError, ConnectionFailed, NotStarted
 from omd._core.names import parts
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.lineage.step import KIND, StepRun, failed
@@ -64,14 +64,14 @@ def step(connection: Connection, definition: TopicDefinitionRow, **options: Any)
     except Exception as error:
         if not run._began:
             raise
-        return failed(topic, run.module_instance_id, error)
+        return failed(topic, run.instance_id, error)
     block = run.begun
     assert block is not None  # noqa: S101 - the step has begun
     return Outcome(
         KIND,
         topic,
-        run.module_instance_id,
-        ExecutionStatus.SUCCEEDED,
+        run.instance_id,
+        Status.SUCCEEDED,
         facts={
             "rows": run._rows.get("rows_inserted", 0),
             "start": (block.start_pos, block.start_id),

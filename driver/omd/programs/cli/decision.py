@@ -318,7 +318,7 @@ def run(
             end_id=end_id,
             effective_at=effective_at,
         )
-        logged = events(room.control, 10, module_instance_id=result.instance_id)
+        logged = events(room._control, 10, module_instance_id=result.instance_id)
         module = stage_of(room, stage).module_code
     values = {
         "stage": result.code,

@@ -779,8 +779,8 @@ def arrivals(
                 is_good = is_good and outcome.status in ("S", "C")
                 if outcome.status == "A" or outcome.reason == "FAILED":
                     break  # it would be taken again
-        arrived = room.report(ArrivalsRow, order_by=["agreement_code", "folder"], **of_one)
-        locations = room.report(ArrivalLocationsRow, order_by=["agreement_code"], **of_one)
+        arrived = room._calls.report(ArrivalsRow, order_by=["agreement_code", "folder"], **of_one)
+        locations = room._calls.report(ArrivalLocationsRow, order_by=["agreement_code"], **of_one)
     show(arrived, _ARRIVALS, output)
     for location in locations:
         if location.problem is not None:

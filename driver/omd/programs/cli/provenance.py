@@ -191,7 +191,7 @@ def execute(recall_id: int, accept: tuple[str, ...], wait: float, dsn: str, outp
     """Execute a planned recall: all of its plan is taken back in one transaction, or nothing."""
     with _open(dsn) as room:
         done = room.recall(recall_id, accept=accept, wait=timedelta(seconds=wait))
-        show(room.items(recall_id), _ITEMS, output)
+        show(room._items(recall_id), _ITEMS, output)
     if done.succeeded:
         _tell(recall_id, done.facts["rows_gone"], done.facts["rows_returned"])
     else:

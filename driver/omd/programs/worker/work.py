@@ -97,9 +97,7 @@ def near(link: Link, news: News) -> None:
             )
 
 
-def _outcome(
-    code: str, status: ExecutionStatus, detail: str | None, error: Exception | None = None
-) -> str:
+def _outcome(code: str, status: Status, detail: str | None, error: Exception | None = None) -> str:
     if status not in ("S", "C", "A"):
         raise RuntimeError(detail or f"the run of {code} failed") from error
     return str(status)

@@ -11,14 +11,10 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from omd.rooms.control.connection import Connection
-from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.run import (
     BATCH_VARIABLE,
     Batch,
-    ModuleRun,
-    call_job,
-    make_decorator,
-    with_checksum,
+    Run,
 )
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from omd._core import spans
 from omd._core.error_codes import NoRollbackExecutor, RollbackBlocked
@@ -720,11 +720,11 @@ class Run(EngineBlock[C]):
 def call_job(block: R, job: Callable[[R], T]) -> Outcome[T]:
     """Call a job inside its block, and return the outcome as data."""
 
-    def outcome(status: ExecutionStatus, **what: Any) -> Outcome[T]:
+    def outcome(status: Status, **what: Any) -> Outcome[T]:
         error = what.get("error")
-        detail = block.reason if error is None else one_line(error)
-        kind, code, instance = block._kind_code, block.module_code, block.module_instance_id
-        return Outcome(kind, code, instance or None, status, block.reason, detail, **what)
+        detail = block._reason if error is None else one_line(error)
+        kind, code, instance = block._kind_code, block.code, block.instance_id
+        return Outcome(kind, code, instance or None, status, block._reason, detail, **what)
 
     try:
         with block:
@@ -734,12 +734,12 @@ def call_job(block: R, job: Callable[[R], T]) -> Outcome[T]:
     except Exception as error:
         if not block._began:
             raise
-        if isinstance(error, NotStarted) and error.instance_id == block.module_instance_id:
+        if isinstance(error, NotStarted) and error.instance_id == block.instance_id:
             skipped = isinstance(error, Skipped)
-            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            status = Status.SKIPPED if skipped else Status.ABORTED
             return outcome(status, error=error)
         return outcome(status_of(error), error=error)
-    return outcome(ExecutionStatus.SUCCEEDED, value=value)
+    return outcome(Status.SUCCEEDED, value=value)
 
 
 def require_program(control: Connection, code: str) -> None:

@@ -17,7 +17,7 @@ from omd._core.engines import SPARK
 from omd._core.error_codes import AttemptFenced, WrongDeliveryState
 from omd._core.errors import CallerError, ConnectionFailed, LeaseLost, StateError, one_line
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.engine_block import EngineBlock
 from omd.rooms.control.outcome import Outcome
@@ -159,14 +159,14 @@ class DeliveryBlock:
             error: what its run has raised here.
             later: why it has not begun.
         """
-        (row,) = self.calls.report(DeliveryLogRow, delivery_id=self.delivery_id)
-        items = self.calls.report(DeliveryQueueRow, delivery_id=self.delivery_id)
+        (row,) = self._calls.report(DeliveryLogRow, delivery_id=self.delivery_id)
+        items = self._calls.report(DeliveryQueueRow, delivery_id=self.delivery_id)
         status, reason, detail = row.execution_status_code, row.delivery_status, None
-        if status is ExecutionStatus.EXECUTING and later is not None:
+        if status is Status.EXECUTING and later is not None:
             status, reason = later.status, later.outcome
-        elif status is ExecutionStatus.EXECUTING:
-            status, reason = ExecutionStatus.FAILED, "FAILED"
-        elif status is ExecutionStatus.FAILED:
+        elif status is Status.EXECUTING:
+            status, reason = Status.FAILED, "FAILED"
+        elif status is Status.FAILED:
             reason = "REJECTED"
         if later is not None:
             detail = later.detail
@@ -177,7 +177,7 @@ class DeliveryBlock:
             row.agreement_code,
             row.batch_instance_id,
             status,
-            None if status is ExecutionStatus.SUCCEEDED else reason,
+            None if status is Status.SUCCEEDED else reason,
             detail,
             error=error,
             facts={
@@ -186,7 +186,7 @@ class DeliveryBlock:
                 "delivery_status": row.delivery_status,
                 "verdict": row.verdict,
                 "queue_id": items[0].queue_id if items else None,
-                "document": self.calls.delivery_receipt(self.delivery_id),
+                "document": self._calls.delivery_receipt(self.delivery_id),
             },
         )
 
@@ -295,7 +295,7 @@ class DeliveryRun(EngineBlock):
             lease=self._lease,
             execution_context=self._execution_context(self._spark),
         )
-        if answer.execution_status_code is not ExecutionStatus.EXECUTING:
+        if answer.execution_status_code is not Status.EXECUTING:
             raise _Later(answer)
         self.attempt = answer.attempt or 0
         self.instances = dict(answer.instances or {})

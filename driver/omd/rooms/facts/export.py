@@ -15,7 +15,7 @@ from omd._core.engines import SPARK
 from omd._core.error_codes import ExportEnded
 from omd._core.errors import Aborted, ConnectionFailed, NotStarted, Skipped, one_line
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
+from omd.rooms.control.codes import ProcessingIndicator, Status
 from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.engine_block import EngineBlock
 from omd.rooms.control.outcome import Outcome, status_of
@@ -123,7 +123,7 @@ class Exports(Door, FactsCalls):
             ExportEnded: it was cancelled before.
         """
         run = ExportRun(
-            self.control,
+            self._control,
             self,
             delivery_id,
             batch_instance_id,
@@ -172,7 +172,7 @@ class ExportRun(EngineBlock):
             raise
         except NotStarted as refusal:
             skipped = isinstance(refusal, Skipped)
-            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            status = Status.SKIPPED if skipped else Status.ABORTED
             return self.outcome(status, refusal)
         except Exception as error:
             if self.attempt:
@@ -182,7 +182,7 @@ class ExportRun(EngineBlock):
                 raise
             self.manifest, self._code = rows[0].manifest, rows[0].agreement_code
             self.module_instance_id = rows[0].module_instance_id or 0
-        return self.outcome(ExecutionStatus.SUCCEEDED)
+        return self.outcome(Status.SUCCEEDED)
 
     def work(self) -> None:
         """Write and publish the files on the engine."""
@@ -193,10 +193,10 @@ class ExportRun(EngineBlock):
         self.check()
         self._control._omd.fence(self.module_instance_id)
 
-    def outcome(self, status: ExecutionStatus, error: Exception | None = None) -> Outcome[None]:
+    def outcome(self, status: Status, error: Exception | None = None) -> Outcome[None]:
         """Return what became of it."""
         facts: dict[str, Any] = {"delivery_id": self.delivery_id}
-        if status is ExecutionStatus.SUCCEEDED:
+        if status is Status.SUCCEEDED:
             rows = sum(entity["rows"] for entity in self.manifest["entities"])
             facts |= {"manifest": self.manifest, "rows": rows}
         return Outcome(

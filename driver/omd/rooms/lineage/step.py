@@ -14,7 +14,7 @@ import psycopg
 
 from omd._core.errors import Aborted, Skipped, one_line, recorded_instance
 from omd._core.link import Link
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import C
 from omd.rooms.control.engine_block import LoadWindow
 from omd.rooms.control.outcome import Outcome, status_of
@@ -180,7 +180,7 @@ def step_in_database(link: Link, topic: str) -> Outcome[None]:
 def failed(topic: str, instance: int | None, error: Exception) -> Outcome[None]:
     """Return the outcome of a step whose failure was raised in this process."""
     status = status_of(error)
-    reason = "ERROR" if status is ExecutionStatus.FAILED else "ABORTED"
+    reason = "ERROR" if status is Status.FAILED else "ABORTED"
     return Outcome(KIND, topic, instance, status, reason, one_line(error), error=error)
 
 

@@ -235,7 +235,7 @@ class _Story(Story):
     ) -> Outcome[None]:
         """Deliver a folder. This is all that a job needs of OMD."""
         with self.screen.step(delivery.folder.name) as step:
-            outcome = self.control.deliver(
+            outcome = self.control.delivery.deliver(
                 None if "delivery_id" in arguments else self.interface,
                 files=delivery.folder,
                 snapshot_datetime=at,
