@@ -128,11 +128,14 @@ def test_without_a_view_all_are_listed(report: Command, conn: Connection) -> Non
     names = [row["view"] for row in found]
     assert names == sorted(names)
     there = conn.execute(
-        "SELECT relname, obj_description(oid, 'pg_class') AS comment FROM pg_class"
-        " WHERE relnamespace = 'omd_report'::regnamespace AND relkind = 'v'"
+        "SELECT c.relname, p.audience, p.comment FROM pg_class AS c"
+        " CROSS JOIN omd.comment_parts(obj_description(c.oid, 'pg_class')) AS p"
+        " WHERE c.relnamespace = 'omd_report'::regnamespace AND c.relkind = 'v'"
     ).fetchall()
-    others = [row for row in there if re.match("For (rooms|the driver):", row["comment"])]
+    others = [row for row in there if row["audience"] not in ("PERSON", "PROGRAM")]
     assert set(names) == {row["relname"] for row in there if row not in others}
+    comments = {row["relname"]: " ".join(row["comment"].split()) for row in there}
+    assert [row for row in found if not comments[row["view"]].startswith(row["what"])] == []
     told = {row["view"]: row["what"] for row in found}
     assert told["event_log"] == "The event log, with the names of Batches and Modules."
     assert all(row["what"].endswith(".") for row in found)
