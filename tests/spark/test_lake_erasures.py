@@ -10,6 +10,7 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import StaticTable
 
 import omd
+import omd.lake
 from facts.store import Store
 from omd.programs.terminal.commands import ExitCode
 from provenance.persons import search, set_up
