@@ -24,7 +24,7 @@ _ROUTINES = b"""\
 SELECT l.routine
 FROM omd_report.routine_list AS l
 WHERE l.is_public
-ORDER BY l.routine COLLATE "C" """
+ORDER BY l.routine COLLATE pg_catalog."C" """
 
 _ROUTINE = b"""\
 SELECT
@@ -61,7 +61,7 @@ SELECT c.relname, coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), '')
 FROM pg_catalog.pg_class AS c
 INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace OPERATOR(pg_catalog.=) n.oid
 WHERE n.nspname OPERATOR(pg_catalog.=) 'omd_report' AND c.relkind OPERATOR(pg_catalog.=) 'v'
-ORDER BY c.relname COLLATE "C" """
+ORDER BY c.relname COLLATE pg_catalog."C" """
 
 _COLUMNS = b"""\
 SELECT
