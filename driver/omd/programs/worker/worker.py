@@ -123,8 +123,8 @@ class Worker:
     # The channels of all sources of tasks.
     _listens_to: set[str] = field(default_factory=set, init=False)
     _listens_for_events: bool = field(default=False, init=False)  # for the publisher
-    # The last look for what would come has made tasks, and there has been no news since; none that
-    # has ended here had anything to do, and so many have not.
+    # The last look for what would come has made tasks, and none that has ended here since had
+    # anything to do; so many have not ended here.
     _is_vain: bool = field(default=False, init=False)
     _unended: int = field(default=0, init=False)
 
@@ -343,7 +343,6 @@ class Worker:
 
     def _tell_news(self, channel: str, payload: str) -> None:
         """Have those looked at that depend on a notification; if nobody knows them, all."""
-        self._is_vain = False
         topic = delivery = None
         if channel == "omd_lineage":
             topic = payload
