@@ -145,7 +145,7 @@ def by_a_worker(control: omd.Control, code: str) -> str:
 def task_of(control: omd.Control, family: str, task_type: str, criteria: Any) -> Task:
     now = datetime.now(timezone.utc)
     task = Task(None, 1, family, task_type, json.dumps(criteria), None, now, 1, 1, 0)
-    task.opens(lambda _task: control)
+    task._opens(lambda _task: control)
     return task
 
 

@@ -101,7 +101,7 @@ def test_a_recall_takes_lake_tables_back_in_its_transaction(chain: Chain) -> Non
         " WHERE module_instance_id = ANY (%s)",
         bad[1:],
     )
-    assert marks == [{"by": done.module_instance_id}]
+    assert marks == [{"by": done.instance_id}]
     assert chain.rows("SELECT FROM omd.pending_recall") == []
     assert set(first) <= set(chain.standing())
     # It comes again from outside, and nothing is rolled back a second time.

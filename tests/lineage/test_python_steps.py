@@ -89,7 +89,7 @@ def test_a_step_moves_on_by_a_block_and_tells_so(
     assert outcome.succeeded
     assert outcome.instance_id
     assert written(conn) == [1, 2, 3, 4]
-    [run] = lineage.control.report(ModuleExecutionLogRow, module_instance_id=outcome.instance_id)
+    [run] = lineage._control.report(ModuleExecutionLogRow, module_instance_id=outcome.instance_id)
     assert (run.module_code, run.execution_status_code, run.rows_inserted) == ("fact.a", "S", 4)
 
 
@@ -129,7 +129,7 @@ def test_an_error_of_a_transform_is_an_outcome_and_recorded(
     assert (outcome.status, outcome.reason) == ("F", "ERROR")
     assert "division by zero" in (outcome.detail or "")
     assert written(conn) == []
-    [error] = lineage.control.report("lineage_errors")
+    [error] = lineage._control.report("lineage_errors")
     assert (error.topic, error.module_instance_id) == ("fact.a", outcome.instance_id)
     assert (error.end_id, error.error_code) == (4, "22012")
     plan = lineage.plan("fact.a")
@@ -198,7 +198,7 @@ def test_a_step_that_is_cancelled_is_recorded(
     lineage.register_topic("fact.a", before_sql=["SELECT pg_cancel_backend(pg_backend_pid())"])
     outcome = lineage.step("fact.a")
     assert (outcome.status, outcome.reason) == ("F", "ERROR")
-    [error] = lineage.control.report("lineage_errors")
+    [error] = lineage._control.report("lineage_errors")
     assert error.module_instance_id == outcome.instance_id
     assert [row.attempts for row in lineage.ready_list()] == [1]
 

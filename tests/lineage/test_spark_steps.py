@@ -124,7 +124,7 @@ def test_a_block_goes_through_sql_to_the_destination(
     assert stamps["id"] == outcome.instance_id
     [log] = conn.execute("SELECT * FROM omd_lineage.log").fetchall()
     assert (log["rows"], log["nulls"], log["max_id"]) == (4, {"name": 2}, 4)
-    [run] = room.control.report(ModuleExecutionLogRow, module_instance_id=outcome.instance_id)
+    [run] = room._control.report(ModuleExecutionLogRow, module_instance_id=outcome.instance_id)
     assert (run.execution_status_code, run.rows_inserted) == ("S", 4)
     assert (run.execution_context or {})["platform"] == "spark"
     while (outcome := room.step("fact.a", spark=spark)).succeeded:
@@ -145,7 +145,7 @@ def test_a_check_of_a_transform_has_its_place_in_the_log(
 
     call(checked)
     outcome = room.step("fact.a", spark=spark)
-    assert outcome.rows == 8, outcome.detail
+    assert outcome.facts["rows"] == 8, outcome.detail
     [log] = conn.execute("SELECT nulls FROM omd_lineage.log").fetchall()
     assert log["nulls"]["check_small"] == 3
     assert "check_none" not in log["nulls"]
@@ -165,7 +165,7 @@ def test_a_function_is_a_transform_and_sees_the_same_views(
 
     call(more)
     outcome = room.step("fact.a", spark=spark)
-    assert outcome.rows == 8, outcome.detail
+    assert outcome.facts["rows"] == 8, outcome.detail
     assert rows(conn) == [*FIRST, *((i + 100, None) for i in range(1, 5))]
     log = conn.execute("SELECT nulls FROM omd_lineage.log").fetchall()
     assert log == [{"nulls": {"name": 6}}]

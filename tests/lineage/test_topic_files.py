@@ -98,7 +98,7 @@ def test_a_file_is_compared_applied_and_then_changes_nothing(
     assert "not a topic yet" not in done.stderr
     room._control.calls.omd_lineage.probe_sources()
     step = room.step("fact.a")
-    assert (step.outcome, step.rows) == ("DONE", 10)
+    assert (step.status, step.facts["rows"]) == ("S", 10)
     assert conn.execute("SELECT min(id) AS id FROM fact.a").fetchone()["id"] == 6
 
     # The offset has moved on, so the start of a new topic no longer matters.
