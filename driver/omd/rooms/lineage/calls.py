@@ -463,7 +463,7 @@ class LineageCalls(Calls):
         written ``rows`` rows; NOJOBS, MUTEX, SKIPPED or ABORTED, nothing was done; ERROR,
         everything was undone, and the error was recorded and counts as an attempt. ``detail`` says
         why. The ready list heeds repeat, run_window and back-off; step does not. It commits, so
-        call it outside a transaction block. See docs/explanation/lineage.md. It may take long.
+        call it outside a transaction block. See docs/explanation/lineage.md.
 
         Raises:
             MissingArgument: OM005.
@@ -652,11 +652,7 @@ _SET_OFFSET = Routine(
     repeat=Repeat(),
 )
 _STEP = Routine(
-    "omd_lineage.step",
-    {"p_topic": "text", "p_hostid": "text"},
-    required=1,
-    is_alone=True,
-    is_long=True,
+    "omd_lineage.step", {"p_topic": "text", "p_hostid": "text"}, required=1, is_alone=True
 )
 _TOPIC_DEFINITION = Routine(
     "omd_lineage.topic_definition",
