@@ -57,14 +57,7 @@ with omd.connect() as control:
     reveal_type(control.run("m_x", lambda run: run.instance_id))
     reveal_type(control.run("m_x"))
     reveal_type(control.run_batch("b"))
-    reveal_type(control.lineage)
-    reveal_type(control.lineage.plan("fact.a").end_pos)
-    reveal_type(control.lineage.step("fact.a").status)
-    control.lineage.set_offset("stg.h", datetime.now(timezone.utc), id="4")  # error
-    control.lineages  # error
-    reveal_type(control.run("m_x", lambda run: run.module_instance_id))
-    reveal_type(control.module("m_x").control)
-    reveal_type(control.batch("b").batch("c").control)
+    reveal_type(control.batch("b").batch("c"))
     control.run("m_x", lambda run: job(run, spark, df))
     control.module("m_x", batch_instance_id=1)  # error
     try:
@@ -80,20 +73,20 @@ REVEALED = [
     "int",
     "list[int]",
     "omd.doors.control.Control",
-    "omd.doors.control.Control",
-    "omd.doors.control.Control",
-    "omd.doors.control.Control",
-    "omd.rooms.control.outcome.Outcome[omd.doors.control.Control]",
+    "str",
+    "omd.rooms.control.outcome.Outcome[str]",
+    "int",
     "omd.rooms.control.rows.BeginModuleAnswer",
     "int",
     "omd.rooms.control.rows.PreviousModuleInstanceRow | None",
     "omd.rooms.control.rows.RunBatchAnswer",
     "omd.rooms.lineage.calls.LineageCalls",
     "datetime.datetime | None",
-    "omd.rooms.control.codes.ExecutionStatus",
+    "omd.rooms.control.outcome.Outcome[None]",
     "omd.rooms.control.outcome.Outcome[int]",
-    "omd.doors.control.Control",
-    "omd.doors.control.Control",
+    "omd.rooms.control.outcome.Outcome[Any]",
+    "omd.rooms.control.outcome.Outcome[Any]",
+    "omd.rooms.control.run.Batch[omd.doors.control.Control]",
     "str | None",
 ]
 

@@ -13,10 +13,12 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 import omd
-from omd import ProcessingIndicator, StepResult, errors
+from omd import errors
 from omd.doors.lineage import Lineage
+from omd.rooms.control.codes import ProcessingIndicator
 from omd.rooms.control.rows import ModuleExecutionLogRow
 from omd.rooms.lineage import rows as t
+from omd.rooms.lineage.codes import StepResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

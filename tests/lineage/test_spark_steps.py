@@ -18,9 +18,10 @@ import pytest
 
 import omd
 import omd.spark
-from omd import StepResult, errors
+from omd import errors
 from omd.doors.lineage import Lineage
 from omd.rooms.control.rows import ModuleExecutionLogRow
+from omd.rooms.lineage.codes import StepResult
 from omd.spark.lineage import view_name
 
 if TYPE_CHECKING:

@@ -63,7 +63,7 @@ class Former:
             raise ImportError(told, name=name)
 
 
-class Moved:
+class Renamed:
     """A public class some of whose members have gone, or have another name.
 
     Attributes:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from omd._core.former import Moved
+from omd._core.former import Renamed
 from omd._core.texts import loads
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Claim(NamedTuple):
     types_version: int | None = None
 
 
-class Task(Moved):
+class Task(Renamed):
     """One unit of work, as its handler sees it.
 
     Instances that are begun over `control` carry the task, so the database knows which task began

@@ -234,7 +234,7 @@ def _executable(dg: Any, dsn: str | None, work: _Work, specs: list[Any], number:
 
 
 def _run(dg: Any, dsn: str | None, work: _Work, context: Any) -> Iterator[Any]:
-    from omd import OmdError
+    from omd.errors import OmdError
 
     origin = {
         "run_id": context.run_id,

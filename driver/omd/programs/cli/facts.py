@@ -157,7 +157,7 @@ def load(interface: str | None, dsn: str, output: str) -> int:
         for code in codes:
             status = "S"
             while status == "S":
-                answer = room.load(code)
+                answer = room._calls.load(code)
                 status = str(answer.execution_status_code)
                 if answer.outcome != "NOTHING":
                     answers.append({"interface": code, **row_dict(answer)})

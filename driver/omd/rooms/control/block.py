@@ -21,7 +21,7 @@ from omd._core import signals, spans, versions
 from omd._core.engines import SPARK
 from omd._core.error_codes import InstanceNotExecuting, LeaseExpired, MembersFailed
 from omd._core.errors import ConnectionFailed, LeaseLost, NotStarted, Skipped, name_in_events
-from omd._core.former import Moved
+from omd._core.former import Renamed
 from omd._core.heartbeat import Heartbeat
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.connection import C, callers
@@ -34,7 +34,7 @@ _log = logging.getLogger("omd.run")
 UNKNOWN_INDICATOR = "UNKNOWN_INDICATOR"  # a reason that only a client gives
 
 
-class Block(Moved, ABC, Generic[C]):
+class Block(Renamed, ABC, Generic[C]):
     """The parts that the blocks share: the lease, the signal, and the end of an instance."""
 
     _kind: str

@@ -20,7 +20,7 @@ from typing_extensions import Self, TypeVar
 from omd._core import signals
 from omd._core.calls import CONTEXT, Reports, Routine
 from omd._core.cost import measured
-from omd._core.former import Moved
+from omd._core.former import Renamed
 from omd._core.functions import Permitted
 from omd._core.link import Link
 from omd._core.texts import storable
@@ -70,7 +70,7 @@ def called(link: Link, context: Any) -> Any:
     return None if context is None else dict(context)
 
 
-class Connection(Moved, Reports):
+class Connection(Renamed, Reports):
     """A session with the control plane, and what every block needs of it.
 
     Threads may share it: statements are short and are executed one at a time. It moves no data.
@@ -226,7 +226,7 @@ class Connection(Moved, Reports):
             yield connection
 
 
-class Door(Moved):
+class Door(Renamed):
     """What the doors to the rooms have in common: `control.delivery` and the others.
 
     Args:

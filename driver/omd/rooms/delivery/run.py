@@ -134,23 +134,23 @@ class DeliveryBlock:
             try:
                 with run:
                     run.work()
-                return self.outcome()
+                return self._outcome()
             except _Later as later:
                 waits = later.outcome in ("WAIT", "RUNNING")
                 if not waits or time.monotonic() + pause > until:
-                    return self.outcome(later=later)
+                    return self._outcome(later=later)
             except ConnectionFailed:
                 raise
             except WrongDeliveryState as error:
-                return self.outcome(error if run.attempt else None)  # None: it is decided
+                return self._outcome(error if run.attempt else None)  # None: it is decided
             except Exception as error:
                 if not run.attempt:
                     raise
-                return self.outcome(error)
+                return self._outcome(error)
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
-    def outcome(
+    def _outcome(
         self, error: Exception | None = None, *, later: _Later | None = None
     ) -> Outcome[None]:
         """Return what has become of the delivery by now.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class Exports(Door, FactsCalls):
+class Exports(Door):
     """The methods of the room facts that export facts as files."""
 
     def __init__(self, connection: Connection) -> None:
@@ -124,7 +124,7 @@ class Exports(Door, FactsCalls):
         """
         run = ExportRun(
             self._control,
-            self,
+            self._calls,
             delivery_id,
             batch_instance_id,
             lease=lease,
