@@ -55,7 +55,7 @@ with omd.connect() as control:
     control.run("m_x", lambda run: job(run, spark, df))
     try:
         control.module_success(1, rows_inserted=4)
-    except omd.errors.InstanceNotExecuting as error:
+    except omd.errors.StateError as error:
         reveal_type(error.hint)
 """
 
