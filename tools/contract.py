@@ -27,6 +27,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from omd.rooms.control.outcome import FACTS, Outcome
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -294,7 +296,8 @@ def _described(value: Any) -> dict[str, Any]:
         code = getattr(value, "sqlstate", None)
         bases = [b.__name__ for b in value.__mro__[1:] if b.__module__.startswith("omd")]
         return {"kind": "error", "bases": bases, **({"sqlstate": code} if code else {})}
-    return {"kind": "class", "members": dict(_members(value))}
+    facts = {"facts": {k: list(v) for k, v in FACTS.items()}} if value is Outcome else {}
+    return {"kind": "class", "members": dict(_members(value)), **facts}
 
 
 def _members(value: type) -> Iterator[tuple[str, Any]]:
@@ -381,6 +384,11 @@ def _routine(was: Document, now: Document) -> Iterator[str]:
         yield f"it was a {was['kind']} and is a {now['kind']}"
     if was["kind"] == "procedure":  # CALL has a place for each parameter, also for answers
         yield from _listed(was["parameters"], now["parameters"], "parameter")
+        # PL/pgSQL refuses a CALL that leaves out an answer, also one with a default (42601).
+        known = {p["name"] for p in was["parameters"]}
+        for new in now["parameters"]:
+            if new["name"] not in known and new["mode"] in ("out", "inout"):
+                yield f"the new parameter {new['name']} is an answer, which no CALL may leave out"
         return
     for about, modes in (("parameter", ("in", "inout", "variadic")), ("answer", ("out", "table"))):
         yield from _listed(
@@ -467,6 +475,9 @@ def _python(was: Document, now: Document) -> Iterator[str]:
     for name, value in was.get("values", {}).items():
         if now["values"].get(name) != value:
             yield f"{name} was {value!r} and is {now['values'].get(name)!r}"
+    for kind, keys in was.get("facts", {}).items():
+        present = now.get("facts", {}).get(kind, ())
+        yield from (f"the fact {key} of {kind} is gone" for key in keys if key not in present)
     for name, member in was.get("members", {}).items():
         if name not in now["members"]:
             yield f"{name} is gone"

@@ -585,7 +585,7 @@ def _doors(connection: Connection) -> str:
     for name, room in SHORTCUTS.items():
         method = _method_of_door(room, name)
         answer = ast.unparse(method.returns) if method.returns is not None else "Any"
-        types[room].add(answer)
+        types[room].add(answer.partition("[")[0])
         doors += [
             "",
             "    @property",

@@ -31,13 +31,10 @@ if TYPE_CHECKING:
     from omd.rooms.control.codes import ExecutionStatus as ExecutionStatus
     from omd.rooms.control.codes import NextRunIndicator as NextRunIndicator
     from omd.rooms.control.codes import ProcessingIndicator as ProcessingIndicator
+    from omd.rooms.control.outcome import Outcome as Outcome
     from omd.rooms.control.run import Batch as _Batch
     from omd.rooms.control.run import ModuleRun as _ModuleRun
-    from omd.rooms.control.run import Outcome as Outcome
-    from omd.rooms.decision.run import DecisionOutcome as DecisionOutcome
-    from omd.rooms.delivery.run import Receipt as Receipt
     from omd.rooms.lineage.codes import StepResult as StepResult
-    from omd.rooms.lineage.step import StepOutcome as StepOutcome
     from omd.rooms.lineage.step import StepRun as _StepRun
 
     # The blocks of users have an `omd.Control`.
@@ -52,18 +49,17 @@ __all__, __getattr__, __dir__ = lazily(
         "omd.errors": ["errors"],
         "omd._core.version": ["__version__"],
         "omd.rooms.control.codes": ["ExecutionStatus", "NextRunIndicator", "ProcessingIndicator"],
-        "omd.rooms.control.run": ["Batch", "ModuleRun", "Outcome"],
+        "omd.rooms.control.outcome": ["Outcome"],
+        "omd.rooms.control.run": ["Batch", "ModuleRun"],
         "omd.doors.decision": ["Decision"],
-        "omd.rooms.decision.run": ["DecisionOutcome"],
         "omd.doors.delivery": ["Delivery"],
-        "omd.rooms.delivery.run": ["Receipt"],
         "omd.doors.dispatch": ["Dispatch"],
         "omd.doors.control": ["Control", "connect"],
         "omd.doors.facts": ["Facts"],
         "omd.doors.lake": ["Lake"],
         "omd.rooms.lineage.codes": ["StepResult"],
         "omd.doors.lineage": ["Lineage"],
-        "omd.rooms.lineage.step": ["StepOutcome", "StepRun"],
+        "omd.rooms.lineage.step": ["StepRun"],
     },
 )
 

@@ -15,6 +15,13 @@
 \ir ../../migrations/V183__items_go_back_alone.sql
 \endif
 
+\set checksum 'baeed5c0cd8e5640d7d41942f3c2c45a99ec4e3c09f414accab0d2ec0d2cfdd1'
+\set migration 'V211__status_of_deliveries'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V211__status_of_deliveries.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_delivery/error_catalogue.sql
@@ -108,6 +115,7 @@
 \ir ../../procedures/omd_delivery/states/_require_delivery.sql
 \ir ../../procedures/omd_delivery/states/_hold_delivery.sql
 \ir ../../procedures/omd_delivery/undo/_way_back.sql
+\ir ../../procedures/omd_delivery/states/_execution_status.sql
 \ir ../../procedures/omd_delivery/states/_require_event.sql
 \ir ../../procedures/omd_delivery/states/_write_event.sql
 \ir ../../procedures/omd_delivery/arrivals/_hold_location.sql

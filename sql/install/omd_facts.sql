@@ -8,6 +8,13 @@
 \ir ../../migrations/V155__omd_facts.sql
 \endif
 
+\set checksum '0318a0109f713b56b0ae503e67dff36d3ad08ff531084b7c28b17b8439522b09'
+\set migration 'V210__status_of_loads'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V210__status_of_loads.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_facts/error_catalogue.sql

@@ -52,6 +52,13 @@
 \ir ../../migrations/V204__comment_of_attempts.sql
 \endif
 
+\set checksum '536c30f0724e56bdc10a2229ad0eda1693d28e764adb972798774a3e40b3734d'
+\set migration 'V209__status_of_steps'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V209__status_of_steps.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql
@@ -198,6 +205,7 @@
 \ir ../../procedures/omd_lineage/steps/_start_step.sql
 \ir ../../procedures/omd_lineage/restate/_start_restated_step.sql
 \ir ../../procedures/omd_lineage/restate/_end_restated_step.sql
+\ir ../../procedures/omd_lineage/steps/_status_of_step.sql
 \ir ../../procedures/omd_lineage/steps/begin_step.sql
 \ir ../../procedures/omd_lineage/steps/_raise_fenced.sql
 \ir ../../procedures/omd_lineage/steps/_add_counts.sql

@@ -670,6 +670,7 @@ ROUTINE omd_delivery._entity_plan(integer)
 ROUTINE omd_delivery._entity_sql(integer)
 ROUTINE omd_delivery._equip_agreement(integer)
 ROUTINE omd_delivery._exceeds(bigint,bigint,bigint,numeric)
+ROUTINE omd_delivery._execution_status(text,text) |  | omd_reader | EXECUTE
 ROUTINE omd_delivery._files_problem(bigint,text,jsonb)
 ROUTINE omd_delivery._find_withdrawn(integer)
 ROUTINE omd_delivery._fix_constraints(bigint,integer)
@@ -780,8 +781,8 @@ ROUTINE omd_delivery._write_registry(integer,jsonb)
 ROUTINE omd_delivery.agreement_code(integer)
 ROUTINE omd_delivery.agreement_terms(text)
 ROUTINE omd_delivery.agreements_of(integer)
-ROUTINE omd_delivery.apply_delta(bigint,integer,jsonb,text,bigint,jsonb) |  | omd_runner | EXECUTE
-ROUTINE omd_delivery.begin_delivery(bigint,interval,jsonb,text,bigint,integer,jsonb,text) |  | omd_runner | EXECUTE
+ROUTINE omd_delivery.apply_delta(bigint,integer,jsonb,text,bigint,jsonb,text) |  | omd_runner | EXECUTE
+ROUTINE omd_delivery.begin_delivery(bigint,interval,jsonb,text,bigint,integer,jsonb,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_delivery.cancel_delivery(bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_delivery.check_arrival(bigint,jsonb,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_delivery.claim_look(text,jsonb) |  | omd_runner | EXECUTE
@@ -853,7 +854,7 @@ ROUTINE omd_delivery.require_delta(bigint,integer)
 ROUTINE omd_delivery.revert_delivery(bigint,text) |  | omd_admin | EXECUTE
 ROUTINE omd_delivery.runs_of_delivery(bigint)
 ROUTINE omd_delivery.shown_deliveries(bigint[])
-ROUTINE omd_delivery.stage_verdict(bigint,integer,integer,text,text,jsonb) |  | omd_runner | EXECUTE
+ROUTINE omd_delivery.stage_verdict(bigint,integer,integer,text,text,jsonb,text) |  | omd_runner | EXECUTE
 ROUTINE omd_delivery.start_queue_item(bigint,bigint)
 ROUTINE omd_delivery.subject_key(text,text,jsonb)
 ROUTINE omd_delivery.subject_links(text)
@@ -1318,7 +1319,7 @@ ROUTINE omd_facts.hold(text) |  | omd_data_writer | EXECUTE
 ROUTINE omd_facts.hold(text) |  | omd_runner | EXECUTE
 ROUTINE omd_facts.hold_erasure(text)
 ROUTINE omd_facts.hold_views(text) |  | omd_admin | EXECUTE
-ROUTINE omd_facts.load(text,text,bigint,bigint,text) |  | omd_runner | EXECUTE
+ROUTINE omd_facts.load(text,text,bigint,bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_facts.load_all(text,bigint,text[]) |  | omd_runner | EXECUTE
 ROUTINE omd_facts.may_end(text,bigint)
 ROUTINE omd_facts.next_change(text,timestamp with time zone,bigint)
@@ -1579,6 +1580,7 @@ ROUTINE omd_lineage._start_returned_step(integer,text,bigint,timestamp with time
 ROUTINE omd_lineage._start_step(integer,text,bigint,timestamp with time zone,bigint,timestamp with time zone,bigint,bigint,boolean,timestamp with time zone,bigint,text,boolean,boolean) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._state_of(integer) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._state_of(integer) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage._status_of_step(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._step_module(bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._step_module(bigint) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._take_notes(integer) |  | omd_admin | EXECUTE
@@ -1613,7 +1615,7 @@ ROUTINE omd_lineage._write_state(integer,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage._writer(regclass) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage._writer(regclass) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.begin_run(text,bigint,jsonb,text,bigint,text,text) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage.begin_step(text,text,interval,jsonb,text,text,bigint,text,bigint[],text,bigint,timestamp with time zone,bigint,timestamp with time zone,bigint,text,bigint) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage.begin_step(text,text,interval,jsonb,text,text,bigint,text,bigint[],text,bigint,timestamp with time zone,bigint,timestamp with time zone,bigint,text,bigint,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.block_end() |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.block_start() |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.cancel_restate(text) |  | omd_admin | EXECUTE
@@ -1650,7 +1652,7 @@ ROUTINE omd_lineage.set_block(text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.set_block(text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.set_offset(text,timestamp with time zone,bigint) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.set_offset(text,timestamp with time zone,bigint) |  | omd_runner | EXECUTE
-ROUTINE omd_lineage.step(text,text,text,bigint,bigint,text) |  | omd_runner | EXECUTE
+ROUTINE omd_lineage.step(text,text,text,bigint,bigint,text,text) |  | omd_runner | EXECUTE
 ROUTINE omd_lineage.take_back(bigint[],bigint,bigint,text) |  | omd_admin | EXECUTE
 ROUTINE omd_lineage.topic_definition(text) |  | omd_reader | EXECUTE
 ROUTINE omd_lineage.topics_heard(text[])

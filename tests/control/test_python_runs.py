@@ -204,12 +204,12 @@ def test_run_returns_what_the_job_returned(control: omd.Control) -> None:
     outcome = control.run("m_alone", lambda run: run.module_instance_id * 2)
     assert outcome.succeeded
     assert outcome.result() == outcome.value == outcome.instance_id * 2
-    assert (outcome.status, outcome.indicator) == ("S", "P")
+    assert (outcome.kind, outcome.status, outcome.reason) == ("JOB", "S", None)
 
 
 def test_run_returns_what_the_job_raised(control: omd.Control) -> None:
     outcome = control.run("m_alone", failing)
-    assert (outcome.status, outcome.indicator, outcome.not_started) == ("F", "P", False)
+    assert (outcome.status, outcome.reason) == ("F", None)
     assert isinstance(outcome.error, JobError)
     with pytest.raises(JobError):
         outcome.result()
@@ -218,11 +218,11 @@ def test_run_returns_what_the_job_raised(control: omd.Control) -> None:
 def test_run_does_not_call_a_job_that_may_not_proceed(control: omd.Control) -> None:
     with control.module("m_alone"):
         outcome = control.run("m_alone", failing)
-    assert (outcome.status, outcome.indicator, outcome.reason) == ("A", "A", "RUNNING")
+    assert (outcome.status, outcome.reason) == ("A", "RUNNING")
     control.register_module("m_alone", inactive_indicator="Y")
     outcome = control.run("m_alone", failing)
-    assert (outcome.status, outcome.indicator, outcome.reason) == ("C", "C", "INACTIVE")
-    assert outcome.not_started
+    assert (outcome.status, outcome.reason) == ("C", "INACTIVE")
+    assert isinstance(outcome.error, omd.errors.Skipped)
     with pytest.raises(omd.errors.Skipped):
         outcome.result()
 

@@ -108,7 +108,7 @@ def test_run_returns_an_unknown_indicator_as_an_abort(
     with answering(conn, "begin_module", "W"):
         outcome = control.run("m_alone", lambda _run: pytest.fail("the job was called"))
     assert (outcome.status, outcome.reason) == ("A", "UNKNOWN_INDICATOR")
-    assert outcome.not_started
+    assert isinstance(outcome.error, omd.errors.Aborted)
 
 
 @pytest.mark.parametrize("routine", ABORTS)

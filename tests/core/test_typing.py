@@ -46,7 +46,7 @@ with omd.connect() as control:
     reveal_type(control.run_batch("b"))
     reveal_type(control.lineage)
     reveal_type(control.lineage.plan("fact.a").end_pos)
-    reveal_type(control.lineage.step("fact.a").outcome)
+    reveal_type(control.lineage.step("fact.a").status)
     control.lineage.set_offset("stg.h", datetime.now(timezone.utc), id="4")  # error
     control.lineages  # error
     reveal_type(control.run("m_x", lambda run: run.module_instance_id))
@@ -67,15 +67,15 @@ REVEALED = [
     "omd.doors.control.Control",
     "omd.doors.control.Control",
     "omd.doors.control.Control",
-    "omd.rooms.control.run.Outcome[omd.doors.control.Control]",
+    "omd.rooms.control.outcome.Outcome[omd.doors.control.Control]",
     "omd.rooms.control.rows.BeginModuleAnswer",
     "int",
     "omd.rooms.control.rows.PreviousModuleInstanceRow | None",
     "omd.rooms.control.rows.RunBatchAnswer",
     "omd.doors.lineage.Lineage",
     "datetime.datetime | None",
-    "omd.rooms.lineage.codes.StepResult",
-    "omd.rooms.control.run.Outcome[int]",
+    "omd.rooms.control.codes.ExecutionStatus",
+    "omd.rooms.control.outcome.Outcome[int]",
     "omd.doors.control.Control",
     "omd.doors.control.Control",
     "str | None",

@@ -37,13 +37,18 @@ def test_a_run_answers_what_became_of_it(room: Room, door: omd.Decision) -> None
     door.control.add_module_to_batch("b", "s")
     with door.control.batch("b") as batch:
         done = door.run("s", batch=batch)
-    assert done == omd.DecisionOutcome(
-        "s", done.module_instance_id, omd.ExecutionStatus.SUCCEEDED, "POSTGRES", 1, 1, 1, 3, 2, 1
+    counts = {"waves": 1, "cycles": 1, "rows_input": 3, "rows_output": 2, "rows_rejected": 1}
+    assert done == omd.Outcome(
+        "STAGE",
+        "s",
+        done.instance_id,
+        omd.ExecutionStatus.SUCCEEDED,
+        facts={"engine": "POSTGRES", **counts},
     )
     assert done.succeeded
     room.conn.execute("ALTER TABLE app.out ADD CONSTRAINT no CHECK (k <> 1) NOT VALID")
     done = door.run("s", engine="POSTGRES")
-    assert (done.status.value, done.succeeded, done.cycles) == ("F", False, None)
+    assert (done.status.value, done.succeeded, done.facts.get("cycles")) == ("F", False, None)
     assert 'violates check constraint "no"' in (done.detail or "")
     room.conn.execute("UPDATE omd.module SET inactive_indicator = 'Y'")
     assert door.run("s").status.value in "AC"
@@ -79,7 +84,7 @@ def test_a_run_that_is_cancelled_is_a_failed_one(
         "SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     )
     done = run.result(60)
-    assert (done.status.value, done.module_instance_id) == ("F", 1)
+    assert (done.status.value, done.instance_id) == ("F", 1)
     assert isinstance(done.error, Exception)
     assert room.one("SELECT execution_status_code FROM omd.module_instance WHERE"
                     " module_instance_id = 1") == "F"  # fmt: skip

@@ -12,7 +12,6 @@ import omd
 import omd.spark
 from facts.test_changes import ORDERS
 from facts.test_topics import CUSTOMERS, load, newest, revert
-from omd import StepResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,7 +68,7 @@ def test_a_block_is_read_by_changes_and_an_undo_meanwhile_refuses_its_commit(
 ) -> None:
     """A7 and H5."""
     load(store, 1, orders=[("N", 1, 1), ("N", 2, 2)])
-    assert lineage.step("app.f", spark=spark).outcome is StepResult.DONE
+    assert lineage.step("app.f", spark=spark).succeeded
     assert read(store) == [("N", 1, 1), ("N", 2, 2)]
     bad = load(store, 2, orders=[("A", 1, 10), ("R", 2, None)])
     meanwhile: list[Callable[[], object]] = []
@@ -92,15 +91,15 @@ def test_a_block_is_read_by_changes_and_an_undo_meanwhile_refuses_its_commit(
     lineage.register_topic("app.f", transforms=["topics_of_tests:job"])
     meanwhile.append(correct)
     refused = lineage.step("app.f", spark=spark)
-    assert refused.outcome is StepResult.ERROR
+    assert (refused.status, refused.reason) == ("A", "ABORTED")
     assert "can't be read" in (refused.detail or "")
     assert store.rows(
         "SELECT execution_status_code AS s, next_run_indicator AS n FROM omd.module_instance"
         " WHERE module_instance_id = %s",
-        refused.module_instance_id,
+        refused.instance_id,
     ) == [{"s": "A", "n": "R"}]
     meanwhile.clear()
-    assert lineage.step("app.f", spark=spark).outcome is StepResult.DONE
+    assert lineage.step("app.f", spark=spark).succeeded
     # Its rows are gone, and the block is another one, up to the correction.
     assert read(store) == [("A", 1, 11), ("A", 2, 2), ("N", 1, 1), ("N", 2, 2)]
     assert store.one("SELECT (last).id FROM omd_lineage.offsets WHERE topic = 'app.f'") == newest(

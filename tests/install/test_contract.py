@@ -8,6 +8,7 @@ import re
 import sys
 from pathlib import Path
 
+import psycopg
 import pytest
 
 import contract
@@ -88,6 +89,7 @@ CONTRACT = {
         },
         "omd.Control": {"kind": "class", "members": {"close": {"kind": "attribute"}}},
         "omd.Status": {"kind": "enum", "values": {"FAILED": "F"}},
+        "omd.Outcome": {"kind": "class", "members": {}, "facts": {"TOPIC": ["rows", "start"]}},
         "omd.UnknownBatch": {"kind": "error", "bases": ["OmdError"], "sqlstate": "OM001"},
     },
     "events": {"RUN_BEGAN": {"subject_type": "MODULE"}},
@@ -155,6 +157,14 @@ BREAKS = {
         changed(*LOOK, to=parameter(default=None), at=1),
         "p_new has no default",
     ),
+    "a new answer of a procedure": (
+        changed(*BEGIN, to=parameter(mode="inout"), at=3),
+        "p_new is an answer",
+    ),
+    "a new answer of a procedure without INOUT": (
+        changed(*BEGIN, to=parameter(mode="out", default=None), at=3),
+        "p_new is an answer",
+    ),
     "an answer goes": (changed(*LOOK, 2), "the answer why is gone"),
     "a new answer in the middle": (
         changed(*LOOK, to=parameter("x", "table", None), at=1),
@@ -215,6 +225,10 @@ BREAKS = {
         "it returned Control",
     ),
     "a member goes": (changed("python", "omd.Control", "members", "close"), "close is gone"),
+    "a fact of an outcome goes": (
+        changed("python", "omd.Outcome", "facts", "TOPIC", to=["rows"]),
+        "the fact start of TOPIC is gone",
+    ),
     "a value of an enumeration": (changed("python", "omd.Status", "values", to={}), "FAILED was"),
     "a class has another base": (changed("python", "omd.UnknownBatch", "bases", to=[]), "OmdError"),
     "a class has another code": (
@@ -330,6 +344,59 @@ def test_the_file_is_what_the_checkout_has(connect, dsn):
     conn = connect(dsn)
     conn.execute("SET search_path = ''")
     assert contract.text(contract.document(conn)) == contract.API.read_text()
+
+
+# A CALL in PL/pgSQL -----------------------------------------------------------------------------
+
+# PL/pgSQL refuses such a CALL before the procedure begins.
+REFUSED = {"42601", "42725", "42883"}
+
+
+def call_in_a_block(conn, name, parameters):
+    """Call a procedure with NULLs from PL/pgSQL, and take back what it has done.
+
+    Return the SQLSTATE of the failure, and whether the procedure had begun.
+    """
+    variables = [
+        f"v_{place} {p['type']};"
+        for place, p in enumerate(parameters)
+        if p["mode"] in ("out", "inout")
+    ]
+    values = [
+        f"NULL::{p['type']}" if p["mode"] == "in" else f"v_{place}"
+        for place, p in enumerate(parameters)
+    ]
+    block = f"DECLARE {' '.join(variables)} BEGIN CALL {name}({', '.join(values)}); END"
+    try:
+        with conn.transaction(force_rollback=True):
+            conn.execute("SET LOCAL statement_timeout = '5s'")
+            conn.execute(f"DO $block$ {block} $block$".encode())
+    except psycopg.Error as error:
+        return error.sqlstate, f"PL/pgSQL function {name}(" in (error.diag.context or "")
+    return None, True
+
+
+def procedures():
+    """Return the public procedures with the parameters that the first version has promised."""
+    first = (contract.released() or [PRESENT])[0]
+    return {
+        name: routine["parameters"]
+        for name, routine in first["routines"].items()
+        if routine["kind"] == "procedure"
+    }
+
+
+def test_a_block_of_plpgsql_calls_each_procedure_with_exactly_its_parameters(connect, dsn):
+    conn = connect(dsn)
+    found = {name: call_in_a_block(conn, name, its) for name, its in procedures().items()}
+    assert len(found) > 100
+    assert {n: f for n, f in found.items() if f[0] in REFUSED or not f[1]} == {}
+
+
+def test_a_block_that_leaves_out_an_answer_is_refused_before_it_begins(connect, dsn):
+    conn = connect(dsn)
+    for name in ("omd_lineage.step", "omd_delivery.apply_delta"):
+        assert call_in_a_block(conn, name, procedures()[name][:-1]) == ("42601", False)
 
 
 # Since when -------------------------------------------------------------------------------------

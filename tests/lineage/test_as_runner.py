@@ -12,7 +12,6 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 import omd
-from omd.rooms.lineage.codes import StepResult
 from support.scene import RIGHTS
 
 if TYPE_CHECKING:
@@ -51,11 +50,11 @@ def test_a_failed_step_answers_its_error_and_counts_once(scene: Scene, login: st
         scene.register("dwh.f", after_sql=["SELECT 1 / 0"])
         for attempt in (1, 2):
             step = control.lineage.step("dwh.f")
-            assert (step.outcome, step.detail) == (StepResult.ERROR, "division by zero")
+            assert (step.status, step.reason, step.detail) == ("F", "ERROR", "division by zero")
             offset = scene.offset()
             assert (offset["attempts"], offset["state"]) == (attempt, "division by zero")
         scene.register("dwh.f", after_sql=[])
-        assert (control.lineage.step("dwh.f").rows, scene.ids()) == (2, [1, 2])
+        assert (control.lineage.step("dwh.f").facts["rows"], scene.ids()) == (2, [1, 2])
     assert scene.one("SELECT count(*) FROM omd_lineage.error_log") == 2
 
 

@@ -401,7 +401,7 @@ def test_after_its_grace_a_step_is_ended_and_its_failure_recorded(
     let_go(conn)
     assert ids(conn) == []
     wait_until(lambda: room.ready_list("fact.a")[0].is_ready)
-    assert room.step("fact.a").rows == 10
+    assert room.step("fact.a").facts["rows"] == 10
 
 
 @pytest.mark.kill

@@ -80,13 +80,14 @@ def test_a_step_moves_on_by_a_block_and_tells_so(
     lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     outcome = lineage.step("fact.a")
-    assert (outcome.topic, outcome.outcome, outcome.rows) == ("fact.a", StepResult.DONE, 4)
+    assert (outcome.kind, outcome.code, outcome.status) == ("TOPIC", "fact.a", "S")
+    assert outcome.facts["rows"] == 4
+    assert outcome.facts["end"] == (NOON + timedelta(minutes=4), 4)
+    assert (outcome.reason, outcome.detail, outcome.error) == (None, None, None)
     assert outcome.succeeded
-    assert outcome.module_instance_id
+    assert outcome.instance_id
     assert written(conn) == [1, 2, 3, 4]
-    [run] = lineage.control.report(
-        ModuleExecutionLogRow, module_instance_id=outcome.module_instance_id
-    )
+    [run] = lineage.control.report(ModuleExecutionLogRow, module_instance_id=outcome.instance_id)
     assert (run.module_code, run.execution_status_code, run.rows_inserted) == ("fact.a", "S", 4)
 
 
@@ -110,10 +111,10 @@ def test_the_first_block_starts_before_all(lineage: omd.Lineage) -> None:
 
 
 def test_nothing_to_do_is_an_outcome(lineage: omd.Lineage) -> None:
-    while lineage.step("fact.a").outcome is StepResult.DONE:
+    while lineage.step("fact.a").succeeded:
         pass
     outcome = lineage.step("fact.a")
-    assert (outcome.outcome, outcome.module_instance_id) == (StepResult.NOJOBS, None)
+    assert (outcome.status, outcome.reason, outcome.instance_id) == ("C", "NOJOBS", None)
     assert not outcome.succeeded
     assert outcome.detail
 
@@ -123,11 +124,11 @@ def test_an_error_of_a_transform_is_an_outcome_and_recorded(
 ) -> None:
     conn.execute("UPDATE stg.a SET v = 0 WHERE id = 3")
     outcome = lineage.step("fact.a")
-    assert outcome.outcome is StepResult.ERROR
+    assert (outcome.status, outcome.reason) == ("F", "ERROR")
     assert "division by zero" in (outcome.detail or "")
     assert written(conn) == []
     [error] = lineage.control.report("lineage_errors")
-    assert (error.topic, error.module_instance_id) == ("fact.a", outcome.module_instance_id)
+    assert (error.topic, error.module_instance_id) == ("fact.a", outcome.instance_id)
     assert (error.end_id, error.error_code) == (4, "22012")
     plan = lineage.plan("fact.a")
     assert plan is not None
@@ -143,7 +144,7 @@ def test_after_ten_attempts_a_topic_waits_for_retry(
 ) -> None:
     conn.execute("UPDATE stg.a SET v = 0 WHERE id = 3")
     for _ in range(10):
-        assert lineage.step("fact.a").outcome is StepResult.ERROR
+        assert lineage.step("fact.a").status == "F"
     [row] = lineage.ready_list("fact.a")
     assert (row.is_ready, row.reason, row.attempts) == (False, "FAILED", 10)
     conn.execute("UPDATE stg.a SET v = 1")
@@ -154,14 +155,15 @@ def test_after_ten_attempts_a_topic_waits_for_retry(
 
 def test_an_inactive_topic_is_skipped(lineage: omd.Lineage) -> None:
     lineage.register_topic("fact.a", inactive_indicator="Y")
-    assert lineage.step("fact.a").outcome is StepResult.SKIPPED
+    outcome = lineage.step("fact.a")
+    assert (outcome.status, outcome.reason) == ("C", "SKIPPED")
 
 
 def test_a_topic_that_is_held_is_no_error(on_spark: omd.Lineage) -> None:
     begun = on_spark.begin_step("fact.a", hostid="other:1", lease=timedelta(minutes=1))
     assert begun.outcome is StepResult.RUN
     outcome = on_spark.step("fact.a")
-    assert outcome.outcome is StepResult.MUTEX
+    assert (outcome.status, outcome.reason) == ("A", "MUTEX")
     assert "other:1" in (outcome.detail or "")
     [lag] = on_spark.control.report(t.LineageLagRow)
     assert (lag.reason, lag.hostid) == ("HELD", "other:1")
@@ -181,7 +183,7 @@ def test_a_step_that_cannot_begin_counts_as_tried(
     lineage.register_topic("fact.a", engine=engine)
     conn.execute("ALTER TABLE stg.a RENAME pos TO moment")
     outcome = lineage.step("fact.a")
-    assert (outcome.outcome, outcome.module_instance_id) == (StepResult.ERROR, None)
+    assert (outcome.status, outcome.reason, outcome.instance_id) == ("F", "ERROR", None)
     assert "can't be read by blocks" in (outcome.detail or "")
     [row] = lineage.ready_list("fact.a")
     assert row.attempts == 1
@@ -193,9 +195,9 @@ def test_a_step_that_is_cancelled_is_recorded(
 ) -> None:
     lineage.register_topic("fact.a", before_sql=["SELECT pg_cancel_backend(pg_backend_pid())"])
     outcome = lineage.step("fact.a")
-    assert outcome.outcome is StepResult.ERROR
+    assert (outcome.status, outcome.reason) == ("F", "ERROR")
     [error] = lineage.control.report("lineage_errors")
-    assert error.module_instance_id == outcome.module_instance_id
+    assert error.module_instance_id == outcome.instance_id
     assert [row.attempts for row in lineage.ready_list()] == [1]
 
 
@@ -301,7 +303,7 @@ def test_the_offset_of_a_source_is_told_by_hand(lineage: omd.Lineage) -> None:
     lineage.set_offset("stg.h", NOON + timedelta(minutes=3))
     [row] = lineage.ready_list("fact.a")
     assert (row.blocker, row.upto) == ("stg.h", NOON + timedelta(minutes=3))
-    assert lineage.step("fact.a").rows == 2
+    assert lineage.step("fact.a").facts["rows"] == 2
     with pytest.raises(errors.CallerError, match="time zone"):
         lineage.set_offset("stg.h", datetime(2020, 1, 1))  # noqa: DTZ001 - the point
 

@@ -428,7 +428,9 @@ def test_a_holder_whose_lease_is_over_holds_nothing(scene: Scene) -> None:
     scene.topic(engine="SPARK", transforms=["SELECT 1"])
     lease = timedelta(seconds=1)
     first = scene.call("omd_lineage.begin_step", topic="dwh.f", hostid="a", lease=HOUR)
-    assert scene.call("omd_lineage.begin_step", topic="dwh.f", hostid="b")["outcome"] == "MUTEX"
+    other = scene.call("omd_lineage.begin_step", topic="dwh.f", hostid="b")
+    assert (first["outcome"], first["execution_status_code"]) == ("RUN", "E")
+    assert (other["outcome"], other["execution_status_code"]) == ("MUTEX", "A")
     scene.owner("UPDATE omd.module_instance SET lease_expires_at = now() - %s", lease)
     assert scene.reason() == (True, "RETRY")
     second = scene.call("omd_lineage.begin_step", topic="dwh.f", hostid="b", lease=HOUR)

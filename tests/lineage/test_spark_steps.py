@@ -114,22 +114,20 @@ def test_a_block_goes_through_sql_to_the_destination(
     room: omd.Lineage, spark: SparkSession, conn: Connection
 ) -> None:
     outcome = room.step("fact.a", spark=spark)
-    assert (outcome.outcome, outcome.rows, outcome.error) == (StepResult.DONE, 4, None)
+    assert (outcome.status, outcome.facts["rows"], outcome.error) == ("S", 4, None)
     assert rows(conn) == FIRST
     [stamps] = conn.execute(
         "SELECT DISTINCT omd_insert_module_instance_id AS id FROM fact.a"
     ).fetchall()
-    assert stamps["id"] == outcome.module_instance_id
+    assert stamps["id"] == outcome.instance_id
     [log] = conn.execute("SELECT * FROM omd_lineage.log").fetchall()
     assert (log["rows"], log["nulls"], log["max_id"]) == (4, {"name": 2}, 4)
-    [run] = room.control.report(
-        ModuleExecutionLogRow, module_instance_id=outcome.module_instance_id
-    )
+    [run] = room.control.report(ModuleExecutionLogRow, module_instance_id=outcome.instance_id)
     assert (run.execution_status_code, run.rows_inserted) == ("S", 4)
     assert (run.execution_context or {})["platform"] == "spark"
     while (outcome := room.step("fact.a", spark=spark)).succeeded:
         pass
-    assert outcome.outcome is StepResult.NOJOBS
+    assert (outcome.status, outcome.reason) == ("C", "NOJOBS")
     assert [id_ for id_, _ in rows(conn)] == list(range(1, 11))
     assert room.control.report("lineage_gaps") == []
 
@@ -173,7 +171,7 @@ def test_a_function_is_a_transform_and_sees_the_same_views(
     stamps = (
         "SELECT DISTINCT omd_insert_module_instance_id AS id, omd_record_source AS s FROM fact.a"
     )
-    assert conn.execute(stamps).fetchall() == [{"id": outcome.module_instance_id, "s": "fact.a"}]
+    assert conn.execute(stamps).fetchall() == [{"id": outcome.instance_id, "s": "fact.a"}]
     assert not spark.catalog.tableExists("block")
 
 
@@ -191,7 +189,7 @@ def test_an_error_is_recorded_and_the_same_block_comes_again(
     call(breaks)
     for _ in range(2):
         outcome = room.step("fact.a", spark=spark)
-        assert outcome.outcome is StepResult.ERROR
+        assert (outcome.status, outcome.reason) == ("F", "ERROR")
         assert isinstance(outcome.error, ZeroDivisionError)
         assert outcome.detail == "ZeroDivisionError: on purpose"
         assert rows(conn) == FIRST  # of the first transform; the next begin rolls back
@@ -214,7 +212,7 @@ def test_a_step_that_is_released_while_it_runs_cannot_commit(
 
     call(released)
     outcome = room.step("fact.a", spark=spark)
-    assert outcome.outcome is StepResult.ERROR
+    assert (outcome.status, outcome.reason) == ("F", "ERROR")
     assert isinstance(outcome.error, errors.lookup("OM108"))
     assert conn.execute("SELECT count(*) AS n FROM omd_lineage.log").fetchone() == {"n": 0}
     room.register_topic("fact.a", transforms=[JOIN])
@@ -233,7 +231,7 @@ def test_who_is_overtaken_cannot_commit(
 
     call(overtaken)
     outcome = room.step("fact.a", spark=spark)
-    assert outcome.outcome is StepResult.ERROR
+    assert (outcome.status, outcome.reason) == ("F", "ERROR")
     [row] = room.ready_list("fact.a")
     assert row.reason == "HELD"
 
@@ -259,7 +257,7 @@ def test_statements_before_and_after_run_around_the_transforms(
         before_sql=["CREATE OR REPLACE TEMP VIEW before AS SELECT id, 'x' AS name FROM block"],
         after_sql=["DROP VIEW before"],
     )
-    assert room.step("fact.a", spark=spark).rows == 4
+    assert room.step("fact.a", spark=spark).facts["rows"] == 4
     assert not spark.catalog.tableExists("before")
 
 
@@ -291,12 +289,12 @@ def test_a_failed_step_is_rolled_back_on_spark_where_its_rows_are(
     spark.sql("CREATE DATABASE IF NOT EXISTS lake")
     try:
         room.register_topic("lake.a", transforms=["SELECT id FROM block", "no.where:job"])
-        assert room.step("lake.a", spark=spark).outcome is StepResult.ERROR
+        assert room.step("lake.a", spark=spark).status == "F"
         room.register_topic("lake.a", transforms=["SELECT id FROM block"])
         outcome = room.step("lake.a", spark=spark)
-        assert (outcome.outcome, outcome.rows) == (StepResult.DONE, 4), outcome.detail
+        assert (outcome.status, outcome.facts["rows"]) == ("S", 4), outcome.detail
         found = spark.sql("SELECT id, omd_insert_module_instance_id FROM lake.a").collect()
-        assert sorted(map(tuple, found)) == [(i, outcome.module_instance_id) for i in range(1, 5)]
+        assert sorted(map(tuple, found)) == [(i, outcome.instance_id) for i in range(1, 5)]
     finally:
         spark.sql("DROP DATABASE lake CASCADE")
 
@@ -304,7 +302,7 @@ def test_a_failed_step_is_rolled_back_on_spark_where_its_rows_are(
 def test_no_rows_are_fine(room: omd.Lineage, spark: SparkSession, conn: Connection) -> None:
     room.register_topic("fact.a", transforms=["SELECT id, 'x' AS name FROM block WHERE id < 0"])
     outcome = room.step("fact.a", spark=spark)
-    assert (outcome.succeeded, outcome.rows) == (True, 0), outcome.detail
+    assert (outcome.succeeded, outcome.facts["rows"]) == (True, 0), outcome.detail
 
 
 def test_a_step_asked_for_twice_is_held_and_starts_no_spark(room: omd.Lineage) -> None:
@@ -313,7 +311,7 @@ def test_a_step_asked_for_twice_is_held_and_starts_no_spark(room: omd.Lineage) -
     def never() -> Any:
         raise AssertionError("no session is needed")
 
-    assert room.step("fact.a", session=never).outcome is StepResult.MUTEX
+    assert room.step("fact.a", session=never).reason == "MUTEX"
 
 
 def test_a_session_that_does_not_start_is_an_error_of_the_step(room: omd.Lineage) -> None:
@@ -400,10 +398,7 @@ def test_a_block_by_the_id_alone(room: omd.Lineage, conn: Connection, spark: Spa
         maxstep=3,
     )
     told = [room.step("fact.i", spark=spark) for _ in range(3)]
-    assert [(step.outcome, step.rows) for step in told[:2]] == [
-        (StepResult.DONE, 3),
-        (StepResult.DONE, 2),
-    ]
-    assert told[2].outcome is StepResult.NOJOBS
+    assert [(step.status, step.facts["rows"]) for step in told[:2]] == [("S", 3), ("S", 2)]
+    assert told[2].reason == "NOJOBS"
     found = conn.execute("SELECT i FROM fact.i ORDER BY i").fetchall()
     assert [row["i"] for row in found] == [1, 2, 3, 4, 5]

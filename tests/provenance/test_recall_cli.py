@@ -104,15 +104,36 @@ def test_the_door_plans_and_recalls(recalls: Recalls, run_of: dict[str, int], ds
         room = control.provenance
         planned = room.plan_recall(module_instance_id=run_of["b"], reason="wrong")
         assert [i.action for i in room.items(planned.recall_id)] == ["UNDO"]
-        assert room.recall(planned.recall_id, wait=timedelta(0)).rows_gone == 3
+        done = room.recall(planned.recall_id, wait=timedelta(0))
+        assert (done.kind, done.code, done.status) == ("RECALL", str(planned.recall_id), "S")
+        assert done.facts == {"rows_gone": 3, "rows_returned": 0}
+        assert recalls.one(
+            "SELECT module_code FROM omd_report.module_execution_log WHERE module_instance_id = %s",
+            done.instance_id,
+        ) == "provenance.recall"  # fmt: skip
         assert room.recall_of(planned.recall_id).recall_status == "EXECUTED"
         with pytest.raises(lookup("OM090")):
             room.recall_of(99)
-        done = room.recall_at_once(module_instance_id=run_of["a"], reason="wrong")
-        assert [e.code for e in room.returns(done.recall_id)] == ["a"]
+        at_once = room.recall_at_once(module_instance_id=run_of["a"], reason="wrong")
+        assert [e.code for e in room.returns(at_once.recall_id)] == ["a"]
         recalls.module("s", platform_code="SPARK", table_code="lake.s", table_type_code="HUB")
         recalls.call("declare_inputs", module_code="s", tables=["dwh.a"])
         run = recalls.go("a")
         recalls.run_module("s")
         with pytest.raises(lookup("OM192")):
             room.recall_at_once(module_instance_id=run, reason="wrong")
+
+
+def test_a_recall_of_what_is_undone_already_has_nothing_to_take_back(
+    recalls: Recalls, run_of: dict[str, int], command: Command, dsn: str
+) -> None:
+    recall = recalls.plan(run_of["b"])
+    recalls.set_next("R", module=run_of["b"])
+    recalls.go("b")
+    with omd.connect(dsn) as control:
+        nothing = control.provenance.recall(recall, wait=timedelta(0))
+    assert (nothing.status, nothing.reason, nothing.instance_id) == ("C", "NOTHING", None)
+    with pytest.raises(omd.errors.Skipped):
+        nothing.result()
+    done = command("execute", recall)
+    assert (done.returncode, "stands any more" in done.stderr) == (3, True)

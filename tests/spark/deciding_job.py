@@ -17,7 +17,7 @@ def main(master: str) -> None:
     for line in sys.stdin:
         with omd.connect(line.strip(), lease=timedelta(seconds=20)) as control:
             outcome = control.decision.run("s", spark=spark, parallelism=2)
-            print(outcome.status.value, outcome.module_instance_id, flush=True)
+            print(outcome.status.value, outcome.instance_id, flush=True)
             if outcome.error is not None:
                 print(f"{type(outcome.error).__name__}: {outcome.error}"[:2000], file=sys.stderr)
     spark.stop()

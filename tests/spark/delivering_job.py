@@ -24,7 +24,7 @@ def main(master: str) -> None:
                 spark=spark,
                 wait=timedelta(minutes=2),
             )
-            print(receipt.delivery_status, receipt.attempt, flush=True)
+            print(receipt.facts["delivery_status"], receipt.facts["attempt"], flush=True)
     spark.stop()
 
 

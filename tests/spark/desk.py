@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     import omd
-    from omd.rooms.delivery.run import DeliveryBlock, Receipt
+    from omd.rooms.control.outcome import Outcome
+    from omd.rooms.delivery.run import DeliveryBlock
     from spark.delivery_oracle import Entity
 
 __all__ = ["Desk"]
@@ -60,7 +61,7 @@ class Desk(Shop):
         at = datetime(2020, 1, day, tzinfo=timezone.utc)
         return self.control.delivery(code, snapshot_datetime=at, spark=self.spark, **arguments)
 
-    def deliver(self, day: int, /, code: str = "a", **arguments: Any) -> Receipt:
+    def deliver(self, day: int, /, code: str = "a", **arguments: Any) -> Outcome[None]:
         at = datetime(2020, 1, day, tzinfo=timezone.utc)
         return self.control.deliver(code, snapshot_datetime=at, spark=self.spark, **arguments)
 

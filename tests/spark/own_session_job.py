@@ -26,7 +26,7 @@ def main(told: dict[str, object], settings: dict[str, str]) -> None:
             tracker = spark.sparkContext.statusTracker()
             print("jobs:", len(tracker.getJobIdsForGroup()), "failed before:", error.__cause__)
         else:
-            print(receipt.delivery_status, receipt.attempt)
+            print(receipt.facts["delivery_status"], receipt.facts["attempt"])
     spark.stop()
 
 

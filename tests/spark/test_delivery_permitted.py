@@ -134,8 +134,9 @@ def test_a_run_refuses_before_a_row_is_read(
         stage(spark, plans.plan(E, {**E, **D}), {"e": frame})
     plans.conn.close()
     desk.deploy({"interface": "shop", "entities": [{**E, "constraints": [SET]}]})
+    refused = desk.deliver(1, entities={"e": desk.texts(["k"], [("1",)])})
     with pytest.raises(lookup("OM030"), match=r"e\.bad may not use the function reflect"):
-        desk.deliver(1, entities={"e": desk.texts(["k"], [("1",)])})
+        refused.result()
 
 
 def test_a_deployment_refuses_what_spark_can_tell(desk: Desk, spark: SparkSession) -> None:

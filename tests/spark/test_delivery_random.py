@@ -288,8 +288,9 @@ def compared(
         context=named or None,
         include_existing=include_existing,
     )
-    assert receipt.delivery_status == "ACCEPTED", receipt
-    for said in receipt.document["entities"]:
+    assert receipt.facts["delivery_status"] == "ACCEPTED", receipt
+    delivery_id = receipt.facts["delivery_id"]
+    for said in receipt.facts["document"]["entities"]:
         name = said["entity"]
         for constraint in said["constraints"]:
             code = constraint["constraint"]
@@ -301,8 +302,8 @@ def compared(
             assert said["findings"] == outcome.findings[name], (name, about)
             assert (name, said["rows_skipped"]) == (name, outcome.skipped[name]), about
     for name, delta in outcome.delta.items():
-        assert desk.written(name, receipt.delivery_id, entities[name]) == delta, (name, about)
-    measured = desk.measured(receipt.delivery_id)
+        assert desk.written(name, delivery_id, entities[name]) == delta, (name, about)
+    measured = desk.measured(delivery_id)
     for name in sent:
         if sent[name].load == "FULL":
             assert measured[name] == (outcome.scope[name], outcome.deletes[name]), (name, about)

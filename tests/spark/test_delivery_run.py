@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 import omd
 from delivery.runs import SHOP
-from omd.errors import Aborted, lookup
+from omd.errors import lookup
 from omd.rooms.delivery.calls import DeliveryCalls
 from spark.desk import Desk
 
@@ -97,12 +97,12 @@ def test_a_full_delivery_and_what_changes_later(desk: Desk, tmp_path: Path) -> N
     (tmp_path / "readme.txt").write_text("not delivered")
     orders = str(tmp_path / "orders.csv")
     receipt = desk.deliver(1, entities={"customer": customers, "orders": orders})
-    assert (receipt.delivery_status, receipt.verdict) == ("ACCEPTED", "ACCEPTED")
-    assert (receipt.attempt, receipt.queue_id) == (1, 1)
+    assert (receipt.facts["delivery_status"], receipt.facts["verdict"]) == ("ACCEPTED", "ACCEPTED")
+    assert (receipt.facts["attempt"], receipt.facts["queue_id"]) == (1, 1)
     (tmp_path / "customer.csv").write_text("nbr,email\n1,a@x\n2,c@x\n4,d\n")
     receipt = desk.deliver(2, files=tmp_path)
-    assert receipt.queue_id == 2
-    (customer, _) = receipt.document["entities"]
+    assert receipt.facts["queue_id"] == 2
+    (customer, _) = receipt.facts["document"]["entities"]
     assert [customer[f"rows_{n}"] for n in ("new", "changed", "deleted", "unchanged")] == [1] * 4
     assert desk.current("customer") == [(1, "a@x"), (2, "c@x"), (4, "d")]
 
@@ -114,11 +114,11 @@ def test_the_rows_of_a_runner_pass_the_guard_of_the_delta(desk: Desk, dsn: str) 
         runner = Desk(desk.conn, control, desk.spark)
         customers = desk.texts(["nbr", "email"], [(n, "a@x") for n in range(50)])
         receipt = runner.deliver(1, entities={"customer": customers.repartition(4)})
-        assert (receipt.delivery_status, receipt.verdict) == ("ACCEPTED", "ACCEPTED")
+        assert receipt.facts["delivery_status"] == receipt.facts["verdict"] == "ACCEPTED"
         with runner.block(2, staging="postgres", loads={"customer": "DELTA"}) as block:
             with psycopg.connect(dsn) as conn:
                 conn.execute("INSERT INTO stg_a.customer (nbr, email) VALUES ('1', 'b')")
-            assert block.run().delivery_status == "ACCEPTED"
+            assert block.run().facts["delivery_status"] == "ACCEPTED"
     assert len(desk.current("customer")) == 50
 
 
@@ -135,15 +135,15 @@ def test_example_1_of_context(desk: Desk) -> None:
         ),
     }
     receipt = desk.deliver(1, entities=delivered, loads={"part": "DELTA"})
-    assert outcomes(desk, "supplier", receipt.delivery_id) == {
+    assert outcomes(desk, "supplier", receipt.facts["delivery_id"]) == {
         "A": {(1, 10)},
         "N": {(1, 13), (1, 14)},
         "R": {(1, 11), (2, 10)},
     }
-    assert outcomes(desk, "part", receipt.delivery_id) == {}
+    assert outcomes(desk, "part", receipt.facts["delivery_id"]) == {}
     loads = {"part": "DELTA", "supplier": {"context": "ALL"}}
     receipt = desk.deliver(2, entities=delivered, loads=loads)
-    assert outcomes(desk, "supplier", receipt.delivery_id) == {"R": {(3, 10)}}
+    assert outcomes(desk, "supplier", receipt.facts["delivery_id"]) == {"R": {(3, 10)}}
 
 
 def test_example_2_of_context(desk: Desk) -> None:
@@ -164,7 +164,8 @@ def test_example_2_of_context(desk: Desk) -> None:
         ),
         "lines": desk.texts(["orders", "line"], [("O1", 1), ("O1", 3), ("O3", 1)]),
     }
-    first = desk.deliver(1, entities=delivered, loads={"organization": "DELTA"}).delivery_id
+    accepted = desk.deliver(1, entities=delivered, loads={"organization": "DELTA"})
+    first = accepted.facts["delivery_id"]
     assert outcomes(desk, "orders", first) == {"A": {("O1",)}, "N": {("O3",)}, "R": {("O2",)}}
     assert outcomes(desk, "lines", first) == {
         "N": {("O1", 3), ("O3", 1)},
@@ -173,7 +174,7 @@ def test_example_2_of_context(desk: Desk) -> None:
     # A bound tenant deletes nothing of others by delivering what they belong to.
     desk.agree(context={"organization": [{"code": "NL"}]})
     both = {**delivered, "organization": desk.texts(["code"], [("NL",), ("DE",)])}
-    bound = desk.deliver(2, entities=both, loads={"organization": "DELTA"}).delivery_id
+    bound = desk.deliver(2, entities=both, loads={"organization": "DELTA"}).facts["delivery_id"]
     assert outcomes(desk, "orders", bound) == outcomes(desk, "lines", bound) == {}
     desk.agree(context={})
     loads = {
@@ -181,7 +182,7 @@ def test_example_2_of_context(desk: Desk) -> None:
         "orders": {"context": "ALL"},
         "lines": {"context": "ALL"},
     }
-    second = desk.deliver(3, entities=delivered, loads=loads).delivery_id
+    second = desk.deliver(3, entities=delivered, loads=loads).facts["delivery_id"]
     assert outcomes(desk, "orders", second) == {"R": {("O9",)}}
     assert outcomes(desk, "lines", second) == {"R": {("O9", 1)}}
 
@@ -223,8 +224,9 @@ def test_a_rejection_is_a_receipt_and_shows_samples_as_they_were_staged(desk: De
     ]
     orders = desk.texts(["nbr", "customer", "amount"], rows)
     receipt = desk.deliver(1, entities={"orders": orders})
-    assert (receipt.delivery_status, receipt.verdict) == ("REFUSED", "REJECTED")
-    reasons = {r["constraint"]: r["violations"] for r in receipt.document["reasons"]}
+    assert (receipt.facts["delivery_status"], receipt.facts["verdict"]) == ("REFUSED", "REJECTED")
+    assert (receipt.status, receipt.reason, receipt.error) == ("F", "REJECTED", None)
+    reasons = {r["constraint"]: r["violations"] for r in receipt.facts["document"]["reasons"]}
     assert reasons == {"orders.nbr.datatype": 1, "orders.primary_key": 3}
     shown = desk.rows(
         "SELECT * FROM omd_report.delivery_quarantine ORDER BY raw->>'nbr', raw->>'amount'"
@@ -234,20 +236,20 @@ def test_a_rejection_is_a_receipt_and_shows_samples_as_they_were_staged(desk: De
         (None, "x\ufffd", True),
     ]
     receipt = desk.deliver(2, entities={"orders": desk.texts(orders.columns, rows[:3])})
-    assert {r["constraint"]: r["violations"] for r in receipt.document["reasons"]} == {
+    assert {r["constraint"]: r["violations"] for r in receipt.facts["document"]["reasons"]} == {
         "orders.of": 2
     }
     settings = {"orders.of": {"threshold": 2}}
     desk.agree(settings=settings)
     good = desk.texts(orders.columns, rows[:3])
     receipt = desk.deliver(3, entities={"orders": good}, dry_run=True)
-    assert (receipt.delivery_status, receipt.queue_id) == ("CHECKED", None)
+    assert (receipt.facts["delivery_status"], receipt.facts["queue_id"]) == ("CHECKED", None)
     receipt = desk.deliver(3, entities={"orders": good})
-    assert receipt.verdict == "ACCEPTED WITH FINDINGS"
+    assert receipt.facts["verdict"] == "ACCEPTED WITH FINDINGS"
     assert [row[:2] for row in desk.current("orders")] == [(10, 1), (11, None), (12, None)]
     shown = desk.rows(
         "SELECT * FROM omd_report.delivery_quarantine WHERE delivery_id = %s ORDER BY raw->>'nbr'",
-        receipt.delivery_id,
+        receipt.facts["delivery_id"],
     )
     assert [(r["record_key"], r["constraint_codes"], r["raw"]["customer"]) for r in shown] == [
         ({"nbr": 11}, ["orders.of"], "7"),
@@ -261,14 +263,17 @@ def test_a_failed_run_is_resumed_and_waits_for_another(desk: Desk) -> None:
     other = desk.run(1, code="b", entities=["customer"])
     orders = desk.texts(["nbr", "email"], [(1, "a")])
     with desk.block(2, entities={"customer": orders}, wait=timedelta(0)) as block:
-        with pytest.raises(Aborted, match=f"delivery {other.id} of the interface runs"):
-            block.run()
+        waits = block.run()
+        assert (waits.kind, waits.status, waits.reason) == ("DELIVERY", "A", "WAIT")
+        assert waits.detail == f"delivery {other.id} of the interface runs"
         assert desk.status(block.delivery_id) == "LOADED"
     desk.call("cancel_delivery", delivery_id=other.id, reason="it is in the way")
     fails = orders.selectExpr("nbr", "raise_error('broken') AS email")
     told = {"delivery_id": block.delivery_id, "spark": desk.spark}
+    broken = desk.control.deliver(entities={"customer": fails}, **told)
+    assert (broken.status, broken.reason) == ("F", "FAILED")
     with pytest.raises(Exception, match="broken"):
-        desk.control.deliver(entities={"customer": fails}, **told)
+        broken.result()
     assert desk.status(block.delivery_id) == "LOADED"
     (failed,) = desk.rows(
         "SELECT * FROM omd.module_instance WHERE execution_status_code = 'F'"
@@ -276,7 +281,7 @@ def test_a_failed_run_is_resumed_and_waits_for_another(desk: Desk) -> None:
     )
     assert desk.rows("SELECT FROM omd.event_log WHERE event_detail LIKE '%%broken%%'"), failed
     receipt = desk.control.deliver("a", entities={"customer": orders}, **told)
-    assert (receipt.delivery_status, receipt.attempt) == ("ACCEPTED", 2)
+    assert (receipt.facts["delivery_status"], receipt.facts["attempt"]) == ("ACCEPTED", 2)
     assert desk.control.deliver(entities={"customer": orders}, **told) == receipt
 
 
@@ -303,7 +308,7 @@ def test_a_renewal_between_the_end_of_a_delivery_and_that_of_its_block_is_no_los
     monkeypatch.setattr(DeliveryCalls, "heartbeat_delivery", renewed)
     customers = desk.texts(["nbr", "email"], [(1, "a")])
     receipt = desk.deliver(1, entities={"customer": customers}, lease=timedelta(seconds=2))
-    assert receipt.delivery_status == "ACCEPTED"
+    assert receipt.facts["delivery_status"] == "ACCEPTED"
 
 
 def test_a_run_stops_when_the_delivery_is_cancelled(desk: Desk, tmp_path: Path) -> None:
@@ -326,9 +331,10 @@ def test_a_run_stops_when_the_delivery_is_cancelled(desk: Desk, tmp_path: Path) 
 
         canceller = threading.Thread(target=cancel)
         canceller.start()
-        with pytest.raises(lookup("OM130")):
-            block.run()
+        cancelled = block.run()
         canceller.join()
+    assert (cancelled.status, cancelled.reason) == ("C", "CANCELLED")
+    assert isinstance(cancelled.error, lookup("OM130"))
     assert desk.status(block.delivery_id) == "CANCELLED"
     tags = desk.spark.sparkContext.statusTracker().getActiveJobsIds()
     assert list(tags) == []
@@ -345,7 +351,7 @@ def test_physical_deletes_and_staging_in_tables(desk: Desk) -> None:
             " VALUES ('1', 'D'), ('3', 'D'), ('4', 'D') RETURNING 1"
         )
         receipt = block.run()
-    assert receipt.document["entities"][0]["findings"] == {"DELETE_OF_UNKNOWN_KEY": 1}
+    assert receipt.facts["document"]["entities"][0]["findings"] == {"DELETE_OF_UNKNOWN_KEY": 1}
     assert desk.one("SELECT array_agg(nbr) FROM lvl_shop.customer") == [2]
 
 

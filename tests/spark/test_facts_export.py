@@ -16,11 +16,11 @@ import pytest
 
 from facts.store import Store, entity
 from omd.errors import Aborted, CallerError, LeaseLost, lookup
-from omd.rooms.facts.export import Export, ExportRun
+from omd.rooms.facts.export import ExportRun
 from omd.spark.facts import export as files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pyspark.sql import SparkSession
 
@@ -59,15 +59,15 @@ def shop(store: Store) -> Store:
     return store
 
 
-def folder_of(target: Path, found: Any) -> Path:
-    return target / "x" / f"delivery={found.delivery_id}"
+def folder_of(target: Path, found: Mapping[str, Any]) -> Path:
+    return target / "x" / f"delivery={found['delivery_id']}"
 
 
-def rows_in(target: Path, found: Any, name: str) -> list[tuple[Any, ...]]:
+def rows_in(target: Path, found: Mapping[str, Any], name: str) -> list[tuple[Any, ...]]:
     """Read the files that the manifest names, without Spark; what else is there is refused."""
     folder = folder_of(target, found)
     manifest = json.loads((folder / "_manifest.json").read_text())
-    assert manifest == found.manifest
+    assert manifest == found["manifest"]
     (told,) = [e for e in manifest["entities"] if e["entity_code"] == name]
     paths = {folder / file["path"]: file["bytes"] for file in told["files"]}
     there = {p: p.stat().st_size for p in folder.rglob("*") if p.suffix == ".parquet"}
@@ -82,9 +82,11 @@ def rows_in(target: Path, found: Any, name: str) -> list[tuple[Any, ...]]:
 def test_facts_are_exported_and_read_by_another_reader(
     shop: Store, control: omd.Control, spark: SparkSession, tmp_path: Path
 ) -> None:
-    found = control.facts.export(
+    outcome = control.facts.export(
         "x", str(tmp_path), spark=spark, options={"partitions": 2, "compression": "zstd"}
     )
+    assert (outcome.kind, outcome.code, outcome.status) == ("EXPORT", "x", "S")
+    found = outcome.facts
     query = "SELECT nbr, name, price, seen, shelf FROM gdal_shop.thing"
     wanted = sorted((tuple(r.values()) for r in shop.rows(query)), key=repr)
     assert rows_in(tmp_path, found, "thing") == wanted
@@ -93,10 +95,11 @@ def test_facts_are_exported_and_read_by_another_reader(
         kinds = {c.name: c.physical_type for c in pq.ParquetFile(path).schema}
         assert kinds["seen"] == "INT64"
     assert rows_in(tmp_path, found, "shelf") == [(1, "a")]
-    assert found.rows == 7
-    head = {k: v for k, v in found.manifest.items() if k not in ("entities", "module_instance_id")}
+    assert found["rows"] == 7
+    manifest = found["manifest"]
+    head = {k: v for k, v in manifest.items() if k not in ("entities", "module_instance_id")}
     assert head == {
-        "delivery_id": found.delivery_id,
+        "delivery_id": found["delivery_id"],
         "agreement_code": "x",
         "interface_code": "shop",
         "mode": "FULL",
@@ -105,8 +108,8 @@ def test_facts_are_exported_and_read_by_another_reader(
     }
     names = sorted(p.name for p in folder_of(tmp_path, found).iterdir() if p.suffix != ".crc")
     assert names == ["_manifest.json", "shelf", "thing"]
-    assert shop.status(found.delivery_id) == "EXPORTED"
-    assert control.facts.resume_export(found.delivery_id, spark=spark) == found
+    assert shop.status(found["delivery_id"]) == "EXPORTED"
+    assert control.facts.resume_export(found["delivery_id"], spark=spark) == outcome
 
     # The changes since then, as of a moment before the newest.
     shop.put(3, thing=[("A", 1, "new", None, None, None), ("R", 2, *[None] * 4)])
@@ -119,11 +122,11 @@ def test_facts_are_exported_and_read_by_another_reader(
         as_of=datetime(2020, 1, 3, tzinfo=timezone.utc),
         spark=spark,
     )
-    assert [(row[0], row[1], row[-1]) for row in rows_in(tmp_path, changes, "thing")] == [
+    assert [(row[0], row[1], row[-1]) for row in rows_in(tmp_path, changes.facts, "thing")] == [
         (1, "new", "A"),
         (2, "ä2", "R"),
     ]
-    assert changes.manifest["entities"][0]["since"].startswith("2020-01-02")
+    assert changes.facts["manifest"]["entities"][0]["since"].startswith("2020-01-02")
 
     with pytest.raises(CallerError):
         control.facts.export("x", " ", spark=spark)
@@ -148,8 +151,10 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
             patch.setattr(ExportRun, "_fail", lambda *_: None)
             with pytest.raises(Killed):
                 control.facts.resume_export(delivery, spark=spark)
+        waits = control.facts.resume_export(delivery, spark=spark)
+        assert waits.status == "A"
         with pytest.raises(Aborted):
-            control.facts.resume_export(delivery, spark=spark)
+            waits.result()
         shop.owner(
             "UPDATE omd.module_instance SET lease_expires_at = clock_timestamp()"
             " WHERE execution_status_code = 'E'"
@@ -167,8 +172,8 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
     dies(control.facts, "finish_export")  # the manifest is published
     assert of() == ["_manifest.json", "shelf", "thing"]
     shop.put(4, thing=[("A", 2, "later", None, None, None)])
-    found = control.facts.resume_export(delivery, spark=spark)
-    assert (found.manifest["attempt"], found.rows) == (3, 7)
+    found = control.facts.resume_export(delivery, spark=spark).facts
+    assert (found["manifest"]["attempt"], found["rows"]) == (3, 7)
     names = {row[1] for row in rows_in(tmp_path, found, "thing")}
     assert names == {"ä0", "ä1", "ä2", "ä3", "ä4", None}
     assert shop.status(delivery) == "EXPORTED"
@@ -184,8 +189,9 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "_written", cancel)
-        with pytest.raises((lookup("OM101"), LeaseLost)):
-            control.facts.resume_export(cancelled, spark=spark)
+        ended = control.facts.resume_export(cancelled, spark=spark)
+    assert ended.status == "F"
+    assert isinstance(ended.error, (lookup("OM101"), LeaseLost))
     with pytest.raises(lookup("OM155")):
         control.facts.resume_export(cancelled, spark=spark)
     folder = tmp_path / "x" / f"delivery={cancelled}"
@@ -261,8 +267,9 @@ def test_an_export_whose_program_is_killed_is_resumed(
     shop.put(3, thing=[("A", 1, "later", None, None, None)])
     done = omd_here(*again, dsn=dsn)
     assert done.returncode == 0, done.stderr
-    found = Export.of(delivery, json.loads(done.stdout))
-    assert (found.manifest["attempt"], found.rows) == (2, 7)
+    found = {"delivery_id": delivery, "manifest": json.loads(done.stdout)}
+    assert found["manifest"]["attempt"] == 2
+    assert sum(entity["rows"] for entity in found["manifest"]["entities"]) == 7
     assert {row[1] for row in rows_in(tmp_path, found, "thing")} == {
         *(f"ä{n}" for n in range(5)),
         None,

@@ -44,7 +44,7 @@ def flow(lake: Lake) -> None:
     """Perform the steps that are due, and make lake.w anew."""
     lineage = lake.control.lineage
     lineage.probe_sources()
-    while str((outcome := lineage.step("lake.u", spark=lake.spark)).outcome) == "DONE":
+    while (outcome := lineage.step("lake.u", spark=lake.spark)).succeeded:
         pass
     assert outcome.error is None, outcome
     with lake.run("m_w") as run:

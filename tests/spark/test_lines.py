@@ -216,7 +216,7 @@ def lines_of(desk: Desk) -> dict[int, tuple[str, str | None, int | None]]:
 
 def handed_over(desk: Desk, day: int, path: Path, load: str, code: str = "a") -> None:
     receipt = desk.deliver(day, code, entities={"customer": str(path)}, loads={"customer": load})
-    assert receipt.delivery_status == "ACCEPTED"
+    assert receipt.facts["delivery_status"] == "ACCEPTED"
 
 
 def test_a_row_keeps_the_line_that_made_it(desk: Desk, tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_only_an_agreement_with_lines_keeps_them(desk: Desk, tmp_path: Path) -> 
     # What is handed over as rows has no lines, and what a delivery leaves out was in none.
     rows = desk.texts(["nbr", "email"], [(2, "d")])
     receipt = desk.deliver(4, "b", entities={"customer": rows})
-    assert receipt.delivery_status == "ACCEPTED", receipt
+    assert receipt.facts["delivery_status"] == "ACCEPTED", receipt
     assert lines_of(desk) == {1: ("R", None, None), 2: ("N", None, None)}
 
 

@@ -105,12 +105,13 @@ def test_files_that_change_between_look_and_staging_fail_the_attempt(night: Nigh
     answer = provenance.redeliver(7)
     path = night.location / "done" / "2020-01-03" / "customer.csv"
     path.write_text(THREE + "3,c\n")
+    outcome = night.desk.control.deliver(
+        delivery_id=answer.delivery_id,
+        entities={"customer": path},
+        spark=night.desk.spark,
+    )
     with pytest.raises(Exception, match=r"customer\.csv has .* bytes, and had") as refused:
-        night.desk.control.deliver(
-            delivery_id=answer.delivery_id,
-            entities={"customer": path},
-            spark=night.desk.spark,
-        )
+        outcome.result()
     assert getattr(refused.value, "sqlstate", None) == "OM139"
     assert entry(night)["return_status"] == "RUNNING"
     assert night.desk.control.perform("delivery.a", spark=night.desk.spark).status is (

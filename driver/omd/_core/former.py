@@ -13,13 +13,13 @@ from collections.abc import Mapping
 PLACES = {
     "omd.cli": "the command omd",
     "omd.control": "omd: from omd import Batch, ModuleRun, Outcome",
-    "omd.decision": "omd: from omd import DecisionOutcome",
+    "omd.decision": "omd: from omd import Outcome",
     "omd.delivery": "control.delivery(...), which answers its block",
     "omd.embedded": "the command omd embedded",
     "omd.event": "control.event",
     "omd.facts": "control.facts, whose methods answer its blocks",
     "omd.install": "the command omd install",
-    "omd.lineage": "omd: from omd import StepOutcome, StepResult, StepRun",
+    "omd.lineage": "omd: from omd import Outcome, StepResult, StepRun",
     "omd.provenance": "control.provenance",
     "omd.report": "control.report",
 }

@@ -7,19 +7,18 @@ said.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
-from omd._core.errors import ConnectionFailed, NotStarted, Skipped, one_line
 from omd._core.functions import function_named
 from omd.doors import arrivals
 from omd.doors.rooms import Doors
 from omd.rooms.control.blocks import Blocks
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ExecutionStatus
-from omd.rooms.lineage.codes import StepResult
+from omd.rooms.control.outcome import Outcome
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,39 +26,7 @@ if TYPE_CHECKING:
     from omd.rooms.control.run import Batch
 
 _WAIT = timedelta(seconds=10)  # so long a delivery may keep its worker before it begins
-_OF_STEP = {
-    StepResult.DONE: ExecutionStatus.SUCCEEDED,
-    StepResult.NOJOBS: ExecutionStatus.CANCELLED,
-    StepResult.SKIPPED: ExecutionStatus.CANCELLED,
-    StepResult.MUTEX: ExecutionStatus.ABORTED,
-    StepResult.ABORTED: ExecutionStatus.ABORTED,
-}
 _NOTHING = "there is nothing to do"
-
-
-@dataclass(frozen=True, slots=True)
-class Performed:
-    """What became of a Module or Batch that was performed.
-
-    Attributes:
-        code: its code.
-        instance_id: its instance, of several runs the last one; None where there is none.
-        status: S or F as the run; C where there was nothing to do or the run is skipped; A where
-            another works at it.
-        detail: why it is not S, in one line.
-        error: the exception of a run that failed in this process.
-    """
-
-    code: str
-    instance_id: int | None
-    status: ExecutionStatus
-    detail: str | None = None
-    error: BaseException | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether it ran to its end."""
-        return self.status is ExecutionStatus.SUCCEEDED
 
 
 class Connected(Blocks, Doors):
@@ -90,31 +57,23 @@ class Act:
             return self.session()
         return self.spark
 
-    def ended(self, status: ExecutionStatus, instance: int | None = None, *args: Any) -> Performed:
-        """Say how it ended, and why."""
-        return Performed(self.code, instance, status, *args)
-
-    def refused(self, refusal: NotStarted, instance: int | None = None) -> Performed:
-        """Say that process control did not let it begin."""
-        skipped = isinstance(refusal, (Skipped, Skipped))
-        status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
-        return self.ended(status, instance, one_line(refusal), refusal)
+    def nothing(self, why: str = _NOTHING) -> Outcome[Any]:
+        """Say that there was nothing to do, and why."""
+        kind = self.arguments["module_kind_code"]
+        return Outcome(kind, self.code, None, ExecutionStatus.CANCELLED, None, why)
 
 
-def call_function(act: Act) -> Performed:
+def call_function(act: Act) -> Outcome[Any]:
     """Call the function of a Module inside the Module."""
     job = function_named(act.arguments["job"], act.control.permitted)
     options = {"spark": act.ready_session(), "context": act.context}
     if act.batch is None or isinstance(act.batch, int):
         # It is no part of the Batch that the environment may name.
-        outcome = act.control.run(act.code, job, batch_instance_id=act.batch or 0, **options)
-    else:
-        outcome = act.batch.run(act.code, job, **options)
-    detail = outcome.reason if outcome.error is None else one_line(outcome.error)
-    return act.ended(outcome.status, outcome.instance_id, detail, outcome.error)
+        return act.control.run(act.code, job, batch_instance_id=act.batch or 0, **options)
+    return act.batch.run(act.code, job, **options)
 
 
-def step(act: Act) -> Performed:
+def step(act: Act) -> Outcome[Any]:
     """Take steps of a topic on Spark: one, or in a Batch until no block is full."""
     last = None
     while True:
@@ -125,10 +84,9 @@ def step(act: Act) -> Performed:
             batch=act.batch,
             context=act.context,
         )
-        status = _OF_STEP.get(outcome.outcome, ExecutionStatus.FAILED)
-        if last is not None and status in (ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED):
+        if last is not None and outcome.status in ("C", "A"):
             return last  # what was there is done
-        last = act.ended(status, outcome.module_instance_id, outcome.detail, outcome.error)
+        last = replace(outcome, code=act.code)
         if act.batch is None or not last.succeeded:
             return last
         next_ = ControlCalls(act.control._link).next_act(act.code)
@@ -136,49 +94,40 @@ def step(act: Act) -> Performed:
             return last
 
 
-def run_stage(act: Act) -> Performed:
+def run_stage(act: Act) -> Outcome[Any]:
     """Run a stage on Spark."""
     outcome = act.control.decision.run(
         act.arguments["stage_code"], engine=SPARK, spark=act.ready_session(), batch=act.batch
     )
-    return act.ended(outcome.status, outcome.module_instance_id, outcome.detail, outcome.error)
+    return replace(outcome, code=act.code)
 
 
-def export(act: Act) -> Performed:
+def export(act: Act) -> Outcome[Any]:
     """Create the export that is due, and run it."""
     delivery_id = act.control.facts.due_export(act.arguments["agreement_code"])
     if delivery_id is None:  # somebody else was faster
-        return act.ended(ExecutionStatus.CANCELLED, None, _NOTHING)
+        return act.nothing()
     return _run_export(act, delivery_id)
 
 
-def resume(act: Act) -> Performed:
+def resume(act: Act) -> Outcome[Any]:
     """Go on with an export, or with a delivery, that has not ended."""
     if act.arguments["module_kind_code"] == "EXPORT":
         return _run_export(act, act.arguments["delivery_id"])
     return deliver(act)
 
 
-def _run_export(act: Act, delivery_id: int) -> Performed:
-    run = act.control.facts._export_run(
+def _run_export(act: Act, delivery_id: int) -> Outcome[Any]:
+    outcome = act.control.facts.resume_export(
         delivery_id,
         spark=act.ready_session(),
         batch_instance_id=act.batch_instance_id,
         context=act.context,
     )
-    try:
-        run.export()
-    except NotStarted as refusal:
-        return act.refused(refusal, refusal.instance_id)
-    except ConnectionFailed:
-        raise
-    except Exception as failure:  # noqa: BLE001 - the run has recorded it
-        instance = run.module_instance_id or None
-        return act.ended(ExecutionStatus.FAILED, instance, one_line(failure), failure)
-    return act.ended(ExecutionStatus.SUCCEEDED, run.module_instance_id or None)
+    return replace(outcome, code=act.code)
 
 
-def deliver(act: Act) -> Performed:
+def deliver(act: Act) -> Outcome[Any]:
     """Deliver what comes again after a recall, else the folder that has arrived, or what waits."""
     agreement = act.arguments["agreement_code"]
     if "recall_id" in act.arguments:
@@ -186,28 +135,12 @@ def deliver(act: Act) -> Performed:
         if done is not None:
             return done
     if "location" not in act.arguments:
-        return act.ended(ExecutionStatus.CANCELLED, None, _NOTHING)
-    return _delivered(
-        act, lambda: arrivals.perform(act.control, act.ready_session(), agreement, wait=_WAIT)
-    )
+        return act.nothing()
+    outcome = arrivals.perform(act.control, act.ready_session(), agreement, wait=_WAIT)
+    return act.nothing() if outcome is None else replace(outcome, code=act.code)
 
 
-def _delivered(act: Act, deliver: Callable[[], object | None]) -> Performed:
-    """Deliver, and say what became of it."""
-    try:
-        receipt = deliver()
-    except NotStarted as refusal:
-        return act.refused(refusal)
-    except ConnectionFailed:
-        raise
-    except Exception as failure:  # noqa: BLE001 - the run has recorded it
-        return act.ended(ExecutionStatus.FAILED, None, one_line(failure), failure)
-    if receipt is None:
-        return act.ended(ExecutionStatus.CANCELLED, None, _NOTHING)
-    return act.ended(ExecutionStatus.SUCCEEDED)
-
-
-def _redeliver(act: Act, agreement: str) -> Performed | None:
+def _redeliver(act: Act, agreement: str) -> Outcome[Any] | None:
     """Deliver again from its recorded files what a recall took back, where these are unchanged."""
     control, recall_id = act.control, act.arguments["recall_id"]
     taken = control.delivery.take_arrival(agreement)
@@ -224,16 +157,14 @@ def _redeliver(act: Act, agreement: str) -> Performed | None:
     answer = control.provenance.redeliver(recall_id, delivery_id=taken.delivery_id, files=seen)
     if answer.outcome != "RUN":
         problem = "its files are gone or have changed: its tenant must deliver it"
-        return act.ended(ExecutionStatus.CANCELLED, None, problem)
-    return _delivered(
-        act,
-        lambda: control.delivery.deliver(
-            delivery_id=taken.delivery_id, entities=roots, spark=session, wait=_WAIT
-        ),
+        return act.nothing(problem)
+    outcome = control.delivery.deliver(
+        delivery_id=taken.delivery_id, entities=roots, spark=session, wait=_WAIT
     )
+    return replace(outcome, code=act.code)
 
 
-ACTS: dict[str, Callable[[Act], Performed]] = {
+ACTS: dict[str, Callable[[Act], Outcome[Any]]] = {
     "FUNCTION": call_function,
     "STEP": step,
     "STAGE": run_stage,

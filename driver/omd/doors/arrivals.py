@@ -14,7 +14,7 @@ from omd._core.errors import CallerError
 from omd.doors.delivery import Delivery
 from omd.rooms.delivery.folders import LocalFolders, local_path, printable
 from omd.rooms.delivery.rows import ArrivalLocationsRow, ArrivalsRow
-from omd.rooms.delivery.statuses import ENDED
+from omd.rooms.delivery.run import is_decided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from omd.rooms.control.connection import Connection
-    from omd.rooms.delivery.run import Receipt
+    from omd.rooms.control.outcome import Outcome
 
 
 class Folders(Protocol):
@@ -89,7 +89,7 @@ def perform(
     agreement: str,
     *,
     wait: timedelta = timedelta(minutes=10),
-) -> Receipt | None:
+) -> Outcome[None] | None:
     """Perform a whole turn of an agreement: look, take the oldest folder, deliver it, move it.
 
     A delivery that somebody has begun and not ended is resumed. So a turn that died anywhere is
@@ -102,11 +102,7 @@ def perform(
         wait: for how long it waits until the delivery may begin.
 
     Returns:
-        the receipt; None when there was nothing to deliver.
-
-    Raises:
-        ArrivalChanged: the folder was changed while it was read; it is CHANGED.
-        Aborted: the delivery could not begin in time.
+        what became of it; None when there was nothing to deliver.
     """
     look(control, agreement, spark)
     room = Delivery(control)
@@ -120,9 +116,10 @@ def perform(
     block = room(delivery_id=taken.delivery_id, files=place, spark=spark, wait=wait)
     block.confirm = lambda: _confirm(room, folders, block.delivery_id, taken.folder or "")
     with block:
-        receipt = block.run()
-    _finish(room, terms, folders, taken.delivery_id)
-    return receipt
+        outcome = block.run()
+    if is_decided(outcome):
+        _finish(room, terms, folders, taken.delivery_id)
+    return outcome
 
 
 def _terms(room: Delivery, agreement: str) -> Mapping[str, Any]:
@@ -173,7 +170,7 @@ def _finish(room: Delivery, terms: Mapping[str, Any], folders: Folders, delivery
     Whoever died after the move finds the folder gone from its place, and where it went.
     """
     (arrival,) = room.report(ArrivalsRow, delivery_id=delivery_id)
-    if arrival.arrival_status != "TAKEN" or arrival.delivery_status not in ENDED:
+    if arrival.arrival_status != "TAKEN":
         return
     then = terms["then"]
     if not isinstance(then, dict):

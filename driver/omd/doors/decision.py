@@ -15,6 +15,7 @@ from omd._core.engines import POSTGRES, SPARK
 from omd._core.error_codes import WrongEngine
 from omd._core.errors import CallerError
 from omd.rooms.control.connection import Door
+from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.run import Batch
 from omd.rooms.decision.calls import DecisionCalls
 from omd.rooms.decision.rows import (
@@ -23,13 +24,13 @@ from omd.rooms.decision.rows import (
     TestRulesetRow,
 )
 from omd.rooms.decision.rules import rules_of, try_out
-from omd.rooms.decision.run import DecisionOutcome, outcome_of
+from omd.rooms.decision.run import outcome_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-__all__ = ["Decision", "DecisionOutcome", "TestResult"]
+__all__ = ["Decision", "TestResult"]
 
 TestResult = TestRulesetRow
 
@@ -40,7 +41,7 @@ class Decision(Door, DecisionCalls):
     Examples:
         with omd.connect() as control:
             outcome = control.decision.run("flight_care")
-            print(outcome.status, outcome.cycles, outcome.rows_rejected)
+            print(outcome.status, outcome.facts["cycles"], outcome.facts["rows_rejected"])
     """
 
     def run(
@@ -55,7 +56,7 @@ class Decision(Door, DecisionCalls):
         effective_at: datetime | None = None,
         parallelism: int | None = None,
         end_id: int | None = None,
-    ) -> DecisionOutcome:
+    ) -> Outcome[None]:
         """Run a stage, and wait for its end.
 
         A run that fails, is aborted or skipped raises nothing.

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from omd.rooms.control.connection import Door
 from omd.rooms.delivery.calls import DeliveryCalls
-from omd.rooms.delivery.run import DeliveryBlock, Receipt
+from omd.rooms.delivery.run import DeliveryBlock
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-
-__all__ = ["Delivery", "Receipt"]
+    from omd.rooms.control.outcome import Outcome as Outcome
 
 
 class Delivery(Door, DeliveryCalls):
     """The room delivery: ``control.delivery`` (docs/explanation/delivery.md).
 
     Examples:
-        receipt = control.deliver("nyc", files="2013-01/")
+        outcome = control.deliver("nyc", files="2013-01/")
+        print(outcome.status, outcome.facts["delivery_status"])
         with control.delivery("nyc", entities={"flights": df}, loads={"flights": "DELTA"}) as d:
-            receipt = d.run()
+            outcome = d.run()
     """
 
     def __call__(
@@ -95,7 +95,7 @@ class Delivery(Door, DeliveryCalls):
             lease=lease,
         )
 
-    def deliver(self, agreement_code: str | None = None, **arguments: Any) -> Receipt:
-        """Deliver in one call, and return the receipt; the arguments are those of the block."""
+    def deliver(self, agreement_code: str | None = None, **arguments: Any) -> Outcome[None]:
+        """Deliver in one call; the arguments are those of the block, and so is the outcome."""
         with self(agreement_code, **arguments) as block:
             return block.run()

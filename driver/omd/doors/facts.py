@@ -8,11 +8,9 @@ from omd._core.cost import measured
 from omd._core.listener import Listener
 from omd._core.pooling import needs_session
 from omd.rooms.facts.calls import FactsCalls
-from omd.rooms.facts.export import Export, Exports
+from omd.rooms.facts.export import Exports
 from omd.rooms.facts.rows import LoadAllAnswer, LoadAnswer, ResyncAnswer
 from omd.rooms.facts.run import FactsDelivery
-
-__all__ = ["Export", "Facts"]
 
 
 class Facts(Exports):
@@ -20,7 +18,7 @@ class Facts(Exports):
 
     Examples:
         control.facts.deploy("flights")
-        while control.facts.load("flights").outcome == "PERSISTED":
+        while control.facts.load("flights").execution_status_code == "S":
             print(control.facts.traveling_now("flights"))
         with control.facts.delivery("desk") as desk:
             desk.connection.execute("DELETE FROM gdal_flights.carriers WHERE carrier = 'XX'")

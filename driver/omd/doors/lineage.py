@@ -20,8 +20,8 @@ from omd.rooms.lineage.rows import LineageReadyRow, ReadyListByTopicRow
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from omd.rooms.control.outcome import Outcome
     from omd.rooms.control.run import Batch
-    from omd.rooms.lineage.step import StepOutcome
 
 
 class _OfTopics(LineageReadyRow):
@@ -42,7 +42,7 @@ class Lineage(Door, LineageCalls):
                 "fact.ticket", depends_on=["stg.ticket"], transforms=["etl.ticket"]
             )
             lineage.probe_sources()
-            print(lineage.step("fact.ticket").outcome)
+            print(lineage.step("fact.ticket").status)
     """
 
     def ready_list(
@@ -70,7 +70,7 @@ class Lineage(Door, LineageCalls):
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
         batch: Batch[Any] | int | None = None,
-    ) -> StepOutcome:
+    ) -> Outcome[None]:
         """Run one step of a topic on its engine (rule L8), and wait for its end.
 
         Args:
@@ -90,7 +90,7 @@ class Lineage(Door, LineageCalls):
             ConnectionFailed: the database can't be reached.
         """
         definition = self.topic_definition(topic)
-        outcome: StepOutcome = self.control.engines[definition.engine].step(
+        outcome: Outcome[None] = self.control.engines[definition.engine].step(
             self.control,
             definition,
             spark=spark,

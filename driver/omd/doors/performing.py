@@ -5,6 +5,7 @@ The database says what is next (`omd.next_act`, `omd.next_member`) and performs 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,14 @@ from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd._core.error_codes import MembersFailed, NeedsWorker
 from omd._core.errors import CallerError, ConnectionFailed, NotStarted, OmdError, Skipped, one_line
-from omd.doors.acts import ACTS, Act, Connected, Performed
+from omd.doors.acts import ACTS, Act, Connected
+from omd.doors.outcomes import with_facts
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import called
 from omd.rooms.control.death import await_turn, who_runs
+from omd.rooms.control.outcome import Outcome
+from omd.rooms.control.rows import BatchExecutionLogRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +45,7 @@ class Performing(Connected):
         session: Callable[[], Any] | None = None,
         batch: Batch[Any] | int | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> Performed:
+    ) -> Outcome[Any]:
         """Run a Module, whatever its kind, and wait for its end.
 
         Args:
@@ -69,8 +73,18 @@ class Performing(Connected):
                         execution_context=called(link, context),
                     )
                     performed("MODULE", ran.module_instance_id)
-                status, detail = ran.execution_status_code, self._who(ran.detail, code)
-                return Performed(code, ran.module_instance_id, status, detail)
+                kind = self.module_definition(code).module_kind_code
+                return with_facts(
+                    self,
+                    Outcome(
+                        kind,
+                        code,
+                        ran.module_instance_id,
+                        ran.execution_status_code,
+                        _reason(ran.detail),
+                        self._who(ran.detail, code),
+                    ),
+                )
             except NeedsWorker as error:
                 needs = error
         next_ = ControlCalls(self._link).next_act(code)
@@ -78,7 +92,8 @@ class Performing(Connected):
             self.permitted.require_sql(f"Module {code}")
         if next_.status is not None:
             status = ExecutionStatus(next_.status)
-            return Performed(code, None, status, self._who(next_.detail, code))
+            kind, reason = next_.arguments["module_kind_code"], _reason(next_.detail)
+            return Outcome(kind, code, None, status, reason, self._who(next_.detail, code))
         act = ACTS.get(next_.act)
         if act is None:
             if needs is not None and "hint" not in next_.arguments:
@@ -99,7 +114,7 @@ class Performing(Connected):
         parent: Batch[Any] | None = None,
         force: bool = False,
         context: Mapping[str, Any] | None = None,
-    ) -> Performed:
+    ) -> Outcome[Any]:
         """Run a Batch with members of any kind, and wait for its end.
 
         The members run one after the other: Modules by sequence, then child Batches.
@@ -131,7 +146,10 @@ class Performing(Connected):
                 status = ran.execution_status_code
                 aborted = status is ExecutionStatus.ABORTED
                 detail = who_runs(self, batch_code=code) if aborted else None
-                return Performed(code, ran.batch_instance_id, status, detail)
+                [run] = self.report(BatchExecutionLogRow, batch_instance_id=ran.batch_instance_id)
+                return Outcome(
+                    "BATCH", code, ran.batch_instance_id, status, run.reason_code, detail
+                )
             except NeedsWorker:
                 pass
         block = (
@@ -156,7 +174,8 @@ class Performing(Connected):
             skipped = isinstance(error, Skipped)
             status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
             detail = one_line(error) if block.reason == "RUNNING" else block.reason
-            return Performed(code, block.batch_instance_id, status, detail, error)
+            instance = block.batch_instance_id
+            return Outcome("BATCH", code, instance, status, block.reason, detail, error=error)
         except ConnectionFailed:
             raise
         except Exception as error:
@@ -164,9 +183,9 @@ class Performing(Connected):
                 raise
             failed = isinstance(error, MembersFailed)
             detail = str(error).replace("\n", "; ") if failed else one_line(error)
-            instance = block.batch_instance_id
-            return Performed(code, instance, ExecutionStatus.FAILED, detail, error)
-        return Performed(code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
+            instance, status = block.batch_instance_id, ExecutionStatus.FAILED
+            return Outcome("BATCH", code, instance, status, None, detail, error=error)
+        return Outcome("BATCH", code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
 
     def _perform_member(
         self,
@@ -189,6 +208,11 @@ class Performing(Connected):
             sqlstate = getattr(error, "sqlstate", None)
             return f"{one_line(error)} ({sqlstate})" if sqlstate else ""
         return None if done.status in _NOT_FAILED else ""
+
+
+def _reason(detail: str | None) -> str | None:
+    """Return the code of a reason that the database says as the detail."""
+    return detail if detail is not None and re.fullmatch("[A-Z_]+", detail) else None
 
 
 def _require_none(failures: str | None) -> None:

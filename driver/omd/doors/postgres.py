@@ -10,9 +10,8 @@ from omd._core.lazy import forwarded
 
 if TYPE_CHECKING:
     from omd.rooms.control.connection import Connection
-    from omd.rooms.decision.run import DecisionOutcome
+    from omd.rooms.control.outcome import Outcome
     from omd.rooms.lineage.rows import TopicDefinitionRow
-    from omd.rooms.lineage.step import StepOutcome
 
 
 class PostgresEngine(Engine):
@@ -26,16 +25,17 @@ class PostgresEngine(Engine):
 
     def step(
         self, connection: Connection, definition: TopicDefinitionRow, **_options: Any
-    ) -> StepOutcome:
+    ) -> Outcome[None]:
         """See `omd.rooms.lineage.step.step_in_database`; the options are those on Spark."""
+        from omd.doors.outcomes import with_facts
         from omd.rooms.lineage.step import step_in_database
 
         with connection.long_call() as link, measured(link) as performed:
             outcome = step_in_database(link, definition.topic)
-            performed("MODULE", outcome.module_instance_id)
-            return outcome
+            performed("MODULE", outcome.instance_id)
+        return with_facts(connection, outcome)
 
-    def decide(self, connection: Connection, stage: str, **options: Any) -> DecisionOutcome:
+    def decide(self, connection: Connection, stage: str, **options: Any) -> Outcome[None]:
         """See `omd.rooms.decision.run.run_in_database`."""
         from omd.rooms.decision.run import run_in_database
 
@@ -48,7 +48,7 @@ class PostgresEngine(Engine):
                 options["effective_at"],
                 options["end_id"],
             )
-            performed("MODULE", outcome.module_instance_id)
+            performed("MODULE", outcome.instance_id)
             return outcome
 
 

@@ -9,15 +9,16 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from omd._core.calls import Repeat, Routine
-from omd._core.error_codes import UnknownRecall
+from omd._core.error_codes import PlanChanged, UnknownRecall
 from omd.doors.recall import Act, Recalled
+from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import Door
+from omd.rooms.control.outcome import Outcome
 from omd.rooms.provenance.calls import ProvenanceCalls
 from omd.rooms.provenance.rows import (
     EraseAnswer,
     ErasureItemsRow,
     PlanRecallAnswer,
-    RecallAnswer,
     RecallItemsRow,
     RecallReturnsRow,
     RecallsRow,
@@ -123,18 +124,19 @@ class Provenance(Door, ProvenanceCalls):
             wait=wait,
         ).execute()
 
-    def recall(
+    def recall(  # type: ignore[override] # the routine, and the lake's part of it
         self,
         recall_id: int,
         *,
         accept: Sequence[str] | None = None,
         wait: timedelta | str | None = None,
-    ) -> RecallAnswer:
+    ) -> Outcome[None]:
         """Execute a recall; what it takes back in lake tables of our catalogue goes with it.
 
         It is one transaction of its own. Inside of `control.transaction()`, and where the wait is
         no timedelta, it is the routine alone, to which the lake is PENDING: so is a run that has
-        written to a Delta table or to another catalogue. See `ProvenanceCalls.recall`.
+        written to a Delta table or to another catalogue. See `ProvenanceCalls.recall`. Where
+        nothing of the target stands any more, the status is C.
 
         Args:
             recall_id: the recall.
@@ -142,15 +144,32 @@ class Provenance(Door, ProvenanceCalls):
             wait: for how long it waits for runs at work; by default a minute.
         """
         if self._link.is_in_transaction or isinstance(wait, str) or recall_id is None:
-            return super().recall(recall_id, accept=accept, wait=wait)
-        done = Act(
+            answer = super().recall(recall_id, accept=accept, wait=wait)
+            return _recalled(
+                recall_id, answer.module_instance_id, answer.rows_gone, answer.rows_returned
+            )
+        act = Act(
             self.control,
             lambda _: recall_id,
             is_new=False,
             accept=accept or (),
             wait=timedelta(minutes=1) if wait is None else wait,
-        ).execute()
-        return RecallAnswer(done.module_instance_id, done.rows_gone, done.rows_returned)
+        )
+        try:
+            return _recalled(*act.execute())
+        except PlanChanged as changed:
+            planned = {item.module_instance_id for item in self.items(recall_id)} - {None}
+            if changed.detail["come"] or not planned <= set(changed.detail["gone"]):
+                raise
+            return Outcome(
+                "RECALL",
+                str(recall_id),
+                None,
+                ExecutionStatus.CANCELLED,
+                "NOTHING",
+                "nothing of its target stands any more",
+                error=changed,
+            )
 
     def erase(
         self,
@@ -237,3 +256,15 @@ class Provenance(Door, ProvenanceCalls):
         """
         seen = None if files is None else list(files)
         return self._answer(_REDELIVER, RedeliverAnswer, recall_id, delivery_id, seen)
+
+
+def _recalled(
+    recall_id: int, module_instance_id: int, rows_gone: int, rows_returned: int
+) -> Outcome[None]:
+    return Outcome(
+        "RECALL",
+        str(recall_id),
+        module_instance_id,
+        ExecutionStatus.SUCCEEDED,
+        facts={"rows_gone": rows_gone, "rows_returned": rows_returned},
+    )

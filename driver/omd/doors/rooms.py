@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from omd.doors.decision import Decision
-    from omd.doors.delivery import Delivery, Receipt
+    from omd.doors.delivery import Delivery, Outcome
     from omd.doors.dispatch import Dispatch
     from omd.doors.event import Event
     from omd.doors.facts import Facts
@@ -74,8 +74,8 @@ class Doors:
         return door
 
     @property
-    def deliver(self) -> Callable[..., Receipt]:
-        """Deliver in one call, and return the receipt; the arguments are those of the block."""
+    def deliver(self) -> Callable[..., Outcome[None]]:
+        """Deliver in one call; the arguments are those of the block, and so is the outcome."""
         return self.delivery.deliver
 
     def _door(self, room: str) -> Any:

@@ -16,11 +16,12 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd._core.error_codes import TransformUnfit
-from omd._core.errors import CallerError, ConnectionFailed, NotStarted, one_line
+from omd._core.errors import CallerError, ConnectionFailed, NotStarted
 from omd._core.names import parts
+from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import Connection
-from omd.rooms.lineage.codes import StepResult
-from omd.rooms.lineage.step import StepOutcome, StepRun
+from omd.rooms.control.outcome import Outcome
+from omd.rooms.lineage.step import KIND, StepRun, failed
 from omd.spark.names import quote
 from omd.spark.relation import Relation
 from omd.spark.sessions import session
@@ -37,7 +38,7 @@ _FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")  # module:function
 _one_at_a_time = threading.Lock()
 
 
-def step(connection: Connection, definition: TopicDefinitionRow, **options: Any) -> StepOutcome:
+def step(connection: Connection, definition: TopicDefinitionRow, **options: Any) -> Outcome[None]:
     """Perform a step of a topic, and return its outcome; the options are those of `StepRun`.
 
     The failure of a job is recorded, and returned as data.
@@ -50,18 +51,32 @@ def step(connection: Connection, definition: TopicDefinitionRow, **options: Any)
     except NotStarted:
         begun = run.begun
         assert begun is not None  # noqa: S101 - only begin_step raises this
-        return StepOutcome(
-            topic, begun.outcome, begun.module_instance_id, detail=begun.detail or begun.reason
+        return Outcome(
+            KIND,
+            topic,
+            begun.module_instance_id,
+            begun.execution_status_code,
+            str(begun.outcome),
+            begun.detail or begun.reason,
         )
     except ConnectionFailed:
         raise
     except Exception as error:
         if not run._began:
             raise
-        instance = run.module_instance_id
-        return StepOutcome(topic, StepResult.ERROR, instance, detail=one_line(error), error=error)
-    return StepOutcome(
-        topic, StepResult.DONE, run.module_instance_id, run._rows.get("rows_inserted", 0)
+        return failed(topic, run.module_instance_id, error)
+    block = run.begun
+    assert block is not None  # noqa: S101 - the step has begun
+    return Outcome(
+        KIND,
+        topic,
+        run.module_instance_id,
+        ExecutionStatus.SUCCEEDED,
+        facts={
+            "rows": run._rows.get("rows_inserted", 0),
+            "start": (block.start_pos, block.start_id),
+            "end": (block.end_pos, block.end_id),
+        },
     )
 
 

@@ -7,7 +7,8 @@ CREATE OR REPLACE PROCEDURE omd_delivery.apply_delta(
     p_written jsonb DEFAULT NULL,
     INOUT p_delivery_status text DEFAULT NULL,
     INOUT p_queue_id bigint DEFAULT NULL,
-    INOUT p_row_counts jsonb DEFAULT NULL
+    INOUT p_row_counts jsonb DEFAULT NULL,
+    INOUT p_execution_status_code text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -22,6 +23,7 @@ DECLARE
     v_delivered_ids integer[] := '{}'::integer[];
 BEGIN
     v_delivery := omd_delivery._hold_attempt(p_delivery_id, p_attempt);
+    p_execution_status_code := 'S';
     SELECT v_delivery.delivery_status, q.queue_id, q.row_counts
     INTO p_delivery_status, p_queue_id, p_row_counts
     FROM omd_delivery.delta_queue AS q
@@ -130,15 +132,15 @@ $apply_delta$;
 
 COMMENT ON PROCEDURE omd_delivery.apply_delta IS
 'For programs: Applies what the run p_attempt of the delivery p_delivery_id wrote to '
-'wrk_<interface>.delta_<entity> to LVL, and queues it for the facts, in one transaction: rows '
-'that are equal leave the delta, rows that end are closed at T, new versions are inserted, the '
-'marks are raised and the instances succeed. p_written: {entity: rows}, what was written; NULL: '
-'it is not checked. Returns p_delivery_status (ACCEPTED), p_queue_id and p_row_counts, {entity: '
-'{"N", "A", "R"}}. A second call answers the same. Errors: OM005: an argument is NULL; OM014: the '
-'isolation level is not read committed; OM034: there is no such delivery; OM037: an entity was '
-'delivered at the same time or later; OM101: an instance was ended meanwhile; OM130: the delivery '
-'is in another status than VALIDATED; OM132: p_attempt is not its newest run, or has ended; '
-'OM134: the delta is not what was written, or does not fit the current rows. Locks: the '
-'interface, the delivery after those who write rows of it, the current rows of the keys; the '
-'instances last. Call again when the answer was lost.';
+'wrk_<interface>.delta_<entity> to LVL, and queues it for the facts, in one transaction: rows that '
+'are equal leave the delta, rows that end are closed at T, new versions are inserted, the marks '
+'are raised and the instances succeed. p_written: {entity: rows}, what was written; NULL: it is '
+'not checked. Returns p_delivery_status (ACCEPTED), p_queue_id, p_row_counts, {entity: {"N", "A", '
+'"R"}}, and p_execution_status_code (S). A second call answers the same. Errors: OM005: an '
+'argument is NULL; OM014: the isolation level is not read committed; OM034: there is no such '
+'delivery; OM037: an entity was delivered at the same time or later; OM101: an instance was ended '
+'meanwhile; OM130: the delivery is in another status than VALIDATED; OM132: p_attempt is not its '
+'newest run, or has ended; OM134: the delta is not what was written, or does not fit the current '
+'rows. Locks: the interface, the delivery after those who write rows of it, the current rows of '
+'the keys; the instances last. Call again when the answer was lost.';
 GRANT EXECUTE ON PROCEDURE omd_delivery.apply_delta TO omd_runner;

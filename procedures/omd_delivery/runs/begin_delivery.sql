@@ -10,7 +10,8 @@ CREATE OR REPLACE PROCEDURE omd_delivery.begin_delivery(
     INOUT p_batch_instance_id bigint DEFAULT NULL,
     INOUT p_attempt integer DEFAULT NULL,
     INOUT p_instances jsonb DEFAULT NULL,
-    INOUT p_detail text DEFAULT NULL
+    INOUT p_detail text DEFAULT NULL,
+    INOUT p_execution_status_code text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -34,6 +35,7 @@ BEGIN
     WHERE i.interface_id = v_delivery.interface_id
     FOR NO KEY UPDATE SKIP LOCKED;
     v_is_locked := NOT FOUND;
+    p_execution_status_code := 'A';  -- it waits, where nothing else is said below
     -- This is a statement of its own, so that it sees what the former holder of the lock has
     -- committed.
     v_delivery := omd_delivery._require_delivery(p_delivery_id);
@@ -95,6 +97,7 @@ BEGIN
     SELECT o.* INTO v_overtaken FROM omd_delivery._overtaken(p_delivery_id) AS o;
     IF FOUND THEN
         p_outcome := 'REFUSED';
+        p_execution_status_code := 'F';
         p_detail := format(
             'entity %s was delivered at %s', v_overtaken.entity_code, v_overtaken.high_water_mark
         );
@@ -142,6 +145,7 @@ BEGIN
     );
     IF v_indicator <> 'P' THEN
         p_outcome := CASE v_indicator WHEN 'C' THEN 'SKIPPED' ELSE 'ABORTED' END;
+        p_execution_status_code := CASE v_indicator WHEN 'C' THEN 'C' ELSE 'A' END;
         RETURN;
     END IF;
     p_instances := '{}';
@@ -165,6 +169,7 @@ BEGIN
         );
         IF v_indicator <> 'P' THEN
             p_outcome := CASE v_indicator WHEN 'C' THEN 'SKIPPED' ELSE 'ABORTED' END;
+            p_execution_status_code := CASE v_indicator WHEN 'C' THEN 'C' ELSE 'A' END;
             p_detail := format('%s: %s', v_entity.entity_code, p_detail);
             p_instances := NULL;
             PERFORM omd.abort_run(p_batch_instance_id, 'NOT_ALL');
@@ -187,6 +192,7 @@ BEGIN
     PERFORM omd_delivery._fix_constraints(p_delivery_id, p_attempt);
     PERFORM omd_delivery._move(p_delivery_id, 'LOADED', 'begin_delivery', NULL);
     p_outcome := 'RUN';
+    p_execution_status_code := 'E';
 END
 $begin_delivery$;
 
@@ -198,12 +204,14 @@ COMMENT ON PROCEDURE omd_delivery.begin_delivery IS
 'Instance}; RUNNING, a run of it executes; WAIT, another delivery of the interface runs or holds '
 'its lock, a session still writes rows of it, a PHYSICAL one must wait or be waited for, or a '
 'recall makes one of an earlier time come again; REFUSED, an entity was delivered at the same time '
-'or later; SKIPPED or ABORTED, the answer of process control. p_detail says why. Dead runs are '
-'ended first. What a former run wrote is rolled back. Errors: OM005: p_delivery_id is NULL; OM011: '
-'p_lease is not allowed; OM013: p_execution_context is no JSON object, or too large; OM014: the '
-'isolation level is not read committed; OM034: there is no such delivery; OM036: an entity of it '
-'was retired; OM039: a Full entity has no context by the present model; OM130: it is in another '
-'status than LOADED and VALIDATED; OM133: a run that was accepted is to be undone. Locks: the '
-'interface and the delivery, without a wait; the Batch and the Modules; the rows that are rolled '
-'back. May be NULL: p_batch_instance_id, p_attempt, p_instances, p_detail.';
+'or later; SKIPPED or ABORTED, the answer of process control. p_detail says why. '
+'p_execution_status_code: E for RUN, F for REFUSED, C for SKIPPED, A for RUNNING, WAIT and '
+'ABORTED. Dead runs are ended first. What a former run wrote is rolled back. Errors: OM005: '
+'p_delivery_id is NULL; OM011: p_lease is not allowed; OM013: p_execution_context is no JSON '
+'object, or too large; OM014: the isolation level is not read committed; OM034: there is no such '
+'delivery; OM036: an entity of it was retired; OM039: a Full entity has no context by the present '
+'model; OM130: it is in another status than LOADED and VALIDATED; OM133: a run that was accepted '
+'is to be undone. Locks: the interface and the delivery, without a wait; the Batch and the '
+'Modules; the rows that are rolled back. May be NULL: p_batch_instance_id, p_attempt, p_instances, '
+'p_detail.';
 GRANT EXECUTE ON PROCEDURE omd_delivery.begin_delivery TO omd_runner;

@@ -7,7 +7,8 @@ CREATE OR REPLACE PROCEDURE omd_delivery.stage_verdict(
     p_stage integer,
     INOUT p_verdict text DEFAULT NULL,
     INOUT p_delivery_status text DEFAULT NULL,
-    INOUT p_reasons jsonb DEFAULT NULL
+    INOUT p_reasons jsonb DEFAULT NULL,
+    INOUT p_execution_status_code text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -26,6 +27,7 @@ BEGIN
     FROM omd_delivery.stage_result AS s
     WHERE s.delivery_id = p_delivery_id AND s.attempt = p_attempt AND s.stage = p_stage;
     IF FOUND THEN
+        p_execution_status_code := omd_delivery._execution_status(p_delivery_status, p_verdict);
         RETURN;
     END IF;
     PERFORM omd_delivery._require_open_stage(v_delivery, p_stage, 'be judged');
@@ -132,6 +134,7 @@ BEGIN
         WHEN p_verdict = 'REJECTED' THEN 'REFUSED'
         ELSE 'VALIDATED'
     END;
+    p_execution_status_code := omd_delivery._execution_status(p_delivery_status, p_verdict);
     INSERT INTO omd_delivery.stage_result (
         delivery_id, attempt, stage, verdict, delivery_status, reasons
     )
@@ -164,14 +167,15 @@ $stage_verdict$;
 COMMENT ON PROCEDURE omd_delivery.stage_verdict IS
 'For programs: '
 'Compares the counts of the stage p_stage of the run p_attempt of the delivery p_delivery_id with '
-'their thresholds. Returns p_verdict: NULL, stage 1 was passed; ACCEPTED or ACCEPTED WITH '
-'FINDINGS after stage 2; REJECTED, a threshold is exceeded, and p_reasons lists {entity, '
-'constraint, violations, …}. p_delivery_status: LOADED, VALIDATED, REFUSED, or CHECKED for a dry '
-'run. What is refused or checked has ended; its instances that were rejected end with A and the '
-'reason REJECTED. A second call answers the same. Errors: OM005: an argument is NULL; OM014: the '
+'their thresholds. Returns p_verdict: NULL, stage 1 was passed; ACCEPTED or ACCEPTED WITH FINDINGS '
+'after stage 2; REJECTED, a threshold is exceeded, and p_reasons lists {entity, constraint, '
+'violations, …}. p_delivery_status: LOADED, VALIDATED, REFUSED, or CHECKED for a dry run. '
+'p_execution_status_code: E, the delivery goes on; F, it is rejected; S, a dry run is accepted. '
+'What is refused or checked has ended; its instances that were rejected end with A and the reason '
+'REJECTED. A second call answers the same. Errors: OM005: an argument is NULL; OM014: the '
 'isolation level is not read committed; OM034: there is no such delivery; OM036: p_stage is not 1 '
-'or 2; OM040: measures are missing; OM101: an instance was ended meanwhile; OM130: the delivery '
-'is in another status than LOADED, or stage 1 was not passed; OM132: p_attempt is not its newest '
-'run, or has ended. Locks: the interface, the delivery, the instances of a run that ends. Call '
-'again when the answer was lost. May be NULL: p_verdict.';
+'or 2; OM040: measures are missing; OM101: an instance was ended meanwhile; OM130: the delivery is '
+'in another status than LOADED, or stage 1 was not passed; OM132: p_attempt is not its newest run, '
+'or has ended. Locks: the interface, the delivery, the instances of a run that ends. Call again '
+'when the answer was lost. May be NULL: p_verdict.';
 GRANT EXECUTE ON PROCEDURE omd_delivery.stage_verdict TO omd_runner;

@@ -14,13 +14,16 @@ DECLARE
     v_module_instance_id bigint;
     v_delivery_id bigint;
     v_detail pg_catalog.text;
+    v_status pg_catalog.text;
 BEGIN
     CALL omd.require_no_transaction_block('omd_facts.load_all');
     p_loaded := 0;
     p_failed := '{}';
     FOREACH v_code IN ARRAY omd_facts._interfaces_to_load(p_interface_code) LOOP
         LOOP
-            CALL omd_facts.load(v_code, v_outcome, v_module_instance_id, v_delivery_id, v_detail);
+            CALL omd_facts.load(
+                v_code, v_outcome, v_module_instance_id, v_delivery_id, v_detail, v_status
+            );
             EXIT WHEN v_outcome OPERATOR(pg_catalog.<>) 'PERSISTED';
             p_loaded := p_loaded OPERATOR(pg_catalog.+) 1;
         END LOOP;

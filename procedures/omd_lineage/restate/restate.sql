@@ -22,6 +22,7 @@ DECLARE
     v_outcome pg_catalog.text;
     v_module_instance_id bigint;
     v_rows bigint;
+    v_status pg_catalog.text;
     v_left pg_catalog.record;
 BEGIN
     CALL omd.require_no_transaction_block('omd_lineage.restate');
@@ -46,7 +47,7 @@ BEGIN
         v_module_instance_id := NULL;
         p_detail := NULL;
         CALL omd_lineage.step(
-            v_next.topic, NULL, v_outcome, v_module_instance_id, v_rows, p_detail
+            v_next.topic, NULL, v_outcome, v_module_instance_id, v_rows, p_detail, v_status
         );
         COMMIT;
         IF v_outcome OPERATOR(pg_catalog.=) 'DONE' THEN

@@ -25,12 +25,13 @@ DECLARE
     v_start_id bigint;
     v_end_pos timestamptz;
     v_end_id bigint;
+    v_status text;
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', TRUE);
     CALL omd_lineage.begin_step(
         p_topic, p_hostid, NULL, p_execution_context, 'POSTGRES', p_outcome, p_module_instance_id,
         v_indicator, v_array, p_reason, v_plan_number, v_start_pos, v_start_id, v_end_pos,
-        v_end_id, p_detail, p_batch_instance_id
+        v_end_id, p_detail, p_batch_instance_id, v_status
     );
     p_executable := CASE
         WHEN p_outcome = 'RUN'

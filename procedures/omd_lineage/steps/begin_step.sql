@@ -23,7 +23,8 @@ CREATE OR REPLACE PROCEDURE omd_lineage.begin_step(
     INOUT p_end_pos timestamptz DEFAULT NULL,
     INOUT p_end_id bigint DEFAULT NULL,
     INOUT p_detail text DEFAULT NULL,
-    p_batch_instance_id bigint DEFAULT NULL
+    p_batch_instance_id bigint DEFAULT NULL,
+    INOUT p_execution_status_code text DEFAULT NULL
 )
 LANGUAGE plpgsql
 SECURITY INVOKER
@@ -45,6 +46,7 @@ BEGIN
     p_outcome := v_claim.p_outcome;
     p_detail := v_claim.p_detail;
     IF p_outcome IS NOT NULL THEN
+        p_execution_status_code := omd_lineage._status_of_step(p_outcome);
         RETURN;
     END IF;
 
@@ -76,6 +78,7 @@ BEGIN
             PERFORM omd_lineage._note_news(v_claim.p_topic_id, v_news_at);
             p_outcome := 'NOJOBS';
             p_detail := v_block.p_detail;
+            p_execution_status_code := omd_lineage._status_of_step(p_outcome);
             RETURN;
         END IF;
     END IF;
@@ -101,6 +104,7 @@ BEGIN
         p_outcome := CASE p_processing_indicator WHEN 'C' THEN 'SKIPPED' ELSE 'ABORTED' END;
         p_reason := coalesce(p_reason, omd.reason_of(p_module_instance_id));
         p_detail := p_reason;
+        p_execution_status_code := omd_lineage._status_of_step(p_outcome);
         IF v_claim.p_restatement_id IS NULL THEN
             PERFORM omd_lineage._undo_later(v_claim.p_undone_array);
         END IF;
@@ -148,8 +152,9 @@ BEGIN
             p_end_pos, p_end_id
         )
     END;
+    p_outcome := 'RUN';
+    p_execution_status_code := omd_lineage._status_of_step(p_outcome);
     IF p_plan_number IS NOT NULL THEN
-        p_outcome := 'RUN';
         RETURN;
     END IF;
     p_plan_number := omd_lineage._start_step(
@@ -157,7 +162,6 @@ BEGIN
         p_end_id, v_block.p_row_count, v_block.p_is_full, v_block.p_min_ts, v_block.p_max_id,
         v_block.p_waited_for, v_claim.p_is_planned, v_block.p_is_whole
     );
-    p_outcome := 'RUN';
 EXCEPTION
     WHEN query_canceled OR assert_failure OR OTHERS THEN
         GET STACKED DIAGNOSTICS
@@ -174,6 +178,7 @@ EXCEPTION
             WHEN p_reason = 'OM212' OR v_awaited IS NOT NULL THEN 'NOJOBS'
             ELSE 'ERROR'
         END;
+        p_execution_status_code := omd_lineage._status_of_step(p_outcome);
         p_module_instance_id := NULL;
         p_processing_indicator := NULL;
         p_instance_array := NULL;
@@ -210,11 +215,12 @@ COMMENT ON PROCEDURE omd_lineage.begin_step IS
 'the base table is locked; MUTEX, another step holds the topic; SKIPPED or ABORTED, the begin of '
 'the Module returned this; ERROR, the step could not begin, which counts as an attempt and is in '
 'the event log, and p_reason is the SQLSTATE. p_processing_indicator, p_instance_array and '
-'p_reason are those of begin_module. p_detail says why. Errors: OM005: p_topic or p_engine is '
+'p_reason are those of begin_module. p_detail says why. p_execution_status_code: E for RUN, F for '
+'ERROR, C for NOJOBS and SKIPPED, A for MUTEX and ABORTED. Errors: OM005: p_topic or p_engine is '
 'NULL; OM011: p_lease is not allowed; OM013: p_execution_context is no JSON object, or too large; '
-'OM014: the isolation level is not read committed; OM015: p_topic is not registered; OM100; '
-'OM208: it has no steps on p_engine. Locks: the offset; the Module row; the target rows of a '
-'rollback. See docs/explanation/lineage.md. May be NULL: p_module_instance_id, '
-'p_processing_indicator, p_instance_array, p_reason, p_plan_number, p_start_pos, p_start_id, '
-'p_end_pos, p_end_id, p_detail.';
+'OM014: the isolation level is not read committed; OM015: p_topic is not registered; OM100; OM208: '
+'it has no steps on p_engine. Locks: the offset; the Module row; the target rows of a rollback. '
+'See docs/explanation/lineage.md. May be NULL: p_module_instance_id, p_processing_indicator, '
+'p_instance_array, p_reason, p_plan_number, p_start_pos, p_start_id, p_end_pos, p_end_id, '
+'p_detail.';
 GRANT EXECUTE ON PROCEDURE omd_lineage.begin_step TO omd_runner;

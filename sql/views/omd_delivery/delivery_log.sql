@@ -19,7 +19,8 @@ SELECT
     d.status_datetime,
     d.created_by,
     t.tenant_name,
-    d.message
+    d.message,
+    omd_delivery._execution_status(d.delivery_status, d.verdict) AS execution_status_code
 FROM omd_delivery.delivery AS d
 INNER JOIN omd_delivery.agreement AS a ON d.agreement_id = a.agreement_id
 INNER JOIN omd_delivery.tenant AS t ON a.tenant_id = t.tenant_id
@@ -48,3 +49,6 @@ COMMENT ON COLUMN omd_report.delivery_log.status_datetime IS 'Since when it has 
 COMMENT ON COLUMN omd_report.delivery_log.created_by IS 'Who created it.';
 COMMENT ON COLUMN omd_report.delivery_log.tenant_name IS 'The name of the tenant.';
 COMMENT ON COLUMN omd_report.delivery_log.message IS 'The words of the sender; NULL: none.';
+COMMENT ON COLUMN omd_report.delivery_log.execution_status_code IS
+'The execution status of what became of it: E, it is not decided; S; F, it was refused or '
+'rejected; C, it was cancelled or taken back.';

@@ -56,7 +56,7 @@ def prepare(conn: Connection, size: float = 1) -> Take:
                 snapshot_datetime=datetime(2024, 1, 1, tzinfo=timezone.utc) + timedelta(day),
                 spark=spark,
             )
-        assert receipt.document["entities"][0]["rows_delivered"]
+        assert receipt.facts["document"]["entities"][0]["rows_delivered"]
 
     deliver()
     return timed(deliver)

@@ -27,17 +27,10 @@ from omd.programs.terminal.options import (
 from omd.programs.terminal.tables import render, show, show_document, show_pairs, titled
 from omd.programs.terminal.text import row_dict, short
 from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.codes import exit_code
 
 if TYPE_CHECKING:
     from omd.doors.control import Control
-
-_EXIT_CODES = {
-    "S": ExitCode.OK,
-    "F": ExitCode.FAILURE,
-    "C": ExitCode.SKIPPED,
-    "A": ExitCode.ABORTED,
-}
-
 
 # omd batch, omd module --------------------------------------------------------------------------
 
@@ -427,7 +420,7 @@ def run_batch(
             show(module_runs(control, 1000, batch_instance_id=instance), MODULE_RUN, output)
         _tell_events(control, batch_instance_id=instance)
         _tell_refusal(code, ran.status, ran.detail)
-        return _EXIT_CODES.get(str(ran.status), ExitCode.FAILURE)
+        return exit_code(ran.status, ran.reason)
 
 
 @run.command("module")
@@ -463,6 +456,7 @@ def run_module(
                 context=execution_context,
             )
             instance, status, detail = done.instance_id, done.status, done.detail
+            reason = done.reason
         else:
             await_turn(control, control.wait, module_code=code, batch_instance_id=batch_instance)
             ran = control.run_module(
@@ -471,7 +465,7 @@ def run_module(
                 executable=executable,
                 execution_context=execution_context,
             )
-            instance, status = ran.module_instance_id, ran.execution_status_code
+            instance, status, reason = ran.module_instance_id, ran.execution_status_code, None
             detail = who_runs(control, module_code=code) if ran.detail == "RUNNING" else ran.detail
         runs = module_runs(control, 1, module_instance_id=instance) if instance else []
         show(runs, MODULE_RUN, output)
@@ -480,7 +474,7 @@ def run_module(
             _tell_refusal(code, status, detail)
         elif detail:
             click.echo(f"{short(code)}: {detail}", err=True)
-        return _EXIT_CODES.get(str(status), ExitCode.FAILURE)
+        return exit_code(status, reason)
 
 
 def _tell_refusal(code: str, status: str | None, detail: str | None) -> None:

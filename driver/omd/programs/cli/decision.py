@@ -33,6 +33,8 @@ from omd.programs.terminal.tables import (
     titled,
 )
 from omd.programs.terminal.text import row_dict, short
+from omd.rooms.control.codes import exit_code
+from omd.rooms.control.outcome import FACTS
 from omd.rooms.decision.calls import DecisionCalls
 
 if TYPE_CHECKING:
@@ -271,14 +273,6 @@ def _cycle_columns(rows: list[Any]) -> Mapping[str, str]:
     }
 
 
-_EXIT_CODES = {
-    "S": ExitCode.OK,
-    "F": ExitCode.FAILURE,
-    "C": ExitCode.SKIPPED,
-    "A": ExitCode.ABORTED,
-}
-
-
 @decision.command()
 @click.argument("stage")
 @dsn_option
@@ -324,9 +318,15 @@ def run(
             end_id=end_id,
             effective_at=effective_at,
         )
-        logged = events(room.control, 10, module_instance_id=result.module_instance_id)
+        logged = events(room.control, 10, module_instance_id=result.instance_id)
         module = stage_of(room, stage).module_code
-    values = {k: v for k, v in row_dict(result).items() if k != "error"}
+    values = {
+        "stage": result.code,
+        "module_instance_id": result.instance_id,
+        "status": result.status,
+        **{name: result.facts.get(name) for name in FACTS["STAGE"]},
+        "detail": result.detail,
+    }
     if output == "json":
         show_document(values)
     else:
@@ -335,7 +335,7 @@ def run(
         click.echo(short(event.event_detail), err=True)
     if str(result.status) in "AC":
         click.echo(f"It has not begun; this says why: omd explain {short(module)}", err=True)
-    return _EXIT_CODES.get(str(result.status), ExitCode.FAILURE)
+    return exit_code(result.status)
 
 
 _add_view = partial(add_view, decision, room="decision", arranged=_for_output)

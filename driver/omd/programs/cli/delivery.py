@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omd._core.engines import SPARK
-from omd.programs.cli.common import add_call, add_view, dsn_option, open_control, opener
+from omd.programs.cli.common import (
+    add_call,
+    add_view,
+    dsn_option,
+    open_control,
+    opener,
+    report_error,
+)
 from omd.programs.cli.model_facts import Followers
 from omd.programs.terminal.commands import ExitCode, Group, Sections
 from omd.programs.terminal.options import (
@@ -37,13 +44,15 @@ from omd.programs.terminal.tables import (
     titled,
 )
 from omd.programs.terminal.text import row_dict, short
+from omd.rooms.control.codes import exit_code
 from omd.rooms.delivery.calls import DeliveryCalls
-from omd.rooms.delivery.statuses import GOOD
+from omd.rooms.delivery.run import is_decided
 
 if TYPE_CHECKING:
     from omd.doors.delivery import Delivery
     from omd.programs.cli.documents.delivery import Change, ModelFile
     from omd.programs.report.receipt import Receipt
+    from omd.rooms.control.outcome import Outcome
 
 
 _open = opener(lambda control: control.delivery)
@@ -558,10 +567,11 @@ def _deliver(
         with block:
             tell(f"delivery {block.delivery_id}")
             with Progress(control, block.delivery_id, tell):
-                block.run()
+                outcome = block.run()
         receipt = read_receipt(control.delivery, block.delivery_id)
-    _show_receipt(receipt, output, page)
-    return _exit_code(receipt)
+    if is_decided(outcome):
+        _show_receipt(receipt, output, page)
+    return _end_of(outcome)
 
 
 def _are_small(folder: str) -> bool:
@@ -570,11 +580,16 @@ def _are_small(folder: str) -> bool:
     return Path(folder).is_dir() and sum(sizes) <= _SMALL
 
 
-def _exit_code(receipt: Receipt) -> ExitCode:
-    if receipt.is_rejected:
-        return ExitCode.REJECTED
-    is_known = receipt.log.verdict in (None, "ACCEPTED", "ACCEPTED WITH FINDINGS")
-    return ExitCode.OK if is_known else ExitCode.FAILURE
+def _end_of(outcome: Outcome[None]) -> int:
+    """Say why a delivery has not come to its end; return the exit code."""
+    if not is_decided(outcome):
+        if outcome.error is not None:
+            return report_error(outcome.error)
+        click.echo(
+            short(f"delivery {outcome.facts['delivery_id']} was not begun: {outcome.detail}"),
+            err=True,
+        )
+    return exit_code(outcome.status, outcome.reason)
 
 
 def _show_receipt(receipt: Receipt, output: str, page: Path | None) -> None:
@@ -752,13 +767,16 @@ def arrivals(
             count = a.look_now(control, code, spark)
             click.echo(f"Agreement {code}: folders found: {count:,}.", err=True)
             while deliver:
-                receipt = a.perform(control, spark, code, wait=timedelta(seconds=wait))
-                if receipt is None:
+                outcome = a.perform(control, spark, code, wait=timedelta(seconds=wait))
+                if outcome is None:
                     break
-                click.echo(
-                    f"Delivery {receipt.delivery_id} is {receipt.delivery_status}.", err=True
-                )
-                is_good = is_good and receipt.delivery_status in GOOD
+                _end_of(outcome)
+                delivery_id = outcome.facts["delivery_id"]
+                delivery_status = outcome.facts["delivery_status"]
+                click.echo(f"Delivery {delivery_id} is {delivery_status}.", err=True)
+                is_good = is_good and outcome.status in ("S", "C")
+                if outcome.status == "A" or outcome.reason == "FAILED":
+                    break  # it would be taken again
         arrived = room.report(ArrivalsRow, order_by=["agreement_code", "folder"], **of_one)
         locations = room.report(ArrivalLocationsRow, order_by=["agreement_code"], **of_one)
     show(arrived, _ARRIVALS, output)

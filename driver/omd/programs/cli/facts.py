@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from omd._core.engines import SPARK
-from omd.programs.cli.common import add_view, dsn_option, open_control, opener
+from omd.programs.cli.common import add_view, dsn_option, open_control, opener, report_error
 from omd.programs.terminal.commands import ExitCode, Sections
 from omd.programs.terminal.options import (
     document_option,
@@ -25,6 +25,7 @@ from omd.programs.terminal.options import (
 )
 from omd.programs.terminal.tables import render, show, show_document, show_table, titled
 from omd.programs.terminal.text import row_dict, short
+from omd.rooms.control.codes import exit_code
 
 _open = opener(lambda control: control.facts)
 
@@ -129,13 +130,6 @@ def diagram(interface: str, dsn: str, output: str) -> None:
 facts.section("Loads")
 
 _OUTCOME = titled("interface, outcome, delivery_id, module_instance_id AS run, detail")
-_EXIT_CODES = {  # the worst one first; an outcome that this client does not know is a failure
-    "FAILED": ExitCode.FAILURE,
-    "RUNNING": ExitCode.ABORTED,
-    "SKIPPED": ExitCode.SKIPPED,
-    "PERSISTED": ExitCode.OK,
-    "NOTHING": ExitCode.OK,
-}
 
 
 @facts.command()
@@ -158,19 +152,20 @@ def load(interface: str | None, dsn: str, output: str) -> int:
             else [interface]
         )
         for code in codes:
-            outcome = "PERSISTED"
-            while outcome == "PERSISTED":
+            status = "S"
+            while status == "S":
                 answer = room.load(code)
-                outcome = answer.outcome
-                if outcome != "NOTHING":
+                status = str(answer.execution_status_code)
+                if answer.outcome != "NOTHING":
                     answers.append({"interface": code, **row_dict(answer)})
     if output == "table":
         rows = [{title: row[name] for title, name in _OUTCOME.items()} for row in answers]
         show_table(rows, list(_OUTCOME))
     else:
         render(answers, list(_OUTCOME.values()), output)
-    codes_ = [_EXIT_CODES.get(row["outcome"], ExitCode.FAILURE) for row in answers]
-    return next((c for c in _EXIT_CODES.values() if c in codes_), ExitCode.OK)
+    codes_ = [exit_code(row["execution_status_code"]) for row in answers]
+    worst_first = (ExitCode.FAILURE, ExitCode.ABORTED, ExitCode.SKIPPED)
+    return next((code for code in worst_first if code in codes_), ExitCode.OK)
 
 
 @facts.command()
@@ -278,7 +273,15 @@ def resync(interface: str, dsn: str, output: str, entity_code: str | None, dry_r
     render(rows, ["entity", *columns], output)
     by = f" by Module Instance {answer.module_instance_id}" if answer.module_instance_id else ""
     click.echo(f"Resync of {short(interface)}: {answer.outcome}{by}.", err=True)
-    return _EXIT_CODES.get(answer.outcome, ExitCode.FAILURE)
+    return _EXIT_CODES_OF_RESYNC.get(answer.outcome, ExitCode.FAILURE)
+
+
+_EXIT_CODES_OF_RESYNC = {  # what it ends with has no status
+    "PERSISTED": ExitCode.OK,
+    "NOTHING": ExitCode.OK,
+    "SKIPPED": ExitCode.SKIPPED,
+    "RUNNING": ExitCode.ABORTED,
+}
 
 
 @facts.command()
@@ -339,7 +342,7 @@ def export(
     compression: str | None,
     concurrently: int | None,
     master: str | None,
-) -> None:
+) -> int:
     """Write facts to Parquet files under the folder TARGET, under the EXPORT agreement AGREEMENT.
 
     TARGET is a path or a URI of any file system of Hadoop. Whoever reads takes the files that
@@ -378,12 +381,19 @@ def export(
                 options={name: value for name, value in options.items() if value is not None},
                 spark=spark,
             )
+    delivery_id, manifest = exported.facts["delivery_id"], exported.facts.get("manifest")
+    if manifest is None:
+        if exported.error is not None:
+            return report_error(exported.error)
+        click.echo(f"Delivery {delivery_id}: {exported.detail}", err=True)
+        return exit_code(exported.status)
     if output == "json":
-        show_document(exported.manifest)
+        show_document(manifest)
     else:
         columns = ("entity_code", "rows", "since")
-        show_table([{c: e[c] for c in columns} for e in exported.manifest["entities"]], columns)
-    click.echo(f"Delivery {exported.delivery_id}: {exported.rows:,} rows are exported.", err=True)
+        show_table([{c: e[c] for c in columns} for e in manifest["entities"]], columns)
+    click.echo(f"Delivery {delivery_id}: {exported.facts['rows']:,} rows are exported.", err=True)
+    return ExitCode.OK
 
 
 _add_view(

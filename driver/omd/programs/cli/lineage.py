@@ -24,8 +24,11 @@ from omd.programs.terminal.options import (
     workers_option,
 )
 from omd.programs.terminal.tables import render, show, titled
-from omd.programs.terminal.text import row_dict, short
+from omd.programs.terminal.text import short
+from omd.rooms.control.codes import exit_code
 from omd.rooms.lineage.calls import LineageCalls
+from omd.rooms.lineage.codes import StepResult
+from omd.rooms.lineage.step import in_words
 
 if TYPE_CHECKING:
     from omd.doors.lineage import Lineage
@@ -331,15 +334,6 @@ def _node(topic: str, row: LineageReadyRow | None) -> Node:
 
 # Steps ------------------------------------------------------------------------------------------
 
-_EXIT_CODES = {
-    "DONE": ExitCode.OK,
-    "ERROR": ExitCode.FAILURE,
-    "NOJOBS": ExitCode.SKIPPED,
-    "SKIPPED": ExitCode.SKIPPED,
-    "MUTEX": ExitCode.ABORTED,
-    "ABORTED": ExitCode.ABORTED,
-}
-
 
 @lineage.command()
 @click.argument("topic")
@@ -357,14 +351,19 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
         engines = room.control.engines
         outcome = room.step(topic, session=lambda: engines[SPARK].session(master))
     if one_line:
-        click.echo(short(str(outcome)), err=True)
+        click.echo(short(in_words(outcome)), err=True)
     else:
-        row = row_dict(outcome)
-        del row["error"]
+        row: dict[str, Any] = {
+            "topic": outcome.code,
+            "outcome": outcome.reason or str(StepResult.DONE),
+            "module_instance_id": outcome.instance_id,
+            "rows": outcome.facts.get("rows"),
+            "detail": outcome.detail,
+        }
         if output == "table":
             row = {name: short(value) for name, value in row.items()}
         render([row], list(row), output)
-    return _EXIT_CODES.get(str(outcome.outcome), ExitCode.FAILURE)
+    return exit_code(outcome.status)
 
 
 @lineage.command()

@@ -28,6 +28,7 @@ from omd.programs.terminal.tables import (
     titled,
 )
 from omd.programs.terminal.text import row_dict
+from omd.rooms.control.codes import exit_code
 from omd.rooms.provenance.calls import ProvenanceCalls
 from omd.rooms.provenance.rows import ErasureItemsRow, RecallsRow
 
@@ -186,12 +187,16 @@ recall.section("Act")
 @_wait
 @dsn_option
 @output_option
-def execute(recall_id: int, accept: tuple[str, ...], wait: float, dsn: str, output: str) -> None:
+def execute(recall_id: int, accept: tuple[str, ...], wait: float, dsn: str, output: str) -> int:
     """Execute a planned recall: all of its plan is taken back in one transaction, or nothing."""
     with _open(dsn) as room:
         done = room.recall(recall_id, accept=accept, wait=timedelta(seconds=wait))
         show(room.items(recall_id), _ITEMS, output)
-    _tell(recall_id, done.rows_gone, done.rows_returned)
+    if done.succeeded:
+        _tell(recall_id, done.facts["rows_gone"], done.facts["rows_returned"])
+    else:
+        click.echo(f"Recall {recall_id}: {done.detail}", err=True)
+    return exit_code(done.status)
 
 
 recall.section("What comes again")

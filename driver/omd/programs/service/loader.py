@@ -139,17 +139,15 @@ class Loader:
             elif answer.outcome not in ("NOTHING", "RUNNING"):
                 _tell(outcome_line(code, answer))
             self._busy.discard(code)
-            if answer is not None and answer.outcome == "RUNNING":
+            if answer is not None and answer.execution_status_code == "A":
                 self._busy.add(code)
-            self._failed |= answer is None or answer.outcome not in _GOES_ON
-            if answer is not None and answer.outcome == "PERSISTED" and not self.once:
+            goes_on = answer is not None and answer.execution_status_code in ("S", "C", "A")
+            self._failed |= not goes_on
+            if answer is not None and answer.execution_status_code == "S" and not self.once:
                 self._due[code] = None
-            if answer is None or answer.outcome not in _GOES_ON:
+            # After a failure an interface waits until somebody looks.
+            if not goes_on:
                 self._open.discard(code)
-
-
-# After another outcome an interface waits until somebody looks.
-_GOES_ON = ("PERSISTED", "NOTHING", "RUNNING", "SKIPPED")
 
 
 def _load(code: str) -> Callable[[Link], LoadAnswer]:

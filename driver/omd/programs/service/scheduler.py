@@ -30,11 +30,12 @@ from omd.programs.service.publisher import Publisher
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import is_chosen
 from omd.programs.terminal.text import short
+from omd.rooms.control.codes import ENDS
 from omd.rooms.control.connection import Connection
+from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.rows import CurrentProcessingRow
-from omd.rooms.lineage.codes import StepResult
 from omd.rooms.lineage.rows import LineageTopicsRow
-from omd.rooms.lineage.step import StepOutcome, step_in_database
+from omd.rooms.lineage.step import in_words, step_in_database
 
 # After a read of the whole ready list the next one waits this many times as long as it took; after
 # a read of a few topics, the next such one waits once as long. Neither waits for the other.
@@ -83,7 +84,7 @@ class Scheduler:
     until_quiet: bool = False  # stop when no topic is ready and no step runs, here or elsewhere
     grace: float = 20  # seconds that running steps have to end after SIGTERM
     _loop: Loop = field(default_factory=lambda: Loop(_tell), init=False)
-    _running: dict[str, Call[StepOutcome] | Child] = field(default_factory=dict)
+    _running: dict[str, Call[Outcome[None]] | Child] = field(default_factory=dict)
     _moved: set[str] = field(default_factory=set)  # topics whose offset has moved: who reads them?
     _stirred: set[str] = field(default_factory=set)  # what they read has moved while they ran
     _vain: set[str] = field(default_factory=set)  # topics whose step was not DONE since one was
@@ -249,45 +250,40 @@ class Scheduler:
         """Remove the steps that have ended; report what their processes could not report."""
         for topic in [topic for topic, step in self._running.items() if step.has_ended]:
             step = self._running.pop(topic)
-            outcome = _ended(step) if isinstance(step, Child) else _answered(step)
+            status = _ended(step) if isinstance(step, Child) else _answered(step)
             was_stirred = topic in self._stirred
             self._stirred.discard(topic)
-            if outcome is StepResult.DONE or was_stirred:
+            if status == "S" or was_stirred:
                 self._moved.add(topic)
-            if outcome is StepResult.DONE:
+            if status == "S":
                 self._vain.clear()
-            elif outcome is not StepResult.MUTEX:
+            elif status != "A":
                 self._vain.add(topic)
-            self._progressed |= outcome is StepResult.DONE
-            self._crowded |= outcome in (StepResult.MUTEX, StepResult.ABORTED)
-            self._failed |= outcome in (None, StepResult.ERROR)
+            self._progressed |= status == "S"
+            self._crowded |= status == "A"
+            self._failed |= status in (None, "F")
 
 
-# A process has printed its outcome itself, and its exit code says which kind it was.
-_OUTCOMES: dict[int, StepResult] = {
-    ExitCode.OK: StepResult.DONE,
-    ExitCode.FAILURE: StepResult.ERROR,
-    ExitCode.SKIPPED: StepResult.NOJOBS,
-    ExitCode.ABORTED: StepResult.MUTEX,
-}
+# A process has printed its outcome itself, and its exit code says which status it has.
+_STATUSES: dict[int | None, str] = {code: status for status, (code, _) in ENDS.items()}
 
 
-def _ended(child: Child) -> StepResult | None:
-    """Return the outcome of a process; None, and a line for people, when it could tell none."""
+def _ended(child: Child) -> str | None:
+    """Return the status of a process; None, and a line for people, when it could tell none."""
     if child.killer:
         _tell(f"{child.name}: its process was killed by {child.killer}")
-    elif child.code not in _OUTCOMES:
+    elif child.code not in _STATUSES:
         _tell(f"{child.name}: its process ended with exit code {child.code}")
-    return _OUTCOMES.get(child.code)
+    return _STATUSES.get(child.code)
 
 
-def _answered(call: Call[StepOutcome]) -> StepResult | None:
-    """Tell the outcome of a call, and return it; None when the call has raised an exception."""
+def _answered(call: Call[Outcome[None]]) -> str | None:
+    """Tell the outcome of a call; return its status, or None when it has raised an exception."""
     if call.answer is None:
         _tell(f"{call.name}: {one_line(call.error) if call.error else 'it was not begun'}")
         return None
-    _tell(str(call.answer))
-    return call.answer.outcome
+    _tell(in_words(call.answer))
+    return str(call.answer.status)
 
 
 def _tell(line: str) -> None:

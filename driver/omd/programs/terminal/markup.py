@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from omd.programs.terminal.text import as_text
+from omd.rooms.control.codes import ExecutionStatus
 
 
 class Html(str):
@@ -115,13 +116,7 @@ def section(id_: str, title: str, *children: object) -> Html:
 
 
 # A state is colour, sign and word, on every page.
-STATUS = {
-    "S": "succeeded",
-    "F": "failed",
-    "E": "executing",
-    "A": "aborted",
-    "C": "skipped",
-}
+STATUS = {letter: ExecutionStatus(letter).word for letter in "SFEAC"}
 SIGNS = {
     "S": "\N{CHECK MARK}",
     "F": "\N{MULTIPLICATION X}",

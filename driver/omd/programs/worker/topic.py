@@ -12,15 +12,7 @@ from omd._core.engines import SPARK
 from omd.doors.lineage import Lineage
 from omd.rooms.control.connection import Connection
 from omd.rooms.lineage.calls import LineageCalls
-from omd.rooms.lineage.codes import StepResult
-
-_OUTCOMES = {
-    StepResult.DONE: "S",
-    StepResult.NOJOBS: "C",
-    StepResult.SKIPPED: "C",
-    StepResult.MUTEX: "A",
-    StepResult.ABORTED: "A",
-}
+from omd.rooms.lineage.step import in_words
 
 
 class Task(Protocol):
@@ -38,7 +30,7 @@ def run(task: Task) -> str:
     """Run one step of the topic, in PostgreSQL or on Spark.
 
     Returns:
-        S when it is DONE, C for NOJOBS and SKIPPED, A for MUTEX and ABORTED.
+        the status of the step: S, C or A.
 
     Raises:
         RuntimeError: the step ended with ERROR.
@@ -47,10 +39,9 @@ def run(task: Task) -> str:
     outcome = Lineage(task.control).step(
         topic, session=lambda: task.control.engines[SPARK].session(task.master)
     )
-    answer = _OUTCOMES.get(outcome.outcome)
-    if answer is None:
-        raise RuntimeError(str(outcome)) from outcome.error
-    return answer
+    if outcome.status not in ("S", "C", "A"):
+        raise RuntimeError(in_words(outcome)) from outcome.error
+    return str(outcome.status)
 
 
 def refresh(control: Connection) -> None:

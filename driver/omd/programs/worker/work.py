@@ -35,12 +35,6 @@ _NEAR = Routine(
     is_function=True,
 )
 
-_OUTCOMES = {
-    ExecutionStatus.SUCCEEDED: "S",
-    ExecutionStatus.CANCELLED: "C",
-    ExecutionStatus.ABORTED: "A",
-}
-
 
 def perform(task: Task) -> str:
     """Run the Module that the criterion CODE names, as its KIND says.
@@ -104,9 +98,8 @@ def near(link: Link, news: News) -> None:
 
 
 def _outcome(
-    code: str, status: ExecutionStatus, detail: str | None, error: BaseException | None = None
+    code: str, status: ExecutionStatus, detail: str | None, error: Exception | None = None
 ) -> str:
-    answer = _OUTCOMES.get(status)
-    if answer is None:
+    if status not in ("S", "C", "A"):
         raise RuntimeError(detail or f"the run of {code} failed") from error
-    return answer
+    return str(status)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from typing_extensions import Self
 
 from omd.rooms.control.connection import Connection
+from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.run import (
     BATCH_VARIABLE,
     Batch,
     ModuleRun,
-    Outcome,
     call_job,
     make_decorator,
     with_checksum,

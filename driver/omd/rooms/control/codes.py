@@ -2,6 +2,10 @@
 
 from omd._core.rows import CODES, Code
 
+# What a run ends with: its exit code, and its word (docs/explanation/jobs.md, rule J11).
+ENDS = {"S": (0, "succeeded"), "F": (1, "failed"), "C": (3, "skipped"), "A": (4, "aborted")}
+REJECTED = 7  # the exit code of F with the reason REJECTED
+
 
 class Letter(Code):
     """A code of one letter, which people read with its word."""
@@ -9,7 +13,7 @@ class Letter(Code):
     @property
     def word(self) -> str:
         """What it means."""
-        return {"CANCELLED": "skipped", "CANCEL": "skip"}.get(self.name, self.name.lower())
+        return "skip" if self.name == "CANCEL" else self.name.lower()
 
 
 class ExecutionStatus(Letter):
@@ -20,6 +24,17 @@ class ExecutionStatus(Letter):
     FAILED = "F"
     ABORTED = "A"
     CANCELLED = "C"
+
+    @property
+    def word(self) -> str:
+        """What it means."""
+        return ENDS[self.value][1] if self.value in ENDS else self.name.lower()
+
+
+def exit_code(status: str, reason: str | None = None) -> int:
+    """Return the exit code of a command that ends so; an unknown status is a failure."""
+    code = ENDS.get(str(status), ENDS["F"])[0]
+    return REJECTED if reason == "REJECTED" and code == ENDS["F"][0] else code
 
 
 class ProcessingIndicator(Letter):

@@ -9,15 +9,21 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from omd._core import spans
 from omd._core.engines import WriteResult
 from omd._core.error_codes import NoRollbackExecutor, RollbackBlocked
-from omd._core.errors import Aborted, CallerError, ConnectionFailed, NotStarted, Skipped
+from omd._core.errors import (
+    Aborted,
+    CallerError,
+    ConnectionFailed,
+    NotStarted,
+    Skipped,
+    one_line,
+)
 from omd._core.link import Link
 from omd.rooms.control.block import Block, describe
 from omd.rooms.control.calls import ControlCalls
@@ -25,6 +31,7 @@ from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
 from omd.rooms.control.connection import C
 from omd.rooms.control.death import await_turn, begun, report_batches, report_modules
 from omd.rooms.control.engine_block import EngineBlock, LoadWindow
+from omd.rooms.control.outcome import Outcome, status_of
 from omd.rooms.control.writer import RunConnection, Writers
 
 if TYPE_CHECKING:
@@ -45,45 +52,6 @@ _log = logging.getLogger("omd.run")
 BATCH_VARIABLE = "OMD_BATCH_INSTANCE_ID"
 MODULE_VARIABLE = "OMD_MODULE_INSTANCE_ID"
 DSN_VARIABLE = "OMD_DSN"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
-    """The outcome of `run` or of a decorated job (docs/explanation/jobs.md, rule J1).
-
-    Attributes:
-        code: the code of the Module or Batch.
-        instance_id: the ID of its instance.
-        status: the execution status: S, F, C or A.
-        indicator: the final Processing Indicator of the evaluation: P, C or A.
-        reason: the reason code of a skip or an abort.
-        value: what the job returned.
-        error: what the job raised; `NotStarted` when the job was not called.
-    """
-
-    code: str
-    instance_id: int
-    status: ExecutionStatus
-    indicator: ProcessingIndicator
-    reason: str | None = None
-    value: T | None = None
-    error: BaseException | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether the job ran to its end."""
-        return self.status is ExecutionStatus.SUCCEEDED
-
-    @property
-    def not_started(self) -> bool:
-        """Whether the job was not called at all."""
-        return isinstance(self.error, NotStarted)
-
-    def result(self) -> T:
-        """Return what the job returned; raise what the job raised, or `NotStarted`."""
-        if self.error is not None:
-            raise self.error
-        return self.value  # type: ignore[return-value]
 
 
 class Batch(Block[C]):
@@ -313,6 +281,7 @@ class ModuleRun(EngineBlock[C]):
     """
 
     _kind = "module"
+    _kind_code = "JOB"  # of its outcome
     _may_be_fenced = True
 
     def __init__(
@@ -673,22 +642,11 @@ def call_job(
 ) -> Outcome[T]:
     """Call a job inside its block, and return the outcome as data."""
 
-    def outcome(
-        status: ExecutionStatus,
-        indicator: ProcessingIndicator = ProcessingIndicator.PROCEED,
-        *,
-        value: T | None = None,
-        error: BaseException | None = None,
-    ) -> Outcome[T]:
-        return Outcome(
-            block.module_code,
-            block.module_instance_id,
-            status,
-            indicator,
-            block.reason,
-            value,
-            error,
-        )
+    def outcome(status: ExecutionStatus, **what: Any) -> Outcome[T]:
+        error = what.get("error")
+        detail = block.reason if error is None else one_line(error)
+        kind, code, instance = block._kind_code, block.module_code, block.module_instance_id
+        return Outcome(kind, code, instance or None, status, block.reason, detail, **what)
 
     try:
         with block:
@@ -699,10 +657,10 @@ def call_job(
         if not block._began:
             raise
         if isinstance(error, NotStarted) and error.instance_id == block.module_instance_id:
-            if isinstance(error, Skipped):
-                return outcome(ExecutionStatus.CANCELLED, ProcessingIndicator.CANCEL, error=error)
-            return outcome(ExecutionStatus.ABORTED, ProcessingIndicator.ABORT, error=error)
-        return outcome(ExecutionStatus.FAILED, error=error)
+            skipped = isinstance(error, Skipped)
+            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            return outcome(status, error=error)
+        return outcome(status_of(error), error=error)
     return outcome(ExecutionStatus.SUCCEEDED, value=value)
 
 

@@ -25,6 +25,7 @@ class StageRun(ModuleRun):
     """
 
     _kind = "stage"
+    _kind_code = "STAGE"
     _may_be_fenced = False
 
     def __init__(

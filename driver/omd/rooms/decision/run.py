@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -14,6 +14,7 @@ from omd._core.engines import POSTGRES
 from omd._core.errors import one_line, recorded_instance
 from omd._core.link import Link
 from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.run import Batch
 from omd.rooms.decision.calls import DecisionCalls
 from omd.rooms.decision.rows import DecisionRunLogRow
@@ -23,43 +24,7 @@ _RAISE_ERROR = Routine(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionOutcome:
-    """What became of a run of a stage (docs/explanation/decision.md, rule C7).
-
-    Attributes:
-        stage: the stage.
-        module_instance_id: its Module Instance; None where there was none: its window has nothing
-            to read, and the status is C.
-        status: the execution status: S, F, C or A.
-        engine: POSTGRES or SPARK.
-        waves: how many waves it had; None where it has not succeeded, as for the other counts.
-        cycles: how many attempts succeeded.
-        invocations: how often the ruleset was called.
-        rows_input: how many records were read.
-        rows_output: how many output records were written.
-        rows_rejected: how many records were rejected.
-        detail: why it has failed, in one line.
-        error: the exception of a run that was cancelled, or of a job on Spark.
-    """
-
-    stage: str
-    module_instance_id: int | None
-    status: ExecutionStatus
-    engine: str
-    waves: int | None = None
-    cycles: int | None = None
-    invocations: int | None = None
-    rows_input: int | None = None
-    rows_output: int | None = None
-    rows_rejected: int | None = None
-    detail: str | None = None
-    error: BaseException | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether it ran to its end."""
-        return self.status is ExecutionStatus.SUCCEEDED
+KIND = "STAGE"
 
 
 def run_in_database(
@@ -69,7 +34,7 @@ def run_in_database(
     end_value: datetime | None,
     effective_at: datetime | None,
     end_id: int | None = None,
-) -> DecisionOutcome:
+) -> Outcome[None]:
     """Run a stage over a connection that nobody else uses; the counts are still missing."""
     try:
         answer = DecisionCalls(link).run_stage(
@@ -80,7 +45,7 @@ def run_in_database(
             end_id=end_id,
         )
     except psycopg.errors.QueryCanceled as error:
-        return DecisionOutcome(
+        return ended(
             stage,
             recorded_instance(error),
             ExecutionStatus.FAILED,
@@ -88,7 +53,7 @@ def run_in_database(
             detail=one_line(error),
             error=error,
         )
-    return DecisionOutcome(
+    return ended(
         stage,
         answer.module_instance_id,
         answer.execution_status_code,
@@ -97,20 +62,26 @@ def run_in_database(
     )
 
 
-def outcome_of(calls: DecisionCalls, ended: DecisionOutcome) -> DecisionOutcome:
+def ended(
+    stage: str, instance: int | None, status: ExecutionStatus, engine: str, **why: Any
+) -> Outcome[None]:
+    """Return the outcome of a run of a stage; the counts are still missing."""
+    return Outcome(KIND, stage, instance, status, facts={"engine": engine}, **why)
+
+
+def outcome_of(calls: DecisionCalls, ended: Outcome[None]) -> Outcome[None]:
     """Return the outcome of a run that has ended, with the counts of the database."""
     if not ended.succeeded:
         return ended
-    [run] = calls.report(DecisionRunLogRow, module_instance_id=ended.module_instance_id)
-    return replace(
-        ended,
-        waves=run.waves,
-        cycles=run.cycles,
-        invocations=run.invocations,
-        rows_input=run.rows_input,
-        rows_output=run.rows_inserted,
-        rows_rejected=run.rows_rejected,
-    )
+    [run] = calls.report(DecisionRunLogRow, module_instance_id=ended.instance_id)
+    counts = {
+        "waves": run.waves,
+        "cycles": run.cycles,
+        "rows_input": run.rows_input,
+        "rows_output": run.rows_inserted,
+        "rows_rejected": run.rows_rejected,
+    }
+    return replace(ended, facts={**ended.facts, **counts})
 
 
 def raise_error(calls: DecisionCalls, sqlstate: str, detail: Mapping[str, Any]) -> NoReturn:

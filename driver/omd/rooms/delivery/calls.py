@@ -35,8 +35,8 @@ class DeliveryCalls(Calls):
         that are equal leave the delta, rows that end are closed at T, new versions are inserted,
         the marks are raised and the instances succeed.
 
-        Returns ``delivery_status`` (ACCEPTED), ``queue_id`` and ``row_counts``, {entity: {"N", "A",
-        "R"}}. A second call answers the same.
+        Returns ``delivery_status`` (ACCEPTED), ``queue_id``, ``row_counts``, {entity: {"N", "A",
+        "R"}}, and ``execution_status_code`` (S). A second call answers the same.
 
         Args:
             written: {entity: rows}, what was written; NULL: it is not checked.

@@ -8,6 +8,8 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from omd.rooms.control.codes import ExecutionStatus
+
 __all__ = [
     "ApplyDeltaAnswer",
     "ArrivalLocationsRow",
@@ -40,6 +42,7 @@ class ApplyDeltaAnswer:
     delivery_status: str
     queue_id: int
     row_counts: dict[str, Any]
+    execution_status_code: ExecutionStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class BeginDeliveryAnswer:
     attempt: int | None
     instances: dict[str, Any] | None
     detail: str | None
+    execution_status_code: ExecutionStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class StageVerdictAnswer:
     verdict: str | None
     delivery_status: str
     reasons: dict[str, Any]
+    execution_status_code: ExecutionStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +352,8 @@ class DeliveryLogRow:
         created_by: Who created it.
         tenant_name: The name of the tenant.
         message: The words of the sender; NULL: none.
+        execution_status_code: The execution status of what became of it: E, it is not decided;
+            S; F, it was refused or rejected; C, it was cancelled or taken back.
     """
 
     view: ClassVar[str] = "omd_report.delivery_log"
@@ -369,6 +376,7 @@ class DeliveryLogRow:
     created_by: str
     tenant_name: str
     message: dict[str, Any] | None
+    execution_status_code: ExecutionStatus
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,56 +9,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from types import EllipsisType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
 from omd._core.error_codes import AttemptFenced, WrongDeliveryState
-from omd._core.errors import (
-    Aborted,
-    CallerError,
-    LeaseLost,
-    NotStarted,
-    Skipped,
-    StateError,
-    one_line,
-)
+from omd._core.errors import CallerError, ConnectionFailed, LeaseLost, StateError, one_line
 from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.engine_block import EngineBlock
+from omd.rooms.control.outcome import Outcome
 from omd.rooms.delivery.calls import DeliveryCalls
-from omd.rooms.delivery.rows import BeginDeliveryAnswer, DeliveryQueueRow
+from omd.rooms.delivery.rows import BeginDeliveryAnswer, DeliveryLogRow, DeliveryQueueRow
 from omd.rooms.delivery.source import SourceFolder, SourceTables, source_of
-from omd.rooms.delivery.statuses import DECIDED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 _LONGEST_PAUSE = 2.0  # seconds between two questions whether a delivery may begin
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What became of a delivery.
-
-    Attributes:
-        delivery_id: the delivery.
-        delivery_status: its status.
-        verdict: ACCEPTED, ACCEPTED WITH FINDINGS or REJECTED; None where there is none.
-        attempt: the number of its newest run; 0 where it has not begun.
-        queue_id: its item in the queue for the facts; None where it was not accepted.
-        document: the receipt for the tenant, as `omd_delivery.delivery_receipt` returns it.
-    """
-
-    delivery_id: int
-    delivery_status: str
-    verdict: str | None
-    attempt: int
-    queue_id: int | None
-    document: dict[str, Any]
 
 
 class DeliveryBlock:
@@ -144,18 +115,12 @@ class DeliveryBlock:
             if hasattr(error, "add_note"):  # Python 3.11
                 error.add_note(f"Delivery {self.delivery_id} could not be cancelled: {failure}")
 
-    def run(self) -> Receipt:
-        """Run the delivery to its end, and return its receipt; a rejection is one too.
+    def run(self) -> Outcome[None]:
+        """Run the delivery to its end, and return what became of it; its facts have the receipt.
 
         It waits while another delivery of the interface runs, and while a run of this one that died
-        may still live. A delivery that is decided already is not run again.
-
-        Raises:
-            Aborted: it could not begin in time.
-            Skipped: process control says that there is no need to run it now.
-            Aborted: process control says that it must not run now.
-            AttemptFenced: somebody else has ended the run, or the delivery.
-            LeaseLost: the run could not renew its lease.
+        may still live. A delivery that is decided already is not run again. A failure is returned
+        as data, and so is that it could not begin: C or A.
         """
         if not self.delivery_id:
             raise CallerError("the block of the delivery was not entered", hint="Use it by `with`.")
@@ -169,33 +134,60 @@ class DeliveryBlock:
             try:
                 with run:
                     run.work()
-                break
+                return self.outcome()
             except _Later as later:
-                if later.outcome == "REFUSED":
-                    break
-                if time.monotonic() + pause > until:
-                    raise Aborted(
-                        str(self.delivery_id), 0, "WAIT", later.detail, kind="delivery"
-                    ) from None
-            except WrongDeliveryState:
-                if run.attempt:
+                waits = later.outcome in ("WAIT", "RUNNING")
+                if not waits or time.monotonic() + pause > until:
+                    return self.outcome(later=later)
+            except ConnectionFailed:
+                raise
+            except WrongDeliveryState as error:
+                return self.outcome(error if run.attempt else None)  # None: it is decided
+            except Exception as error:
+                if not run.attempt:
                     raise
-                break  # it is decided
+                return self.outcome(error)
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
-        return self.receipt()
 
-    def receipt(self) -> Receipt:
-        """Return the receipt as it is now."""
-        document = self.calls.delivery_receipt(self.delivery_id)
+    def outcome(
+        self, error: Exception | None = None, *, later: _Later | None = None
+    ) -> Outcome[None]:
+        """Return what has become of the delivery by now.
+
+        Args:
+            error: what its run has raised here.
+            later: why it has not begun.
+        """
+        (row,) = self.calls.report(DeliveryLogRow, delivery_id=self.delivery_id)
         items = self.calls.report(DeliveryQueueRow, delivery_id=self.delivery_id)
-        return Receipt(
-            self.delivery_id,
-            document["status"],
-            document["verdict"],
-            document["attempt"],
-            items[0].queue_id if items else None,
-            document,
+        status, reason, detail = row.execution_status_code, row.delivery_status, None
+        if status is ExecutionStatus.EXECUTING and later is not None:
+            status, reason = later.status, later.outcome
+        elif status is ExecutionStatus.EXECUTING:
+            status, reason = ExecutionStatus.FAILED, "FAILED"
+        elif status is ExecutionStatus.FAILED:
+            reason = "REJECTED"
+        if later is not None:
+            detail = later.detail
+        elif error is not None:
+            detail = one_line(error)
+        return Outcome(
+            "DELIVERY",
+            row.agreement_code,
+            row.batch_instance_id,
+            status,
+            None if status is ExecutionStatus.SUCCEEDED else reason,
+            detail,
+            error=error,
+            facts={
+                "delivery_id": row.delivery_id,
+                "attempt": row.attempt,
+                "delivery_status": row.delivery_status,
+                "verdict": row.verdict,
+                "queue_id": items[0].queue_id if items else None,
+                "document": self.calls.delivery_receipt(self.delivery_id),
+            },
         )
 
     def _entities(self) -> dict[str, Any] | None:
@@ -214,13 +206,19 @@ class DeliveryBlock:
         return {**dict.fromkeys(names, "FULL"), **(loads or {})}
 
 
+def is_decided(outcome: Outcome[None]) -> bool:
+    """Return whether a delivery has come to its end, whatever that is."""
+    return outcome.succeeded or outcome.reason in ("REJECTED", "CANCELLED", "REVERTED")
+
+
 class _Later(Exception):  # noqa: N818 - it is an answer
     """The delivery has not begun."""
 
-    def __init__(self, outcome: str, detail: str | None) -> None:
-        super().__init__(outcome, detail)
-        self.outcome = outcome
-        self.detail = detail
+    def __init__(self, answer: BeginDeliveryAnswer) -> None:
+        super().__init__(answer.outcome, answer.detail)
+        self.outcome = answer.outcome
+        self.status = answer.execution_status_code
+        self.detail = answer.detail
 
 
 class DeliveryRun(EngineBlock):
@@ -228,7 +226,7 @@ class DeliveryRun(EngineBlock):
 
     _kind = "delivery"
     _span_name = "delivery"
-    _refusals = (NotStarted, _Later)
+    _refusals = (_Later,)
 
     def __init__(
         self,
@@ -301,19 +299,12 @@ class DeliveryRun(EngineBlock):
             lease=self._lease,
             execution_context=self._execution_context(self.spark),
         )
-        self._require_begun(answer)
+        if answer.execution_status_code is not ExecutionStatus.EXECUTING:
+            raise _Later(answer)
         self.attempt = answer.attempt or 0
         self.instances = dict(answer.instances or {})
         self._began = self._open = True
         self._start_heartbeat(granted)
-
-    def _require_begun(self, answer: BeginDeliveryAnswer) -> None:
-        if answer.outcome in ("SKIPPED", "ABORTED"):
-            refusal = Skipped if answer.outcome == "SKIPPED" else Aborted
-            instance = answer.batch_instance_id or 0
-            raise refusal(str(self.delivery_id), instance, answer.detail, kind=self._kind)
-        if answer.outcome != "RUN":
-            raise _Later(answer.outcome, answer.detail)
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         renewing = DeliveryCalls(calls._link)
@@ -327,7 +318,9 @@ class DeliveryRun(EngineBlock):
 
     def _has_decided(self, calls: DeliveryCalls) -> bool:
         """Return whether this run, the newest one, has ended its delivery."""
-        return calls.delivery_receipt(self.delivery_id)["status"] in DECIDED
+        (row,) = calls.report(DeliveryLogRow, delivery_id=self.delivery_id)
+        by_others = row.delivery_status in ("REJECTED", "CANCELLED")
+        return row.verdict is not None and not by_others
 
     def _fenced(self, refusal: StateError) -> None:
         """Note that somebody else has ended the run, so that there is nothing left to record."""

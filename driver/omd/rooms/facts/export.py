@@ -7,43 +7,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
 from omd._core.error_codes import ExportEnded
-from omd._core.errors import Aborted, Skipped
+from omd._core.errors import Aborted, ConnectionFailed, NotStarted, Skipped, one_line
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ProcessingIndicator
+from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
 from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.engine_block import EngineBlock
+from omd.rooms.control.outcome import Outcome, status_of
 from omd.rooms.facts.calls import FactsCalls
 from omd.rooms.facts.rows import FactsExportsRow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """What was exported.
-
-    Attributes:
-        delivery_id: the delivery.
-        manifest: the content of ``_manifest.json``.
-        rows: how many rows were written.
-    """
-
-    delivery_id: int
-    manifest: dict[str, Any]
-    rows: int
-
-    @classmethod
-    def of(cls, delivery_id: int, manifest: dict[str, Any]) -> Export:
-        """Return it, with the rows of all entities."""
-        return cls(delivery_id, manifest, sum(e["rows"] for e in manifest["entities"]))
 
 
 class Exports(Door, FactsCalls):
@@ -60,8 +40,10 @@ class Exports(Door, FactsCalls):
         options: Mapping[str, Any] | None = None,
         spark: SparkSession | None = None,
         lease: timedelta | EllipsisType | None = ...,
-    ) -> Export:
-        """Export facts as Parquet files, and return what was published.
+    ) -> Outcome[None]:
+        """Export facts as Parquet files; the facts of the outcome have what was published.
+
+        A failure is returned as data, and so is that another export of the agreement runs.
 
         Args:
             agreement_code: the EXPORT agreement.
@@ -76,8 +58,6 @@ class Exports(Door, FactsCalls):
 
         Raises:
             InvalidExport: an argument is refused, or nothing is persisted.
-            Aborted: another export of the agreement runs.
-            LeaseLost: the run could not renew its lease.
         """
         if target.strip():
             engine = self.control.engines[SPARK]
@@ -99,7 +79,7 @@ class Exports(Door, FactsCalls):
         *,
         spark: SparkSession | None = None,
         lease: timedelta | EllipsisType | None = ...,
-    ) -> Export | None:
+    ) -> Outcome[None] | None:
         """Perform the export that is due under an agreement; return None when there is none.
 
         One that was begun and not ended goes on. Another one is created when the facts have changed
@@ -109,10 +89,6 @@ class Exports(Door, FactsCalls):
             agreement_code: the EXPORT agreement.
             spark: the session; by default that of the control, or the active one, or a new one.
             lease: a lease other than that of the control; None for none.
-
-        Raises:
-            Aborted: a run of an export of the agreement is at work.
-            LeaseLost: the run could not renew its lease.
         """
         delivery_id = self.due_export(agreement_code)
         if delivery_id is None:
@@ -127,7 +103,7 @@ class Exports(Door, FactsCalls):
         lease: timedelta | EllipsisType | None = ...,
         batch_instance_id: int | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> Export:
+    ) -> Outcome[None]:
         """Run an export that was created, or whose run has failed, to its end.
 
         The rows are those of the first run. What was published is not written again.
@@ -140,29 +116,9 @@ class Exports(Door, FactsCalls):
             context: values to add to the execution context.
 
         Raises:
-            ExportEnded: it was cancelled.
-            Aborted: a run of it, or of another export of the agreement, is at work.
-            LeaseLost: the run could not renew its lease.
+            ExportEnded: it was cancelled before.
         """
-        run = self._export_run(
-            delivery_id,
-            spark=spark,
-            lease=lease,
-            batch_instance_id=batch_instance_id,
-            context=context,
-        )
-        return run.export()
-
-    def _export_run(
-        self,
-        delivery_id: int,
-        *,
-        spark: SparkSession | None = None,
-        lease: timedelta | EllipsisType | None = ...,
-        batch_instance_id: int | None = None,
-        context: Mapping[str, Any] | None = None,
-    ) -> ExportRun:
-        return ExportRun(
+        run = ExportRun(
             self.control,
             self,
             delivery_id,
@@ -171,6 +127,7 @@ class Exports(Door, FactsCalls):
             context=context,
             spark=spark,
         )
+        return run.export()
 
 
 class ExportRun(EngineBlock):
@@ -202,20 +159,26 @@ class ExportRun(EngineBlock):
         self.folder = ""  # the folder of the export
         self.manifest: dict[str, Any] = {}  # what was published
 
-    def export(self) -> Export:
+    def export(self) -> Outcome[None]:
         """Run it to its end; what was published before is not written again."""
         try:
             with self:
                 self.work()
-        except ExportEnded:
+        except ConnectionFailed:
+            raise
+        except NotStarted as refusal:
+            skipped = isinstance(refusal, Skipped)
+            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            return self.outcome(status, refusal)
+        except Exception as error:
             if self.attempt:
+                return self.outcome(status_of(error), error)
+            rows = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
+            if not isinstance(error, ExportEnded) or rows[0].manifest is None:
                 raise
-            (row,) = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
-            if row.manifest is None:
-                raise
-            self.module_instance_id = row.module_instance_id or 0
-            self.manifest = row.manifest
-        return Export.of(self.delivery_id, self.manifest)
+            self.manifest, self._code = rows[0].manifest, rows[0].agreement_code
+            self.module_instance_id = rows[0].module_instance_id or 0
+        return self.outcome(ExecutionStatus.SUCCEEDED)
 
     def work(self) -> None:
         """Write and publish the files on the engine."""
@@ -225,6 +188,23 @@ class ExportRun(EngineBlock):
         """Raise when this run must write nothing more."""
         self.check()
         self.control.fence(self.module_instance_id)
+
+    def outcome(self, status: ExecutionStatus, error: Exception | None = None) -> Outcome[None]:
+        """Return what became of it."""
+        facts: dict[str, Any] = {"delivery_id": self.delivery_id}
+        if status is ExecutionStatus.SUCCEEDED:
+            rows = sum(entity["rows"] for entity in self.manifest["entities"])
+            facts |= {"manifest": self.manifest, "rows": rows}
+        return Outcome(
+            "EXPORT",
+            (self._code or "").removeprefix("export."),
+            self.module_instance_id or None,
+            status,
+            getattr(error, "reason", None),
+            None if error is None else one_line(error),
+            error=error,
+            facts=facts,
+        )
 
     def __str__(self) -> str:
         return str(self.delivery_id)

@@ -1,4 +1,4 @@
-"""A step on Spark as a block, and the outcome of a step (docs/explanation/lineage.md, rule L8)."""
+"""A step on Spark as a block, and a step in the database (docs/explanation/lineage.md, rule L8)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,10 @@ import psycopg
 
 from omd._core.errors import Aborted, Skipped, one_line, recorded_instance
 from omd._core.link import Link
+from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import C
 from omd.rooms.control.engine_block import LoadWindow
+from omd.rooms.control.outcome import Outcome, status_of
 from omd.rooms.control.rows import BeginModuleAnswer
 from omd.rooms.control.run import Batch, ModuleRun
 from omd.rooms.lineage.calls import LineageCalls
@@ -27,39 +28,7 @@ if TYPE_CHECKING:
 
     from omd.rooms.lineage.rows import BeginStepAnswer, TopicDefinitionRow
 
-
-@dataclass(frozen=True, slots=True)
-class StepOutcome:
-    """The outcome of a step (docs/explanation/lineage.md, rule L8).
-
-    Attributes:
-        topic: the topic of the step.
-        outcome: DONE, or the reason why it was not done.
-        module_instance_id: its Module Instance; None where there was none.
-        rows: how many rows were written; None where no write took place.
-        detail: the explanation of the database, or the exception of the job, in one line.
-        error: the exception of the job on Spark.
-    """
-
-    topic: str
-    outcome: StepResult
-    module_instance_id: int | None = None
-    rows: int | None = None
-    detail: str | None = None
-    error: BaseException | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether the topic has moved on."""
-        return self.outcome is StepResult.DONE
-
-    def __str__(self) -> str:
-        line = f"{self.topic}: {self.outcome}"
-        if self.rows is not None:
-            line += f", {self.rows} row{'' if self.rows == 1 else 's'}"
-        if self.module_instance_id:
-            line += f" (instance {self.module_instance_id})"
-        return f"{line}: {self.detail}" if self.detail else line
+KIND = "TOPIC"
 
 
 _NOTHING_TO_DO = (StepResult.NOJOBS, StepResult.SKIPPED)
@@ -78,6 +47,7 @@ class StepRun(ModuleRun[C]):
     """
 
     _kind = "step"
+    _kind_code = KIND
     _may_be_fenced = False
     _span_name = "step"
 
@@ -189,12 +159,37 @@ def hostid() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def step_in_database(link: Link, topic: str) -> StepOutcome:
-    """Run a step over a connection that nobody else uses; one that was cancelled is an ERROR."""
+def step_in_database(link: Link, topic: str) -> Outcome[None]:
+    """Run a step over a connection that nobody else uses; one that was cancelled has failed."""
     try:
         answer = LineageCalls(link).step(topic, hostid=hostid())
     except psycopg.errors.QueryCanceled as error:
-        return StepOutcome(
-            topic, StepResult.ERROR, recorded_instance(error), detail=one_line(error)
-        )
-    return StepOutcome(topic, answer.outcome, answer.module_instance_id, answer.rows, answer.detail)
+        return failed(topic, recorded_instance(error), error)
+    done = answer.outcome is StepResult.DONE
+    return Outcome(
+        KIND,
+        topic,
+        answer.module_instance_id,
+        answer.execution_status_code,
+        None if done else str(answer.outcome),
+        answer.detail,
+        facts={"rows": answer.rows} if done else {},
+    )
+
+
+def failed(topic: str, instance: int | None, error: Exception) -> Outcome[None]:
+    """Return the outcome of a step whose failure was raised in this process."""
+    status = status_of(error)
+    reason = "ERROR" if status is ExecutionStatus.FAILED else "ABORTED"
+    return Outcome(KIND, topic, instance, status, reason, one_line(error), error=error)
+
+
+def in_words(outcome: Outcome[None]) -> str:
+    """Return the outcome of a step in one line, for people."""
+    line = f"{outcome.code}: {outcome.reason or StepResult.DONE}"
+    rows = outcome.facts.get("rows")
+    if rows is not None:
+        line += f", {rows} row{'' if rows == 1 else 's'}"
+    if outcome.instance_id:
+        line += f" (instance {outcome.instance_id})"
+    return f"{line}: {outcome.detail}" if outcome.detail else line

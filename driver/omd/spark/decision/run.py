@@ -18,15 +18,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from omd._core.engines import SPARK
-from omd._core.error_codes import BlockUndone
 from omd._core.errors import one_line
-from omd.rooms.control.codes import ExecutionStatus
 from omd.rooms.control.connection import Connection
+from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.run import call_job
 from omd.rooms.decision.block import StageRun
 from omd.rooms.decision.rows import DecisionRunLogRow
 from omd.rooms.decision.rules import require_allowed
-from omd.rooms.decision.run import DecisionOutcome
+from omd.rooms.decision.run import ended as outcome
 from omd.spark.decision import operator as op
 from omd.spark.decision.links import Links
 from omd.spark.decision.operator import CLUSTERED, RESULTS
@@ -57,18 +56,16 @@ _CALLED = {
 }
 
 
-def run(connection: Connection, stage: str, **options: Any) -> DecisionOutcome:
+def run(connection: Connection, stage: str, **options: Any) -> Outcome[None]:
     """Run a stage, and return what became of it; the options are those of `StageRun`."""
     ended = call_job(StageRun(connection, stage, **options), decide)
     error = ended.error
-    status = ended.status
-    if isinstance(error, BlockUndone):
-        status = ExecutionStatus.ABORTED
-    return DecisionOutcome(
+    return outcome(
         stage,
-        ended.instance_id or None,
-        status,
+        ended.instance_id,
+        ended.status,
         SPARK,
+        reason=ended.reason,
         detail=ended.reason if error is None else one_line(error),
         error=error,
     )

@@ -40,7 +40,7 @@ from omd.rooms.decision.rows import DecisionRulesetListRow
 
 if TYPE_CHECKING:
     from omd.doors.decision import Decision
-    from omd.rooms.decision.run import DecisionOutcome
+    from omd.rooms.control.outcome import Outcome
 
 YEAR_LONG, QUICK = range(1, 13), range(1, 4)
 FUNCTION, TABLE = "care_function", "care_table"
@@ -201,14 +201,15 @@ class _Story(Story):
 
     # What they do -------------------------------------------------------------------------------
 
-    def _run(self, stage: str, **options: Any) -> DecisionOutcome:
+    def _run(self, stage: str, **options: Any) -> Outcome[None]:
         """Run a stage. This is all that a job needs of OMD."""
         with self.screen.step(stage) as step:
             outcome = self.control.decision.run(stage, **options)
             if outcome.succeeded:
+                facts = outcome.facts
                 step.done(
-                    f"{outcome.rows_output:,} decisions in {outcome.cycles:,} calls,"
-                    f" {outcome.rows_rejected:,} rejected"
+                    f"{facts['rows_output']:,} decisions in {facts['cycles']:,} calls,"
+                    f" {facts['rows_rejected']:,} rejected"
                 )
             else:
                 step.done("failed: nothing is written", mark="✗")

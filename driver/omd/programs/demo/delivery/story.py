@@ -35,7 +35,7 @@ from omd.rooms.delivery.rows import DeliveryLogRow, DeliveryMetricsRow
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from omd.rooms.delivery.run import Receipt
+    from omd.rooms.control.outcome import Outcome
 
 # The last month, and the days of each; all that happens has happened by the fifth month.
 YEAR_LONG, QUICK = (12, 31), (5, 7)
@@ -154,7 +154,7 @@ class _Story(Story):
                     " q.raw ->> 'time_hour', q.raw ->> 'day') AS row"
                     " FROM omd_report.delivery_quarantine AS q WHERE q.delivery_id = %s"
                     " ORDER BY q.constraint_codes, q.record_key::text",
-                    [receipt.delivery_id],
+                    [receipt.facts["delivery_id"]],
                 )
             ]
         )
@@ -232,10 +232,10 @@ class _Story(Story):
         *,
         loads: Any = _MONTH,
         **arguments: Any,
-    ) -> Receipt:
+    ) -> Outcome[None]:
         """Deliver a folder. This is all that a job needs of OMD."""
         with self.screen.step(delivery.folder.name) as step:
-            receipt = self.control.deliver(
+            outcome = self.control.deliver(
                 None if "delivery_id" in arguments else self.interface,
                 files=delivery.folder,
                 snapshot_datetime=at,
@@ -243,16 +243,17 @@ class _Story(Story):
                 spark=self.spark,
                 **arguments,
             )
-            is_accepted = receipt.delivery_status == "ACCEPTED"
-            step.done(_outcome(receipt), mark="✓" if is_accepted else "✗")
-        self.deliveries.append(receipt.delivery_id)
-        if is_accepted:
+            if outcome.error is not None:
+                raise outcome.error
+            step.done(_became(outcome), mark="✓" if outcome.succeeded else "✗")
+        self.deliveries.append(outcome.facts["delivery_id"])
+        if outcome.succeeded:
             self.accepted.append(delivery)
-        return receipt
+        return outcome
 
-    def _explain(self, receipt: Receipt) -> None:
+    def _explain(self, outcome: Outcome[None]) -> None:
         """Say what the receipt says to the tenant."""
-        explanation = explain(read_receipt(self.control.delivery, receipt.delivery_id))
+        explanation = explain(read_receipt(self.control.delivery, outcome.facts["delivery_id"]))
         self.screen.say(f"  The tenant reads: {explanation.title}.")
         for line in explanation.why:
             self.screen.say(f"    {line}")
@@ -308,15 +309,16 @@ class _Story(Story):
         self.screen.table(lines)
 
 
-def _outcome(receipt: Receipt) -> str:
+def _became(outcome: Outcome[None]) -> str:
     """Return what became of a delivery, on one line."""
-    if receipt.verdict == "REJECTED":
+    if outcome.reason == "REJECTED":
         return "rejected: nothing is stored"
-    entities = receipt.document["entities"]
+    entities = outcome.facts["document"]["entities"]
     counts = {
         name: sum(entity[f"rows_{name}"] or 0 for entity in entities)
         for name in ("new", "changed", "deleted")
     }
     changes = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    attempt = f" at attempt {receipt.attempt}" if receipt.attempt > 1 else ""
+    number = outcome.facts["attempt"]
+    attempt = f" at attempt {number}" if number > 1 else ""
     return f"accepted{attempt}: {changes or 'nothing changed'}"

@@ -344,8 +344,9 @@ class _Story(Story):
         """Export all entities. This is all that a job needs of OMD."""
         agreement = self._agreement("lake", "EXPORT")
         with self.screen.step(f"omd facts export {mode}") as step:
-            receipt = self.loader.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
-            entities = receipt.manifest["entities"]
+            exported = self.loader.facts.export(agreement, self.lake, mode=mode, spark=self.spark)
+            exported.result()
+            entities = exported.facts["manifest"]["entities"]
             files = sum(len(entity["files"]) for entity in entities)
             counted = ", ".join(f"{e['rows']:,} {e['entity_code']}" for e in entities if e["rows"])
             step.done(f"{counted}, in {files} files")
