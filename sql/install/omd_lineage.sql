@@ -45,6 +45,13 @@
 \ir ../../migrations/V201__checks_in_the_log.sql
 \endif
 
+\set checksum 'fd0eca65d5539878a0d9d24c190d534fcd20031a06d156ed64abe6a3e3946f7f'
+\set migration 'V204__comment_of_attempts'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V204__comment_of_attempts.sql
+\endif
+
 \set checksum '536c30f0724e56bdc10a2229ad0eda1693d28e764adb972798774a3e40b3734d'
 \set migration 'V209__status_of_steps'
 \ir ../setup/claim.psql

@@ -68,7 +68,7 @@ SILENT = {
     "remove batch-module", "remove parent", "remove rollback", "end", "end batch",
     "end module", "server confirm",
     "set-next-run", "parameter", "parameter set", "purge", "batch", "module",
-    "run", "report", "embedded", "embedded start", "embedded stop", "embedded dsn",
+    "run", "embedded", "embedded start", "embedded stop", "embedded dsn",
     "embedded psql", "lineage", "lineage register", "lineage remove", "lineage graph",
     "lineage run", "lineage release", "lineage offset", "lineage restate",
     "lineage cancel-restate", "lineage undo", "dispatch", "dispatch run", "dispatch create",

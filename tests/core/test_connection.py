@@ -265,8 +265,8 @@ def test_a_malformed_connection_string_is_never_shown(
     assert SECRET not in told.replace(repr(conninfo), "")
     assert "PGPASSWORD" in str(caught.value)
     if conninfo.isprintable():
-        for command in ("status", "doctor", "report", "install"):
-            done = omd_here("--debug", command, "--dsn", conninfo)
+        for command in ("status", "doctor", "report", "call version", "install"):
+            done = omd_here("--debug", *command.split(), "--dsn", conninfo)
             assert done.returncode == 2
             assert SECRET not in done.stdout + done.stderr
 

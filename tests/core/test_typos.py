@@ -119,7 +119,7 @@ def test_a_mistyped_code_names_what_may_be_meant(dsn: str, omd_here: Any, tmp_pa
         (("explain", "M_ORDERS"), "m_orders"),
         (("run", "module", "m_order"), "m_orders"),
         (("batch", "show", "b_oders"), "b_orders"),
-        (("lineage", "retry", "fact.flihgts"), "fact.flights"),
+        (("lineage", "step", "fact.flihgts"), "fact.flights"),
     ):
         done = omd_here(*command, dsn=dsn)
         assert done.returncode == 1, done.stderr

@@ -107,13 +107,13 @@ READING: dict[str, str | None] = {
 }
 """The query gives the values of the argument; there are none where a demo has nothing of it."""
 
-OPTIONS = {"report": ("--output", "-"), "model export": ("--to", "odcs")}
+OPTIONS = {"model export": ("--to", "odcs")}
 
 # They take files, keys or criteria of the demo, so tests of their own run them.
 ELSEWHERE = {
     *("dispatch search", "lineage diff", "model diff", "model import", "decision diff"),
     *("dbt path", "lineage import"),
-    "decision explain",
+    *("decision explain", "show", "help"),
 }
 
 WRITING = {
@@ -125,7 +125,7 @@ WRITING = {
     *(f"dispatch {verb}" for verb in ("maintain", "purge", "register-family", "register-type")),
     *(f"dispatch {verb}" for verb in ("register-schedule", "remove-schedule", "reschedule")),
     "dispatch register-source",
-    *("retry", "event run", "dbt register"),
+    *("retry", "event run", "dbt register", "call"),
     *(f"dispatch {verb}" for verb in ("resume", "revive", "run", "set-custom", "suspend")),
     *(f"dispatch {verb}" for verb in ("set-external-name", "set-migration-status")),
     *("model apply", "facts deploy", "facts cancel-export", "facts close", "facts export"),
@@ -170,4 +170,7 @@ def check_what_reads(connection: psycopg.Connection, dsn: str, omd_here: Command
                 done = omd_here(*given, dsn=dsn)
                 if done.returncode not in (ExitCode.OK, ExitCode.SKIPPED):
                     failed.append(f"omd {' '.join(given)}: {done.stdout[-300:]}{done.stderr}")
+    page = omd_here("status", "--html", "-", dsn=dsn)
+    if page.returncode != ExitCode.OK:
+        failed.append(f"omd status --html: {page.stderr}")
     assert not failed, "\n".join(failed)

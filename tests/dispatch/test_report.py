@@ -1,4 +1,4 @@
-"""The page of omd report, as far as it shows tasks."""
+"""The page of omd status, as far as it shows tasks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECTIONS = {"dead", "queue", "workers", "suspensions"}
 
 def test_the_page_shows_tasks_once_there_are_any(omd_here: Command, dsn: str) -> None:
     def page() -> tuple[Page, set[str]]:
-        done = omd_here("report", "--output", "-", dsn=dsn)
+        done = omd_here("status", "--html", "-", dsn=dsn)
         assert done.returncode == 0, done.stderr
         found = Page(done.stdout)
         ids = [section["id"] or "" for section in found.of("section")]

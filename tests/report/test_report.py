@@ -1,4 +1,4 @@
-"""omd report, trace, status and log, as a user reads them."""
+"""The page of omd status, and trace, status and log, as a user reads them."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def page(omd_: Command) -> Page:
-    done = omd_("report", "--output", "-")
+    done = omd_("status", "--html", "-")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("<!doctype html>\n")
     return Page(done.stdout)
@@ -166,17 +166,17 @@ def test_the_page_tells_what_needs_a_look(page: Page) -> None:
 
 
 def test_the_page_of_an_empty_database(omd_here: Command, dsn: str) -> None:
-    done = omd_here("report", "--output", "-", dsn=dsn)
+    done = omd_here("status", "--html", "-", dsn=dsn)
     assert done.returncode == 0, done.stderr
     assert "Nothing ran." in Page(done.stdout).texts
 
 
 def test_the_page_goes_to_a_file(omd_: Command, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
-    done = omd_("report", "--since", "7d", "--output", str(out))
+    done = omd_("status", "--since", "7d", "--html", str(out))
     assert (done.returncode, done.stdout) == (0, f"{out}\n")
     Page(out.read_text(encoding="utf-8"))
-    assert omd_("report", "--since", "yesterday").returncode == 2
+    assert omd_("status", "--since", "yesterday").returncode == 2
 
 
 def test_what_runs_since_before_the_span_is_on_the_timeline(omd_: Command, dsn: str) -> None:
@@ -184,7 +184,7 @@ def test_what_runs_since_before_the_span_is_on_the_timeline(omd_: Command, dsn: 
         conn.execute("SET ROLE omd_owner")
         conn.execute("UPDATE omd.module_instance SET start_datetime = now() - interval '9 days'"
                      " WHERE execution_status_code = 'E'")  # fmt: skip
-    text = "\n".join(Page(omd_("report", "--output", "-").stdout).texts)
+    text = "\n".join(Page(omd_("status", "--html", "-").stdout).texts)
     assert "m_good (Module Instance 3)" in text
 
 
@@ -203,7 +203,7 @@ def test_deliveries_their_verdicts_the_queue_and_the_marks(
     omd_here: Command, dsn: str, conn: psycopg.Connection[Any]
 ) -> None:
     """They are on the page as soon as there is an interface."""
-    assert "Deliveries" not in Page(omd_here("report", "--output", "-", dsn=dsn).stdout).texts
+    assert "Deliveries" not in Page(omd_here("status", "--html", "-", dsn=dsn).stdout).texts
     shop = Shop(conn)
     shop.deploy()
     shop.call("register_tenant", tenant_code="t", tenant_name=HOSTILE)
@@ -212,7 +212,7 @@ def test_deliveries_their_verdicts_the_queue_and_the_marks(
     bad.measure(1, {"orders.positive": 3})
     bad.verdict(1)
     shop.load(3)
-    shown = Page(omd_here("report", "--output", "-", dsn=dsn).stdout)
+    shown = Page(omd_here("status", "--html", "-", dsn=dsn).stdout)
     for text in ("Unfinished deliveries", "begin_delivery", "rejected", "customer: 1 new"):
         assert text in shown.texts, text
     tiles = {shown.texts[n + 1]: shown.texts[n] for n in range(len(shown.texts) - 1)}

@@ -26,7 +26,9 @@ from omd.programs.terminal.text import as_text, short
 
 if TYPE_CHECKING:
     import psycopg
+    from click.shell_completion import CompletionItem
 
+    from omd._core.link import Link
     from omd.doors.control import Control
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,12 +44,13 @@ def dsn_option(command: F) -> F:
     return click.option(
         "--dsn",
         metavar="CONNINFO",
-        callback=_checked_dsn,
+        callback=checked_dsn,
         help="Connection string of the database; omd help dsn says what is used without it.",
     )(command)
 
 
-def _checked_dsn(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> str:
+def checked_dsn(_ctx: click.Context, _parameter: click.Parameter | None, value: str | None) -> str:
+    """Return the connection string to use, if it is one."""
     from omd._core.conninfo import read_conninfo
     from omd._core.errors import ConnectionFailed
 
@@ -234,6 +237,42 @@ def open_control(dsn: str) -> Control:
 
     # A person waits for the command, so a lost connection is reported at once.
     return omd.connect(dsn or None, application_name="omd-cli", patience=timedelta(0))
+
+
+@contextmanager
+def open_link(dsn: str) -> Iterator[Link]:
+    """Connect for statements that no room makes; who interrupts them ends them in the server."""
+    from omd._core import signals
+    from omd._core.conninfo import resolve_conninfo
+    from omd._core.link import Link
+
+    link = Link(resolve_conninfo(dsn or None), application_name="omd-cli", patience=timedelta(0))
+    with signals.raised():
+        try:
+            link.open()
+            yield link
+        finally:
+            link.end_statement()
+            link.close()
+
+
+def proposals(
+    context: click.Context, find: Callable[[Link], Mapping[str, str]], incomplete: str
+) -> list[CompletionItem]:
+    """Return the names that a shell proposes, with what each is; without a database none."""
+    import psycopg
+    from click.shell_completion import CompletionItem
+
+    try:
+        with open_link(context.params.get("dsn") or "") as link:
+            names = find(link)
+    except psycopg.Error:
+        return []
+    return [
+        CompletionItem(name, help=about)
+        for name, about in names.items()
+        if name.startswith(incomplete)
+    ]
 
 
 def opener(door: Callable[[Control], T]) -> Callable[[str], AbstractContextManager[T]]:

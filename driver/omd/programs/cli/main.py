@@ -31,6 +31,7 @@ _SECTIONS = {
     "Other tools": "omd.programs.cli.integrations",
     "dbt": "omd.programs.cli.dbt",
     "What happened": "omd.programs.cli.report",
+    "Any routine, any view": "omd.programs.cli.call",
     "The page": "omd.programs.cli.web",
     "See it work": "omd.programs.cli.demo",
 }

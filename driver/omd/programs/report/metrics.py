@@ -127,6 +127,11 @@ def metrics(
         with open_control(dsn) as control:
             click.echo(text(control, no_codes=no_codes), nl=False)
         return
+    answer_scrapes(dsn, listen, no_codes=no_codes)
+
+
+def answer_scrapes(dsn: str, listen: tuple[str, int], *, no_codes: bool = False) -> None:
+    """Answer the metrics over HTTP until SIGTERM or Ctrl-C."""
     from omd.programs.service.loop import Loop
 
     loop = Loop(lambda line: click.echo(line, err=True))

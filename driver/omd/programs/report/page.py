@@ -1,4 +1,4 @@
-"""The page of `omd report` (see `omd.programs.terminal.markup`)."""
+"""The page of `omd status --html` (see `omd.programs.terminal.markup`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of the tables that `omd report` and `omd web` both show.
+"""The columns of the tables that `omd status --html` and `omd web` both show.
 
 A row has the names of its view as attributes. What is named in a cell leads to it where the page
 has a place for it: ``to`` makes a link or only a name of a kind, a key and perhaps a text.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,8 +18,9 @@ from omd.programs.cli.logs import (
     events,
     module_runs,
 )
+from omd.programs.report.log import since
 from omd.programs.terminal.commands import ExitCode
-from omd.programs.terminal.options import document_option
+from omd.programs.terminal.options import document_option, page_option
 from omd.programs.terminal.tables import show, titled
 from omd.programs.terminal.text import as_json, row_dict
 
@@ -28,12 +31,31 @@ from omd.programs.terminal.text import as_json, row_dict
 @click.option(
     "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="How many runs."
 )
-def status(dsn: str, output: str, limit: int) -> None:
+@page_option("--html", "Write a page for people instead, with a timeline; - is stdout.")
+@click.option(
+    "--since",
+    "start",
+    type=since,
+    default="24h",
+    show_default=True,
+    metavar="SPAN",
+    help="Start of the timeline of the page: 90m, 24h, 7d, 2026-01-31.",
+)
+def status(dsn: str, output: str, limit: int, page: Path | None, start: datetime) -> None:
     """Show what runs, what waits, what ran last, and what needs attention.
 
     The exit code is 1 when a problem is an ERROR: a run that failed, a Module that was given up, a
-    dead task.
+    dead task. A page needs no other file, no network and no script, so it can be sent or kept; the
+    command prints its path.
+
+    \b
+    Examples:
+      omd status --html week.html --since 7d
+      omd status --html - | mail …              writes to stdout
     """
+    if page is not None:
+        _write_page(dsn, page, start)
+        return
     from omd.rooms.control import rows as t
     from omd.rooms.decision.rows import DecisionLastRejectsRow
     from omd.rooms.delivery.rows import ArrivalSummaryRow, DeliveryStateRow
@@ -150,6 +172,18 @@ def status(dsn: str, output: str, limit: int) -> None:
         _show(sections, output)
     if any(row.severity == "ERROR" for row in problems):
         click.get_current_context().exit(ExitCode.FAILURE)
+
+
+def _write_page(dsn: str, file: Path, start: datetime) -> None:
+    from omd.programs.report import page
+
+    with open_control(dsn) as control:
+        html = page.make(control, start)
+    if str(file) == "-":
+        click.echo(html, nl=False)
+        return
+    file.write_text(html, encoding="utf-8")
+    click.echo(file)
 
 
 def _show(sections: dict[str, tuple[list[Any], dict[str, str]]], output: str) -> None:
