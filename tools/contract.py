@@ -13,6 +13,7 @@ that is older than its database has to work.
 from __future__ import annotations
 
 import argparse
+import ast
 import dataclasses
 import enum
 import importlib.abc
@@ -22,6 +23,7 @@ import inspect
 import json
 import re
 import sys
+import textwrap
 import types
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,19 +44,50 @@ ROOT = Path(__file__).resolve().parents[1]
 API = ROOT / "docs/reference/api.json"
 RELEASED = ROOT / "tests/install/released"
 
-# The documented modules, and their names. Those of `omd` and `omd.errors` are all that they offer.
-MODULES = {
-    "omd": "",
+# All that Python promises: the names of each module, and the members of each class. Nothing comes
+# into the contract by inheritance.
+NAMES = {
+    "omd": "Batch Control Outcome Run Status connect",
     "omd.dispatch": "Task",
-    "omd.errors": "",
-    "omd.integrations.airflow": "",
+    "omd.errors": (
+        "Aborted CallerError ConfigurationError ConnectionFailed LeaseLost NotInstalled NotStarted"
+        " OmdError Skipped StateError WriteFailed lookup"
+    ),
+    "omd.integrations.airflow": (
+        "OmdBatchOperator OmdDeliverySensor OmdHook OmdModuleOperator OmdRunSensor OmdTopicSensor"
+    ),
     "omd.integrations.dagster": "omd_definitions omd_pipes",
     "omd.lake": "catalog",
-    "omd.spark": (
-        "HeldSnapshot OmdDataSource WriteResult execute_rollback read register"
-        " session snapshot stamp write"
-    ),
+    "omd.spark": "session",
     "omd.web": "app",
+}
+MEMBERS = {
+    "omd.Batch": "batch code environment instance_id module run run_batch",
+    "omd.Control": (
+        "batch calls close decision delivery facts module provenance report run run_batch"
+        " transaction"
+    ),
+    "omd.Control.decision": "run test_ruleset",
+    "omd.Control.delivery": "create deliver",
+    "omd.Control.facts": "delivery export",
+    "omd.Control.provenance": "erase recall",
+    "omd.DeliveryBlock": "delivery_id run",
+    "omd.FactsDelivery": "connection",
+    "omd.Outcome": "code detail error facts instance_id kind reason result status succeeded value",
+    "omd.Run": (
+        "attach check code commit connect dsn environment instance_array instance_id read rows"
+        " snapshot stamp window write"
+    ),
+    "omd.dispatch.Task": "attempt cancelled control criteria payload task_id",
+}
+# Where the classes are that no name leads to: the doors, and what their methods return.
+PLACES = {
+    "omd.Control.decision": "omd.doors.decision.Decision",
+    "omd.Control.delivery": "omd.doors.delivery.Delivery",
+    "omd.Control.facts": "omd.doors.facts.Facts",
+    "omd.Control.provenance": "omd.doors.provenance.Provenance",
+    "omd.DeliveryBlock": "omd.rooms.delivery.run.DeliveryBlock",
+    "omd.FactsDelivery": "omd.rooms.facts.run.FactsDelivery",
 }
 
 # What is public, and what an installed client calls beside it.
@@ -149,11 +182,7 @@ def document(connection: psycopg.Connection[Row]) -> dict[str, Any]:
         "roles": _roles(),
         "commands": dict(_commands()),
         "exit_codes": {str(code.value): code.name for code in ExitCode},
-        "python": {
-            f"{module}.{name}": described
-            for module, names in MODULES.items()
-            for name, described in _module(module, names.split())
-        },
+        "python": python(),
         "events": {
             row["event_type"]: {"subject_type": row["subject_type"]}
             for row in connection.execute(EVENTS)
@@ -273,51 +302,99 @@ def _airflow(module: str) -> Iterator[None]:
                 del sys.modules[name]
 
 
+def python() -> dict[str, Any]:
+    """Return what Python promises, by name.
+
+    Raises:
+        ValueError: something that is listed is not there.
+    """
+    found = {
+        f"{module}.{name}": _described(f"{module}.{name}", value)
+        for module, names in NAMES.items()
+        for name, value in _module(module, names.split())
+    }
+    for name in PLACES:
+        found[name] = _described(name, class_of(name))
+    return dict(sorted(found.items()))
+
+
 def _module(module: str, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
     with _airflow(module):
         found = importlib.import_module(module)
-        if not names:
-            offered = getattr(found, "__all__", None) or vars(found)
-            names = [name for name in offered if not name.startswith("_")]
-        for name in sorted(names):
-            value = getattr(found, name)
-            if not inspect.ismodule(value):
-                yield name, _described(value)
+        for name in names:
+            yield name, getattr(found, name)
 
 
-def _described(value: Any) -> dict[str, Any]:
+def class_of(name: str) -> type:
+    """Return the class of a name that has members."""
+    module, _, short = PLACES.get(name, name).rpartition(".")
+    found: type = getattr(importlib.import_module(module), short)
+    return found
+
+
+def _described(name: str, value: Any) -> dict[str, Any]:
     if not inspect.isclass(value):
-        if callable(value):
-            return {"kind": "function", **_signature(value)}
-        return {"kind": "value"}
+        return {"kind": "function", **_signature(value)} if callable(value) else {"kind": "value"}
     if issubclass(value, enum.Enum):
         return {"kind": "enum", "values": {member.name: member.value for member in value}}
     if issubclass(value, BaseException):
         code = getattr(value, "sqlstate", None)
         bases = [b.__name__ for b in value.__mro__[1:] if b.__module__.startswith("omd")]
         return {"kind": "error", "bases": bases, **({"sqlstate": code} if code else {})}
+    # The members of what others call, as Airflow does, are the contract of these.
+    kind = "door" if name.startswith("omd.Control.") else "answer" if name in PLACES else "class"
+    members = dict(_members(name, value, MEMBERS.get(name, "").split()))
     facts = {"facts": {k: list(v) for k, v in FACTS.items()}} if value is Outcome else {}
-    return {"kind": "class", "members": dict(_members(value)), **facts}
+    return {"kind": kind, "members": members, **facts}
 
 
-def _members(value: type) -> Iterator[tuple[str, Any]]:
-    """Yield what a class offers; what it has from others than OMD is their contract."""
-    found: dict[str, Any] = {}
-    for base in reversed([b for b in value.__mro__ if b.__module__.partition(".")[0] == "omd"]):
-        found |= {name: member for name, member in vars(base).items() if name[0] != "_"}
-        found |= dict.fromkeys(
-            name for name in vars(base).get("__annotations__", {}) if name[0] != "_"
-        )
-    if value.__init__ is not object.__init__ and not dataclasses.is_dataclass(value):
-        yield "__init__", {"kind": "function", **_signature(value.__init__)}
-    for name in sorted(found):
-        member = found[name]
-        if isinstance(member, (staticmethod, classmethod)):
-            member = member.__func__
-        if inspect.isfunction(member):
-            yield name, {"kind": "function", **_signature(member)}
+def offered(value: type) -> set[str]:
+    """Return the members of a class that have no underscore, also those that `__init__` sets."""
+    found = {name for name in dir(value) if not name.startswith("_")}
+    return found | {name for name in _set_ones(value) if not name.startswith("_")}
+
+
+def _set_ones(value: type) -> Iterator[str]:
+    """Yield the attributes that a class annotates, or sets in `__init__`."""
+    for base in value.__mro__:
+        if base.__module__.partition(".")[0] != "omd":
+            continue
+        yield from vars(base).get("__annotations__", {})
+        made = vars(base).get("__init__")
+        if not inspect.isfunction(made) or dataclasses.is_dataclass(base):
+            continue
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(made)))):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.ctx, ast.Store)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "self"
+            ):
+                yield node.attr
+
+
+def _members(name: str, value: type, listed: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    if missing := set(listed) - offered(value):
+        raise ValueError(f"{name} has no {', '.join(sorted(missing))}")
+    for member in listed:
+        found = inspect.getattr_static(value, member, None)
+        if isinstance(found, (staticmethod, classmethod)):
+            found = found.__func__
+        if inspect.isfunction(found):
+            yield member, {"kind": "function", **_signature(found)}
         else:
-            yield name, {"kind": "attribute"}
+            yield member, {"kind": "attribute"}
+
+
+def _answer(value: Callable[..., Any]) -> dict[str, str]:
+    """Return the fields of what a method returns, if that is a class of ours with fields."""
+    returned = getattr(value, "__annotations__", {}).get("return")
+    scope = getattr(inspect.unwrap(value), "__globals__", {})
+    short = re.sub(r"^list\[(.*)\]$", r"\1", returned if isinstance(returned, str) else "")
+    found = scope.get(short)
+    if not dataclasses.is_dataclass(found) or f"omd.{short}" in MEMBERS:
+        return {}
+    return {field.name: _annotation(field.type) for field in dataclasses.fields(found)}
 
 
 def _signature(value: Callable[..., Any]) -> dict[str, Any]:
@@ -337,9 +414,11 @@ def _signature(value: Callable[..., Any]) -> dict[str, Any]:
         if p.name != "self"
     ]
     returns = signature.return_annotation
+    answer = _answer(value)
     return {
         "parameters": parameters,
         "returns": None if returns is empty else _annotation(returns),
+        **({"answer": answer} if answer else {}),
     }
 
 
@@ -513,6 +592,11 @@ def _call(was: Document, now: Document) -> Iterator[str]:
     for new in now["parameters"]:
         if new["required"] and new["name"] not in known:
             yield f"the new parameter {new['name']} is required"
+    for name, type_ in was.get("answer", {}).items():
+        if name not in now.get("answer", {}):
+            yield f"its answer has no {name} any more"
+        elif not _takes(now["answer"][name], type_):
+            yield f"{name} of its answer was {type_} and is {now['answer'][name]}"
     if not _takes(now["returns"], was["returns"]):
         yield f"it returned {was['returns']} and returns {now['returns']}"
 

@@ -12,11 +12,13 @@ the number of rows:
     May be NULL: p_reason, p_start_id.          the returned values that may be NULL
     Call again when the answer was lost.        a repeated call has the same effect
     Call again when the answer was lost; OM101 with execution_status_code S says that it is done.
+    Takes too: p_delivery_id, p_files.          the returned values that are given as well
+    It may take long.                           a user's call has a connection of its own
+    It sets its session.                        behind a pooler it sets the transaction, p_is_local
 """
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib
 import keyword
@@ -28,10 +30,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import error_classes
-from omd.doors.registry import ROOMS, SHORTCUTS, schema_of
+from omd.doors.registry import DOORS, PUBLIC, ROOMS, schema_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import psycopg
 
@@ -135,6 +137,8 @@ IMPORTS = {
 }
 
 NAMES = re.compile(r"((?:p_\w+(?: \([^)]*\))?(?:, | and )?)+): (.+)", re.DOTALL)
+LONG = "It may take long."
+SESSION = "It sets its session."
 NO_BLOCK = "OM018"  # a procedure with this error ends transactions itself
 AGAIN = re.compile(
     r"Call again when the answer was lost(?:; (OM\d{3}) with (\w+) (\w+) says .*)?\."
@@ -165,6 +169,7 @@ class Comment:
         self.parameters: dict[str, str] = {}
         self.errors: dict[str, str] = {}
         self.nulls: set[str] = set()
+        self.takes: set[str] = set()
         self.repeat: str | None = None
         told = []
         text = " ".join(text.split()).removeprefix("For programs: ")
@@ -176,6 +181,8 @@ class Comment:
                 }
             elif label == "May be NULL":
                 self.nulls = set(re.findall(r"\w+", rest))
+            elif label == "Takes too":
+                self.takes = set(re.findall(r"\w+", rest))
             elif label == "Locks" or sentence == "No locks.":
                 pass
             elif match := AGAIN.fullmatch(sentence):
@@ -190,6 +197,8 @@ class Comment:
         first = told[1] if told[0].startswith("Deprecated since ") and told[1:] else told[0]
         self.one_row = first.startswith("One row:")
         self.at_most_one_row = first.startswith("One row or none:")
+        self.is_long = LONG in told
+        self.sets_session = SESSION in told
         self.summary, self.more = told[0], " ".join(told[1:])
 
 
@@ -245,15 +254,22 @@ def files(connection: Connection) -> dict[str, str]:
     """Return the text of each file, by its path."""
     errors = {row["sqlstate_code"]: row["error_name"] for row in connection.execute(ERRORS)}
     found = {}
-    for room in [*ROOMS, "report"]:
+    called: list[str] = []
+    methods: dict[str, list[str]] = {}
+    for room in [*ROOMS, "report", "web"]:
         schema = schema_of(room)
         codes = _codes("control") | _codes(room)
         routines = [r for r in _routines(connection, schema) if r.has_python_types]
         views = list(_views(connection, schema))
         if routines:
+            called.append(room)
             found[f"driver/omd/rooms/{room}/calls.py"] = _calls(room, routines, errors)
         if routines or views:
             found[f"driver/omd/rooms/{room}/rows.py"] = _rows(schema, routines, views, codes)
+        thin = [routine for routine in routines if routine.name in PUBLIC.get(room, ())]
+        methods[room] = [_thin(routine, errors) for routine in thin]
+    found["driver/omd/doors/methods.py"] = _methods(methods)
+    found["driver/omd/doors/calls.py"] = _namespace(called)
     found["driver/omd/doors/rooms.py"] = _doors(connection)
     return found | error_classes.files(HEADER, errors)
 
@@ -280,7 +296,8 @@ def _routines(connection: Connection, schema: str) -> Iterator[Routine]:
                 "NULL" in comment.parameters.get(p["name"], ""),
             )
             for p in parameters[row["oid"]]
-            if p["mode"] == "i" or (p["mode"] == "b" and p["is_required"])
+            if p["mode"] == "i"
+            or (p["mode"] == "b" and (p["is_required"] or p["name"] in comment.takes))
         ]
         outputs = [
             Value(p["name"], p["type"], may_be_null=p["name"] in comment.nulls)
@@ -361,38 +378,48 @@ def _calls(room: str, routines: Sequence[Routine], errors: dict[str, str]) -> st
 
 
 def _method(room: str, routine: Routine, errors: dict[str, str]) -> str:
-    required = [
-        f"{v.short}: {_given(v)}{' | None' if v.may_be_null else ''}"
-        for v in routine.inputs
-        if v.is_required
-    ]
-    optional = [
-        f"{v.short}: {_given(v)} | None = None" for v in routine.inputs if not v.is_required
-    ]
-    # An object that comes next says what the call is about: create_task("RUN", "BATCH", {…}).
-    if optional and ": Mapping" in optional[0]:
-        required.append(optional.pop(0))
-    parameters = ["self", *required, *(["*", *optional] if optional else [])]
     values = ", ".join([f"_{routine.name.upper()}", *(v.short for v in routine.inputs)])
+    call, answer = _how(routine)
     row = routine.row
     if row is not None:
-        call = {
-            (True, False): ("_rows", f"list[{row}]"),
-            (True, True): ("_row_or_none", f"{row} | None"),
-        }.get((routine.is_set, routine.comment.at_most_one_row), ("_answer", row))
-        if routine.comment.one_row:
-            call = ("_answer", row)
-        name, answer = call
         told = values.split(", ", 1)
         body = f"from omd.rooms.{room}.rows import {row}\n\n"
-        body += f"    return self.{name}({', '.join([told[0], row, *told[1:]])})"
+        body += f"    return self.{call}({', '.join([told[0], row, *told[1:]])})"
     else:
-        answer = _single(routine)
-        body = f"self._do({values})"
+        body = f"self.{call}({values})"
         if answer != "None":
-            body = f"answer: {answer} = self._value({values})\n    return answer"
-    head = f"def {routine.name}({', '.join(parameters)}) -> {answer}:"
-    return f"{head}\n{textwrap.indent(_docstring(routine, errors), '    ')}\n    {body}"
+            body = f"answer: {answer} = self.{call}({values})\n    return answer"
+    return f"{_head(routine, errors)}\n    {body}"
+
+
+def _thin(routine: Routine, errors: dict[str, str]) -> str:
+    """Return a method of a door that is a routine and no more."""
+    values = ", ".join(v.short for v in routine.inputs)
+    return f"{_head(routine, errors)}\n    return self._calls.{routine.name}({values})"
+
+
+def _head(routine: Routine, errors: dict[str, str]) -> str:
+    """Return the signature and the docstring."""
+    parameters = ["self"]
+    for value in routine.inputs:
+        null = " | None" if value.may_be_null or not value.is_required else ""
+        default = "" if value.is_required else " = None"
+        parameters.append(f"{value.short}: {_given(value)}{null}{default}")
+    head = f"def {routine.name}({', '.join(parameters)}) -> {_how(routine)[1]}:"
+    return f"{head}\n{textwrap.indent(_docstring(routine, errors), '    ')}"
+
+
+def _how(routine: Routine) -> tuple[str, str]:
+    """Return the method of `Calls` that calls a routine, and the type of its answer."""
+    row = routine.row
+    if row is None:
+        answer = _single(routine)
+        return ("_do" if answer == "None" else "_value"), answer
+    if not routine.is_set or routine.comment.one_row:
+        return "_answer", row
+    if routine.comment.at_most_one_row:
+        return "_row_or_none", f"{row} | None"
+    return "_rows", f"list[{row}]"
 
 
 def _single(routine: Routine) -> str:
@@ -458,6 +485,8 @@ def _constant(routine: Routine) -> str:
         *(["is_function=True"] if routine.is_function else []),
         *([f'answer="{routine.answer}"'] if routine.answer else []),
         *(["is_alone=True"] if NO_BLOCK in routine.comment.errors else []),
+        *(["is_long=True"] if routine.comment.is_long else []),
+        *(["sets_session=True"] if routine.comment.sets_session else []),
     ]
     if not inputs:
         told.remove("{}")
@@ -468,7 +497,7 @@ def _given(value: Value) -> str:
     """Return the type of a parameter."""
     if value.type in ("json", "jsonb"):
         is_array = value.comment.startswith("an array of")
-        return "Sequence[Mapping[str, Any]]" if is_array else "Mapping[str, Any]"
+        return "Sequence[Mapping[str, Any]]" if is_array else "Mapping[str, Any] | Sequence[Any]"
     if value.type == "interval":
         return "timedelta | str"
     of = TYPES[value.type.removesuffix("[]")]
@@ -481,6 +510,108 @@ def _answered(type_: str, comment: str = "") -> str:
         return "list[dict[str, Any]]" if "JSON array" in comment else "dict[str, Any]"
     of = TYPES[type_.removesuffix("[]")]
     return f"list[{of}]" if type_.endswith("[]") else of
+
+
+def _methods(methods: Mapping[str, Sequence[str]]) -> str:
+    """Return the text of the file with what doors offer of the routines themselves."""
+    classes = []
+    for room in DOORS:
+        about = f"The routines of the schema {schema_of(room)} that its door offers too."
+        classes += [
+            "",
+            "",
+            f"class {_camel(room)}Methods:",
+            f'    """{about}"""',
+            "",
+            f"    _calls: {_camel(room)}Calls",
+            *("\n" + textwrap.indent(method, "    ") for method in methods[room]),
+        ]
+    text = "\n".join([*classes, ""])
+    answers = {
+        room: sorted(set(re.findall(r"\b\w+(?:Row|Answer)\b", "".join(methods[room]))))
+        for room in sorted(DOORS)
+    }
+    return "\n".join(
+        [
+            HEADER + '"""What doors offer of the routines: doors/registry.py, PUBLIC."""',
+            "",
+            "from __future__ import annotations",
+            "",
+            "from typing import TYPE_CHECKING",
+            "",
+            *_guarded(
+                [
+                    *_imports(text),
+                    "",
+                    *(
+                        f"from omd.rooms.{room}.calls import {_camel(room)}Calls"
+                        for room in sorted(DOORS)
+                    ),
+                    *(
+                        f"from omd.rooms.{room}.rows import {', '.join(names)}"
+                        for room, names in answers.items()
+                        if names
+                    ),
+                ]
+            ),
+            text,
+        ]
+    )
+
+
+def _namespace(rooms: Sequence[str]) -> str:
+    """Return the text of the file in which all calls are found."""
+    body = []
+    for room in rooms:
+        kind = f"{_camel(room)}Calls"
+        body += [
+            "",
+            "    @cached_property",
+            f"    def {schema_of(room)}(self) -> {kind}:",
+            f'        """The routines of the schema {schema_of(room)}."""',
+            f"        from omd.rooms.{room}.calls import {kind}",
+            "",
+            f"        return self._made({kind})",
+        ]
+    return "\n".join(
+        [
+            HEADER + '"""All routines, as in SQL."""',
+            "",
+            "from __future__ import annotations",
+            "",
+            "from functools import cached_property",
+            "from typing import TYPE_CHECKING, TypeVar",
+            "",
+            "from omd._core.calls import Calls",
+            "",
+            "if TYPE_CHECKING:",
+            *sorted(
+                [
+                    *(
+                        f"    from omd.rooms.{room}.calls import {_camel(room)}Calls"
+                        for room in rooms
+                    ),
+                    "    from omd.rooms.control.connection import Connection",
+                ]
+            ),
+            "",
+            '__all__ = ["Namespace"]',
+            "",
+            'T = TypeVar("T", bound=Calls)',
+            "",
+            "",
+            "class Namespace:",
+            '    """A schema each, with its routines as methods; see `omd.Control.calls`."""',
+            "",
+            "    def __init__(self, connection: Connection) -> None:",
+            "        self._connection = connection",
+            *body,
+            "",
+            "    def _made(self, kind: type[T]) -> T:",
+            "        return kind(self._connection._link, self._connection._call_apart)",
+            "",
+        ]
+    )
 
 
 # Rows -------------------------------------------------------------------------------------------
@@ -565,40 +696,26 @@ def _class(
 
 def _doors(connection: Connection) -> str:
     doors: list[str] = []
-    types: dict[str, set[str]] = {}
-    for room in [room for room in ROOMS if room != "control"]:
+    imports = []
+    for room in ROOMS:
+        if room not in DOORS and room != "lineage":
+            continue
         query = "SELECT obj_description(to_regnamespace(%s), 'pg_namespace') AS comment"
         row = connection.execute(query, [schema_of(room)]).fetchone()
         comment = (row and row["comment"]) or f"The room {room}."
         door = _camel(room)
-        types[room] = {door}
+        imports.append(f"    from omd.doors.{room} import {door}")
         lines = _wrapped(_prose(" ".join(comment.split())), 8, quotes=3)
         docstring = '"""' + "\n".join(lines) + ("\n" if len(lines) > 1 else "") + '"""'
         doors += [
             "",
             "    @cached_property",
-            f"    def {room}(self) -> {door}:",
+            # What runs topics needs more than the routines; it is no door.
+            f"    def {room if room in DOORS else f'_{room}'}(self) -> {door}:",
             textwrap.indent(docstring, "        "),
             f'        door: {door} = self._door("{room}")',
             "        return door",
         ]
-    for name, room in SHORTCUTS.items():
-        method = _method_of_door(room, name)
-        answer = ast.unparse(method.returns) if method.returns is not None else "Any"
-        types[room].add(answer.partition("[")[0])
-        doors += [
-            "",
-            "    @property",
-            f"    def {name}(self) -> Callable[..., {answer}]:",
-            f'        """{(ast.get_docstring(method) or "").splitlines()[0]}"""',
-            f"        return self.{room}.{name}",
-        ]
-    imports = [
-        f"    from omd.doors.{room} import {', '.join(sorted(names))}"
-        for room, names in sorted(types.items())
-    ]
-    if SHORTCUTS:
-        imports[:0] = ["    from collections.abc import Callable", ""]
     return "\n".join(
         [
             HEADER + '"""The doors to the rooms, which `omd.doors.control.Control` has."""',
@@ -610,7 +727,7 @@ def _doors(connection: Connection) -> str:
             "from typing import TYPE_CHECKING, Any",
             "",
             "if TYPE_CHECKING:",
-            *(imports or ["    pass"]),
+            *sorted(imports),
             "",
             '__all__ = ["Doors"]',
             "",
@@ -624,14 +741,6 @@ def _doors(connection: Connection) -> str:
             "        return getattr(module, room.title())(self)",
             "",
         ]
-    )
-
-
-def _method_of_door(room: str, name: str) -> ast.FunctionDef:
-    """Return a method of the door to a room, as its source has it."""
-    tree = ast.parse((PACKAGE / "doors" / f"{room}.py").read_text(encoding="utf-8"))
-    return next(
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name
     )
 
 

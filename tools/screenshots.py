@@ -90,21 +90,21 @@ def nights(dsn: str) -> None:
         shift = timedelta(days=1)  # the last night is over
     with omd.connect(dsn, lease=None) as control:
         for code, (_, modules) in BATCHES.items():
-            control.register_batch(
+            control.calls.omd.register_batch(
                 code,
                 frequency_code="Adhoc",
                 batch_description=f"The nightly load of {code.removeprefix('b_')}",
             )
             for number, module in enumerate(modules):
                 area, kind = area_of[module.partition(".")[0]]
-                control.register_module(
+                control.calls.omd.register_module(
                     module,
                     area_code=area,
                     table_type_code=kind,
                     table_code=module,
                     module_description=f"Loads {module.partition('.')[2]} of the shop",
                 )
-                control.add_module_to_batch(code, module, sequence=10 * (number + 1))
+                control.calls.omd.add_module_to_batch(code, module, sequence=10 * (number + 1))
         size = {m: chance.randint(40, 400_000) for _, ms in BATCHES.values() for m in ms}
         pace = {m: chance.uniform(8, 240) for m in size}
         for ago in reversed(range(NIGHTS)):
@@ -113,15 +113,17 @@ def nights(dsn: str) -> None:
                 at += timedelta(seconds=chance.uniform(0, 40))
                 began = at
                 if (code, ago) in SKIPPED:
-                    control.register_batch(code, inactive_indicator="Y")
-                batch = control.begin_batch(code)
+                    control.calls.omd.register_batch(code, inactive_indicator="Y")
+                batch = control.calls.omd.begin_batch(code)
                 if (code, ago) in SKIPPED:
-                    control.register_batch(code, inactive_indicator="N")
+                    control.calls.omd.register_batch(code, inactive_indicator="N")
                     runs.append(("batch", batch.batch_instance_id, at, at))
                     continue
                 failed = False
                 for module in modules:
-                    run = control.begin_module(module, batch_instance_id=batch.batch_instance_id)
+                    run = control.calls.omd.begin_module(
+                        module, batch_instance_id=batch.batch_instance_id
+                    )
                     if str(run.processing_indicator) in "CA":  # done by a run that had failed
                         runs.append(("module", run.module_instance_id, at, at))
                         continue
@@ -129,14 +131,14 @@ def nights(dsn: str) -> None:
                     ended = at + timedelta(seconds=pace[module] * grown * chance.uniform(0.8, 1.3))
                     why = FAILURES.get((code, module, ago))
                     if why:
-                        control.module_failure(
+                        control.calls.omd.module_failure(
                             run.module_instance_id,
                             event_return_code_details=why[0],
                             event_detail=why[1],
                         )
                     else:
                         rows = int(size[module] * grown * chance.uniform(0.7, 1.2))
-                        control.module_success(
+                        control.calls.omd.module_success(
                             run.module_instance_id, rows_input=rows, rows_inserted=rows
                         )
                     runs.append(("module", run.module_instance_id, at, ended))
@@ -145,17 +147,19 @@ def nights(dsn: str) -> None:
                     if failed:
                         break
                 if failed:
-                    control.batch_failure(batch.batch_instance_id, event_detail="a Module failed")
+                    control.calls.omd.batch_failure(
+                        batch.batch_instance_id, event_detail="a Module failed"
+                    )
                 else:
-                    control.batch_success(batch.batch_instance_id)
+                    control.calls.omd.batch_success(batch.batch_instance_id)
                 runs.append(("batch", batch.batch_instance_id, began, at))
         # Two that execute now.
         now = datetime.now(timezone.utc)
-        batch = control.begin_batch("b_clicks")
+        batch = control.calls.omd.begin_batch("b_clicks")
         for module in ("stg.clicks", "core.sessions"):
-            run = control.begin_module(module, batch_instance_id=batch.batch_instance_id)
+            run = control.calls.omd.begin_module(module, batch_instance_id=batch.batch_instance_id)
             if module == "stg.clicks":
-                control.module_success(run.module_instance_id, rows_inserted=212_480)
+                control.calls.omd.module_success(run.module_instance_id, rows_inserted=212_480)
             began = now - timedelta(minutes=9 if module == "stg.clicks" else 4)
             ended = now - timedelta(minutes=4) if module == "stg.clicks" else None
             runs.append(("module", run.module_instance_id, began, ended))

@@ -40,15 +40,15 @@ import psycopg
 
 with omd.connect(lease=timedelta(seconds=2)) as control, control.module("m_orders") as run:
     if run.instance_array:
-        print(f"run {{run.instance_array[0]}} was undone, run {{run.module_instance_id}} begins", flush=True)
+        print(f"run {{run.instance_array[0]}} was undone, run {{run.instance_id}} begins", flush=True)
     with psycopg.connect(os.environ["OMD_DSN"], autocommit=True) as db:
         for part in range({ROWS} // 1000):
             db.execute(
                 "INSERT INTO public.orders SELECT n, %s FROM generate_series(%s::int, %s::int) AS n",
-                (run.module_instance_id, 1000 * part + 1, 1000 * part + 1000),
+                (run.instance_id, 1000 * part + 1, 1000 * part + 1000),
             )
     run.rows(inserted={ROWS})
-print("run", run.module_instance_id, "succeeded")
+print("run", run.instance_id, "succeeded")
 """  # noqa: E501, S608 - no word of a user is in it
 COUNT = (
     "SELECT omd_insert_module_instance_id AS run, count(*), count(DISTINCT order_id) AS orders"

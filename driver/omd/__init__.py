@@ -22,25 +22,14 @@ if TYPE_CHECKING:
     from omd._core.version import __version__ as __version__
     from omd.doors.control import Control as Control
     from omd.doors.control import connect as connect
-    from omd.doors.decision import Decision as Decision
-    from omd.doors.delivery import Delivery as Delivery
-    from omd.doors.dispatch import Dispatch as Dispatch
-    from omd.doors.facts import Facts as Facts
-    from omd.doors.lake import Lake as Lake
-    from omd.doors.lineage import Lineage as Lineage
-    from omd.rooms.control.codes import ExecutionStatus as ExecutionStatus
-    from omd.rooms.control.codes import NextRunIndicator as NextRunIndicator
-    from omd.rooms.control.codes import ProcessingIndicator as ProcessingIndicator
+    from omd.rooms.control.codes import Status as Status
     from omd.rooms.control.outcome import Outcome as Outcome
     from omd.rooms.control.run import Batch as _Batch
-    from omd.rooms.control.run import ModuleRun as _ModuleRun
-    from omd.rooms.lineage.codes import StepResult as StepResult
-    from omd.rooms.lineage.step import StepRun as _StepRun
+    from omd.rooms.control.run import Run as _Run
 
     # The blocks of users have an `omd.Control`.
     Batch: TypeAlias = _Batch[Control]
-    ModuleRun: TypeAlias = _ModuleRun[Control]
-    StepRun: TypeAlias = _StepRun[Control]
+    Run: TypeAlias = _Run[Control]
 
 # The names are imported on first use: psycopg would cost every command 150 ms.
 __all__, __getattr__, __dir__ = lazily(
@@ -48,18 +37,10 @@ __all__, __getattr__, __dir__ = lazily(
     {
         "omd.errors": ["errors"],
         "omd._core.version": ["__version__"],
-        "omd.rooms.control.codes": ["ExecutionStatus", "NextRunIndicator", "ProcessingIndicator"],
+        "omd.rooms.control.codes": ["Status"],
         "omd.rooms.control.outcome": ["Outcome"],
-        "omd.rooms.control.run": ["Batch", "ModuleRun"],
-        "omd.doors.decision": ["Decision"],
-        "omd.doors.delivery": ["Delivery"],
-        "omd.doors.dispatch": ["Dispatch"],
+        "omd.rooms.control.run": ["Batch", "Run"],
         "omd.doors.control": ["Control", "connect"],
-        "omd.doors.facts": ["Facts"],
-        "omd.doors.lake": ["Lake"],
-        "omd.rooms.lineage.codes": ["StepResult"],
-        "omd.doors.lineage": ["Lineage"],
-        "omd.rooms.lineage.step": ["StepRun"],
     },
 )
 

@@ -241,8 +241,8 @@ def measure_lake(dsn: str, count: int) -> Cost:
             omd.connect(dsn, lease=None) as control,
             psycopg.connect(dsn, autocommit=True) as conn,
         ):
-            control.lake.register_namespace("lake", str(folder))
-            control.register_module(
+            control.calls.omd_lake.register_namespace("lake", str(folder))
+            control.calls.omd.register_module(
                 "m_lake",
                 area_code="HSTG",
                 table_code="lake.rows",

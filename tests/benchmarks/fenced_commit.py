@@ -51,7 +51,7 @@ def main() -> None:
             run.connect() as fenced,
             psycopg.connect(dsn) as plain,
         ):
-            instance = run.module_instance_id
+            instance = run.instance_id
             a, b, ratio = compare(
                 one_row(fenced, instance), one_row(plain, instance), args.rounds, args.per_round
             )

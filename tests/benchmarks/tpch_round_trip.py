@@ -88,10 +88,12 @@ def round_trip(
     columns = ", ".join(f"{name} {TYPES[type_]}" for name, type_ in df.dtypes)
     conn.execute(f"CREATE TABLE {table} ({columns}, {AUDIT})".encode())
     code = f"m_{file.stem}"
-    control.register_module(code, area_code="HSTG", table_type_code="HSTG", table_code=table)
+    control.calls.omd.register_module(
+        code, area_code="HSTG", table_type_code="HSTG", table_code=table
+    )
     with control.module(code) as run:
         start = time.perf_counter()
-        written = run.write(df).rows
+        written = run.write(df)
         written_in = time.perf_counter() - start
         start = time.perf_counter()
         back = in_spark(run.read(spark, table, columns=df.columns))

@@ -286,7 +286,7 @@ def test_csv_holds_no_formula_and_no_control_characters(omd_: Command, dsn: str)
     }
     with omd.connect(dsn) as control:
         for told in hostile:
-            control.log_event(told)
+            control.calls.omd.log_event(told)
     events = csv.DictReader(io.StringIO(omd_("log", "events", "--output", "csv").stdout))
     assert [event["event_detail"] for event in events] == list(hostile.values())
     assert {*hostile} <= {
@@ -327,7 +327,7 @@ def test_the_log_can_be_followed(registered: Command, dsn: str) -> None:
     follow.send_signal(signal.SIGINT)
     assert follow.wait(timeout=30) == 0
     follow.stdout.close()
-    assert began["module_instance_id"] == ended["module_instance_id"] == run.module_instance_id
+    assert began["module_instance_id"] == ended["module_instance_id"] == run.instance_id
     assert (began["execution_status_code"], ended["execution_status_code"]) == ("E", "S")
 
 
@@ -367,9 +367,13 @@ def test_parameters(registered: Command) -> None:
 
 def test_reaping_tells_what_was_given_up_and_why(registered: Command, dsn: str) -> None:
     with omd.connect(dsn) as control:
-        batch = control.begin_batch("b_day", lease=timedelta(milliseconds=10)).batch_instance_id
-        inside = control.begin_module("m_stg", batch_instance_id=batch).module_instance_id
-        alone = control.begin_module("m_int", lease=timedelta(milliseconds=10)).module_instance_id
+        batch = control.calls.omd.begin_batch(
+            "b_day", lease=timedelta(milliseconds=10)
+        ).batch_instance_id
+        inside = control.calls.omd.begin_module("m_stg", batch_instance_id=batch).module_instance_id
+        alone = control.calls.omd.begin_module(
+            "m_int", lease=timedelta(milliseconds=10)
+        ).module_instance_id
     done = registered("reap", "--output", "json")
     assert done.returncode == 0
     assert json.loads(done.stdout) == [
@@ -426,7 +430,7 @@ def test_explain_shows_what_a_begin_would_answer(registered: Command, dsn: str) 
         assert done.returncode == 4
         told = json.loads(done.stdout)
         assert (told["processing_indicator"], told["reason"]) == ("A", "RUNNING")
-        assert str(run.module_instance_id) in json.dumps(told["details"])
+        assert str(run.instance_id) in json.dumps(told["details"])
     assert registered("run", "batch", "b_child").returncode in (0, 3)
     assert registered("explain", "--batch", "b_child").returncode == 3
     assert registered("explain", "nowhere").returncode == 1
@@ -445,15 +449,15 @@ def test_explain_is_a_failure_where_a_begin_would_fail(registered: Command, dsn:
 
 def test_explain_in_a_batch_instance(registered: Command, dsn: str) -> None:
     with omd.connect(dsn) as control:
-        batch = control.begin_batch("b_child").batch_instance_id
+        batch = control.calls.omd.begin_batch("b_child").batch_instance_id
     done = registered("explain", "m_stg", "--batch-instance", str(batch), "--output", "json")
     assert (done.returncode, json.loads(done.stdout)["reason"]) == (4, "NOT_REGISTERED")
 
 
 def test_a_hung_run_is_ended(registered: Command, dsn: str) -> None:
     with omd.connect(dsn) as control:
-        batch = control.begin_batch("b_day").batch_instance_id
-        inside = control.begin_module("m_stg", batch_instance_id=batch).module_instance_id
+        batch = control.calls.omd.begin_batch("b_day").batch_instance_id
+        inside = control.calls.omd.begin_module("m_stg", batch_instance_id=batch).module_instance_id
     for kind, instance in (("module", inside), ("batch", batch)):
         done = registered("end", kind, str(instance), "--event-detail", "the host is down")
         assert (done.returncode, done.stdout) == (0, "")

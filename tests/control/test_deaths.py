@@ -141,8 +141,8 @@ def test_a_zombie_is_dead(
         "psycopg.connect(run.dsn)",
         "run.environment()",
         pytest.param("run.snapshot()", marks=pytest.mark.spark),
-        "control.dsn",
-        "control.executor_dsn",
+        "control._dsn",
+        "control._executor_dsn",
         "with control.transaction() as connection: connection.execute('SELECT 1')",
     ],
 )
@@ -283,8 +283,8 @@ def test_who_lives_is_waited_for_as_before(
     with control.module("m_alone") as first, omd.connect(dsn) as other:
         with pytest.raises(omd.errors.Aborted) as refused, other.module("m_alone"):
             pass
-        assert refused.value.instance_id > first.module_instance_id
-        assert f"instance {first.module_instance_id} executes since" in str(refused.value)
+        assert refused.value.instance_id > first.instance_id
+        assert f"instance {first.instance_id} executes since" in str(refused.value)
     assert statuses(conn) == ["S", "A"]
 
 
@@ -303,7 +303,7 @@ def test_the_evidence_is_compared_with_what_the_run_has_said(
     control: omd.Control, conn: Connection
 ) -> None:
     with control.module("m_alone") as run:
-        id_ = run.module_instance_id
+        id_ = run.instance_id
         evidence = {key: contexts(conn)[0][key] for key in FIVE}
         for key in FIVE:
             assert report(conn, id_, {**evidence, key: "another"}) is False
@@ -325,7 +325,7 @@ def test_a_fence_on_its_way_holds_the_report_for_a_second(
     control: omd.Control, conn: Connection, dsn: str
 ) -> None:
     with pytest.raises(omd.errors.LeaseLost), control.module("m_alone") as run:
-        id_ = run.module_instance_id
+        id_ = run.instance_id
         evidence = {key: contexts(conn)[0][key] for key in FIVE}
         with psycopg.connect(dsn) as writer:
             writer.execute("CALL omd.fence(%s)", [id_])
@@ -370,12 +370,12 @@ def test_a_wait_that_is_over_is_refused_as_without_it(
                 pass
         assert time.monotonic() - began >= 1.5
         assert statuses(conn) == ["E", "A"]
-        control.register_module("m_alone", executable="SELECT 1")
+        control.calls.omd.register_module("m_alone", executable="SELECT 1")
         for what, code in (("module", "m_alone"), ("batch", "b")):
             done = omd_program("run", what, code, "--wait", "1s", dsn=dsn)
             assert done.returncode == 4, done.stderr
             assert "executes since" in done.stderr
-        assert f"omd end module {run.module_instance_id}" in str(
+        assert f"omd end module {run.instance_id}" in str(
             omd_program("run", "module", "m_alone", dsn=dsn).stderr
         )
 

@@ -14,8 +14,8 @@ from omd.programs.terminal.commands import ExitCode
 from omd.rooms.control.codes import ENDS, REJECTED, exit_code
 from omd.rooms.control.outcome import FACTS, status_of
 
-S, F = omd.ExecutionStatus.SUCCEEDED, omd.ExecutionStatus.FAILED
-C, A = omd.ExecutionStatus.CANCELLED, omd.ExecutionStatus.ABORTED
+S, F = omd.Status.SUCCEEDED, omd.Status.FAILED
+C, A = omd.Status.SKIPPED, omd.Status.ABORTED
 API = Path(__file__).parents[2] / "docs/reference/api.json"
 
 
@@ -26,7 +26,7 @@ class UnluckyError(Exception):
         super().__init__(f"{code} at {place}")
 
 
-def outcome(status: omd.ExecutionStatus, **what: Any) -> omd.Outcome[Any]:
+def outcome(status: omd.Status, **what: Any) -> omd.Outcome[Any]:
     return omd.Outcome("JOB", "m", 7, status, **what)
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import omd
 from omd import errors
+from omd.rooms.control.codes import ProcessingIndicator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,27 +42,27 @@ def test_a_lease_is_renewed_on_a_connection_of_its_own(
     control: omd.Control, conn: Connection, module_row: Row
 ) -> None:
     with control.module("m_alone", lease=SHORT) as run:
-        first = module_row(run.module_instance_id)["lease_expires_at"]
-        wait_until(lambda: module_row(run.module_instance_id)["lease_expires_at"] > first + SHORT)
+        first = module_row(run.instance_id)["lease_expires_at"]
+        wait_until(lambda: module_row(run.instance_id)["lease_expires_at"] > first + SHORT)
         found = conn.execute(
             "SELECT FROM pg_stat_activity WHERE application_name = 'omd-heartbeat'"
             " AND datname = current_database()"
         )
         assert found.rowcount == 1
-    assert module_row(run.module_instance_id)["execution_status_code"] == "S"
+    assert module_row(run.instance_id)["execution_status_code"] == "S"
     assert not [t for t in threading.enumerate() if t.name.startswith("omd-")]
 
 
 def test_a_batch_lease_is_renewed(control: omd.Control, batch_row: Row) -> None:
     with control.batch("b", lease=SHORT) as batch:
-        first = batch_row(batch.batch_instance_id)["lease_expires_at"]
-        wait_until(lambda: batch_row(batch.batch_instance_id)["lease_expires_at"] > first + SHORT)
-    assert batch_row(batch.batch_instance_id)["execution_status_code"] == "S"
+        first = batch_row(batch.instance_id)["lease_expires_at"]
+        wait_until(lambda: batch_row(batch.instance_id)["lease_expires_at"] > first + SHORT)
+    assert batch_row(batch.instance_id)["execution_status_code"] == "S"
 
 
 def test_without_a_lease_there_is_no_thread(control: omd.Control, module_row: Row) -> None:
     with control.module("m_alone") as run:
-        assert module_row(run.module_instance_id)["lease_expires_at"] is None
+        assert module_row(run.instance_id)["lease_expires_at"] is None
         assert not [t for t in threading.enumerate() if t.name.startswith("omd-")]
 
 
@@ -69,12 +70,12 @@ def test_a_run_given_up_is_told_and_raises_lease_lost(
     control: omd.Control, conn: Connection, module_row: Row
 ) -> None:
     with pytest.raises(errors.LeaseLost) as caught, control.module("m_alone", lease=SHORT) as run:
-        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
-        wait_until(lambda: run.lost)
+        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.instance_id])
+        wait_until(lambda: run._is_lost)
         with pytest.raises(errors.LeaseLost):
             run.check()
     assert caught.value.__cause__ is None
-    assert module_row(run.module_instance_id)["execution_status_code"] == "F"
+    assert module_row(run.instance_id)["execution_status_code"] == "F"
 
 
 def test_the_job_s_own_exception_is_the_cause_of_a_lost_lease(
@@ -82,16 +83,16 @@ def test_the_job_s_own_exception_is_the_cause_of_a_lost_lease(
 ) -> None:
     error = ValueError("cancelled under me")
     with pytest.raises(errors.LeaseLost) as caught, control.module("m_alone", lease=SHORT) as run:
-        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
-        wait_until(lambda: run.lost)
+        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.instance_id])
+        wait_until(lambda: run._is_lost)
         raise error
     assert caught.value.__cause__ is error
 
 
 def test_ctrl_c_stays_ctrl_c_when_the_lease_is_lost(control: omd.Control, conn: Connection) -> None:
     with pytest.raises(KeyboardInterrupt), control.module("m_alone", lease=SHORT) as run:
-        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
-        wait_until(lambda: run.lost)
+        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.instance_id])
+        wait_until(lambda: run._is_lost)
         raise KeyboardInterrupt
 
 
@@ -105,11 +106,11 @@ def test_a_run_that_can_not_reach_the_database_stops_before_its_lease_ends(
             wait_until(lambda: wire.connections >= 2)  # the heartbeat's own connection
             wire.refusing = True
             before = time.monotonic()
-            wait_until(lambda: run.lost)
+            wait_until(lambda: run._is_lost)
             assert time.monotonic() - before < lease.total_seconds()
             wire.refusing = False
     # The loss is known, so the failure is recorded at once, not when somebody calls reap.
-    assert module_row(run.module_instance_id)["execution_status_code"] == "F"
+    assert module_row(run.instance_id)["execution_status_code"] == "F"
 
 
 def test_a_short_interruption_does_not_cost_the_lease(control: omd.Control, wire: Wire) -> None:
@@ -121,7 +122,7 @@ def test_a_short_interruption_does_not_cost_the_lease(control: omd.Control, wire
             wire.refusing = False
             seen = wire.connections
             wait_until(lambda: wire.connections > seen)
-        assert not run.lost
+        assert not run._is_lost
 
 
 def test_a_hanging_database_costs_the_lease_in_time(
@@ -131,9 +132,9 @@ def test_a_hanging_database_costs_the_lease_in_time(
     with pytest.raises(errors.LeaseLost), control.module("m_alone", lease=SHORT) as run:
         blocker.execute(
             "SELECT FROM omd.module_instance WHERE module_instance_id = %s FOR UPDATE",
-            [run.module_instance_id],
+            [run.instance_id],
         )
-        wait_until(lambda: run.lost)
+        wait_until(lambda: run._is_lost)
         blocker.rollback()
 
 
@@ -142,15 +143,17 @@ def test_a_lost_batch_takes_its_modules_with_it(
 ) -> None:
     with pytest.raises(errors.LeaseLost), control.batch("b", lease=SHORT) as batch:
         with batch.module("m_1", lease=None) as run:
-            conn.execute("CALL omd.batch_failure(%s, 'given up')", [batch.batch_instance_id])
-            wait_until(lambda: run.lost)
-    assert module_row(run.module_instance_id)["execution_status_code"] == "F"
+            conn.execute("CALL omd.batch_failure(%s, 'given up')", [batch.instance_id])
+            wait_until(lambda: run._is_lost)
+    assert module_row(run.instance_id)["execution_status_code"] == "F"
 
 
 def test_another_begin_takes_over_from_a_driver_that_died(
     control: omd.Control, conn: Connection, module_row: Row
 ) -> None:
-    begun = control.begin_module("m_alone", lease=timedelta(milliseconds=10))  # nobody renews it
+    begun = control.calls.omd.begin_module(
+        "m_alone", lease=timedelta(milliseconds=10)
+    )  # nobody renews it
     conn.execute("SELECT pg_sleep(0.01)")
     with control.module("m_alone") as run:
         assert run.instance_array == [begun.module_instance_id]
@@ -166,11 +169,11 @@ def test_a_driver_that_wakes_up_can_neither_write_nor_report_success(
         data = psycopg.connect({dsn!r})
         with omd.connect({dsn!r}, lease=timedelta(seconds=1)) as control:
             with control.module("m_alone") as run:
-                data.execute("INSERT INTO dwh.t VALUES (%s)", [run.module_instance_id])
-                print(run.module_instance_id, flush=True)
+                data.execute("INSERT INTO dwh.t VALUES (%s)", [run.instance_id])
+                print(run.instance_id, flush=True)
                 sys.stdin.readline()
                 try:
-                    data.execute("CALL omd.fence(%s)", [run.module_instance_id])
+                    data.execute("CALL omd.fence(%s)", [run.instance_id])
                     data.commit()
                 except psycopg.Error as refusal:
                     print(refusal.sqlstate, flush=True)
@@ -188,8 +191,8 @@ def test_a_driver_that_wakes_up_can_neither_write_nor_report_success(
     begun: list[Any] = []
 
     def taken_over() -> bool:
-        begun[:] = [control.begin_module("m_alone")]
-        return begun[0].processing_indicator is omd.ProcessingIndicator.PROCEED
+        begun[:] = [control.calls.omd.begin_module("m_alone")]
+        return begun[0].processing_indicator is ProcessingIndicator.PROCEED
 
     try:
         wait_until(taken_over)
@@ -201,7 +204,7 @@ def test_a_driver_that_wakes_up_can_neither_write_nor_report_success(
     assert "LeaseLost" in complained
     assert conn.execute("SELECT FROM dwh.t").rowcount == 0
     assert module_row(frozen)["execution_status_code"] == "F"
-    control.module_success(begun[0].module_instance_id)
+    control.calls.omd.module_success(begun[0].module_instance_id)
 
 
 def test_a_rollback_may_take_longer_than_the_lease(
@@ -211,12 +214,12 @@ def test_a_rollback_may_take_longer_than_the_lease(
         """INSERT INTO omd.rollback_template (module_id, step, statement_template)
         SELECT module_id, 1, 'SELECT pg_sleep(3)' FROM omd.module WHERE module_id > 0"""
     )
-    failed = control.begin_module("m_1").module_instance_id
-    control.module_failure(failed)
+    failed = control.calls.omd.begin_module("m_1").module_instance_id
+    control.calls.omd.module_failure(failed)
     with control.batch("b", lease=SHORT) as batch, batch.module("m_1") as run:
         assert run.instance_array == [failed]
-    assert module_row(run.module_instance_id)["execution_status_code"] == "S"
-    assert batch_row(batch.batch_instance_id)["execution_status_code"] == "S"
+    assert module_row(run.instance_id)["execution_status_code"] == "S"
+    assert batch_row(batch.instance_id)["execution_status_code"] == "S"
 
 
 def test_an_impossible_lease_is_refused(control: omd.Control) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import omd
+from omd.rooms.control.codes import ProcessingIndicator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,8 +54,8 @@ def add_up(spark: Any) -> None:
 def test_a_lost_lease_cancels_the_jobs_of_the_run(
     control: omd.Control, conn: Any, spark: Any, job: Callable[[Any], None]
 ) -> None:
-    def load(run: omd.ModuleRun) -> None:
-        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
+    def load(run: omd.Run) -> None:
+        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.instance_id])
         job(spark)
 
     outcome = control.run("m_alone", load, spark=spark, lease=timedelta(seconds=2))
@@ -78,9 +79,9 @@ def test_a_driver_that_is_cut_off_stops_its_jobs_before_its_lease_ends(
             finally:
                 took = time.monotonic() - started
                 wire.refusing = False
-    assert f"omd-{run.module_instance_id}" in str(caught.value.__cause__)
+    assert f"omd-{run.instance_id}" in str(caught.value.__cause__)
     assert took < lease.total_seconds()
-    assert module_row(run.module_instance_id)["execution_status_code"] == "F"
+    assert module_row(run.instance_id)["execution_status_code"] == "F"
 
 
 def test_a_frozen_driver_stops_its_jobs_when_it_goes_on(
@@ -100,7 +101,7 @@ def test_a_frozen_driver_stops_its_jobs_when_it_goes_on(
 
         with omd.connect({dsn!r}, spark=spark, lease=timedelta(seconds=3)) as control:
             with control.module("m_alone") as run:
-                print(run.module_instance_id, flush=True)
+                print(run.instance_id, flush=True)
                 spark.sparkContext.parallelize([1], 1).map(work).collect()
     """)
     process = subprocess.Popen(
@@ -113,8 +114,8 @@ def test_a_frozen_driver_stops_its_jobs_when_it_goes_on(
     begun = []
 
     def taken_over() -> bool:
-        begun[:] = [control.begin_module("m_alone")]
-        return begun[0].processing_indicator is omd.ProcessingIndicator.PROCEED
+        begun[:] = [control.calls.omd.begin_module("m_alone")]
+        return begun[0].processing_indicator is ProcessingIndicator.PROCEED
 
     try:
         wait_until(taken_over)
@@ -132,18 +133,18 @@ def test_the_tag_is_gone_after_the_block_and_the_application_is_recorded(
     control: omd.Control, spark: Any, module_row: Row
 ) -> None:
     with control.module("m_alone", spark=spark) as run:
-        assert set(spark.sparkContext.getJobTags()) == {run.tag}
+        assert set(spark.sparkContext.getJobTags()) == {run._tag}
         assert spark.range(3).count() == 3
     assert set(spark.sparkContext.getJobTags()) == set()
-    context = module_row(run.module_instance_id)["execution_context"]
+    context = module_row(run.instance_id)["execution_context"]
     assert context["platform"] == "spark"
     assert context["application_id"] == spark.sparkContext.applicationId
 
 
 def test_the_active_session_is_found(control: omd.Control, spark: Any) -> None:
     with control.module("m_alone") as run:
-        assert run.spark is spark
-        assert set(spark.sparkContext.getJobTags()) == {run.tag}
+        assert run._spark is spark
+        assert set(spark.sparkContext.getJobTags()) == {run._tag}
 
 
 def test_a_rollback_on_spark_is_executed_by_the_session(
@@ -152,12 +153,12 @@ def test_a_rollback_on_spark_is_executed_by_the_session(
     spark.sql(f"CREATE DATABASE lake LOCATION '{tmp_path}'")
     spark.sql("CREATE TABLE lake.t (omd_insert_module_instance_id BIGINT) USING parquet")
     try:
-        control.register_module(
+        control.calls.omd.register_module(
             "m_alone", platform_code="SPARK", area_code="STG", table_code="lake.t"
         )
 
-        def load(run: omd.ModuleRun, *, fail: bool) -> None:
-            spark.sql(f"INSERT INTO lake.t VALUES ({run.module_instance_id})")
+        def load(run: omd.Run, *, fail: bool) -> None:
+            spark.sql(f"INSERT INTO lake.t VALUES ({run.instance_id})")
             if fail:
                 raise ValueError
 
@@ -186,7 +187,7 @@ def test_sigterm_stops_a_driver_that_waits_for_spark(
         spark = session()
         with omd.connect({dsn!r}, spark=spark) as control:
             with control.module("m_alone") as run:
-                print(run.module_instance_id, flush=True)
+                print(run.instance_id, flush=True)
                 try:
                     spark.sparkContext.parallelize([1], 1).map(work).collect()
                 finally:

@@ -64,13 +64,13 @@ def test_a_module_does_not_begin_at_an_indicator_that_the_client_does_not_know(
         run,
     ):
         pytest.fail("the job was called")
-    assert caught.value.reason == run.reason == "UNKNOWN_INDICATOR"
+    assert caught.value.reason == run._reason == "UNKNOWN_INDICATOR"
     assert caught.value.code == "m_alone"
     assert (indicator or "no indicator") in str(caught.value)
     assert heartbeats() == []
-    row = module_row(run.module_instance_id)
+    row = module_row(run.instance_id)
     assert (row["execution_status_code"], row["reason_code"]) == ("A", "UNKNOWN_INDICATOR")
-    [event] = events(module=run.module_instance_id)
+    [event] = events(module=run.instance_id)
     assert "UNKNOWN_INDICATOR" in event["event_detail"]
     assert (indicator or "no indicator") in event["event_detail"]
 
@@ -86,10 +86,10 @@ def test_a_batch_does_not_begin_at_an_indicator_that_the_client_does_not_know(
         batch,
     ):
         pytest.fail("the block was entered")
-    assert caught.value.reason == batch.reason == "UNKNOWN_INDICATOR"
+    assert caught.value.reason == batch._reason == "UNKNOWN_INDICATOR"
     assert (indicator or "no indicator") in str(caught.value)
     assert heartbeats() == []
-    row = batch_row(batch.batch_instance_id)
+    row = batch_row(batch.instance_id)
     assert (row["execution_status_code"], row["reason_code"]) == ("A", "UNKNOWN_INDICATOR")
 
 
@@ -131,11 +131,12 @@ def test_an_end_that_fails_does_not_hide_that_it_has_not_started(
 def test_a_member_whose_status_is_not_known_fails_its_batch(
     control: omd.Control, conn: Connection, batch_row: Row
 ) -> None:
-    control.execute_script(
-        "CALL omd.register_module('m_1', p_executable => 'SELECT 1', p_job => NULL)"
-    )
+    with control.transaction() as connection:
+        connection.execute(
+            "CALL omd.register_module('m_1', p_executable => 'SELECT 1', p_job => NULL)"
+        )
     with changed(conn, "run_module", "p_execution_status_code := 'W'"):
-        done = control.perform_batch("b")
+        done = control.run_batch("b")
     assert done.status == "F"
     assert "Module m_1 failed" in (done.detail or "")
     assert batch_row(done.instance_id or 0)["execution_status_code"] == "F"

@@ -64,7 +64,7 @@ def test_what_a_run_that_lives_writes_is_there(
 ) -> None:
     with control.module("m_alone") as run:
         way(run, bool)
-        assert rows(conn) == [run.module_instance_id] * 2
+        assert rows(conn) == [run.instance_id] * 2
 
 
 @EACH_WAY
@@ -72,10 +72,10 @@ def test_a_run_that_was_declared_dead_commits_nothing(
     control: omd.Control, conn: Connection, way: Callable[..., None]
 ) -> None:
     with pytest.raises(errors.LeaseLost), control.module("m_alone") as run:
-        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
+        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.instance_id])
         with pytest.raises(errors.LeaseLost):
             way(run, bool)
-        assert run.lost
+        assert run._is_lost
     assert rows(conn) == []
 
 
@@ -88,7 +88,7 @@ def test_it_is_a_connection_of_psycopg(control: omd.Control) -> None:
         assert not db.autocommit
 
 
-def rolling_back(run: omd.ModuleRun, db: RunConnection[Any], *, is_named: bool) -> None:
+def rolling_back(run: omd.Run, db: RunConnection[Any], *, is_named: bool) -> None:
     with db.transaction() as transaction:
         insert(run, db)
         raise psycopg.Rollback(transaction if is_named else None)
@@ -135,7 +135,7 @@ def test_a_transaction_that_wrote_nothing_takes_no_fence(
         holder = connect(autocommit=False)
         holder.execute(
             "SELECT FROM omd.module_instance WHERE module_instance_id = %s FOR UPDATE",
-            [run.module_instance_id],
+            [run.instance_id],
         )
         db.execute("SET LOCAL lock_timeout = '100ms'; SELECT 1")
         db.commit()
@@ -157,10 +157,11 @@ class Writer:
     def __init__(self, control: omd.Control, dsn: str, way: str = "") -> None:
         self.code = f"m_{way or uuid4().hex}"
         self.table = f"dwh.{self.code}"
-        control.execute_script(
-            f"CREATE TABLE {self.table} (omd_insert_module_instance_id bigint);"
-            f"CALL omd.register_module('{self.code}', 'INT', '{self.table}', 'HUB')"
-        )
+        with control.transaction() as connection:
+            connection.execute(
+                f"CREATE TABLE {self.table} (omd_insert_module_instance_id bigint);"
+                f"CALL omd.register_module('{self.code}', 'INT', '{self.table}', 'HUB')"
+            )
         command = [sys.executable, writing.__file__, dsn, self.code, *([way] if way else [])]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -312,37 +313,37 @@ def test_who_may_not_end_that_session_gives_up_after_ten_seconds(
 # What is refused --------------------------------------------------------------------------------
 
 
-def refused_autocommit(run: omd.ModuleRun, _db: Any) -> None:
+def refused_autocommit(run: omd.Run, _db: Any) -> None:
     run.connect(autocommit=True)
 
 
-def refused_autocommit_later(_run: omd.ModuleRun, db: RunConnection[Any]) -> None:
+def refused_autocommit_later(_run: omd.Run, db: RunConnection[Any]) -> None:
     db.autocommit = True
 
 
-def refused_set_autocommit(_run: omd.ModuleRun, db: RunConnection[Any]) -> None:
+def refused_set_autocommit(_run: omd.Run, db: RunConnection[Any]) -> None:
     db.set_autocommit(True)
 
 
-def refused_isolation(_run: omd.ModuleRun, db: RunConnection[Any]) -> None:
+def refused_isolation(_run: omd.Run, db: RunConnection[Any]) -> None:
     db.isolation_level = IsolationLevel.SERIALIZABLE
 
 
-def refused_set_isolation(_run: omd.ModuleRun, db: RunConnection[Any]) -> None:
+def refused_set_isolation(_run: omd.Run, db: RunConnection[Any]) -> None:
     db.set_isolation_level(IsolationLevel.REPEATABLE_READ)
 
 
-def refused_default(run: omd.ModuleRun, _db: Any) -> None:
+def refused_default(run: omd.Run, _db: Any) -> None:
     run.connect(options="-c default_transaction_isolation=serializable").execute("SELECT 1")
 
 
-def refused_set_default(_run: omd.ModuleRun, db: RunConnection[Any]) -> None:
+def refused_set_default(_run: omd.Run, db: RunConnection[Any]) -> None:
     db.execute("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ")
     db.commit()
     db.execute("SELECT 1")
 
 
-def refused_two_phases(_run: omd.ModuleRun, db: RunConnection[Any]) -> None:
+def refused_two_phases(_run: omd.Run, db: RunConnection[Any]) -> None:
     db.tpc_begin("x")
 
 
@@ -389,11 +390,11 @@ def test_a_text_that_commits_by_itself_fails_the_run(
         assert caught.value.hint
         if not is_swallowed:
             raise caught.value
-    row = module_row(run.module_instance_id)
+    row = module_row(run.instance_id)
     assert (row["execution_status_code"], row["next_run_indicator"]) == ("F", "R")
-    assert rows(conn) == [run.module_instance_id]
+    assert rows(conn) == [run.instance_id]
     with control.module("m_alone") as again:
-        assert again.instance_array == [run.module_instance_id]
+        assert again.instance_array == [run.instance_id]
         assert rows(conn) == []
 
 
@@ -428,7 +429,7 @@ def test_a_block_that_leaves_what_it_wrote_uncommitted_fails(
     with pytest.raises(errors.lookup("OM141")) as caught, control.module("m_alone") as run:
         insert(run, run.connect())
     assert caught.value.hint
-    assert module_row(run.module_instance_id)["execution_status_code"] == "F"
+    assert module_row(run.instance_id)["execution_status_code"] == "F"
     assert rows(conn) == []
 
 
@@ -440,7 +441,7 @@ def test_a_block_that_leaves_nothing_succeeds(control: omd.Control, module_row: 
         insert(run, closed)
         closed.close()
         reading.execute("SELECT 1")
-    assert module_row(run.module_instance_id)["execution_status_code"] == "S"
+    assert module_row(run.instance_id)["execution_status_code"] == "S"
 
 
 def test_after_the_end_each_call_says_that_the_run_has_ended(control: omd.Control) -> None:
@@ -473,7 +474,7 @@ def test_at_a_loss_the_statement_at_work_is_cancelled_and_each_call_says_so(
     with pytest.raises(errors.LeaseLost), control.module("m_alone", lease=SHORT) as run:
         db, other = run.connect(), run.connect()
         insert(run, other)
-        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.module_instance_id])
+        conn.execute("CALL omd.module_failure(%s, 'given up')", [run.instance_id])
         with pytest.raises(errors.LeaseLost):
             db.execute("SELECT pg_sleep(600)")
         for call in (db.commit, db.cursor, run.connect, other.commit):
@@ -495,7 +496,7 @@ def test_many_threads_that_commit_do_not_starve_the_renewal(
 ) -> None:
     stop = threading.Event()
 
-    def write(run: omd.ModuleRun) -> int:
+    def write(run: omd.Run) -> int:
         count = 0
         with run.connect() as db:
             while not stop.is_set():
@@ -507,7 +508,7 @@ def test_many_threads_that_commit_do_not_starve_the_renewal(
     with control.module("m_alone", lease=SHORT) as run, ThreadPoolExecutor(8) as pool:
         written = [pool.submit(write, run) for _ in range(8)]
         stop.wait(seconds)
-        assert not run.lost
+        assert not run._is_lost
         stop.set()
         assert all(one.result() for one in written)
 
@@ -516,8 +517,8 @@ def test_its_connections_leave_the_run_fenced(control: omd.Control, module_row: 
     with control.module("m_alone") as run:
         with run.connect() as db:
             insert(run, db)
-        fenced = module_row(run.module_instance_id)["execution_context"]
+        fenced = module_row(run.instance_id)["execution_context"]
         assert fenced["writers"] == "FENCED"
         assert run.dsn
-        taken_back = module_row(run.module_instance_id)["execution_context"]
+        taken_back = module_row(run.instance_id)["execution_context"]
         assert taken_back.get("writers") != "FENCED"

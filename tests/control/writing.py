@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 LEASE = timedelta(seconds=1)
 
 
-def insertion(run: omd.ModuleRun) -> str:
-    return f"INSERT INTO {run.module.table_code} VALUES (%s)"
+def insertion(run: omd.Run) -> str:
+    return f"INSERT INTO {run._module.table_code} VALUES (%s)"
 
 
-def insert(run: omd.ModuleRun, db: psycopg.Connection[Any]) -> None:
-    db.execute(insertion(run).encode(), [run.module_instance_id])
+def insert(run: omd.Run, db: psycopg.Connection[Any]) -> None:
+    db.execute(insertion(run).encode(), [run.instance_id])
 
 
-def first(run: omd.ModuleRun) -> None:
+def first(run: omd.Run) -> None:
     with run.connect() as db:
         insert(run, db)
 
 
-def by_commit(run: omd.ModuleRun, pause: Pause) -> None:
+def by_commit(run: omd.Run, pause: Pause) -> None:
     db = run.connect()
     insert(run, db)
     db.commit()
@@ -47,14 +47,14 @@ def by_commit(run: omd.ModuleRun, pause: Pause) -> None:
     db.close()
 
 
-def by_with(run: omd.ModuleRun, pause: Pause) -> None:
+def by_with(run: omd.Run, pause: Pause) -> None:
     first(run)
     with run.connect() as db:
         insert(run, db)
         pause()
 
 
-def by_transaction(run: omd.ModuleRun, pause: Pause) -> None:
+def by_transaction(run: omd.Run, pause: Pause) -> None:
     db = run.connect()
     with db.transaction():
         insert(run, db)
@@ -63,7 +63,7 @@ def by_transaction(run: omd.ModuleRun, pause: Pause) -> None:
         pause()
 
 
-def by_named_transaction(run: omd.ModuleRun, pause: Pause) -> None:
+def by_named_transaction(run: omd.Run, pause: Pause) -> None:
     first(run)
     db = run.connect()
     with db.transaction("outer"), db.transaction():
@@ -71,31 +71,31 @@ def by_named_transaction(run: omd.ModuleRun, pause: Pause) -> None:
         pause()
 
 
-def by_copy(run: omd.ModuleRun, pause: Pause) -> None:
+def by_copy(run: omd.Run, pause: Pause) -> None:
     first(run)
-    text = f"COPY {run.module.table_code} FROM STDIN".encode()
+    text = f"COPY {run._module.table_code} FROM STDIN".encode()
     with run.connect() as db, db.cursor().copy(text) as copy:
-        copy.write_row([run.module_instance_id])
+        copy.write_row([run.instance_id])
         pause()
 
 
-def by_executemany(run: omd.ModuleRun, pause: Pause) -> None:
+def by_executemany(run: omd.Run, pause: Pause) -> None:
     first(run)
     with run.connect() as db:
-        db.cursor().executemany(insertion(run).encode(), [[run.module_instance_id]])
+        db.cursor().executemany(insertion(run).encode(), [[run.instance_id]])
         pause()
 
 
-def by_stream(run: omd.ModuleRun, pause: Pause) -> None:
+def by_stream(run: omd.Run, pause: Pause) -> None:
     first(run)
     with run.connect() as db:
         text = f"{insertion(run)} RETURNING omd_insert_module_instance_id".encode()
-        for (instance,) in db.cursor().stream(text, [run.module_instance_id]):
-            assert instance == run.module_instance_id
+        for (instance,) in db.cursor().stream(text, [run.instance_id]):
+            assert instance == run.instance_id
             pause()
 
 
-def by_server_cursor(run: omd.ModuleRun, pause: Pause) -> None:
+def by_server_cursor(run: omd.Run, pause: Pause) -> None:
     with run.connect() as db, db.cursor("some") as cursor:
         cursor.execute("SELECT n FROM generate_series(1, 2) AS n")
         for (number,) in cursor:
@@ -104,7 +104,7 @@ def by_server_cursor(run: omd.ModuleRun, pause: Pause) -> None:
                 pause()
 
 
-def by_pipeline(run: omd.ModuleRun, pause: Pause) -> None:
+def by_pipeline(run: omd.Run, pause: Pause) -> None:
     with run.connect() as db, db.pipeline():
         insert(run, db)
         db.commit()
@@ -113,23 +113,23 @@ def by_pipeline(run: omd.ModuleRun, pause: Pause) -> None:
         db.commit()
 
 
-def by_transaction_in_a_pipeline(run: omd.ModuleRun, pause: Pause) -> None:
+def by_transaction_in_a_pipeline(run: omd.Run, pause: Pause) -> None:
     first(run)
     with run.connect() as db, db.pipeline(), db.transaction():
         insert(run, db)
         pause()
 
 
-def by_prepared(run: omd.ModuleRun, pause: Pause) -> None:
+def by_prepared(run: omd.Run, pause: Pause) -> None:
     with run.connect() as db:
         text = insertion(run).encode()
-        db.execute(text, [run.module_instance_id], prepare=True)
+        db.execute(text, [run.instance_id], prepare=True)
         db.commit()
         pause()
-        db.execute(text, [run.module_instance_id], prepare=True)
+        db.execute(text, [run.instance_id], prepare=True)
 
 
-def by_savepoint(run: omd.ModuleRun, pause: Pause) -> None:
+def by_savepoint(run: omd.Run, pause: Pause) -> None:
     first(run)
     with run.connect() as db:
         with suppress(psycopg.errors.DivisionByZero), db.transaction():
@@ -140,14 +140,14 @@ def by_savepoint(run: omd.ModuleRun, pause: Pause) -> None:
             pause()
 
 
-def by_client_cursor(run: omd.ModuleRun, pause: Pause) -> None:
+def by_client_cursor(run: omd.Run, pause: Pause) -> None:
     first(run)
     with run.connect(cursor_factory=psycopg.ClientCursor) as db:
         insert(run, db)
         pause()
 
 
-WAYS: list[Callable[[omd.ModuleRun, Pause], None]] = [
+WAYS: list[Callable[[omd.Run, Pause], None]] = [
     value for name, value in list(globals().items()) if name.startswith("by_")
 ]
 
@@ -164,7 +164,7 @@ def main() -> None:
         if ways == ["holding"]:
             first(run)
             with run.connect() as db:
-                db.execute(f"SELECT FROM {run.module.table_code} FOR UPDATE".encode())
+                db.execute(f"SELECT FROM {run._module.table_code} FOR UPDATE".encode())
                 stopped()
                 insert(run, db)
         for way in WAYS:

@@ -45,41 +45,35 @@ def terminate(conn: Connection, pid: int) -> None:
 
 
 def test_a_server_that_vanished_is_noticed_within_a_minute(control: omd.Control, dsn: str) -> None:
-    settings = conninfo_to_dict(control.dsn)
+    settings = conninfo_to_dict(control._dsn)
     idle, interval, count = (
         int(str(settings[f"keepalives_{name}"])) for name in ("idle", "interval", "count")
     )
     assert idle + interval * count <= 60
     assert settings["tcp_user_timeout"] == "60000"
     with omd.connect(make_conninfo(dsn, tcp_user_timeout="5000"), lease=None) as impatient:
-        assert conninfo_to_dict(impatient.dsn)["tcp_user_timeout"] == "5000"
+        assert conninfo_to_dict(impatient._dsn)["tcp_user_timeout"] == "5000"
 
 
 def test_errors_leave_the_connection_usable(control: omd.Control) -> None:
     for _ in range(10):  # beyond the point where psycopg prepares statements
         with pytest.raises(errors.lookup("OM002")):
-            control.begin_module("nowhere")
+            control.calls.omd.begin_module("nowhere")
     assert control.report(t.BatchListRow, batch_code="b")
 
 
 def test_registration_in_one_transaction(control: omd.Control) -> None:
     with pytest.raises(errors.lookup("OM002")), control.transaction():
-        control.register_batch("b_new", frequency_code="Daily")
-        control.add_module_to_batch("b_new", "nowhere", sequence=1)
+        control.calls.omd.register_batch("b_new", frequency_code="Daily")
+        control.calls.omd.add_module_to_batch("b_new", "nowhere", sequence=1)
     assert control.report(t.BatchListRow, batch_code="b_new") == []
-
-
-def test_a_script_must_not_end_its_transaction(control: omd.Control) -> None:
-    with pytest.raises(errors.CallerError, match="COMMIT"):
-        control.execute_script("SELECT 1; COMMIT;")
-    assert control.report(t.BatchListRow, batch_code="b")
 
 
 def test_a_connection_found_broken_is_replaced_before_a_begin(
     control: omd.Control, conn: Connection
 ) -> None:
     terminate(conn, pid_of(conn))
-    assert control.begin_module("m_alone").processing_indicator.value == "P"
+    assert control.calls.omd.begin_module("m_alone").processing_indicator.value == "P"
 
 
 def test_a_begin_whose_answer_is_lost_is_not_repeated(
@@ -91,7 +85,7 @@ def test_a_begin_whose_answer_is_lost_is_not_repeated(
 
     def begin() -> None:
         try:
-            control.begin_module("m_alone", lease=timedelta(minutes=3))
+            control.calls.omd.begin_module("m_alone", lease=timedelta(minutes=3))
         except Exception as error:  # noqa: BLE001
             caught.append(error)
 
@@ -109,16 +103,16 @@ def test_a_begin_whose_answer_is_lost_is_not_repeated(
     assert error.hint is not None
     assert "0:03:00" in error.hint
     # The control continues with a new connection.
-    assert control.begin_module("m_alone").processing_indicator.value == "P"
+    assert control.calls.omd.begin_module("m_alone").processing_indicator.value == "P"
 
 
 @pytest.mark.parametrize("close", ["module_success", "module_failure"])
 def test_an_end_whose_answer_is_lost_is_done(
     wired: omd.Control, wire: Wire, module_row: Row, close: str
 ) -> None:
-    begun = wired.begin_module("m_alone")
+    begun = wired.calls.omd.begin_module("m_alone")
     wire.swallow_answer_to = close.encode()
-    getattr(wired, close)(begun.module_instance_id)
+    getattr(wired.calls.omd, close)(begun.module_instance_id)
     assert wire.swallow_answer_to is None  # it did happen
     assert module_row(begun.module_instance_id)["execution_status_code"] == close[7].upper()
 
@@ -126,18 +120,18 @@ def test_an_end_whose_answer_is_lost_is_done(
 def test_an_end_sent_again_is_refused_when_the_instance_ended_otherwise(
     wired: omd.Control, wire: Wire, control: omd.Control
 ) -> None:
-    begun = wired.begin_module("m_alone")
-    control.module_failure(begun.module_instance_id)
+    begun = wired.calls.omd.begin_module("m_alone")
+    control.calls.omd.module_failure(begun.module_instance_id)
     wire.swallow_answer_to = b"module_success"
     with pytest.raises(errors.lookup("OM101")):
-        wired.module_success(begun.module_instance_id)
+        wired.calls.omd.module_success(begun.module_instance_id)
 
 
 def test_a_second_success_is_refused_without_a_lost_connection(control: omd.Control) -> None:
-    begun = control.begin_module("m_alone")
-    control.module_success(begun.module_instance_id)
+    begun = control.calls.omd.begin_module("m_alone")
+    control.calls.omd.module_success(begun.module_instance_id)
     with pytest.raises(errors.lookup("OM101")):
-        control.module_success(begun.module_instance_id)
+        control.calls.omd.module_success(begun.module_instance_id)
 
 
 def test_it_comes_back_when_the_server_does(wired: omd.Control, wire: Wire) -> None:
@@ -167,7 +161,7 @@ def test_a_malformed_connection_string_is_told() -> None:
 def test_a_database_without_omd_is_told(empty_dsn: str) -> None:
     with omd.connect(empty_dsn) as control:
         with pytest.raises(errors.NotInstalled) as caught:
-            control.begin_module("m")
+            control.calls.omd.begin_module("m")
         assert (caught.value.hint or "").startswith("Is it the right database? Then: omd install.")
         with pytest.raises(errors.NotInstalled):
             control.report(t.BatchListRow)
@@ -198,7 +192,7 @@ def test_the_dsn_is_complete_without_libpqs_environment(
         ):
             monkeypatch.setenv(name, value)
     with omd.connect() as control:
-        told = control.dsn
+        told = control._dsn
     for name in ("PGHOST", "PGPORT", "PGUSER", "PGDATABASE", "PGPASSWORD"):
         monkeypatch.delenv(name)
     omd.connect(told).close()
@@ -207,8 +201,8 @@ def test_the_dsn_is_complete_without_libpqs_environment(
 def test_notices_of_the_server_are_logged(
     control: omd.Control, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, "omd.server"):
-        control.execute_script("DO $$BEGIN RAISE NOTICE 'hello'; RAISE WARNING 'careful'; END$$")
+    with caplog.at_level(logging.INFO, "omd.server"), control.transaction() as connection:
+        connection.execute("DO $$BEGIN RAISE NOTICE 'hello'; RAISE WARNING 'careful'; END$$")
     told = {(record.levelname, record.message) for record in caplog.records}
     assert told >= {("INFO", "hello"), ("WARNING", "careful")}
 
@@ -216,7 +210,7 @@ def test_notices_of_the_server_are_logged(
 def test_threads_share_a_control(control: omd.Control) -> None:
     results: list[Any] = []
     threads = [
-        threading.Thread(target=lambda: results.append(control.begin_module("m_alone")))
+        threading.Thread(target=lambda: results.append(control.calls.omd.begin_module("m_alone")))
         for _ in range(8)
     ]
     for thread in threads:

@@ -127,8 +127,9 @@ GRANT ALL ON ALL TABLES IN SCHEMA stg, etl, fact TO omd_owner;
 def test_a_step_is_the_same_on_both(engine: Engine, session: Any, dsn: str) -> None:
     transform = "SELECT id, v FROM block" if engine.name == SPARK else "etl.a"
     with omd.connect(dsn, spark=session) as control:
-        control.execute_script(TOPIC)
-        lineage = control.lineage
+        with control.transaction() as connection:
+            connection.execute(TOPIC)
+        lineage = control._lineage
         lineage.register_topic("stg.a")
         lineage.register_topic(
             "fact.a",

@@ -90,7 +90,7 @@ def test_psycopg_and_a_call_raise_the_class_itself(conn: Connection, control: om
     assert "nowhere" in caught.value.detail.values()
     assert caught.value.hint
     with pytest.raises(errors.lookup("OM002")):
-        control.begin_module("nowhere")
+        control.calls.omd.begin_module("nowhere")
     with pytest.raises(errors.lookup("OM002")), control.transaction() as connection:
         connection.execute("CALL omd.begin_module('nowhere')")
 
@@ -106,7 +106,7 @@ def test_a_call_raises_the_family_of_a_code_that_the_client_does_not_know(
     conn.execute(f"{head}\n    {told};{end}{tail}")
     try:
         with pytest.raises(errors.lookup("OM179")) as caught:
-            control.begin_module("m_alone")
+            control.calls.omd.begin_module("m_alone")
     finally:
         conn.execute(row["t"])
     error = caught.value
@@ -126,7 +126,7 @@ def test_an_error_prints_its_message_and_its_hint_and_no_stack_of_the_server(
     control: omd.Control,
 ) -> None:
     with pytest.raises(errors.lookup("OM001")) as caught:
-        control.begin_batch("nowhere")
+        control.calls.omd.begin_batch("nowhere")
     assert str(caught.value) == f"{caught.value.message}\nHint: {caught.value.hint}"
     assert str(errors.ConnectionFailed("gone")) == "gone"
     assert errors.lookup("OM001").__module__ == "omd._core.error_codes"
@@ -137,7 +137,7 @@ def test_an_error_prints_its_message_and_its_hint_and_no_stack_of_the_server(
 
 def test_an_error_survives_pickling_with_all_it_tells(control: omd.Control) -> None:
     with pytest.raises(errors.lookup("OM001")) as caught:
-        control.begin_batch("nowhere")
+        control.calls.omd.begin_batch("nowhere")
     for again in (pickle.loads(pickle.dumps(caught.value)), copy.copy(caught.value)):
         assert type(again) is errors.lookup("OM001")
         assert (again.args, again.message, again.detail, again.hint) == (

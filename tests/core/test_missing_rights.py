@@ -35,7 +35,7 @@ def nobody(dsn: str) -> Iterator[str]:
 def test_a_call_names_the_role_and_who_grants_it(nobody: str, dsn: str) -> None:
     with omd.connect(nobody) as control:
         with pytest.raises(psycopg.errors.InsufficientPrivilege) as caught:
-            control.begin_module("m")
+            control.calls.omd.begin_module("m")
         assert caught.value.sqlstate == "42501"
         assert isinstance(caught.value, omd.errors.OmdError)
         assert caught.value.hint is not None
@@ -45,7 +45,7 @@ def test_a_call_names_the_role_and_who_grants_it(nobody: str, dsn: str) -> None:
         with psycopg.connect(dsn, autocommit=True) as conn:
             conn.execute(caught.value.hint.partition("grants it: ")[2].encode())
         with pytest.raises(omd.errors.OmdError) as caught_:
-            control.begin_module("m")
+            control.calls.omd.begin_module("m")
         assert caught_.value.sqlstate == "OM002"
 
 
@@ -74,20 +74,20 @@ def test_a_right_on_an_object_of_others_is_its_owners(nobody: str, dsn: str) -> 
         conn.execute("GRANT omd_runner TO test_nobody")
         conn.execute("CREATE TABLE theirs (i int, omd_insert_module_instance_id bigint)")
     with omd.connect(dsn) as control:
-        control.register_module(
+        control.calls.omd.register_module(
             "m",
             area_code="INT",
             table_code="public.theirs",
             table_type_code="HUB",
             platform_code="POSTGRES",
         )
-        run = control.begin_module("m").module_instance_id
-        control.module_failure(run)
+        run = control.calls.omd.begin_module("m").module_instance_id
+        control.calls.omd.module_failure(run)
     with (
         omd.connect(nobody) as control,
         pytest.raises(psycopg.errors.InsufficientPrivilege) as caught,
     ):
-        control.preview_rollback(run)
+        control.calls.omd.preview_rollback(run)
     assert "theirs" in str(caught.value)
     assert caught.value.hint == (
         "test_nobody has omd_reader, and lacks a right on an object of others: its owner grants it."

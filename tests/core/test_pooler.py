@@ -44,8 +44,8 @@ def test_a_pooler_is_noticed(dsn: str, pooled_dsn: str, monkeypatch: pytest.Monk
 
 def test_nothing_is_prepared_behind_a_pooler(through: omd.Control) -> None:
     for _ in range(5):
-        begun = through.begin_module("m_alone")
-        through.module_success(begun.module_instance_id)
+        begun = through.calls.omd.begin_module("m_alone")
+        through.calls.omd.module_success(begun.module_instance_id)
     with through.transaction() as connection:
         assert connection.execute(PREPARED).fetchone() == (0,)
 
@@ -54,7 +54,7 @@ def test_many_clients_on_one_server_connection_get_their_own_answers(
     control: omd.Control, pooled_dsn: str, conn: Connection
 ) -> None:
     for n in range(8):
-        control.register_module(
+        control.calls.omd.register_module(
             f"m_{n}_of_many",
             area_code="INT",
             table_code="dwh.t",
@@ -67,12 +67,12 @@ def test_many_clients_on_one_server_connection_get_their_own_answers(
         try:
             with omd.connect(pooled_dsn) as mine:
                 for turn in range(8):
-                    begun = mine.begin_module(f"m_{n}_of_many")
+                    begun = mine.calls.omd.begin_module(f"m_{n}_of_many")
                     assert begun.processing_indicator.value in "PR"
                     if (turn + n) % 2:
-                        mine.module_success(begun.module_instance_id, rows_inserted=n)
+                        mine.calls.omd.module_success(begun.module_instance_id, rows_inserted=n)
                     else:
-                        mine.module_failure(begun.module_instance_id, event_detail=f"{n}")
+                        mine.calls.omd.module_failure(begun.module_instance_id, event_detail=f"{n}")
         except BaseException as error:  # noqa: BLE001 - the test raises it
             problems.append(error)
 
@@ -99,10 +99,10 @@ def test_clients_that_take_the_pooler_for_none_never_execute_the_statement_of_an
     monkeypatch.setenv("OMD_POOLER", "none")
     with omd.connect(pooled_dsn, lease=None) as first, omd.connect(pooled_dsn, lease=None) as other:
         for _ in range(4):
-            ended = first.begin_module("m_1").module_instance_id
-            failed = other.begin_module("m_2").module_instance_id
-            first.module_success(ended)
-            other.module_failure(failed)
+            ended = first.calls.omd.begin_module("m_1").module_instance_id
+            failed = other.calls.omd.begin_module("m_2").module_instance_id
+            first.calls.omd.module_success(ended)
+            other.calls.omd.module_failure(failed)
             found = conn.execute(
                 "SELECT execution_status_code AS status FROM omd.module_instance"
                 " WHERE module_instance_id = ANY(%s) ORDER BY module_instance_id",
@@ -119,31 +119,31 @@ def test_what_is_set_holds_for_each_call_and_reaches_nobody_else(
     through: omd.Control, pooled_dsn: str, module_row: Callable[[int], dict[str, Any]]
 ) -> None:
     with omd.connect(pooled_dsn, lease=None) as other:
-        through.set(**{"omd.execution_context": '{"who": "through"}'}, work_mem="5MB")
-        mine = through.begin_module("m_1").module_instance_id
-        others = other.begin_module("m_2").module_instance_id
+        through._set(**{"omd.execution_context": '{"who": "through"}'}, work_mem="5MB")
+        mine = through.calls.omd.begin_module("m_1").module_instance_id
+        others = other.calls.omd.begin_module("m_2").module_instance_id
         assert module_row(mine)["execution_context"] == {"who": "through"}
         assert module_row(others)["execution_context"] is None
         with through.transaction() as connection:
             assert connection.execute("SHOW work_mem").fetchone() == ("5MB",)
-            through.set(work_mem="6MB")
+            through._set(work_mem="6MB")
             assert connection.execute("SHOW work_mem").fetchone() == ("6MB",)
         with other.transaction() as connection:
             assert connection.execute("SHOW work_mem").fetchone() == ("4MB",)
         with pytest.raises(errors.lookup("OM002")):
-            through.begin_module("nowhere")
-        through.module_success(mine)
-        through.set(default_transaction_isolation="serializable")
+            through.calls.omd.begin_module("nowhere")
+        through.calls.omd.module_success(mine)
+        through._set(default_transaction_isolation="serializable")
         with pytest.raises(errors.lookup("OM014")):
-            through.begin_module("m_1")
-        assert other.begin_module("m_1").processing_indicator.value == "P"
+            through.calls.omd.begin_module("m_1")
+        assert other.calls.omd.begin_module("m_1").processing_indicator.value == "P"
 
 
 def test_a_batch_runs_in_the_database_through_a_pooler(
     through: omd.Control, conn: Connection, module_row: Callable[[int], dict[str, Any]]
 ) -> None:
     for code in ("m_1", "m_2"):
-        through.register_module(
+        through.calls.omd.register_module(
             code,
             area_code="INT",
             table_code="dwh.t",
@@ -152,12 +152,12 @@ def test_a_batch_runs_in_the_database_through_a_pooler(
             executable="INSERT INTO dwh.t SELECT"
             " nullif(current_setting('omd.module_instance_id'), '')::bigint",
         )
-    through.set(**{"omd.execution_context": '{"task_id": 7}'})
-    ran = through.run_batch("b", execution_context={"task_id": 1, "more": 2})
+    through._set(**{"omd.execution_context": '{"task_id": 7}'})
+    ran = through.calls.omd.run_batch("b", execution_context={"task_id": 1, "more": 2})
     assert ran.execution_status_code == "S"
     [batch] = conn.execute("SELECT execution_context FROM omd.batch_instance WHERE batch_id > 0")
     assert batch["execution_context"] | {"task_id": 7, "more": 2} == batch["execution_context"]
-    module = through.run_module("m_1")
+    module = through.calls.omd.run_module("m_1")
     assert module.execution_status_code == "S"
     assert module.module_instance_id is not None
     assert module_row(module.module_instance_id)["execution_context"]["task_id"] == 7
@@ -171,16 +171,16 @@ def test_a_run_with_a_lease_lives_while_others_use_the_server_connection(
         with through.module("m_alone") as run:
             deadline = time.monotonic() + 4
             while time.monotonic() < deadline:
-                through.module_definition("m_alone")
+                through.calls.omd.module_definition("m_alone")
                 time.sleep(0.05)
-            instance = run.module_instance_id
+            instance = run.instance_id
         assert module_row(instance)["execution_status_code"] == "S"
 
 
 def test_who_listens_through_a_pooler_is_told_to_look(through: omd.Control) -> None:
     import select
 
-    with through.facts.listen() as news:
+    with through.facts._listen() as news:
         assert news.polls
         assert news.listens
         for _ in range(2):
@@ -199,7 +199,7 @@ def test_a_pooler_in_session_mode_works(
         for _ in range(4):
             with through.module("m_alone"):
                 pass
-        with through.facts.listen() as news:
+        with through.facts._listen() as news:
             assert news.polls is (told == "auto")
         with through.transaction() as connection:
             row = connection.execute(PREPARED).fetchone()

@@ -34,7 +34,7 @@ def start(dsn: str, body: str) -> subprocess.Popen[str]:
 JOB = """
 with control.batch("b") as batch:
     with batch.module("m_1") as run:
-        print(batch.batch_instance_id, run.module_instance_id, flush=True)
+        print(batch.instance_id, run.instance_id, flush=True)
         time.sleep(60)
 """
 
@@ -77,7 +77,7 @@ def test_a_killed_driver_leaves_nothing_to_clean_up_by_hand(
         """
         from datetime import timedelta
         with control.module("m_alone", lease=timedelta(seconds=1)) as run:
-            print(run.module_instance_id, flush=True)
+            print(run.instance_id, flush=True)
             time.sleep(60)
         """,
     )
@@ -85,7 +85,7 @@ def test_a_killed_driver_leaves_nothing_to_clean_up_by_hand(
     module = int(process.stdout.readline())
     process.kill()
     process.communicate(timeout=60)
-    while control.reap_expired_instances().reaped != [module]:
+    while control.calls.omd.reap_expired_instances().reaped != [module]:
         pass
     with control.module("m_alone") as run:
         assert run.instance_array == [module]
@@ -178,7 +178,7 @@ def test_blocks_in_other_threads_leave_the_signal_alone(control: omd.Control) ->
     before = signal.getsignal(signal.SIGTERM)
     found: list[Any] = []
 
-    def job(run: omd.ModuleRun) -> None:
+    def job(run: omd.Run) -> None:
         found.append(signal.getsignal(signal.SIGTERM))
 
     thread = threading.Thread(target=control.run, args=("m_alone", job))

@@ -182,11 +182,13 @@ def test_the_driver_springs_no_trap(dsn: str) -> None:
         conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
     hostile = plant(dsn, FILES)
     with omd.connect(hostile) as control:
-        control.register_module("m", area_code="INT", table_code="dwh.t", table_type_code="HUB")
-        control.register_batch("b", frequency_code="Adhoc")
-        control.add_module_to_batch("b", "m")
+        control.calls.omd.register_module(
+            "m", area_code="INT", table_code="dwh.t", table_type_code="HUB"
+        )
+        control.calls.omd.register_batch("b", frequency_code="Adhoc")
+        control.calls.omd.add_module_to_batch("b", "m")
         with control.batch("b") as batch, batch.module("m"):
-            assert control.explain_begin(module_code="m")
+            assert control.calls.omd.explain_begin(module_code="m")
         rows = control.report(
             ModuleExecutionLogRow,
             order_by=["module_instance_id"],

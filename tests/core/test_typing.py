@@ -19,30 +19,43 @@ import omd.spark
 from pyspark.sql import DataFrame, SparkSession
 
 
-def job(run: omd.ModuleRun, spark: SparkSession, df: DataFrame) -> None:
+def job(run: omd.Run, spark: SparkSession, df: DataFrame) -> None:
     reveal_type(run.read(spark, "stg.t", columns=["id"]))
     reveal_type(run.write(df, mode="overwrite"))
     reveal_type(run.stamp(df, record_source="there"))
+    reveal_type(run.instance_id)
+    reveal_type(run.instance_array)
     run.write(df, mode="replace")  # error
     run.write("no rows")  # error
-    reveal_type(run.control)
+    run.module_instance_id  # error
 
 
 spark = omd.spark.session()
 df = spark.range(1)
 
 
-def handle(task: omd.dispatch.Task, step: omd.StepRun, batch: omd.Batch) -> None:
+def handle(task: omd.dispatch.Task, batch: omd.Batch) -> None:
     reveal_type(task.control)
-    reveal_type(task.module("m_x").control)
-    reveal_type(step.control)
-    reveal_type(batch.run("m_x", lambda run: run.control))
+    reveal_type(task.control.module("m_x").code)
+    reveal_type(batch.run("m_x", lambda run: run.code))
+    reveal_type(batch.instance_id)
 
 
 with omd.connect() as control:
-    reveal_type(control.begin_module("m_x"))
-    reveal_type(control.register_batch("b", frequency_code="Daily"))
-    reveal_type(control.previous_module_instance("m_x"))
+    reveal_type(control.calls.omd.begin_module("m_x"))
+    reveal_type(control.calls.omd.register_batch("b", "Daily"))
+    reveal_type(control.calls.omd.previous_module_instance("m_x"))
+    reveal_type(control.calls.omd.run_batch("b"))
+    reveal_type(control.calls.omd_lineage)
+    reveal_type(control.calls.omd_lineage.plan("fact.a").end_pos)
+    control.calls.omd_lineage.set_offset("stg.h", datetime.now(timezone.utc), id="4")  # error
+    control.calls.omd_lineages  # error
+    control.lineage  # error
+    control.begin_module("m_x")  # error
+    reveal_type(control.facts.export("x", "/x"))
+    control.facts.deploy("x")  # error
+    reveal_type(control.run("m_x", lambda run: run.instance_id))
+    reveal_type(control.run("m_x"))
     reveal_type(control.run_batch("b"))
     reveal_type(control.lineage)
     reveal_type(control.lineage.plan("fact.a").end_pos)
@@ -53,16 +66,19 @@ with omd.connect() as control:
     reveal_type(control.module("m_x").control)
     reveal_type(control.batch("b").batch("c").control)
     control.run("m_x", lambda run: job(run, spark, df))
+    control.module("m_x", batch_instance_id=1)  # error
     try:
-        control.module_success(1, rows_inserted=4)
+        control.calls.omd.module_success(1, rows_inserted=4)
     except omd.errors.StateError as error:
         reveal_type(error.hint)
 """
 
 REVEALED = [
     "pyspark.sql.dataframe.DataFrame",
-    "omd._core.engines.WriteResult",
+    "int",
     "pyspark.sql.dataframe.DataFrame",
+    "int",
+    "list[int]",
     "omd.doors.control.Control",
     "omd.doors.control.Control",
     "omd.doors.control.Control",
@@ -72,7 +88,7 @@ REVEALED = [
     "int",
     "omd.rooms.control.rows.PreviousModuleInstanceRow | None",
     "omd.rooms.control.rows.RunBatchAnswer",
-    "omd.doors.lineage.Lineage",
+    "omd.rooms.lineage.calls.LineageCalls",
     "datetime.datetime | None",
     "omd.rooms.control.codes.ExecutionStatus",
     "omd.rooms.control.outcome.Outcome[int]",

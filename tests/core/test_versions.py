@@ -296,8 +296,8 @@ def test_a_client_of_an_older_major_version_is_refused_at_connect(
 def test_other_versions_work(older: Callable[[str, str], None], dsn: str, database: str) -> None:
     older("1.4.2", database)
     with omd.connect(dsn, lease=None) as client:
-        begun = client.begin_module("m_alone")
-        client.module_success(begun.module_instance_id)
+        begun = client.calls.omd.begin_module("m_alone")
+        client.calls.omd.module_success(begun.module_instance_id)
 
 
 def test_a_client_one_minor_newer_runs_jobs(
@@ -308,8 +308,8 @@ def test_a_client_one_minor_newer_runs_jobs(
         with pytest.raises(ZeroDivisionError), client.module("m_alone"):
             _ = 1 / 0
         with client.module("m_alone") as run:
-            assert run.module_instance_id > 0
-            client.heartbeat(run.module_instance_id, timedelta(minutes=1))
+            assert run.instance_id > 0
+            client.calls.omd.heartbeat(run.instance_id, timedelta(minutes=1))
     [row] = conn.execute("SELECT count(*) AS n FROM omd.module_instance WHERE module_id > 0")
     assert row["n"] == 2
 
@@ -321,7 +321,7 @@ def test_what_an_older_database_lacks_is_told_with_the_version_that_has_it(
     conn.execute("DROP PROCEDURE omd.retry")
     with omd.connect(dsn) as client:
         with pytest.raises(errors.NotInstalled) as caught:
-            client.retry("m_alone")
+            client.calls.omd.retry("m_alone")
         assert "the database has omd 1.3.7" in caught.value.message
         assert "omd 1.4 has it" in caught.value.message
         assert caught.value.hint == "Run: omd install"

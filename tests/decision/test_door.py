@@ -10,6 +10,7 @@ import omd
 from decision.test_runs import WAITS, until_waiting
 from omd import errors
 from omd.doors import decision as decision
+from omd.doors.decision import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,27 +23,27 @@ GOOD = "jsonb_build_object('out', p -> 'a')"
 
 
 @pytest.fixture
-def door(dsn: str) -> Iterator[omd.Decision]:
+def door(dsn: str) -> Iterator[Decision]:
     with omd.connect(dsn) as control:
         yield control.decision
 
 
-def test_a_run_answers_what_became_of_it(room: Room, door: omd.Decision) -> None:
+def test_a_run_answers_what_became_of_it(room: Room, door: Decision) -> None:
     """Also: in a Batch, and with the documents as dicts."""
     document = room.scene(GOOD)
-    assert door.define_stage({**document, "keep": "NONE"}).version == 2
+    assert door._calls.define_stage({**document, "keep": "NONE"}).version == 2
     room.fill("a", (1, 1), (2, 1))
     room.fill("b", (1, 9))
-    door.control.register_batch("b", frequency_code="Adhoc")
-    door.control.add_module_to_batch("b", "s")
-    with door.control.batch("b") as batch:
+    door._control.calls.omd.register_batch("b", frequency_code="Adhoc")
+    door._control.calls.omd.add_module_to_batch("b", "s")
+    with door._control.batch("b") as batch:
         done = door.run("s", batch=batch)
     counts = {"waves": 1, "cycles": 1, "rows_input": 3, "rows_output": 2, "rows_rejected": 1}
     assert done == omd.Outcome(
         "STAGE",
         "s",
         done.instance_id,
-        omd.ExecutionStatus.SUCCEEDED,
+        omd.Status.SUCCEEDED,
         facts={"engine": "POSTGRES", **counts},
     )
     assert done.succeeded
@@ -54,24 +55,26 @@ def test_a_run_answers_what_became_of_it(room: Room, door: omd.Decision) -> None
     assert door.run("s").status.value in "AC"
 
 
-def test_what_is_wrong_before_a_run_is_raised(room: Room, door: omd.Decision) -> None:
+def test_what_is_wrong_before_a_run_is_raised(room: Room, door: Decision) -> None:
     document = room.scene(GOOD)
     with pytest.raises(errors.lookup("OM080")):
         door.run("nix")
     for told in ({"engine": "LISP"}, {"engine": "POSTGRES", "links": {"a": object()}}):
         with pytest.raises(errors.CallerError):
             door.run("s", **told)  # type: ignore[arg-type]
-    door.define_ruleset({"ruleset": "p", "kind": "PYTHON", "content": "rules:f"}, activate=True)
-    door.define_stage({**document, "ruleset": "p"})
+    door._calls.define_ruleset(
+        {"ruleset": "p", "kind": "PYTHON", "content": "rules:f"}, activate=True
+    )
+    door._calls.define_stage({**document, "ruleset": "p"})
     with pytest.raises(errors.lookup("OM288")):
         door.run("s", engine="POSTGRES")
-    door.deactivate_ruleset("p", 1)
+    door._calls.deactivate_ruleset("p", 1)
     with pytest.raises(errors.lookup("OM286")):
         door.run("s")
 
 
 def test_a_run_that_is_cancelled_is_a_failed_one(
-    room: Room, door: omd.Decision, background: Callable[..., Future[Any]]
+    room: Room, door: Decision, background: Callable[..., Future[Any]]
 ) -> None:
     room.scene(WAITS)
     room.fill("a", (1, 1))
@@ -90,26 +93,26 @@ def test_a_run_that_is_cancelled_is_a_failed_one(
                     " module_instance_id = 1") == "F"  # fmt: skip
 
 
-def test_the_results_of_any_kind_are_recorded(room: Room, door: omd.Decision) -> None:
+def test_the_results_of_any_kind_are_recorded(room: Room, door: Decision) -> None:
     room.scene(GOOD)
     case = {"name": "c", "input": {"a": 1}, "expected": {"out": 1}}
-    version = door.define_ruleset({"ruleset": "f", "kind": "FUNCTION", "content": "app.f",
+    version = door._calls.define_ruleset({"ruleset": "f", "kind": "FUNCTION", "content": "app.f",
                                    "tests": [case]})  # fmt: skip
     passed = [decision.TestResult("c", True, {"out": 1}, {"out": 1}, None)]
     assert door.test_ruleset("f", version) == passed
     assert room.one("SELECT passed FROM omd_report.decision_test_list") is True
-    door.define_ruleset(
+    door._calls.define_ruleset(
         {"ruleset": "p", "kind": "PYTHON", "content": "builtins:sorted", "tests": [case]}
     )
     # What a rule answers is compared as JSON, a text too.
     assert [(r.passed, r.actual) for r in door.test_ruleset("p")] == [(False, {"a": 1})]
-    door.define_ruleset({"ruleset": "p", "kind": "PYTHON", "content": "json:dumps"})
+    door._calls.define_ruleset({"ruleset": "p", "kind": "PYTHON", "content": "json:dumps"})
     [result] = door.test_ruleset("p")
     assert "a list of 1 items" in (result.error or "")
 
 
 def test_a_function_of_python_is_of_an_allowed_module(
-    room: Room, door: omd.Decision, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    room: Room, door: Decision, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What is not allowed is not even imported."""
     (tmp_path / "rules_elsewhere.py").write_text(
@@ -121,7 +124,7 @@ def test_a_function_of_python_is_of_an_allowed_module(
     def answers(content: str) -> bool:
         case = {"name": "c", "input": {"a": 1}, "expected": {"a": 1}}
         document = {"ruleset": "p", "kind": "PYTHON", "content": content, "tests": [case]}
-        door.define_ruleset(document)
+        door._calls.define_ruleset(document)
         try:
             [result] = door.test_ruleset("p")
         except errors.CallerError as error:

@@ -135,10 +135,10 @@ def test_a_key_of_many_digits_keeps_them(omd_: Command, tmp_path: Path, dsn: str
     assert told(omd_("model", "diff", str(path))) == ""
     with omd.connect(dsn) as control:
         room = control.delivery
-        made = room.create_delivery("a", context={"coin": [{"nbr": Decimal(digits)}]})
-        room.report_loaded(made.delivery_id)
-        room.begin_delivery(made.delivery_id)
-        (planned,) = room.validation_plan(made.delivery_id, 2)["entities"]
+        made = room._calls.create_delivery("a", context={"coin": [{"nbr": Decimal(digits)}]})
+        room._calls.report_loaded(made.delivery_id)
+        room._calls.begin_delivery(made.delivery_id)
+        (planned,) = room._calls.validation_plan(made.delivery_id, 2)["entities"]
         assert planned["context"]["named"] == [{"nbr": Decimal(digits)}]
 
 

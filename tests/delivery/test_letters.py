@@ -37,7 +37,7 @@ def letter(answer: dict[str, Any]) -> tuple[str, str]:
 
 def delivered(control: omd.Control, delivery_id: int) -> omd.Outcome[None]:
     """Deliver what the database does not let begin, or has decided: nothing runs on Spark."""
-    return control.deliver(
+    return control.delivery.deliver(
         delivery_id=delivery_id, staging="postgres", wait=timedelta(0), lease=None
     )
 
@@ -147,7 +147,7 @@ def test_what_refuses_the_call_before_it_begins_is_raised(control: omd.Control) 
     with pytest.raises(omd.errors.lookup("OM034")):
         delivered(control, 4711)
     with pytest.raises(omd.errors.CallerError):
-        control.deliver("no such agreement", staging="postgres")
+        control.delivery.deliver("no such agreement", staging="postgres")
 
 
 def test_the_log_has_the_letter_of_each_status(shop: Shop) -> None:

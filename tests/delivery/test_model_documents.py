@@ -431,11 +431,11 @@ def test_a_model_is_bounded(room: Room, model: dict[str, Any], dsn: str) -> None
     ):
         model["facts"]["b"][1] = value
         with pytest.raises(omd.errors.lookup("OM030")) as caught:
-            control.delivery.deploy_model(model)
+            control.calls.omd_delivery.deploy_model(model)
         assert caught.value.sqlstate == "OM030"
         assert caught.value.detail["path"].startswith(path)
         assert problem in caught.value.detail["problem"]
     model["facts"]["b"][1] = "😀"
-    control.delivery.deploy_model(model)
+    control.calls.omd_delivery.deploy_model(model)
     control.close()
     assert room.one("SELECT count(*) FROM omd_delivery.model_version") == 1

@@ -148,7 +148,7 @@ def test_the_demo_of_facts_goes_on_where_it_ends(
         omd.connect(dsn) as control,
         psycopg.connect(dsn, autocommit=True, row_factory=dict_row) as conn,
     ):
-        [first] = control.facts.report(FactsLoadsRow, order_by=["module_instance_id"], limit=1)
+        [first] = control.report(FactsLoadsRow, order_by=["module_instance_id"], limit=1)
         moment = Moment(first.transaction_datetime, facts_proof.contents(conn, "gdal_nyc"))
         assert [m.holds for m in facts_proof.prove(conn, "nyc", [moment])] == [False]
 

@@ -12,7 +12,7 @@ import psycopg
 
 if TYPE_CHECKING:
     from omd.dispatch import Task
-    from omd.rooms.control.run import Batch, ModuleRun
+    from omd.rooms.control.run import Batch, Run
 
 
 def tell(*told: object) -> None:
@@ -38,15 +38,17 @@ def leave(_task: Task) -> None:
 
 def where(task: Task) -> None:
     """Tell the parent of its process, and what it has got."""
-    tell(os.getppid(), task.task_id, task.task_type, task.criteria, task.payload, task.attempt)
+    tell(
+        os.getppid(), task.task_id, task._claim.task_type, task.criteria, task.payload, task.attempt
+    )
     with task.control.transaction() as conn:
         conn.execute("SET search_path = dwh")  # the next task does not see that
 
 
 def begin(task: Task) -> None:
     """Begin a Module over the connection of the task."""
-    with task.module(task.criteria["CODE"]) as run:
-        tell(run.module_instance_id)
+    with task.control.module(task.criteria["CODE"]) as run:
+        tell(run.instance_id)
 
 
 def job_of_batch(batch: Batch) -> None:
@@ -54,7 +56,7 @@ def job_of_batch(batch: Batch) -> None:
     batch.run("m_good", lambda run: None)
 
 
-def job_of_module(run: ModuleRun) -> None:
+def job_of_module(run: Run) -> None:
     raise RuntimeError(f"{run} is bad")
 
 
@@ -94,7 +96,7 @@ def block(task: Task) -> None:
 
 def note(task: Task) -> None:
     """Note in dwh.calls that the task was begun, and then that it has ended."""
-    key = (task.task_id, task.claim_token)
+    key = (task.task_id, task._claim.claim_token)
     with psycopg.connect(os.environ["OMD_DSN"], autocommit=True) as conn:
         conn.execute("INSERT INTO dwh.calls VALUES (%s, %s)", key)
         conn.execute("SELECT dwh.pause()")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import omd
+from omd.rooms.dispatch.calls import DispatchCalls
 from support.views import views_of
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ def omd_(omd_here: Command, dsn: str) -> Command:
 
 
 @pytest.fixture
-def door(dsn: str) -> Iterator[omd.Dispatch]:
+def door(dsn: str) -> Iterator[DispatchCalls]:
     with omd.connect(dsn) as control:
-        yield control.dispatch
+        yield control.calls.omd_dispatch
 
 
 def told(done: subprocess.CompletedProcess[str], code: int = 0) -> str:
@@ -46,7 +47,7 @@ def found(done: subprocess.CompletedProcess[str], code: int = 0) -> Any:
     return json.loads(told(done, code))
 
 
-def test_a_task_from_its_creation_to_its_death_and_back(omd_: Command, door: omd.Dispatch) -> None:
+def test_a_task_from_its_creation_to_its_death_and_back(omd_: Command, door: DispatchCalls) -> None:
     """Also: the id of a new task is all that stands on stdout, and a duplicate is no second one."""
     done = omd_("create", "RUN", "BATCH", "CODE=b_x", "--priority", "1", "--payload", '{"n": [1]}')
     task = told(done).strip()
@@ -190,11 +191,11 @@ def test_schedules_and_when_they_occur(omd_: Command) -> None:
     assert omd_("remove-schedule", "nightly").returncode == 1
 
 
-def test_a_problem_of_a_schedule_is_told_in_full(omd_: Command, door: omd.Dispatch) -> None:
+def test_a_problem_of_a_schedule_is_told_in_full(omd_: Command, door: DispatchCalls) -> None:
     of = ("--family", "RUN", "--type", "BATCH", "--source", "nope.nope")
     told(omd_("register-schedule", "often", *of, "--every", "1 second"))
-    with door.control.transaction():
-        door.control.execute_script(
+    with door._link.transaction() as connection:
+        connection.execute(
             "UPDATE omd_dispatch.task_schedule SET next_time = now() - interval '10 s'"
         )
     assert "tasks created: 0" in omd_("maintain").stderr

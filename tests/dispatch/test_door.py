@@ -1,4 +1,4 @@
-"""Dispatch as Python sees it: `omd.Dispatch`."""
+"""Dispatch as Python sees it: `DispatchCalls`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 import omd
 from omd import errors
 from omd.rooms.dispatch import rows
+from omd.rooms.dispatch.calls import DispatchCalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def door(dsn: str) -> Iterator[omd.Dispatch]:
+def door(dsn: str) -> Iterator[DispatchCalls]:
     with omd.connect(dsn) as control:
-        yield omd.Dispatch(control)
+        yield control.calls.omd_dispatch
 
 
-def test_a_task_from_python(door: omd.Dispatch, conn: Connection) -> None:
+def test_a_task_from_python(door: DispatchCalls, conn: Connection) -> None:
     door.register_family("LOAD", {"CODE": "text", "DAY": "date"}, key_criteria=["CODE"])
     door.register_task_type("LOAD", "FULL", handler="PYTHON", target="m:f", timeout="1 minute")
     door.set_custom("LOAD", "FULL", "DAY", "O")
@@ -75,7 +76,7 @@ def test_a_task_from_python(door: omd.Dispatch, conn: Connection) -> None:
         door.search_tasks("LOAD", {"CODE": "a"})
 
 
-def test_every_report_has_the_columns_of_its_class(door: omd.Dispatch) -> None:
+def test_every_report_has_the_columns_of_its_class(door: DispatchCalls) -> None:
     views = [row for row in vars(rows).values() if hasattr(row, "view")]
     assert len(views) > 5
     for view in views:
@@ -83,7 +84,7 @@ def test_every_report_has_the_columns_of_its_class(door: omd.Dispatch) -> None:
         assert len(door.report(view)) == shipped.get(view, 0)
 
 
-def test_the_state_of_a_task_is_the_same_in_both_models(door: omd.Dispatch) -> None:
+def test_the_state_of_a_task_is_the_same_in_both_models(door: DispatchCalls) -> None:
     task = door.create_task("RUN", "BATCH", {"CODE": "b_x"}, payload={"n": [1]}).task_id
     states = [door.explain_task(task)]
     for status in (3, 2, 1, 0):

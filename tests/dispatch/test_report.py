@@ -30,7 +30,7 @@ def test_the_page_shows_tasks_once_there_are_any(omd_here: Command, dsn: str) ->
     assert not ids & SECTIONS
 
     with omd.connect(dsn) as control:
-        door = control.dispatch
+        door = control.calls.omd_dispatch
         door.register_task_type("RUN", "BATCH", max_attempts=1)
         door.create_tasks(
             "RUN", "BATCH", [{"criteria": {"CODE": code}} for code in (HOSTILE, "b_x", "b_y")]
@@ -43,9 +43,10 @@ def test_the_page_shows_tasks_once_there_are_any(omd_here: Command, dsn: str) ->
         door.suspend("RUN", criteria={"CODE": ["b_x", HOSTILE]}, reason=HOSTILE)
         every = {"task_type": "BATCH", "every": "1 second", "source": "nope.nope"}
         door.register_schedule("often", family_code="RUN", **every)  # type: ignore[arg-type]
-        control.execute_script(
-            "UPDATE omd_dispatch.task_schedule SET next_time = now() - interval '10 s'"
-        )
+        with control.transaction() as connection:
+            connection.execute(
+                "UPDATE omd_dispatch.task_schedule SET next_time = now() - interval '10 s'"
+            )
         door.maintain()
 
     found, ids = page()

@@ -398,7 +398,7 @@ def test_a_handler_can_not_change_its_task() -> None:
         with pytest.raises(AttributeError):
             setattr(task, name, 2)
     task.criteria["n"] = 2
-    assert (task.task_id, task.claim_token, task.criteria, str(task)) == (
+    assert (task.task_id, task._claim.claim_token, task.criteria, str(task)) == (
         *(1, 7, {"n": 1}),
         "task 1, CALL T 1",
     )

@@ -73,14 +73,14 @@ def test_the_environment_says_who_called_unless_the_program_does(
     monkeypatch.setenv("TRACEPARENT", TRACE)
     monkeypatch.setenv("TRACESTATE", "")
     with control.module("m_alone") as run:
-        given = context(control, run.module_instance_id)
+        given = context(control, run.instance_id)
     assert given["openlineage_parent_id"] == CALLER
     assert given["traceparent"] == TRACE
     assert "tracestate" not in given
-    parent = start_of(shared_dsn, run.module_instance_id)["run"]["facets"]["parent"]
+    parent = start_of(shared_dsn, run.instance_id)["run"]["facets"]["parent"]
     assert (named(parent), named(parent["root"])) == (CALLER, ROOT)
     with control.module("m_alone", context={"traceparent": "mine"}) as run:
-        assert context(control, run.module_instance_id)["traceparent"] == "mine"
+        assert context(control, run.instance_id)["traceparent"] == "mine"
 
 
 def test_what_the_database_performs_has_the_caller_of_the_command_too(
@@ -89,8 +89,8 @@ def test_what_the_database_performs_has_the_caller_of_the_command_too(
     omd_here: Callable[..., subprocess.CompletedProcess[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    control.register_batch("b_sql", frequency_code="Adhoc")
-    control.register_module(
+    control.calls.omd.register_batch("b_sql", frequency_code="Adhoc")
+    control.calls.omd.register_module(
         "m_sql",
         area_code="INT",
         table_code="dwh.t",
@@ -98,7 +98,7 @@ def test_what_the_database_performs_has_the_caller_of_the_command_too(
         platform_code="POSTGRES",
         executable="SELECT 1",
     )
-    control.add_module_to_batch("b_sql", "m_sql", sequence=1)
+    control.calls.omd.add_module_to_batch("b_sql", "m_sql", sequence=1)
     called = {"openlineage_parent_id": CALLER, "traceparent": TRACE}
     for key, value in called.items():
         monkeypatch.setenv(key.upper(), value)
@@ -108,7 +108,7 @@ def test_what_the_database_performs_has_the_caller_of_the_command_too(
         assert done.returncode == 0, done.stderr
 
     def last() -> dict[str, Any]:
-        newest = control.previous_module_instance("m_sql")
+        newest = control.calls.omd.previous_module_instance("m_sql")
         assert newest
         return told(context(control, newest.module_instance_id))
 
@@ -145,9 +145,9 @@ def test_a_malformed_parent_stops_nothing_is_kept_and_is_not_sent(
 ) -> None:
     monkeypatch.setenv("OPENLINEAGE_PARENT_ID", value)
     with control.module("m_alone") as run:
-        given = context(control, run.module_instance_id)
+        given = context(control, run.instance_id)
     assert given["openlineage_parent_id"]
-    facets = start_of(shared_dsn, run.module_instance_id)["run"]["facets"]
+    facets = start_of(shared_dsn, run.instance_id)["run"]["facets"]
     # What no environment can hold as it is has another spelling, which is a text like any other.
     assert ("parent" in facets) == value.startswith("\udcff")
 
@@ -158,12 +158,12 @@ def test_a_run_is_the_parent_of_what_its_child_processes_begin(
     program = (
         "import omd\n"
         "with omd.connect() as control, control.module('m_alone') as run:\n"
-        "    print(run.module_instance_id)"
+        "    print(run.instance_id)"
     )
     with control.module("m_1") as run:
         environment = run.environment()
-        assert environment["OPENLINEAGE_PARENT_ID"] == control.event.parent_id(
-            "MODULE", run.module_instance_id
+        assert environment["OPENLINEAGE_PARENT_ID"] == control.calls.omd_event.parent_id(
+            "MODULE", run.instance_id
         )
         done = subprocess.run(
             [sys.executable, "-c", program],
@@ -172,14 +172,14 @@ def test_a_run_is_the_parent_of_what_its_child_processes_begin(
             capture_output=True,
             text=True,
         )
-    me, child = (start_of(shared_dsn, n) for n in (run.module_instance_id, int(done.stdout)))
+    me, child = (start_of(shared_dsn, n) for n in (run.instance_id, int(done.stdout)))
     assert named(child["run"]["facets"]["parent"]) == named(me)
 
 
 def test_a_batch_hands_itself_on(control: omd.Control) -> None:
     with control.batch("b") as batch:
         parent = batch.environment()["OPENLINEAGE_PARENT_ID"]
-        assert parent == control.event.parent_id("BATCH", batch.batch_instance_id)
+        assert parent == control.calls.omd_event.parent_id("BATCH", batch.instance_id)
         assert "/batch:b/" in parent
         for code in ("m_1", "m_2"):
             with batch.module(code):
@@ -201,7 +201,7 @@ def test_the_doctor_shows_malformed_contexts_and_a_namespace_that_means_nothing_
     for code, given in (("m_1", good), ("m_2", bad)):
         with control.module(code, context=given):
             pass
-    control.event.register_sink("openlineage", sink_kind="OPENLINEAGE")
+    control.calls.omd_event.register_sink("openlineage", sink_kind="OPENLINEAGE")
     try:
         rows = json.loads(omd_here("doctor", "--output", "json", dsn=shared_dsn).stdout)
         found = [row for row in rows if row["check"] == "openlineage"]
@@ -210,8 +210,8 @@ def test_the_doctor_shows_malformed_contexts_and_a_namespace_that_means_nothing_
         assert [t for t in texts if "postgres://localhost:" in t]
         assert sorted(t.split()[1] for t in texts if t.startswith("m_2:")) == sorted(bad)
         assert not [t for t in texts if t.startswith("m_1:")]
-        control.event.configure(dataset_namespace="postgres://db.example:5432")
+        control.calls.omd_event.configure(dataset_namespace="postgres://db.example:5432")
         rows = json.loads(omd_here("doctor", "--output", "json", dsn=shared_dsn).stdout)
         assert not [row for row in rows if "postgres://localhost:" in row["found"]]
     finally:
-        control.event.remove_sink("openlineage")
+        control.calls.omd_event.remove_sink("openlineage")

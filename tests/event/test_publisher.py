@@ -35,7 +35,7 @@ def test_a_publisher_publishes_what_it_hears_of_and_what_it_does_not(
 ) -> None:
     said: list[str] = []
     flow.module()
-    with Publisher(lambda: control.new_link(name="-publish"), said.append):
+    with Publisher(lambda: control._new_link(name="-publish"), said.append):
         flow.run_module()
         until_published(flow, 2)
         # Nobody is notified of this one.
@@ -52,7 +52,7 @@ def test_a_publisher_that_lost_its_connection_connects_again(
 ) -> None:
     said: list[str] = []
     flow.module()
-    with Publisher(lambda: control.new_link(name="-publish"), said.append):
+    with Publisher(lambda: control._new_link(name="-publish"), said.append):
         flow.run_module()
         until_published(flow, 2)
         flow.conn.execute(

@@ -41,8 +41,8 @@ def test_the_driver_records_the_cost_of_a_run_that_takes_long(
 ) -> None:
     register(flow, 0.15)
     with omd.connect(dsn) as control:
-        first = control.run_module("m").module_instance_id
-        second = control.perform("m").instance_id
+        first = control.calls.omd.run_module("m").module_instance_id
+        second = control.run("m").instance_id
     found = costs(flow)
     if not shows_costs(conn):
         assert found == []
@@ -63,7 +63,7 @@ def test_a_short_run_is_not_recorded(flow: Flow, dsn: str) -> None:
     register(flow, 0)
     begun = time.monotonic()
     with omd.connect(dsn) as control:
-        control.run_module("m")
+        control.calls.omd.run_module("m")
     assert costs(flow) == [] or time.monotonic() - begun > 0.1
 
 

@@ -27,10 +27,10 @@ def through(store: Store, dsn: str) -> Iterator[omd.Control]:
     store.deploy({"interface": "shop", "entities": [PERSON]})
     store.agree("desk", layer_code="GDAL")
     with omd.connect(dsn) as control:
-        control.facts.deploy("shop")
+        control.calls.omd_facts.deploy("shop")
         for day, name in ((1, "x"), (2, "y")):
             store.queue(day, person=[("N" if day == 1 else "A", 1, "m", name, None)])
-        assert control.facts.load_all().loaded == 2
+        assert control.calls.omd_facts.load_all().loaded == 2
     with bouncing(dsn) as pooled, omd.connect(pooled) as through:
         yield through
 
@@ -39,12 +39,12 @@ def test_a_moment_holds_for_the_transaction_and_reaches_no_other_client(
     through: omd.Control, dsn: str
 ) -> None:
     names = "SELECT name FROM asof_shop.person"
-    with omd.connect(through.dsn) as other:
+    with omd.connect(through._dsn) as other:
         with pytest.raises(lookup("OM240")) as caught:
-            through.facts.as_of(FIRST)
+            through.calls.omd_facts.as_of(FIRST)
         assert "OMD_POOLER=session" in str(caught.value.hint)
         with through.transaction() as connection:
-            assert through.facts.as_of(FIRST) == FIRST
+            assert through.calls.omd_facts.as_of(FIRST) == FIRST
             assert connection.execute(names).fetchall() == [("x",)]
             assert connection.execute(names).fetchall() == [("x",)]
         with other.transaction() as connection:
@@ -63,7 +63,7 @@ def test_a_moment_holds_for_the_transaction_and_reaches_no_other_client(
 def test_a_desk_writes_through_a_pooler_and_nobody_else_writes_under_its_delivery(
     through: omd.Control, store: Store
 ) -> None:
-    with omd.connect(through.dsn) as other, through.facts.delivery("desk") as desk:
+    with omd.connect(through._dsn) as other, through.facts.delivery("desk") as desk:
         write = desk.connection.execute
         change = "UPDATE gdal_shop.person SET name = "
         write(f"{change}'a'")
@@ -80,16 +80,16 @@ def test_a_desk_writes_through_a_pooler_and_nobody_else_writes_under_its_deliver
         with pytest.raises(lookup("OM240")):
             write("SET omd_facts.delete_type = 'PHYSICAL'")
         assert store.now("person", "nbr, name") == [(1, "c"), (2, "e")]
-    assert store.status(desk.delivery_id) == "PERSISTED"
+    assert store.status(desk._delivery_id) == "PERSISTED"
 
 
 def test_a_delivery_is_opened_for_a_transaction(through: omd.Control, store: Store) -> None:
     with pytest.raises(lookup("OM240")):
-        through.facts.open_delivery("desk")
+        through.calls.omd_facts.open_delivery("desk")
     with through.transaction() as connection:
-        delivery = through.facts.open_delivery("desk")
+        delivery = through.calls.omd_facts.open_delivery("desk")
         connection.execute("UPDATE gdal_shop.person SET name = 'z'")
     with pytest.raises(lookup("OM150")), through.transaction() as connection:
         connection.execute("UPDATE gdal_shop.person SET name = 'w'")
-    through.facts.close_delivery(delivery)
+    through.calls.omd_facts.close_delivery(delivery)
     assert store.now("person", "nbr, name") == [(1, "z")]

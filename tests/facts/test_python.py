@@ -1,4 +1,4 @@
-"""The facts as `omd.Facts` has them, and as the command `omd facts` does."""
+"""The facts as Python has them, and as the command `omd facts` does."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
     store.deploy({"interface": "shop", "entities": [PERSON, PHONE]})
     store.agree("desk", layer_code="GDAL")
     with omd.connect(dsn) as control:
-        facts = omd.Facts(control)
+        facts = control.calls.omd_facts
         assert facts.deploy("shop").model_version == 1
         assert facts.deploy("shop").statements == 0
         assert facts.traveling_now("shop") is None
@@ -71,10 +71,10 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
         assert first.module_instance_id in facts.undo("shop", first.module_instance_id)
         assert facts.load_all(interface_code="shop").loaded == 3
 
-        desk = facts.delivery("desk", physical_delete_allowed=True)
+        desk = control.facts.delivery("desk", physical_delete_allowed=True)
         with pytest.raises(ZeroDivisionError), desk:  # noqa: PT012 - it is closed all the same
             [row] = facts.report("facts_deliveries")
-            assert (row.delivery_id, row.is_physical_delete_allowed) == (desk.delivery_id, True)
+            assert (row.delivery_id, row.is_physical_delete_allowed) == (desk._delivery_id, True)
             assert (row.transactions, row.last_transaction) == (0, None)
             write = desk.connection.execute
             write("INSERT INTO gdal_shop.person (nbr, name) VALUES (2, 'new')")
@@ -91,7 +91,7 @@ def test_the_facts_are_deployed_loaded_written_undone_and_verified_in_python(
             write("UPDATE gdal_shop.person SET name = 'lost'")
             _ = 1 / 0
         assert facts.report("facts_deliveries") == []
-        assert store.status(desk.delivery_id) == "PERSISTED"
+        assert store.status(desk._delivery_id) == "PERSISTED"
         assert store.now("person", "nbr, name") == [(1, "a")]
         proof = facts.report(FactsRemovalsRow, order_by=["layer", "table_name"])
         assert [(r.entity_code, r.layer, r.row_count) for r in proof if r.row_count] == [

@@ -12,6 +12,7 @@ import omd
 import omd.spark
 from facts.test_changes import ORDERS
 from facts.test_topics import CUSTOMERS, load, newest, revert
+from omd.doors.lineage import Lineage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +39,7 @@ def spark() -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def lineage(store: Store, dsn: str) -> Iterator[omd.Lineage]:
+def lineage(store: Store, dsn: str) -> Iterator[Lineage]:
     store.set_up(ORDERS, CUSTOMERS)
     store.conn.execute(
         "CREATE SCHEMA IF NOT EXISTS app; DROP TABLE IF EXISTS app.f CASCADE;"
@@ -47,7 +48,7 @@ def lineage(store: Store, dsn: str) -> Iterator[omd.Lineage]:
         "GRANT USAGE ON SCHEMA app TO omd_owner; GRANT ALL ON app.f TO omd_owner"
     )
     with omd.connect(dsn) as control:
-        lineage = omd.Lineage(control)
+        lineage = Lineage(control)
         lineage.register_topic(
             "app.f", depends_on=["gdal_shop.orders"], transforms=[BLOCK], engine="SPARK"
         )
@@ -61,7 +62,7 @@ def read(store: Store) -> list[tuple[Any, ...]]:
 
 def test_a_block_is_read_by_changes_and_an_undo_meanwhile_refuses_its_commit(
     store: Store,
-    lineage: omd.Lineage,
+    lineage: Lineage,
     spark: SparkSession,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,

@@ -140,15 +140,15 @@ def build(dsn: str) -> None:
             if subject.kind == "sql":
                 conn.execute(_procedures(subject.name))
     with omd.connect(dsn) as control:
-        control.register_module(
+        control.calls.omd.register_module(
             "m_region", area_code="INT", table_code="shared.region", table_type_code="HUB"
         )
         for subject in SUBJECTS:
-            control.register_batch(subject.batch, frequency_code="Continuous")
+            control.calls.omd.register_batch(subject.batch, frequency_code="Continuous")
             for table in reversed(TABLES):  # a companion must be there first
                 area, table_type = AREAS[table]
                 is_companion = subject.kind == "delta" and table == "stg"
-                control.register_module(
+                control.calls.omd.register_module(
                     subject.module(table),
                     area_code=area,
                     table_code=f"{subject.name}.{table}",
@@ -159,11 +159,11 @@ def build(dsn: str) -> None:
                         f"CALL {subject.name}.load_{table}()" if subject.kind == "sql" else None
                     ),
                 )
-                control.add_module_to_batch(
+                control.calls.omd.add_module_to_batch(
                     subject.batch, subject.module(table), sequence=TABLES.index(table)
                 )
             if subject in DRIVEN:
-                control.add_module_to_batch(subject.batch, "m_region", sequence=9)
+                control.calls.omd.add_module_to_batch(subject.batch, "m_region", sequence=9)
 
 
 def _procedures(s: str) -> str:
@@ -216,17 +216,17 @@ def arrive(conn: psycopg.Connection[Any], rng: random.Random, count: int) -> Non
 class Load:
     """One Module Instance that executes, with a data connection of its own."""
 
-    def __init__(self, subject: Subject, run: omd.ModuleRun, rng: random.Random, pace: float):
+    def __init__(self, subject: Subject, run: omd.Run, rng: random.Random, pace: float):
         self.subject, self.run, self.rng, self.pace = subject, run, rng, pace
         self.conn = psycopg.connect(
-            run.dsn, application_name=f"{run.control._application_name}-data", autocommit=True
+            run.dsn, application_name=f"{run._control._application_name}-data", autocommit=True
         )
 
     def window(self, end: int | None) -> tuple[int, int]:
         """Take the window up to `end`; it is empty if a rollback upstream has moved `end` back."""
         try:
-            start = self.run.control.create_load_window(
-                self.run.module_instance_id, end_id=end or 0
+            start = self.run._control.calls.omd.create_load_window(
+                self.run.instance_id, end_id=end or 0
             ).start_id
         except omd.errors.lookup("OM010"):
             return 0, 0
@@ -249,7 +249,7 @@ class Load:
                 count = self.conn.execute(
                     STATEMENTS.get(statement, statement).format(
                         s=self.subject.name,
-                        id=self.run.module_instance_id,
+                        id=self.run.instance_id,
                         lo="%(lo)s",
                         hi="%(hi)s",
                         sources=SOURCES,
@@ -258,7 +258,7 @@ class Load:
                 ).rowcount
                 self.run.rows(inserted=max(count, 0))
             time.sleep(self.rng.random() * self.pace / 4)
-            self.conn.execute("CALL omd.fence(%s)", [self.run.module_instance_id])
+            self.conn.execute("CALL omd.fence(%s)", [self.run.instance_id])
 
 
 def load_stg(load: Load) -> None:
@@ -323,18 +323,18 @@ def drive(
     ) as control:
         if subject.kind == "sql" and pace and rng.random() < 0.3:  # without its Batch
             for table in TABLES:
-                ran = control.run_module(subject.module(table))
+                ran = control.calls.omd.run_module(subject.module(table))
                 tell(f"{subject.module(table)} is {ran.execution_status_code.value}")
             return "S"
         if subject.kind == "sql":
-            return control.run_batch(subject.batch).execution_status_code.value
+            return control.calls.omd.run_batch(subject.batch).execution_status_code.value
 
         def load(table: str) -> None:
             code = "m_region" if table == "region" else subject.module(table)
             try:
                 # A Module that could outlive its Batch, after a freeze, must not.
                 with batch.module(code, lease=LEASE * rng.choice([1, 1, 1, 3])) as run:
-                    tell(f"{code} {run.module_instance_id} begins, undid {run.instance_array}")
+                    tell(f"{code} {run.instance_id} begins, undid {run.instance_array}")
                     one = Load(subject, run, random.Random(rng.random()), pace)
                     with contextlib.closing(one.conn):
                         JOBS[table](one)
@@ -342,11 +342,11 @@ def drive(
             except omd.errors.Skipped as skipped:
                 tell(str(skipped))
             else:
-                tell(f"{code} {run.module_instance_id} ended")
+                tell(f"{code} {run.instance_id} ended")
 
         try:
             with control.batch(subject.batch) as batch:
-                tell(f"{subject.batch} {batch.batch_instance_id} begins")
+                tell(f"{subject.batch} {batch.instance_id} begins")
                 load("stg")
                 load("hstg")
                 with ThreadPoolExecutor(3) as pool:

@@ -303,12 +303,12 @@ class Round:
                 over = time.monotonic() + 15
                 while indicator == "A":  # a run is dead, but its lease has not expired
                     assert time.monotonic() < over, f"{code} begins within 15 s"
-                    answer = control.begin_module(code)
+                    answer = control.calls.omd.begin_module(code)
                     time.sleep(0.01)
                     indicator = answer.processing_indicator.value
                 if indicator == "P":  # and not C: an administrator has asked for a skip
                     self.tell(f"{code} {answer.module_instance_id} undid {answer.instance_array}")
-                    control.module_success(answer.module_instance_id)
+                    control.calls.omd.module_success(answer.module_instance_id)
                     found = checks.violations(conn, {name: query})
                     assert not found, found
 

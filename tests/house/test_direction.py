@@ -32,7 +32,6 @@ FLOORS = [
 
 # Floors that import one above them, and why.
 BACK_UP = {
-    ("tables", "doors"): "a catalog of pyiceberg registers by the door, which looks at the file",
     ("integrations", "programs"): "OpenLineage is a sender; a contract is a document with lines",
 }
 
@@ -77,7 +76,8 @@ def test_a_room_imports_process_control_and_no_other() -> None:
         for target in arrows(module)
         if (room := room_of(module)) and (other := room_of(target)) and room != other
     }
-    assert found <= {(room, "control") for room in ROOMS}
+    # What the page asks is a schema of its own, and no room of the registry.
+    assert found <= {(room, "control") for room in (*ROOMS, "web")}
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:

@@ -33,8 +33,8 @@ def test_the_core_alone_registers_and_runs(alone: Alone, dsn: str) -> None:
     text = """
 import omd
 with omd.connect() as control:
-    control.register_module("m_core", area_code="HSTG", table_code="public.core")
-    control.begin_module("m_core")
+    control.calls.omd.register_module("m_core", area_code="HSTG", table_code="public.core")
+    control.calls.omd.begin_module("m_core")
 for name in ("pyspark", "pyiceberg", "zen", "uvicorn", "deltalake"):
     try:
         __import__(name)
@@ -70,7 +70,7 @@ import omd
 import omd.lake
 rows = pa.table({"carrier": ["UA", "AA"], "flight": [1545, 1141]})
 with omd.connect() as control:
-    control.lake.register_namespace("lake", sys.argv[1])
+    control.calls.omd_lake.register_namespace("lake", sys.argv[1])
     catalog = omd.lake.catalog(control)
     catalog.create_table("lake.flights", rows.schema).append(rows)
     scan = catalog.load_table("lake.flights").scan(row_filter="carrier = 'UA'")

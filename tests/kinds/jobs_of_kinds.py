@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 
-def load(run: ModuleRun) -> None:
+def load(run: Run) -> None:
     """Write the row of the run, as a job on Spark writes its rows."""
-    with run.control.transaction() as conn:
-        conn.execute("INSERT INTO app.job VALUES (1, %s)", [run.module_instance_id])
+    with run._control.transaction() as conn:
+        conn.execute("INSERT INTO app.job VALUES (1, %s)", [run.instance_id])
     run.rows(inserted=1)
 
 
-def fail(run: ModuleRun) -> None:
-    raise RuntimeError(f"{run.module_code} is bad")
+def fail(run: Run) -> None:
+    raise RuntimeError(f"{run.code} is bad")

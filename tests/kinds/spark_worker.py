@@ -39,7 +39,7 @@ def turn(control: omd.Control, spark: Any, chance: random.Random) -> bool:
     rows = control.report(ReadyWorkRow)
     if not rows:
         return False
-    done = control.perform(chance.choice(rows).code, spark)
+    done = control.run(chance.choice(rows).code, spark)
     say(code=done.code, status=done.status, detail=done.detail)
     return True
 

@@ -37,7 +37,7 @@ def control(platform: Platform, dsn: str, monkeypatch: pytest.MonkeyPatch) -> It
     monkeypatch.syspath_prepend(Path(__file__).parent)
     platform.conn.execute("CREATE TABLE app.job (v integer, omd_insert_module_instance_id bigint)")
     with omd.connect(dsn, lease=None) as control:
-        control.register_module(
+        control.calls.omd.register_module(
             "job", area_code="INT", table_code="app.job", table_type_code="HUB",
             job="jobs_of_kinds:load",
         )  # fmt: skip
@@ -126,7 +126,7 @@ def by_run_module(platform: Platform, code: str) -> str:
 
 
 def by_perform(control: omd.Control, code: str) -> str:
-    outcome = control.perform(code)
+    outcome = control.run(code)
     assert (outcome.kind, outcome.code) == (KINDS[code], code)
     return str(outcome.status)
 
@@ -145,7 +145,7 @@ def by_a_worker(control: omd.Control, code: str) -> str:
 def task_of(control: omd.Control, family: str, task_type: str, criteria: Any) -> Task:
     now = datetime.now(timezone.utc)
     task = Task(None, 1, family, task_type, json.dumps(criteria), None, now, 1, 1, 0)
-    task.opens(lambda _task: control)
+    task._opens(lambda _task: control)
     return task
 
 
@@ -201,7 +201,7 @@ def test_everybody_says_the_same_letter_of_a_step(
 
     said = {}
     for who, ask in {
-        "the door": lambda: str(control.lineage.step("app.dst").status),
+        "the door": lambda: str(control._lineage.step("app.dst").status),
         "a worker": worker,
         "the command": lambda: by_the_command_line(omd_here, dsn, "lineage", "step", "app.dst"),
     }.items():
@@ -220,7 +220,7 @@ def test_everybody_says_the_same_letter_of_a_batch(
     elif letter == "A":
         platform.call("omd.begin_batch", batch_code="nights")
     assert platform.go_batch("nights")["execution_status_code"] == letter
-    outcome = control.perform_batch("nights")
+    outcome = control.run_batch("nights")
     assert (outcome.kind, str(outcome.status)) == ("BATCH", letter)
     assert by_the_command_line(omd_here, dsn, "run", "batch", "nights") == letter
 
@@ -231,7 +231,7 @@ def test_a_batch_that_is_skipped_says_so_everywhere(
     platform.night("nights", "made")
     platform.call("omd.register_batch", batch_code="nights", inactive_indicator="Y")
     assert platform.go_batch("nights")["execution_status_code"] == "C"
-    outcome = control.perform_batch("nights")
+    outcome = control.run_batch("nights")
     assert (str(outcome.status), outcome.reason) == ("C", "INACTIVE")
     assert by_the_command_line(omd_here, dsn, "run", "batch", "nights") == "C"
 
@@ -240,11 +240,11 @@ def test_the_facts_are_those_of_the_kind(platform: Platform, control: omd.Contro
     platform.come(1, 2, 3)
     platform.queue(1, item=[("N", 1, 10), ("N", 2, 20)])
     platform.conn.execute("INSERT INTO app.a VALUES (1, 1, 'x')")
-    topic = control.perform("app.dst").facts
+    topic = control.run("app.dst").facts
     assert topic["rows"] == 2
     assert topic["end"] == (datetime(2020, 1, 1, 0, 0, 2, tzinfo=topic["end"][0].tzinfo), 2)
-    loaded = control.perform("facts.shop").facts["rows"]
+    loaded = control.run("facts.shop").facts["rows"]
     assert loaded["inserted"] == 2
-    stage = control.perform("s").facts
+    stage = control.run("s").facts
     assert (stage["engine"], stage["rows_input"], stage["rows_output"]) == ("POSTGRES", 1, 1)
-    assert control.perform("made").facts == {}
+    assert control.run("made").facts == {}

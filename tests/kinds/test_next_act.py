@@ -186,7 +186,7 @@ def test_a_delivery_without_a_place_is_for_a_person(platform: Platform, dsn: str
         omd.connect(dsn, lease=None) as control,
         pytest.raises(omd.errors.CallerError, match=f"data of delivery {delivery} is"),
     ):
-        control.perform("delivery.a")
+        control.run("delivery.a")
 
 
 def test_folders_are_delivered_in_their_order(platform: Platform) -> None:

@@ -32,7 +32,7 @@ def control(platform: Platform, dsn: str, monkeypatch: pytest.MonkeyPatch) -> It
     monkeypatch.syspath_prepend(Path(__file__).parent)
     platform.conn.execute("CREATE TABLE app.job (v integer, omd_insert_module_instance_id bigint)")
     with omd.connect(dsn, lease=None) as control:
-        control.register_module(
+        control.calls.omd.register_module(
             "job", area_code="INT", table_code="app.job", table_type_code="HUB",
             job="jobs_of_kinds:load",
         )  # fmt: skip
@@ -46,7 +46,7 @@ def mixed(platform: Platform, **attributes: Any) -> None:
 
 
 def test_perform_runs_a_job_inside_its_module(platform: Platform, control: omd.Control) -> None:
-    done = control.perform("job", context={"dag": "nightly"})
+    done = control.run("job", context={"dag": "nightly"})
     assert (done.status, done.detail, done.succeeded) == ("S", None, True)
     assert platform.values_of("job") == [1]
     (row,) = platform.rows(
@@ -57,8 +57,8 @@ def test_perform_runs_a_job_inside_its_module(platform: Platform, control: omd.C
     assert row["rows_inserted"] == 1
     assert row["execution_context"]["dag"] == "nightly"
     assert row["execution_context"]["job"] == "jobs_of_kinds.load"
-    control.register_module("job", inactive_indicator="Y")
-    skipped = control.perform("job")
+    control.calls.omd.register_module("job", inactive_indicator="Y")
+    skipped = control.run("job")
     assert (skipped.status, skipped.instance_id, skipped.detail) == ("C", None, "INACTIVE")
 
 
@@ -70,14 +70,14 @@ def test_programs_of_a_former_version_run(platform: Platform, control: omd.Contr
         "UPDATE omd.module SET module_kind_code = 'SPARK', engine_code = 'SPARK'"
         " WHERE module_code = 'job'"
     )
-    assert control.perform("job").succeeded
+    assert control.run("job").succeeded
     given = platform.go("job", executable="INSERT INTO app.job VALUES (2)")
     assert given["execution_status_code"] == "S"
     assert platform.values_of("job") == [1, 2]
     runs = "SELECT cardinality(p_standing) FROM omd._recall_runs(ARRAY(SELECT module_instance_id"
     assert platform.one(f"{runs} FROM omd.module_instance))") == 2
-    control.register_module("job", module_description="as it is now")
-    assert control.module_definition("job").module_kind_code == "JOB"
+    control.calls.omd.register_module("job", module_description="as it is now")
+    assert control.calls.omd.module_definition("job").module_kind_code == "JOB"
 
 
 def test_perform_runs_what_the_database_performs_there(
@@ -86,40 +86,40 @@ def test_perform_runs_what_the_database_performs_there(
     platform.queue(1, item=[("N", 1, 10)])
     platform.come(1, 2, 3)
     for code in ("made", "facts.shop", "app.dst", "s"):
-        assert control.perform(code).succeeded, code
-    assert control.perform("facts.shop").status == "C"
+        assert control.run(code).succeeded, code
+    assert control.run("facts.shop").status == "C"
     for code in ("delivery.a",):
-        nothing = control.perform(code)
+        nothing = control.run(code)
         assert (nothing.status, nothing.instance_id) == ("C", None)
 
 
 def test_what_nobody_can_perform_is_refused(platform: Platform, control: omd.Control) -> None:
-    control.register_module("job", job="")
+    control.calls.omd.register_module("job", job="")
     with pytest.raises(omd.errors.lookup("OM214")) as caught:
-        control.perform("job")
+        control.run("job")
     assert "p_job" in (caught.value.diag.message_hint or "")
     with pytest.raises(omd.errors.lookup("OM219")):
-        control.perform("lvl.shop.item")
+        control.run("lvl.shop.item")
     with pytest.raises(omd.errors.lookup("OM002")):
-        control.perform("none")
+        control.run("none")
     with pytest.raises(omd.errors.lookup("OM001")):
-        control.perform_batch("none")
-    control.register_module("job", job="jobs_of_kinds:missing")
+        control.run_batch("none")
+    control.calls.omd.register_module("job", job="jobs_of_kinds:missing")
     with pytest.raises(ImportError, match="jobs_of_kinds:missing"):
-        control.perform("job")
+        control.run("job")
     assert platform.one("SELECT count(*) FROM omd.module_instance WHERE module_id > 0") == 0
 
 
 def test_a_job_that_fails_is_recorded_and_returned(
     platform: Platform, control: omd.Control
 ) -> None:
-    control.register_module("job", job="jobs_of_kinds:fail")
-    failed = control.perform("job")
+    control.calls.omd.register_module("job", job="jobs_of_kinds:fail")
+    failed = control.run("job")
     assert failed.status == "F"
     assert failed.detail == "RuntimeError: job is bad"
     assert isinstance(failed.error, RuntimeError)
-    control.register_module("job", job="jobs_of_kinds:load")
-    assert control.perform("job").succeeded
+    control.calls.omd.register_module("job", job="jobs_of_kinds:load")
+    assert control.run("job").succeeded
     assert platform.values_of("job") == [1]
 
 
@@ -128,10 +128,10 @@ def test_a_batch_of_mixed_kinds_goes_on_where_it_stopped(
 ) -> None:
     platform.come(1, 2, 3, 4, 5)
     mixed(platform)
-    control.register_module("job", job="jobs_of_kinds:fail")
+    control.calls.omd.register_module("job", job="jobs_of_kinds:fail")
     with pytest.raises(omd.errors.lookup("OM214")):
-        control.run_batch("mixed")
-    failed = control.perform_batch("mixed")
+        control.calls.omd.run_batch("mixed")
+    failed = control.run_batch("mixed")
     assert (failed.status, failed.detail) == ("F", "Module job failed")
     assert isinstance(failed.error, omd.errors.lookup("OM142"))
     assert failed.instance_id is not None
@@ -143,8 +143,8 @@ def test_a_batch_of_mixed_kinds_goes_on_where_it_stopped(
     assert platform.rows(event, failed.instance_id) == [
         {"code": "MEMBER FAILED", "text": "Module job failed"}
     ]
-    control.register_module("job", job="jobs_of_kinds:load")
-    done = control.perform_batch("mixed")
+    control.calls.omd.register_module("job", job="jobs_of_kinds:load")
+    done = control.run_batch("mixed")
     assert done.succeeded
     assert done.instance_id is not None
     assert platform.of_batch(done.instance_id) == [
@@ -164,8 +164,8 @@ def test_a_batch_goes_on_behind_a_failure_when_it_says_so(
     mixed(platform, continue_on_failure=True)
     platform.night("below", "job")
     platform.call("omd.add_batch_to_parent_batch", batch_code="below", parent_batch_code="mixed")
-    control.register_module("job", job="jobs_of_kinds:missing")
-    failed = control.perform_batch("mixed")
+    control.calls.omd.register_module("job", job="jobs_of_kinds:missing")
+    failed = control.run_batch("mixed")
     assert failed.status == "F"
     assert failed.detail is not None
     lines = platform.one(
@@ -176,14 +176,14 @@ def test_a_batch_goes_on_behind_a_failure_when_it_says_so(
     assert lines == ["Module job failed", "Batch below failed"]
     assert platform.values_of("dst") == [1, 2]
     platform.call("omd.register_batch", batch_code="mixed", inactive_indicator="Y")
-    skipped = control.perform_batch("mixed")
+    skipped = control.run_batch("mixed")
     assert (skipped.status, skipped.detail) == ("C", "INACTIVE")
 
 
 def test_a_batch_of_the_database_alone_is_run_there(
     platform: Platform, control: omd.Control
 ) -> None:
-    done = control.perform_batch("night")
+    done = control.run_batch("night")
     assert done.succeeded
     (row,) = platform.rows(
         "SELECT is_session_bound FROM omd.batch_instance WHERE batch_instance_id = %s",
@@ -202,7 +202,7 @@ def test_commands_run_modules_and_batches_of_every_kind(
     assert omd_here("run", "module", "job", dsn=dsn).returncode == 0
     nothing = omd_here("run", "module", "facts.shop", dsn=dsn)
     assert nothing.returncode == 3
-    control.register_module("job", job="jobs_of_kinds:fail")
+    control.calls.omd.register_module("job", job="jobs_of_kinds:fail")
     failed = omd_here("run", "module", "job", dsn=dsn)
     assert failed.returncode == 1
     assert "job is bad" in failed.stderr
@@ -223,10 +223,10 @@ def test_a_task_whose_module_needs_a_process_is_performed_there(
         kind = TaskType("RUN", handler, handler, None, "", None)
         now = datetime.now(timezone.utc)
         task = Task(None, 1, "RUN", handler, f'{{"CODE": "{code}"}}', None, now, 1, 1, 0)
-        task.opens(lambda _task: control)
-        assert run_in_database(task, kind, control.new_link()) is None, code
+        task._opens(lambda _task: control)
+        assert run_in_database(task, kind, control._new_link()) is None, code
         assert run_in_python(task, kind) == Ending("S"), code
     assert platform.values_of("job") == [1, 1]
     kind = TaskType("RUN", "MODULE", "MODULE", None, "", None)
     nothing = Task(None, 1, "RUN", "MODULE", '{"CODE": "facts.shop"}', None, now, 1, 1, 0)
-    assert run_in_database(nothing, kind, control.new_link()) == Ending("C")
+    assert run_in_database(nothing, kind, control._new_link()) == Ending("C")

@@ -218,7 +218,7 @@ def test_a_batch_by_the_database_and_by_the_driver_leaves_the_same(
         batch = chance.choice(["root", "root", *twins.batches])
         since = platform.one("SELECT max(batch_instance_id) FROM omd.batch_instance")
         by_sql = platform.call("omd.run_batch", batch_code=f"by_sql.{batch}", force=force)
-        by_driver = control.perform_batch(f"by_driver.{batch}", force=force)
+        by_driver = control.run_batch(f"by_driver.{batch}", force=force)
         left = [twins.left(tree, since) for tree in TREES]
         assert left[0] == left[1], (batch, force)
         assert by_sql["execution_status_code"] == by_driver.status

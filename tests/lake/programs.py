@@ -21,7 +21,7 @@ from omd.tables.run import LakeRun
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 COLUMN = "omd_insert_module_instance_id"
 SCHEMA: dict[str, Any] = {
@@ -32,13 +32,13 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def lake_of(run: ModuleRun) -> LakeRun:
-    run.uncommitted = run.uncommitted or LakeRun(run)
-    assert isinstance(run.uncommitted, LakeRun)
-    return run.uncommitted
+def lake_of(run: Run) -> LakeRun:
+    run._uncommitted = run._uncommitted or LakeRun(run)
+    assert isinstance(run._uncommitted, LakeRun)
+    return run._uncommitted
 
 
-def write(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> None:
+def write(run: Run, code: str, ids: list[int], mode: str = "append") -> None:
     """What `run.write` does, with pyarrow in place of Spark."""
     lake = lake_of(run)
     table = lake.table_for(code, SCHEMA, None)
@@ -46,7 +46,7 @@ def write(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> No
     path = f"{folder}/part-0.parquet"
     Path(folder).mkdir(parents=True)
     rows = pa.table(
-        {"id": ids, COLUMN: [run.module_instance_id] * len(ids)},
+        {"id": ids, COLUMN: [run.instance_id] * len(ids)},
         schema=schema_to_pyarrow(table.metadata.schema),
     )
     pq.write_table(rows, path)
@@ -54,18 +54,18 @@ def write(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> No
     lake.written(table, number, len(ids), files, mode)
 
 
-def write_delta(run: ModuleRun, code: str, ids: list[int], mode: str = "append") -> None:
+def write_delta(run: Run, code: str, ids: list[int], mode: str = "append") -> None:
     """The same for a Delta table."""
     from omd.tables.delta import Delta, delta_files
     from omd.tables.delta_run import DeltaPending
 
     lake = lake_of(run)
-    location = run.control.lake.find_table(code, table_format_code="DELTA").location
+    location = run._control.calls.omd_lake.find_table(code, table_format_code="DELTA").location
     assert location is not None
     table = Delta.find(location) or Delta.create(location, SCHEMA, ())
     number, folder = lake.announce(code, location)
     Path(folder).mkdir(parents=True)
-    rows = {"id": ids, COLUMN: [run.module_instance_id] * len(ids)}
+    rows = {"id": ids, COLUMN: [run.instance_id] * len(ids)}
     pq.write_table(pa.table(rows), f"{folder}/part-0.parquet")
     pending = lake.delta.setdefault(code, DeltaPending(code, location))
     if mode == "overwrite":
@@ -91,9 +91,9 @@ def main(dsn: str, module: str, point: str, kind: str = "ICEBERG", *tables: str)
     if point in ("landed", "undone"):  # a log is extended, and nothing is recorded
         LakeCalls.commit_tables = die  # type: ignore[method-assign]
     with omd.connect(dsn, lease=None) as control, control.module(module) as run:
-        print(run.module_instance_id, flush=True)
+        print(run.instance_id, flush=True)
         for code in tables or ("lake.one", "lake.two"):
-            put(run, code, [run.module_instance_id])
+            put(run, code, [run.instance_id])
         lake = lake_of(run)
         if point == "files":
             die()
@@ -127,11 +127,11 @@ def forty_commits(
     control: omd.Control,
     dsn: str,
     table_format: str,
-    put: Callable[[ModuleRun, str, list[int]], None],
+    put: Callable[[Run, str, list[int]], None],
 ) -> list[int]:
     """Let eight sessions make five runs each into lake.one; return the runs, in order."""
     for n in range(8):
-        control.register_module(
+        control._omd.register_module(
             f"m_{n}",
             area_code="HSTG",
             table_code="lake.one",
@@ -145,8 +145,8 @@ def forty_commits(
         with omd.connect(dsn, lease=None) as mine:
             for _ in range(5):
                 with mine.module(f"m_{n}") as run:
-                    put(run, "lake.one", [run.module_instance_id])
-                done.append(run.module_instance_id)
+                    put(run, "lake.one", [run.instance_id])
+                done.append(run.instance_id)
         return done
 
     with ThreadPoolExecutor(8) as pool:

@@ -53,7 +53,7 @@ def control(dsn: str, catalog: Catalog) -> Iterator[omd.Control]:
 
 
 def register(control: omd.Control, module: str, table: str) -> None:
-    control.register_module(
+    control.calls.omd.register_module(
         module,
         area_code="HSTG",
         table_code=table,
@@ -66,15 +66,15 @@ def register(control: omd.Control, module: str, table: str) -> None:
 def run(control: omd.Control, ids: list[int], mode: str = "append", module: str = "m_lake") -> int:
     with control.module(module) as block:
         write(block, TABLES[0], ids, mode)
-    return block.module_instance_id
+    return block.instance_id
 
 
 class Stop(Exception):  # noqa: N818
     """The job fails."""
 
 
-def fail(control: omd.Control, job: Callable[[omd.ModuleRun], object]) -> int:
-    def failing(block: omd.ModuleRun) -> None:
+def fail(control: omd.Control, job: Callable[[omd.Run], object]) -> int:
+    def failing(block: omd.Run) -> None:
         job(block)
         raise Stop
 
@@ -99,7 +99,7 @@ def append_foreign(catalog: Catalog, *ids: int) -> None:
 
 
 def operations(control: omd.Control) -> list[str]:
-    rows = control.lake.report(LakeCommitsRow, table_code=TABLES[0], order_by=("commit_id",))
+    rows = control.report(LakeCommitsRow, table_code=TABLES[0], order_by=("commit_id",))
     return [row.operation for row in rows]
 
 
@@ -121,30 +121,30 @@ def test_a_run_killed_anywhere_is_gone_from_both_tables_after_the_next_begin(
     for point in ("files", "half", "swapped"):
         with control.module("m_lake") as block:
             for code in TABLES:
-                write(block, code, [block.module_instance_id])
-        finished.append(block.module_instance_id)
+                write(block, code, [block.instance_id])
+        finished.append(block.instance_id)
         assert [seen(catalog, code) for code in TABLES] == [finished, finished], point
         killed = killed_at[point] = kill_at(dsn, point)
-        control.module_failure(killed)
+        control.calls.omd.module_failure(killed)
         maintain(control)  # it leaves to the next begin what a dead run has shown
         first = finished if point == "files" else [*finished, killed]
         second = first if point == "swapped" else finished
         assert [seen(catalog, code) for code in TABLES] == [first, second], point
     with control.module("m_lake"):
         assert [seen(catalog, code) for code in TABLES] == [finished, finished]
-    told = control.lake.report(LakeCommitsRow, table_code=TABLES[0], order_by=("commit_id",))[0]
+    told = control.report(LakeCommitsRow, table_code=TABLES[0], order_by=("commit_id",))[0]
     snapshot = table_of(catalog).metadata.snapshots[0]
     assert snapshot.summary is not None
     assert told.snapshot_id == snapshot.snapshot_id
     assert (told.added_rows, told.total_rows, told.sequence_number) == (1, 1, 1)
     assert snapshot.summary["omd.module-instance-id"] == str(told.module_instance_id)
     assert snapshot.summary["omd.module-code"] == "m_lake"
-    (listed,) = control.lake.report(LakeTablesRow, table_code=TABLES[1])
+    (listed,) = control.report(LakeTablesRow, table_code=TABLES[1])
     assert listed.total_rows == len(finished)
 
     # What was visible stays for reads as of then, until another engine lets it expire.
     for expected in (["REMOVED", "ABANDONED", "ABANDONED"], ["REMOVED"] * 3):
-        rows = control.lake.report(LakeFoldersRow, table_code=TABLES[0])
+        rows = control.report(LakeFoldersRow, table_code=TABLES[0])
         found = {row.module_instance_id: row.folder_state for row in rows}
         assert [found[id] for id in killed_at.values()] == expected
         for code in TABLES:
@@ -161,7 +161,7 @@ def test_an_overwrite_is_taken_back_and_rows_of_other_engines_stay(
     run(control, [1])
     append_foreign(catalog, 2)
 
-    def half(block: omd.ModuleRun) -> None:
+    def half(block: omd.Run) -> None:
         write(block, TABLES[0], [3], "overwrite")
         lake_of(block).commit()
         append_foreign(catalog, 4)
@@ -189,7 +189,7 @@ def test_a_commit_that_meets_another_is_staged_again_and_a_history_is_refused(
         append_foreign(catalog, 3)
     assert seen(catalog) == [1, 2, 3]
 
-    def overtaken(block: omd.ModuleRun) -> None:
+    def overtaken(block: omd.Run) -> None:
         write(block, TABLES[0], [4])
         lake = lake_of(block)
         (pending,) = lake._pending.values()
@@ -209,8 +209,8 @@ def test_two_modules_write_to_one_table_at_once_and_each_row_is_there_once(
             done = []
             for _ in range(5):
                 with mine.module(module) as block:
-                    write(block, TABLES[0], [block.module_instance_id])
-                done.append(block.module_instance_id)
+                    write(block, TABLES[0], [block.instance_id])
+                done.append(block.instance_id)
             return done
 
     run(control, [0])
@@ -243,7 +243,7 @@ def test_a_commit_whose_answer_is_lost_is_found_and_not_made_twice(
     assert operations(control) == ["APPEND", "APPEND", "OVERWRITE"]
     told = [ConnectionError]
 
-    def half(block: omd.ModuleRun) -> None:
+    def half(block: omd.Run) -> None:
         write(block, TABLES[0], [4])
         lake_of(block).commit()
 
@@ -261,7 +261,7 @@ def test_a_rollback_that_died_after_its_commit_keeps_the_files_that_it_wrote(
     """A file of a run that is rolling back holds rows of others, and its write is not recorded."""
     run(control, [1])
 
-    def rolling(block: omd.ModuleRun) -> None:
+    def rolling(block: omd.Run) -> None:
         write(block, TABLES[0], [2])
         (pending,) = lake_of(block)._pending.values()
         change = elsewhere.Change("UNDO", added=pending.added)
@@ -269,7 +269,7 @@ def test_a_rollback_that_died_after_its_commit_keeps_the_files_that_it_wrote(
         pending.added.clear()
 
     fail(control, rolling)
-    folders = control.lake.report(LakeFoldersRow, folder_state="ABANDONED")
+    folders = control.report(LakeFoldersRow, folder_state="ABANDONED")
     assert len(folders) == 1
     maintain(control)
     assert seen(catalog) == [1, 2]
@@ -319,7 +319,7 @@ def test_an_instant_is_that_of_the_record_and_of_other_engines_that_of_their_clo
     between = datetime.now(timezone.utc)
     run(control, [3])
     table = elsewhere.Elsewhere.load(TABLES[0])
-    rows = control.lake.report(LakeCommitsRow, table_code=TABLES[0], order_by=("commit_id",))
+    rows = control.report(LakeCommitsRow, table_code=TABLES[0], order_by=("commit_id",))
     recorded = {row.snapshot_id: row.commit_datetime for row in rows if row.snapshot_id}
     first, foreign, last = (s["snapshot-id"] for s in table.metadata.document["snapshots"])
     assert list(recorded) == [first, last]

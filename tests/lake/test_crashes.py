@@ -25,8 +25,8 @@ TABLES = ("lake.one", "lake.two")
 @pytest.fixture
 def control(dsn: str, tmp_path: Path) -> Iterator[omd.Control]:
     with omd.connect(dsn, lease=None) as control:
-        control.lake.register_namespace("lake", str(tmp_path))
-        control.register_module(
+        control.calls.omd_lake.register_namespace("lake", str(tmp_path))
+        control.calls.omd.register_module(
             "m_lake",
             area_code="HSTG",
             table_code="lake.one",
@@ -38,10 +38,10 @@ def control(dsn: str, tmp_path: Path) -> Iterator[omd.Control]:
 
 
 def seen(control: omd.Control, code: str) -> list[int]:
-    found = control.lake.find_table(code)
+    found = control.calls.omd_lake.find_table(code)
     location = (
         found.metadata_location
-        or control.lake.find_table(code, table_format_code="ICEBERG").metadata_location
+        or control.calls.omd_lake.find_table(code, table_format_code="ICEBERG").metadata_location
     )
     assert location is not None
     rows: list[dict[str, Any]] = StaticTable.from_metadata(location).scan().to_arrow().to_pylist()
@@ -64,20 +64,18 @@ def test_a_run_killed_anywhere_before_its_success_leaves_no_row_behind_its_next_
     for point in ("files", "staged", "swapped", "committed", "recorded"):
         with control.module("m_lake") as run:
             for code in TABLES:
-                write(run, code, [run.module_instance_id])
-        finished.append(run.module_instance_id)
+                write(run, code, [run.instance_id])
+        finished.append(run.instance_id)
         killed = kill_at(dsn, point)
         visible = [*finished, killed] if point == "committed" else finished
         assert [seen(control, code) for code in TABLES] == [visible, visible], point
-        control.module_failure(killed)
+        control.calls.omd.module_failure(killed)
     with control.module("m_lake"):
         assert [seen(control, code) for code in TABLES] == [finished, finished]
         left = [path.parent for path in tmp_path.rglob("*.parquet")]
         assert {path.parent.name for path in left} >= set(map(str, finished))
     # What was never committed is removed; what was committed and undone stays for reads as of then.
-    states = {
-        row.folder_state for row in control.lake.report(LakeFoldersRow, table_code="lake.one")
-    }
+    states = {row.folder_state for row in control.report(LakeFoldersRow, table_code="lake.one")}
     assert states == {"COMMITTED", "REMOVED"}
 
 
@@ -86,7 +84,7 @@ def test_forty_commits_by_eight_sessions_are_staged_once_each(
 ) -> None:
     runs = forty_commits(control, dsn, "ICEBERG", write)
     assert seen(control, "lake.one") == runs
-    found = control.lake.find_table("lake.one").metadata_location
+    found = control.calls.omd_lake.find_table("lake.one").metadata_location
     assert found is not None
     folder = Path(found).parent
     assert len(list(folder.glob("snap-*.avro"))) == 40
@@ -108,7 +106,7 @@ def test_a_rollback_gives_back_what_an_overwrite_removed_unless_a_later_one_stan
                     raise Stop
         except Stop:
             pass
-        return block.module_instance_id
+        return block.instance_id
 
     run([1], "append")
     run([2], "append")
@@ -119,7 +117,7 @@ def test_a_rollback_gives_back_what_an_overwrite_removed_unless_a_later_one_stan
     for mode, expected in (("append", [1, 2, 4, 6, 7]), ("overwrite", [6, 7])):
         mistaken = run([5], "overwrite")
         run([6], mode)
-        control.set_next_run_indicator("R", module_instance_id=mistaken)
+        control.calls.omd.set_next_run_indicator("R", module_instance_id=mistaken)
         run([7], "append")
         assert seen(control, "lake.one") == expected
 
@@ -127,7 +125,7 @@ def test_a_rollback_gives_back_what_an_overwrite_removed_unless_a_later_one_stan
 def test_rows_that_were_taken_back_stay_away_when_the_overwrite_that_hid_them_is_taken_back(
     control: omd.Control,
 ) -> None:
-    control.register_module(
+    control.calls.omd.register_module(
         "m_other",
         area_code="HSTG",
         table_code="lake.one",
@@ -139,20 +137,20 @@ def test_rows_that_were_taken_back_stay_away_when_the_overwrite_that_hid_them_is
     def run(module: str, ids: list[int], mode: str = "append") -> int:
         with control.module(module) as block:
             write(block, "lake.one", ids, mode)
-        return block.module_instance_id
+        return block.instance_id
 
     run("m_lake", [1])
     hidden = run("m_lake", [2])
     mistaken = run("m_other", [3], "overwrite")
     for module, instance in (("m_lake", hidden), ("m_other", mistaken)):
-        control.set_next_run_indicator("R", module_instance_id=instance)
+        control.calls.omd.set_next_run_indicator("R", module_instance_id=instance)
         run(module, [4])
     assert seen(control, "lake.one") == [1, 4, 4]
     # Of two overwrites the first is taken back first; what it removed comes back with the other.
     first = run("m_lake", [5], "overwrite")
     second = run("m_other", [6], "overwrite")
     for module, instance in (("m_lake", first), ("m_other", second)):
-        control.set_next_run_indicator("R", module_instance_id=instance)
+        control.calls.omd.set_next_run_indicator("R", module_instance_id=instance)
         with control.module(module):
             pass
     assert seen(control, "lake.one") == [1, 4, 4]

@@ -32,9 +32,9 @@ class Stop(Exception):  # noqa: N818
 @pytest.fixture
 def control(dsn: str, tmp_path: Path) -> Iterator[omd.Control]:
     with omd.connect(dsn, lease=None) as control:
-        control.lake.register_namespace("lake", str(tmp_path))
+        control.calls.omd_lake.register_namespace("lake", str(tmp_path))
         for module in ("m_lake", "m_other"):
-            control.register_module(
+            control.calls.omd.register_module(
                 module,
                 area_code="HSTG",
                 table_code="lake.one",
@@ -60,7 +60,7 @@ def seen(tmp_path: Path) -> Callable[..., list[int]]:
 def put(control: omd.Control, ids: list[int], mode: str = "append", fails: bool = False) -> int:
     """Write ids with a run, which may fail after its commit."""
 
-    def job(run: omd.ModuleRun) -> None:
+    def job(run: omd.Run) -> None:
         write_delta(run, "lake.one", ids, mode)
         if fails:
             lake_of(run).commit()
@@ -72,7 +72,7 @@ def put(control: omd.Control, ids: list[int], mode: str = "append", fails: bool 
 
 
 def operations(control: omd.Control, code: str = "lake.one") -> list[tuple[int, str]]:
-    rows = control.lake.report(LakeCommitsRow, table_code=code, order_by=["commit_id"])
+    rows = control.report(LakeCommitsRow, table_code=code, order_by=["commit_id"])
     return [(row.sequence_number, row.operation) for row in rows]
 
 
@@ -91,23 +91,23 @@ def test_a_run_killed_anywhere_leaves_no_row_behind_its_next_begin(
     for point in ("files", "landed", "committed"):
         with control.module("m_lake") as run:
             for code in TABLES:
-                write_delta(run, code, [run.module_instance_id])
-        finished.append(run.module_instance_id)
+                write_delta(run, code, [run.instance_id])
+        finished.append(run.instance_id)
         killed = kill_at(dsn, point, "DELTA")
         early = [] if point == "files" else [killed]
         assert [seen(code) for code in TABLES] == [[*finished, *early]] * 2, point
-        control.module_failure(killed)
+        control.calls.omd.module_failure(killed)
         maintain(control, keep=timedelta(days=1))  # it deletes nothing that a log names
         assert seen() == [*finished, *early]
         if point == "landed":
             kill_at(dsn, "undone", "DELTA")
             assert seen() == finished
             (dead,) = control.report(ModuleExecutionLogRow, execution_status_code="E")
-            control.module_failure(dead.module_instance_id)
+            control.calls.omd.module_failure(dead.module_instance_id)
             with control.module("m_other") as run:
                 for code in TABLES:
-                    write_delta(run, code, [run.module_instance_id])
-            finished.append(run.module_instance_id)
+                    write_delta(run, code, [run.instance_id])
+            finished.append(run.instance_id)
     with control.module("m_lake"):
         assert [seen(code) for code in TABLES] == [finished] * 2
     # Version 3, of the killed run, stands in the log only. What took it back in version 4 is
@@ -131,8 +131,8 @@ def test_rows_that_were_taken_back_stay_away_when_the_overwrite_that_hid_them_is
     hidden = put(control, [2])
     with control.module("m_other") as mistaken:
         write_delta(mistaken, "lake.one", [3], "overwrite")
-    for module, instance in (("m_lake", hidden), ("m_other", mistaken.module_instance_id)):
-        control.set_next_run_indicator("R", module_instance_id=instance)
+    for module, instance in (("m_lake", hidden), ("m_other", mistaken.instance_id)):
+        control.calls.omd.set_next_run_indicator("R", module_instance_id=instance)
         with control.module(module):
             pass
     assert seen() == [1]
@@ -141,8 +141,8 @@ def test_rows_that_were_taken_back_stay_away_when_the_overwrite_that_hid_them_is
     first = put(control, [5], "overwrite")
     with control.module("m_other") as second:
         write_delta(second, "lake.one", [6], "overwrite")
-    for module, instance in (("m_lake", first), ("m_other", second.module_instance_id)):
-        control.set_next_run_indicator("R", module_instance_id=instance)
+    for module, instance in (("m_lake", first), ("m_other", second.instance_id)):
+        control.calls.omd.set_next_run_indicator("R", module_instance_id=instance)
         with control.module(module):
             pass
     assert seen() == [1]
@@ -160,7 +160,7 @@ def test_a_read_sees_what_other_engines_commit_and_no_run_that_may_be_taken_back
 
     first = put(control, [1])
     assert to_read(control) == 1
-    (commit,) = control.lake.report(LakeCommitsRow)
+    (commit,) = control.report(LakeCommitsRow)
     with control.module("m_other") as run:
         assert lake_of(run).held_version("lake.one", None)[2] == 1
         second = by_another([10])
@@ -175,7 +175,7 @@ def test_a_read_sees_what_other_engines_commit_and_no_run_that_may_be_taken_back
     killed = kill_at(dsn, "landed", "DELTA")
     by_another([12])
     assert to_read(control) == 4
-    control.module_failure(killed)
+    control.calls.omd.module_failure(killed)
     with control.module("m_lake"):
         pass
     assert to_read(control) == DeltaTable(folder).version() == 7
@@ -209,7 +209,7 @@ def test_old_versions_expire_with_their_files_and_a_crash_leaves_nothing_for_eve
     assert seen(version=1) == [1]
     kill_at(dsn, "expired", "DELTA")
     (dead,) = control.report(ModuleExecutionLogRow, execution_status_code="E")
-    control.module_failure(dead.module_instance_id)
+    control.calls.omd.module_failure(dead.module_instance_id)
     assert len(files()) == 4
     assert maintain(control, keep=timedelta(0)) == planned
     assert len(files()) == 3
@@ -228,7 +228,7 @@ def test_old_versions_expire_with_their_files_and_a_crash_leaves_nothing_for_eve
         assert seen() == []
     told = [row.event_detail for row in control.report(EventLogRow)]
     assert any("removed has expired" in (detail or "") for detail in told)
-    assert [row.folder_state for row in control.lake.report(LakeFoldersRow)] == ["COMMITTED"] * 4
+    assert [row.folder_state for row in control.report(LakeFoldersRow)] == ["COMMITTED"] * 4
     assert failed
 
 
@@ -281,7 +281,7 @@ def test_a_table_of_delta_is_shown_and_its_log_gets_checkpoints(
     shown = omd_here("lake", "show", "lake.one", dsn=dsn).stdout
     assert f"{COLUMN} long" in shown
     assert str(tmp_path / "one") in shown
-    (row,) = control.lake.report(LakeTablesRow, table_code="lake.one")
+    (row,) = control.report(LakeTablesRow, table_code="lake.one")
     assert (row.total_files, row.total_rows) == (1, 1)
 
 

@@ -263,8 +263,8 @@ def test_maintenance_leaves_folders_that_are_none_of_the_table(
 ) -> None:
     fill(control, "append")
     killed = kill_at(dsn, "files")
-    control.module_failure(killed)
-    rows = control.lake.report(LakeFoldersRow, table_code="lake.two", folder_state="ABANDONED")
+    control.calls.omd.module_failure(killed)
+    rows = control.report(LakeFoldersRow, table_code="lake.two", folder_state="ABANDONED")
     (row,) = rows
     assert row.folder is not None
     outside = tmp_path.parent / f"{tmp_path.name}_outside"
@@ -330,7 +330,7 @@ def test_an_expiry_deletes_nothing_outside_of_the_table_whatever_its_metadata_sa
 def test_an_expiry_of_delta_deletes_no_file_that_is_named_with_escapes(
     control: omd.Control, tmp_path: Path
 ) -> None:
-    control.register_module(
+    control.calls.omd.register_module(
         "m_lake",
         area_code="HSTG",
         table_code="lake.one",
@@ -369,7 +369,7 @@ def test_what_can_not_be_read_stops_the_maintenance_of_nothing_else(
         for mode in ("append", "overwrite"):
             with control.module("m_lake") as run:
                 write(run, code, [1], mode)
-    control.register_module(
+    control.calls.omd.register_module(
         "m_delta",
         area_code="HSTG",
         table_code="lake.delta",
@@ -380,9 +380,11 @@ def test_what_can_not_be_read_stops_the_maintenance_of_nothing_else(
     with control.module("m_delta") as run:
         write_delta(run, "lake.delta", [1])
     killed = kill_at(dsn, "files")
-    control.module_failure(killed)
+    control.calls.omd.module_failure(killed)
     for code in ("lake.broken", "lake.gone"):
-        location = control.lake.find_table(code, table_format_code="ICEBERG").metadata_location
+        location = control.calls.omd_lake.find_table(
+            code, table_format_code="ICEBERG"
+        ).metadata_location
         assert location is not None
         path = Path(location)
         path.write_text("{") if code == "lake.broken" else path.unlink()
@@ -424,21 +426,21 @@ def test_what_can_not_be_read_stops_the_maintenance_of_nothing_else(
 
 def test_a_metadata_file_that_is_registered_exists(control: omd.Control, tmp_path: Path) -> None:
     fill(control, "append")
-    location = control.lake.find_table("lake.one").metadata_location
+    location = control.calls.omd_lake.find_table("lake.one").metadata_location
     assert location is not None
     (tmp_path / "no.json").write_text("[]")
     catalog = omd.lake.catalog(control)
     for missing in (f"{location}x", str(tmp_path / "no.json"), str(tmp_path), "what://x"):
         with pytest.raises(omd.errors.lookup("OM013"), match="no metadata file"):
-            control.lake.register_table("lake.copy", missing)
+            control.calls.omd_lake.register_table("lake.copy", missing)
         with pytest.raises(omd.errors.lookup("OM013")):
             catalog.register_table("lake.copy", missing)
-    assert control.lake.register_table("lake.copy", location) is True
+    assert control.calls.omd_lake.register_table("lake.copy", location) is True
     assert seen(control, "lake.copy") == [0]
 
 
 def operations(control: omd.Control) -> list[tuple[str, int, int]]:
-    rows = control.lake.report(LakeCommitsRow, table_code="lake.one", order_by=["commit_id"])
+    rows = control.report(LakeCommitsRow, table_code="lake.one", order_by=["commit_id"])
     return [(row.operation, row.added_rows, row.removed_rows) for row in rows]
 
 
@@ -477,7 +479,7 @@ def test_a_table_that_is_gone_is_not_made_anew_without_a_word(
     control: omd.Control, conn: Any
 ) -> None:
     fill(control, "append")
-    location = control.lake.find_table("lake.one").metadata_location
+    location = control.calls.omd_lake.find_table("lake.one").metadata_location
     assert location is not None
 
     def refused() -> omd.errors.OmdError:
@@ -496,14 +498,14 @@ def test_a_table_that_is_gone_is_not_made_anew_without_a_word(
     detail = refused().detail
     assert (detail["renamed_to"], detail["metadata_location"]) == (None, location)
     assert files() == before
-    assert control.lake.register_table("lake.one", location)
+    assert control.calls.omd_lake.register_table("lake.one", location)
     fill(control, "append")
     assert seen(control, "lake.one") == [0, 0]
     # When no run of it stands, nothing is lost.
-    runs = {row.module_instance_id for row in control.lake.report(LakeCommitsRow)}
+    runs = {row.module_instance_id for row in control.report(LakeCommitsRow)}
     for instance in runs:
         assert instance is not None
-        control.set_next_run_indicator("R", module_instance_id=instance)
+        control.calls.omd.set_next_run_indicator("R", module_instance_id=instance)
     with control.module("m_lake"):
         pass
     conn.execute("DELETE FROM omd_lake.iceberg_tables")
@@ -516,7 +518,7 @@ def test_a_rollback_does_not_pass_over_a_table_that_has_another_name_now(
 ) -> None:
     fill(control, "append")
 
-    def job(run: omd.ModuleRun) -> None:
+    def job(run: omd.Run) -> None:
         write(run, "lake.one", [1])
         lake_of(run).commit()
         raise KeyError

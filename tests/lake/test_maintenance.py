@@ -41,7 +41,7 @@ def test_maintenance_removes_only_what_no_kept_snapshot_and_no_living_run_needs(
 
     fill(control, "append", "overwrite", "append")
     killed = kill_at(dsn, "files")
-    control.module_failure(killed)
+    control.calls.omd.module_failure(killed)
     everything = paths()
     told = json.loads(
         omd_here(
@@ -81,7 +81,7 @@ def test_a_crash_between_an_expiry_and_its_deletions_leaves_nothing_for_ever(
     for n in (3, 4):  # the second time there is nothing to expire but what the first has left
         kill_at(dsn, "expired")
         (dead,) = control.report(ModuleExecutionLogRow, execution_status_code="E")
-        control.module_failure(dead.module_instance_id)
+        control.calls.omd.module_failure(dead.module_instance_id)
         assert paths() >= before
         with control.module("m_lake") as run:
             write(run, "lake.one", [n])
@@ -91,7 +91,7 @@ def test_a_crash_between_an_expiry_and_its_deletions_leaves_nothing_for_ever(
     assert done == planned
     assert [row.action for row in done] == ["EXPIRE"]
     assert seen(control, "lake.one") == [1, 2, 3, 4]
-    location = control.lake.find_table("lake.one").metadata_location
+    location = control.calls.omd_lake.find_table("lake.one").metadata_location
     assert location is not None
     table = StaticTable.from_metadata(location)
     named = {location, *(entry.metadata_file for entry in table.metadata.metadata_log)}
@@ -140,7 +140,7 @@ def test_pyiceberg_creates_changes_and_fills_tables_beside_the_runs(control: omd
     made = catalog.create_table(("lake", 'My "T'), table.schema())
     assert catalog.list_tables("lake") == [("lake", 'My "T'), ("lake", "one")]
     assert made.scan().to_arrow().num_rows == 0
-    operations = control.lake.report(omd.rooms.lake.rows.LakeCommitsRow, order_by=["commit_id"])
+    operations = control.report(omd.rooms.lake.rows.LakeCommitsRow, order_by=["commit_id"])
     assert [row.operation for row in operations] == ["APPEND", "SCHEMA", "APPEND"]
 
 
@@ -161,7 +161,9 @@ def test_an_expiry_leaves_a_table_alone_that_had_its_name_and_folder_before(
     maintain(control, ["lake.one"], keep=timedelta(0))
     assert seen(control, "lake.one") == [0, 1, 2, 3]
     assert seen(control, "lake.old") == [2]
-    location = control.lake.find_table("lake.old", table_format_code="ICEBERG").metadata_location
+    location = control.calls.omd_lake.find_table(
+        "lake.old", table_format_code="ICEBERG"
+    ).metadata_location
     assert location is not None
     static = StaticTable.from_metadata(location)
     for snapshot in static.snapshots():

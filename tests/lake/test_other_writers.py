@@ -59,7 +59,7 @@ def rows_of(ids: list[int], instance: int | None = None) -> pa.Table:
 def modules(control: omd.Control, request: pytest.FixtureRequest) -> omd.Control:
     """The connection; m_lake and m_other load lake.one, in the format of the test."""
     for module in MODULES:
-        control.register_module(
+        control.calls.omd.register_module(
             module,
             area_code="HSTG",
             table_code="lake.one",
@@ -75,11 +75,11 @@ def put(
 ) -> int:
     with control.module(module) as run:
         how.get("write", write)(run, "lake.one", ids, mode)
-    return run.module_instance_id
+    return run.instance_id
 
 
 def take_back(control: omd.Control, instance: int, module: str = "m_lake") -> None:
-    control.set_next_run_indicator("R", module_instance_id=instance)
+    control.calls.omd.set_next_run_indicator("R", module_instance_id=instance)
     with control.module(module):
         pass
 
@@ -89,7 +89,7 @@ def engine(control: omd.Control, conn: Any, kind: str) -> OmdCatalog:
 
 
 def problem(control: omd.Control) -> str | None:
-    (row,) = control.lake.report(LakeTablesRow, table_code="lake.one")
+    (row,) = control.report(LakeTablesRow, table_code="lake.one")
     return row.problem
 
 
@@ -121,7 +121,7 @@ def test_what_is_live_again_after_a_return_to_a_former_snapshot_is_not_doubled(
     ).commit()
     both.append(put(modules, [5], "overwrite", "m_other"))
     for instance in both:
-        modules.set_next_run_indicator("R", module_instance_id=instance)
+        modules.calls.omd.set_next_run_indicator("R", module_instance_id=instance)
     with modules.module("m_other"):
         pass
     assert seen(modules, "lake.one") == [1, 3]
@@ -178,11 +178,11 @@ def test_what_another_engine_has_removed_with_all_the_rest_stays_away_and_is_tol
             str(by.snapshot_id),
         ):
             assert part in (text or "")
-    assert modules.lake.settle_withheld("Lake.One") == 1
+    assert modules.calls.omd_lake.settle_withheld("Lake.One") == 1
     assert problem(modules) is None
-    assert modules.lake.settle_withheld("lake.one") == 0
+    assert modules.calls.omd_lake.settle_withheld("lake.one") == 0
     with pytest.raises(omd.errors.lookup("OM020")):
-        modules.lake.settle_withheld("lake.three")
+        modules.calls.omd_lake.settle_withheld("lake.three")
 
 
 def test_a_delete_of_some_files_or_a_rewrite_by_another_engine_keeps_nothing_away(
@@ -230,7 +230,7 @@ def test_what_a_restore_of_delta_has_brought_back_is_not_doubled(
         DeltaTable(folder).restore(1)
     put(modules, [4], write=write_delta)
     for instance in both:
-        modules.set_next_run_indicator("R", module_instance_id=instance)
+        modules.calls.omd.set_next_run_indicator("R", module_instance_id=instance)
     with modules.module("m_other"):
         pass
     assert held() == [1, 4]

@@ -188,13 +188,13 @@ class World:
         end = end or self.chance.choice(["succeeds", "fails", "fails after its commit"])
 
         def job(run: Any) -> None:
-            ids = self.model.new(self.chance.randint(1, 3), run.module_instance_id)
-            self.log.append(f"{run.module_instance_id} of {module}: {mode} {ids}, {end}")
+            ids = self.model.new(self.chance.randint(1, 3), run.instance_id)
+            self.log.append(f"{run.instance_id} of {module}: {mode} {ids}, {end}")
             self.put(run, ids, mode)
             if end != "fails":
                 lake_of(run).commit()
                 kind = "ADD" if mode == "append" else "OVERWRITE"
-                self.model.did(self.version(), kind, ids, run.module_instance_id)
+                self.model.did(self.version(), kind, ids, run.instance_id)
             if end != "succeeds":
                 raise Fails
 
@@ -224,7 +224,7 @@ class World:
         more = self.chance.sample(ours, min(len(ours), self.chance.choice([0, 0, 1])))
         for run in (first, *more):
             self.log.append(f"take back {run} of {module}")
-            self.control.set_next_run_indicator("R", module_instance_id=run)
+            self.control.calls.omd.set_next_run_indicator("R", module_instance_id=run)
             self.pending[module].add(run)
             del self.succeeded[run]
         self.begin(module, lambda _: None)

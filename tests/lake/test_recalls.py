@@ -36,12 +36,12 @@ class Chain(Recalls):
     def laid(self, control: omd.Control, folder: Path) -> None:
         self.control = control
         self.made("a")
-        control.lake.register_namespace("lake", str(folder))
+        control.calls.omd_lake.register_namespace("lake", str(folder))
         self.into("one", "dwh.a")
         self.into("two", "lake.one")
 
     def into(self, name: str, reads: str, **attributes: Any) -> None:
-        self.control.register_module(
+        self.control.calls.omd.register_module(
             name,
             **{
                 "area_code": "HSTG",
@@ -52,15 +52,15 @@ class Chain(Recalls):
                 **attributes,
             },
         )
-        self.control.declare_inputs(name, [reads])
+        self.control.calls.omd.declare_inputs(name, [reads])
 
     def wrote(self, name: str, *ids: int, **options: Any) -> int:
         with self.control.module(name) as run:
             write(run, f"lake.{name}", list(ids), **options)
-        return run.module_instance_id
+        return run.instance_id
 
     def planned(self, run: int) -> int:
-        plan = self.control.provenance.plan_recall(module_instance_id=run, reason="wrong")
+        plan = self.control.calls.omd_provenance.plan_recall(module_instance_id=run, reason="wrong")
         assert plan.recall_id is not None
         return plan.recall_id
 
@@ -101,7 +101,7 @@ def test_a_recall_takes_lake_tables_back_in_its_transaction(chain: Chain) -> Non
         " WHERE module_instance_id = ANY (%s)",
         bad[1:],
     )
-    assert marks == [{"by": done.module_instance_id}]
+    assert marks == [{"by": done.instance_id}]
     assert chain.rows("SELECT FROM omd.pending_recall") == []
     assert set(first) <= set(chain.standing())
     # It comes again from outside, and nothing is rolled back a second time.
@@ -176,9 +176,9 @@ def test_a_commit_between_staging_and_act_stays(
 
     def meanwhile(self: LakeRun, *arguments: Any) -> None:
         monkeypatch.setattr(LakeRun, "_commit_tables", committing)
-        with omd.connect(chain.control.dsn) as control, control.module("other") as run:
+        with omd.connect(chain.control._dsn) as control, control.module("other") as run:
             write(run, "lake.one", [7])
-        others.append(run.module_instance_id)
+        others.append(run.instance_id)
         committing(self, *arguments)
 
     monkeypatch.setattr(LakeRun, "_commit_tables", meanwhile)
@@ -242,7 +242,7 @@ def test_a_killed_driver_has_done_nothing(chain: Chain, dsn: str, point: str) ->
         "SELECT max(module_instance_id) FROM omd.module_instance INNER JOIN omd.module AS m"
         " USING (module_id) WHERE module_code = 'omd_lake_recall'"
     )
-    chain.control.module_failure(helper)
+    chain.control.calls.omd.module_failure(helper)
     chain.control.provenance.recall(recall, wait=NOW)
     assert chain.seen() == [[], []]
 
@@ -280,14 +280,14 @@ def test_what_no_transaction_can_hold_is_left_to_its_module(chain: Chain, kind: 
     delta = {"table_format_code": "DELTA"} if kind == "DELTA" else {}
     chain.into("d", "dwh.a", **delta)
     if kind == "template":
-        chain.control.register_rollback(
+        chain.control.calls.omd.register_rollback(
             module_code="d", statement_template="DELETE FROM {table} WHERE {instance_array}"
         )
     with chain.control.module("d") as run:
         (write_delta if delta else write)(run, "lake.d", [1])
         if kind == "elsewhere":
-            chain.control.lake.commit_tables(
-                run.module_instance_id,
+            chain.control.calls.omd_lake.commit_tables(
+                run.instance_id,
                 [
                     {
                         "table": "other.lake.d",
@@ -298,11 +298,11 @@ def test_what_no_transaction_can_hold_is_left_to_its_module(chain: Chain, kind: 
                     }
                 ],
             )
-    recall = chain.planned(run.module_instance_id)
+    recall = chain.planned(run.instance_id)
     with pytest.raises(omd.errors.lookup("OM192")):
         chain.control.provenance.recall(recall, wait=NOW)
     chain.control.provenance.recall(recall, accept=["PENDING"], wait=NOW)
-    assert chain.codes(module=run.module_instance_id) == "S P R"
+    assert chain.codes(module=run.instance_id) == "S P R"
     assert chain.rows("SELECT FROM omd_lake.table_commit WHERE operation = 'UNDO'") == []
 
 

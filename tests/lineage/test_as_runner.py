@@ -49,12 +49,12 @@ def test_a_failed_step_answers_its_error_and_counts_once(scene: Scene, login: st
     with omd.connect(login) as control:
         scene.register("dwh.f", after_sql=["SELECT 1 / 0"])
         for attempt in (1, 2):
-            step = control.lineage.step("dwh.f")
+            step = control._lineage.step("dwh.f")
             assert (step.status, step.reason, step.detail) == ("F", "ERROR", "division by zero")
             offset = scene.offset()
             assert (offset["attempts"], offset["state"]) == (attempt, "division by zero")
         scene.register("dwh.f", after_sql=[])
-        assert (control.lineage.step("dwh.f").facts["rows"], scene.ids()) == (2, [1, 2])
+        assert (control._lineage.step("dwh.f").facts["rows"], scene.ids()) == (2, [1, 2])
     assert scene.one("SELECT count(*) FROM omd_lineage.error_log") == 2
 
 
@@ -69,7 +69,7 @@ def test_a_statement_of_an_administrator_has_the_rights_of_the_scheduler(
         ):
             scene.register("dwh.f", **{argument: [statement, f"ALTER ROLE {LOGIN} SUPERUSER"]})
             # PostgreSQL 15 says what one would have to be instead.
-            told = control.lineage.step("dwh.f").detail or ""
+            told = control._lineage.step("dwh.f").detail or ""
             assert re.match("permission denied|must (be superuser|have admin option)", told), told
             scene.register("dwh.f", before_sql=[], after_sql=[])
     assert connect(login).execute("SHOW is_superuser").fetchone() == {"is_superuser": "off"}

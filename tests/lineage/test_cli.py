@@ -19,6 +19,7 @@ import psycopg
 import pytest
 
 import omd
+from omd.doors.lineage import Lineage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,11 +49,12 @@ GRANT ALL ON ALL TABLES IN SCHEMA stg, etl, fact TO omd_owner;
 
 
 @pytest.fixture
-def room(dsn: str) -> Iterator[omd.Lineage]:
+def room(dsn: str) -> Iterator[Lineage]:
     """stg.a with 41 rows (the last one waits) feeds fact.a in blocks of 10, which feeds fact.b."""
     with omd.connect(dsn) as control:
-        control.execute_script(SCHEMA)
-        lineage = omd.Lineage(control)
+        with control.transaction() as connection:
+            connection.execute(SCHEMA)
+        lineage = Lineage(control)
         lineage.register_topic("stg.a")
         lineage.register_topic(
             "fact.a",
@@ -68,7 +70,7 @@ def room(dsn: str) -> Iterator[omd.Lineage]:
 
 
 @pytest.fixture
-def omd_(omd_command: Command, dsn: str, room: omd.Lineage) -> Command:
+def omd_(omd_command: Command, dsn: str, room: Lineage) -> Command:
     return lambda *arguments, **options: omd_command("lineage", *arguments, dsn=dsn, **options)
 
 
@@ -130,7 +132,7 @@ def wait_until(condition: Callable[[], Any], seconds: float = 60) -> Any:
 
 
 @pytest.fixture
-def held(room: omd.Lineage, conn: Connection) -> Callable[[], int]:
+def held(room: Lineage, conn: Connection) -> Callable[[], int]:
     """Let steps of fact.a wait for a lock of ``conn``; returns the backend of the first one."""
     room.register_topic("fact.a", before_sql=[HOLD])
     conn.execute(f"SELECT pg_advisory_lock({LOCK})")
@@ -200,7 +202,7 @@ def test_plan_shows_the_block_and_why_there_is_none(omd_: Command) -> None:
 
 
 def test_register_keeps_what_is_not_told_and_empties_what_is_empty(
-    omd_: Command, room: omd.Lineage
+    omd_: Command, room: Lineage
 ) -> None:
     done = omd_(
         "register",
@@ -225,7 +227,7 @@ def test_register_keeps_what_is_not_told_and_empties_what_is_empty(
 
 
 def test_a_topic_can_be_removed_released_retried_and_moved_by_hand(
-    omd_: Command, room: omd.Lineage
+    omd_: Command, room: Lineage
 ) -> None:
     assert omd_("register", "stg.h", "--source-offset", "HAND").returncode == 0
     assert omd_("register", "fact.a", "--depends-on", "stg.a", "--depends-on", "stg.h")
@@ -241,7 +243,7 @@ def test_a_topic_can_be_removed_released_retried_and_moved_by_hand(
 
 
 def test_a_range_is_restated_down_the_chain_and_told(
-    omd_: Command, room: omd.Lineage, conn: Connection
+    omd_: Command, room: Lineage, conn: Connection
 ) -> None:
     for topic in ("fact.a", "fact.b"):
         while omd_("step", topic).returncode == 0:
@@ -264,7 +266,7 @@ def test_a_range_is_restated_down_the_chain_and_told(
 
 
 def test_the_exit_code_of_a_step_tells_how_it_went(
-    omd_: Command, room: omd.Lineage, conn: Connection
+    omd_: Command, room: Lineage, conn: Connection
 ) -> None:
     done = omd_("step", "fact.a", "--output", "json")
     [outcome] = json.loads(done.stdout)
@@ -278,7 +280,7 @@ def test_the_exit_code_of_a_step_tells_how_it_went(
     assert omd_("step", "no.where").returncode == 1
 
 
-def test_hostile_names_do_not_break_a_graph(omd_: Command, room: omd.Lineage) -> None:
+def test_hostile_names_do_not_break_a_graph(omd_: Command, room: Lineage) -> None:
     hostile = 'stg."</text><script>&\\""];n0 -> n1; --> %% \x1b[31m\n|"'
     room.register_topic(hostile, source_offset="HAND")
     room.register_topic("fact.b", depends_on=["fact.a", hostile])
@@ -335,7 +337,7 @@ def test_only_the_topics_that_are_named(omd_: Command, conn: Connection) -> None
 
 
 def test_a_failing_topic_stops_nobody_and_is_told_by_the_exit_code(
-    omd_: Command, room: omd.Lineage, conn: Connection
+    omd_: Command, room: Lineage, conn: Connection
 ) -> None:
     conn.execute("CREATE TABLE fact.c (LIKE fact.a); UPDATE stg.a SET v = 0 WHERE id = 25")
     conn.execute("GRANT ALL ON fact.c TO omd_owner")
@@ -351,7 +353,7 @@ def test_a_failing_topic_stops_nobody_and_is_told_by_the_exit_code(
 
 
 def test_two_schedulers_give_every_row_once(
-    room: omd.Lineage, start: Callable[..., Process], conn: Connection
+    room: Lineage, start: Callable[..., Process], conn: Connection
 ) -> None:
     room.register_topic("fact.a", maxstep=3)
     both = [run(start, "--until-quiet", "--workers", "2") for _ in range(2)]
@@ -359,16 +361,16 @@ def test_two_schedulers_give_every_row_once(
     # None is quiet while the other runs the last block of fact.a, which fact.b reads.
     assert ids(conn) == list(range(1, 41))
     assert ids(conn, "fact.b") == list(range(1, 41))
-    assert room.control.report("lineage_gaps") == []
+    assert room._control.report("lineage_gaps") == []
 
 
 def test_it_wakes_before_the_next_poll_when_an_offset_moves(
-    room: omd.Lineage, start: Callable[..., Process], conn: Connection
+    room: Lineage, start: Callable[..., Process], conn: Connection
 ) -> None:
     scheduler = start("run", "--poll", "3600")
     for _ in range(4):
         scheduler.until("fact.a: DONE")
-    with psycopg.connect(room.control.dsn, autocommit=True) as other:
+    with psycopg.connect(room._control._dsn, autocommit=True) as other:
         other.execute("INSERT INTO stg.a VALUES ('2020-01-01 13:00+00', 99, 1)")
         other.execute("CALL omd_lineage.probe_sources()")
     scheduler.until("fact.a: DONE, 1 row")
@@ -390,14 +392,14 @@ def test_sigterm_lets_a_running_step_end(
 
 
 def test_after_its_grace_a_step_is_ended_and_its_failure_recorded(
-    room: omd.Lineage, start: Callable[..., Process], held: Callable[[], int], conn: Connection
+    room: Lineage, start: Callable[..., Process], held: Callable[[], int], conn: Connection
 ) -> None:
     scheduler = run(start, "--grace", "0")
     held()
     scheduler.signal(signal.SIGINT)
     scheduler.until("fact.a: .* its statement is cancelled")
     assert scheduler.wait() == 0
-    wait_until(lambda: room.control.report("lineage_errors", topic="fact.a"))
+    wait_until(lambda: room._control.report("lineage_errors", topic="fact.a"))
     let_go(conn)
     assert ids(conn) == []
     wait_until(lambda: room.ready_list("fact.a")[0].is_ready)
@@ -406,7 +408,7 @@ def test_after_its_grace_a_step_is_ended_and_its_failure_recorded(
 
 @pytest.mark.kill
 def test_a_killed_scheduler_does_not_stop_its_steps(
-    room: omd.Lineage, start: Callable[..., Process], held: Callable[[], int], conn: Connection
+    room: Lineage, start: Callable[..., Process], held: Callable[[], int], conn: Connection
 ) -> None:
     scheduler = run(start)
     held()
@@ -425,11 +427,11 @@ def test_a_killed_scheduler_does_not_stop_its_steps(
 
 @pytest.mark.kill
 def test_a_killed_process_of_a_step_on_spark_is_told(
-    room: omd.Lineage, start: Callable[..., Process], conn: Connection
+    room: Lineage, start: Callable[..., Process], conn: Connection
 ) -> None:
     room.register_topic("fact.s", depends_on=["stg.a"], engine="SPARK", transforms=["SELECT 1"])
     conn.execute("CREATE TABLE fact.s (LIKE fact.a)")
-    with psycopg.connect(room.control.dsn) as other:  # the step waits for the Module
+    with psycopg.connect(room._control._dsn) as other:  # the step waits for the Module
         other.execute("SELECT FROM omd.module WHERE module_code = 'fact.s' FOR NO KEY UPDATE")
         scheduler = run(start, "--topic", "fact.s")
         os.kill(step_process("fact.s"), signal.SIGKILL)
@@ -452,7 +454,7 @@ def test_a_killed_backend_fails_the_step_alone(
 
 
 def test_a_lost_connection_is_made_again(
-    start: Callable[..., Process], room: omd.Lineage, conn: Connection
+    start: Callable[..., Process], room: Lineage, conn: Connection
 ) -> None:
     scheduler = run(start)
     for _ in range(4):

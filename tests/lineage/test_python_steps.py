@@ -14,6 +14,7 @@ from psycopg.conninfo import make_conninfo
 
 import omd
 from omd import ProcessingIndicator, StepResult, errors
+from omd.doors.lineage import Lineage
 from omd.rooms.control.rows import ModuleExecutionLogRow
 from omd.rooms.lineage import rows as t
 
@@ -39,12 +40,13 @@ GRANT ALL ON ALL TABLES IN SCHEMA stg, etl, fact TO omd_owner;
 
 
 @pytest.fixture
-def lineage(dsn: str) -> Iterator[omd.Lineage]:
+def lineage(dsn: str) -> Iterator[Lineage]:
     """stg.a holds 10 rows, one per minute from noon; fact.a is made in blocks of at most 4 rows."""
     with omd.connect(dsn) as control:
-        control.execute_script(SCHEMA)
+        with control.transaction() as connection:
+            connection.execute(SCHEMA)
         insert(control, *((i, 1) for i in range(1, 11)))
-        lineage = omd.Lineage(control)
+        lineage = Lineage(control)
         lineage.register_topic("stg.a")
         lineage.register_topic(
             "fact.a",
@@ -58,7 +60,7 @@ def lineage(dsn: str) -> Iterator[omd.Lineage]:
 
 
 @pytest.fixture
-def on_spark(lineage: omd.Lineage) -> omd.Lineage:
+def on_spark(lineage: Lineage) -> Lineage:
     """The same, but fact.a is made on Spark, where the driver begins and ends the step."""
     lineage.register_topic("fact.a", engine="SPARK", transforms=["SELECT id, v FROM block"])
     return lineage
@@ -77,7 +79,7 @@ def written(conn: psycopg.Connection[dict[str, Any]]) -> list[int]:
 
 
 def test_a_step_moves_on_by_a_block_and_tells_so(
-    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+    lineage: Lineage, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     outcome = lineage.step("fact.a")
     assert (outcome.kind, outcome.code, outcome.status) == ("TOPIC", "fact.a", "S")
@@ -87,11 +89,11 @@ def test_a_step_moves_on_by_a_block_and_tells_so(
     assert outcome.succeeded
     assert outcome.instance_id
     assert written(conn) == [1, 2, 3, 4]
-    [run] = lineage.control.report(ModuleExecutionLogRow, module_instance_id=outcome.instance_id)
+    [run] = lineage._control.report(ModuleExecutionLogRow, module_instance_id=outcome.instance_id)
     assert (run.module_code, run.execution_status_code, run.rows_inserted) == ("fact.a", "S", 4)
 
 
-def test_the_plan_is_what_the_step_then_takes(lineage: omd.Lineage) -> None:
+def test_the_plan_is_what_the_step_then_takes(lineage: Lineage) -> None:
     lineage.step("fact.a")
     plan = lineage.plan("fact.a")
     assert plan is not None
@@ -104,13 +106,13 @@ def test_the_plan_is_what_the_step_then_takes(lineage: omd.Lineage) -> None:
     assert (again.start_pos, again.start_id) == (plan.end_pos, plan.end_id)
 
 
-def test_the_first_block_starts_before_all(lineage: omd.Lineage) -> None:
+def test_the_first_block_starts_before_all(lineage: Lineage) -> None:
     plan = lineage.plan("fact.a")
     assert plan is not None
     assert plan.start_pos == datetime.min.replace(tzinfo=timezone.utc)
 
 
-def test_nothing_to_do_is_an_outcome(lineage: omd.Lineage) -> None:
+def test_nothing_to_do_is_an_outcome(lineage: Lineage) -> None:
     while lineage.step("fact.a").succeeded:
         pass
     outcome = lineage.step("fact.a")
@@ -120,27 +122,27 @@ def test_nothing_to_do_is_an_outcome(lineage: omd.Lineage) -> None:
 
 
 def test_an_error_of_a_transform_is_an_outcome_and_recorded(
-    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+    lineage: Lineage, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     conn.execute("UPDATE stg.a SET v = 0 WHERE id = 3")
     outcome = lineage.step("fact.a")
     assert (outcome.status, outcome.reason) == ("F", "ERROR")
     assert "division by zero" in (outcome.detail or "")
     assert written(conn) == []
-    [error] = lineage.control.report("lineage_errors")
+    [error] = lineage._control.report("lineage_errors")
     assert (error.topic, error.module_instance_id) == ("fact.a", outcome.instance_id)
     assert (error.end_id, error.error_code) == (4, "22012")
     plan = lineage.plan("fact.a")
     assert plan is not None
     assert (plan.is_planned, plan.end_id) == (True, 4)
-    insert(lineage.control, (11, 1))  # there are more rows now, but the block stays the same
+    insert(lineage._control, (11, 1))  # there are more rows now, but the block stays the same
     conn.execute("UPDATE stg.a SET v = 1")
     assert lineage.step("fact.a").succeeded
     assert written(conn) == [1, 2, 3, 4]
 
 
 def test_after_ten_attempts_a_topic_waits_for_retry(
-    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+    lineage: Lineage, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     conn.execute("UPDATE stg.a SET v = 0 WHERE id = 3")
     for _ in range(10):
@@ -148,29 +150,29 @@ def test_after_ten_attempts_a_topic_waits_for_retry(
     [row] = lineage.ready_list("fact.a")
     assert (row.is_ready, row.reason, row.attempts) == (False, "FAILED", 10)
     conn.execute("UPDATE stg.a SET v = 1")
-    lineage.control.retry("fact.a")
+    lineage._control.calls.omd.retry("fact.a")
     assert [row.topic for row in lineage.ready_list(only_ready=True)] == ["fact.a"]
     assert lineage.step("fact.a").succeeded
 
 
-def test_an_inactive_topic_is_skipped(lineage: omd.Lineage) -> None:
+def test_an_inactive_topic_is_skipped(lineage: Lineage) -> None:
     lineage.register_topic("fact.a", inactive_indicator="Y")
     outcome = lineage.step("fact.a")
     assert (outcome.status, outcome.reason) == ("C", "SKIPPED")
 
 
-def test_a_topic_that_is_held_is_no_error(on_spark: omd.Lineage) -> None:
+def test_a_topic_that_is_held_is_no_error(on_spark: Lineage) -> None:
     begun = on_spark.begin_step("fact.a", hostid="other:1", lease=timedelta(minutes=1))
     assert begun.outcome is StepResult.RUN
     outcome = on_spark.step("fact.a")
     assert (outcome.status, outcome.reason) == ("A", "MUTEX")
     assert "other:1" in (outcome.detail or "")
-    [lag] = on_spark.control.report(t.LineageLagRow)
+    [lag] = on_spark._control.report(t.LineageLagRow)
     assert (lag.reason, lag.hostid) == ("HELD", "other:1")
 
 
 @pytest.mark.parametrize("call", ["step", "plan", "topic_definition", "release", "remove_topic"])
-def test_an_unknown_topic_is_an_error(lineage: omd.Lineage, call: str) -> None:
+def test_an_unknown_topic_is_an_error(lineage: Lineage, call: str) -> None:
     with pytest.raises(errors.lookup("OM015")) as caught:
         getattr(lineage, call)("no.where")
     assert caught.value.hint
@@ -178,7 +180,7 @@ def test_an_unknown_topic_is_an_error(lineage: omd.Lineage, call: str) -> None:
 
 @pytest.mark.parametrize("engine", ["POSTGRES", "SPARK"])
 def test_a_step_that_cannot_begin_counts_as_tried(
-    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]], engine: str
+    lineage: Lineage, conn: psycopg.Connection[dict[str, Any]], engine: str
 ) -> None:
     lineage.register_topic("fact.a", engine=engine)
     conn.execute("ALTER TABLE stg.a RENAME pos TO moment")
@@ -191,22 +193,22 @@ def test_a_step_that_cannot_begin_counts_as_tried(
 
 
 def test_a_step_that_is_cancelled_is_recorded(
-    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+    lineage: Lineage, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     lineage.register_topic("fact.a", before_sql=["SELECT pg_cancel_backend(pg_backend_pid())"])
     outcome = lineage.step("fact.a")
     assert (outcome.status, outcome.reason) == ("F", "ERROR")
-    [error] = lineage.control.report("lineage_errors")
+    [error] = lineage._control.report("lineage_errors")
     assert error.module_instance_id == outcome.instance_id
     assert [row.attempts for row in lineage.ready_list()] == [1]
 
 
-def test_a_step_of_a_source_is_an_error(lineage: omd.Lineage) -> None:
+def test_a_step_of_a_source_is_an_error(lineage: Lineage) -> None:
     with pytest.raises(errors.lookup("OM208")):
         lineage.step("stg.a")
 
 
-def test_a_cycle_and_a_bad_name_are_errors(lineage: omd.Lineage) -> None:
+def test_a_cycle_and_a_bad_name_are_errors(lineage: Lineage) -> None:
     lineage.register_topic("fact.b", depends_on=["fact.a"], transforms=["etl.b"])
     with pytest.raises(errors.lookup("OM017")):
         lineage.register_topic("fact.a", depends_on=["stg.a", "fact.b"])
@@ -218,7 +220,7 @@ def test_a_cycle_and_a_bad_name_are_errors(lineage: omd.Lineage) -> None:
 
 
 def test_a_step_that_was_released_cannot_commit(
-    on_spark: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+    on_spark: Lineage, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     begun = on_spark.begin_step("fact.a", lease=timedelta(minutes=1))
     assert begun.module_instance_id is not None
@@ -240,16 +242,16 @@ def test_a_step_that_was_released_cannot_commit(
     assert [(row["module_instance_id"], row["rows"], row["nulls"]) for row in log] == [
         (other.module_instance_id, 4, {"v": 2})
     ]
-    [hour] = on_spark.control.report("lineage_throughput")
+    [hour] = on_spark._control.report("lineage_throughput")
     assert (hour.topic, hour.steps, hour.rows) == ("fact.a", 1, 4)
 
 
-def test_the_block_of_a_failed_step_is_taken_again(on_spark: omd.Lineage) -> None:
+def test_the_block_of_a_failed_step_is_taken_again(on_spark: Lineage) -> None:
     begun = on_spark.begin_step("fact.a", lease=timedelta(minutes=1))
     assert begun.module_instance_id is not None
     on_spark.fail_step(begun.module_instance_id, event_detail="it \0 broke")
     on_spark.fail_step(begun.module_instance_id)
-    insert(on_spark.control, (11, 1))
+    insert(on_spark._control, (11, 1))
     again = on_spark.begin_step("fact.a", lease=timedelta(minutes=1))
     assert again.module_instance_id != begun.module_instance_id
     for name in ("start_pos", "start_id", "end_pos", "end_id"):
@@ -257,7 +259,7 @@ def test_the_block_of_a_failed_step_is_taken_again(on_spark: omd.Lineage) -> Non
 
 
 def test_an_error_before_there_is_an_instance_counts(
-    on_spark: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+    on_spark: Lineage, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     conn.execute("CALL omd_lineage.note_error('fact.a', 'no way')")
     [row] = on_spark.ready_list("fact.a")
@@ -266,10 +268,10 @@ def test_an_error_before_there_is_an_instance_counts(
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(
-    on_spark: omd.Lineage, wire: Any, conn: psycopg.Connection[dict[str, Any]]
+    on_spark: Lineage, wire: Any, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     with omd.connect(wire.dsn, lease=None, patience=timedelta(seconds=20)) as control:
-        wired = omd.Lineage(control)
+        wired = Lineage(control)
         begun = wired.begin_step("fact.a", lease=timedelta(minutes=1))
         assert begun.module_instance_id is not None
         assert begun.plan_number is not None
@@ -280,22 +282,22 @@ def test_a_commit_whose_answer_was_lost_counts_once(
 
 
 def test_a_step_whose_answer_was_lost_is_not_sent_twice(
-    lineage: omd.Lineage, wire: Any, conn: psycopg.Connection[dict[str, Any]]
+    lineage: Lineage, wire: Any, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     with omd.connect(wire.dsn, patience=timedelta(seconds=20)) as control:
         wire.swallow_answer_to = b"omd_lineage"  # the second call is the step
-        definition = omd.Lineage(control).topic_definition("fact.a")
+        definition = Lineage(control).topic_definition("fact.a")
         assert (definition.base_table, definition.pos_column) == ("stg.a", "pos")
         wire.swallow_answer_to = b'"step"'
         with pytest.raises(errors.ConnectionFailed) as caught:
-            omd.Lineage(control).step("fact.a")
+            Lineage(control).step("fact.a")
         assert caught.value.sqlstate == "08007"
 
 
 # Sources ----------------------------------------------------------------------------------------
 
 
-def test_the_offset_of_a_source_is_told_by_hand(lineage: omd.Lineage) -> None:
+def test_the_offset_of_a_source_is_told_by_hand(lineage: Lineage) -> None:
     lineage.register_topic("stg.h", source_offset="HAND")
     lineage.register_topic("fact.a", depends_on=["stg.a", "stg.h"])
     [row] = lineage.ready_list("fact.a")
@@ -308,15 +310,15 @@ def test_the_offset_of_a_source_is_told_by_hand(lineage: omd.Lineage) -> None:
         lineage.set_offset("stg.h", datetime(2020, 1, 1))  # noqa: DTZ001 - the point
 
 
-def test_probing_tells_how_many_sources_moved(lineage: omd.Lineage) -> None:
+def test_probing_tells_how_many_sources_moved(lineage: Lineage) -> None:
     lineage.probe_sources()
     assert lineage.probe_sources() == 0
-    insert(lineage.control, (20, 1))
+    insert(lineage._control, (20, 1))
     assert lineage.probe_sources() == 1
 
 
 def test_who_listens_hears_the_topics_that_move(
-    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+    lineage: Lineage, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     row = conn.execute("SELECT topic_id FROM omd_lineage.topic WHERE topic = 'fact.a'").fetchone()
     assert row is not None
@@ -330,7 +332,7 @@ def test_who_listens_hears_the_topics_that_move(
 
 
 def test_who_listens_notices_that_the_connection_is_lost(
-    lineage: omd.Lineage, conn: psycopg.Connection[dict[str, Any]]
+    lineage: Lineage, conn: psycopg.Connection[dict[str, Any]]
 ) -> None:
     with lineage.listen() as news:
         conn.execute(
@@ -347,8 +349,8 @@ def listen_on(news: Listener) -> None:
         news.heard()
 
 
-def test_a_view_can_be_looked_at_with_the_block_of_a_topic(lineage: omd.Lineage) -> None:
-    with lineage.control.transaction() as connection:
+def test_a_view_can_be_looked_at_with_the_block_of_a_topic(lineage: Lineage) -> None:
+    with lineage._control.transaction() as connection:
         lineage.set_block("fact.a")
         rows = connection.execute("SELECT id FROM etl.a ORDER BY id").fetchall()
     assert [row[0] for row in rows] == [1, 2, 3, 4]
@@ -357,29 +359,30 @@ def test_a_view_can_be_looked_at_with_the_block_of_a_topic(lineage: omd.Lineage)
 # Reports ----------------------------------------------------------------------------------------
 
 
-def test_the_graph_and_the_gaps_are_typed(lineage: omd.Lineage) -> None:
-    rows = lineage.control.report(t.LineageGraphRow, order_by=["topic"])
+def test_the_graph_and_the_gaps_are_typed(lineage: Lineage) -> None:
+    rows = lineage._control.report(t.LineageGraphRow, order_by=["topic"])
     assert [(row.topic, row.processor, row.source_topic) for row in rows] == [
         ("fact.a", "STEP", "stg.a"),
         ("stg.a", None, None),
     ]
-    assert lineage.control.report("lineage_gaps") == []
+    assert lineage._control.report("lineage_gaps") == []
 
 
-def test_a_topic_can_be_removed(lineage: omd.Lineage) -> None:
+def test_a_topic_can_be_removed(lineage: Lineage) -> None:
     lineage.remove_topic("fact.a")
     assert lineage.ready_list() == []
 
 
 @pytest.mark.parametrize("engine", ["POSTGRES", "SPARK"])
-def test_a_runner_may_run_steps_and_no_more(lineage: omd.Lineage, dsn: str, engine: str) -> None:
-    lineage.control.execute_script(
-        "GRANT USAGE ON SCHEMA stg, etl, fact TO omd_runner;"
-        "GRANT ALL ON ALL TABLES IN SCHEMA stg, etl, fact TO omd_runner;"
-    )
+def test_a_runner_may_run_steps_and_no_more(lineage: Lineage, dsn: str, engine: str) -> None:
+    with lineage._control.transaction() as connection:
+        connection.execute(
+            "GRANT USAGE ON SCHEMA stg, etl, fact TO omd_runner;"
+            "GRANT ALL ON ALL TABLES IN SCHEMA stg, etl, fact TO omd_runner;"
+        )
     lineage.register_topic("fact.a", engine=engine)
     with omd.connect(make_conninfo(dsn, options="-c role=omd_runner")) as control:
-        runner = omd.Lineage(control)
+        runner = Lineage(control)
         runner.probe_sources()
         assert [row.topic for row in runner.ready_list(only_ready=True)] == ["fact.a"]
         assert runner.plan("fact.a")
@@ -393,11 +396,11 @@ def test_a_runner_may_run_steps_and_no_more(lineage: omd.Lineage, dsn: str, engi
             runner.release("fact.a")
 
 
-def test_a_step_in_the_database_needs_no_spark(lineage: omd.Lineage, dsn: str) -> None:
+def test_a_step_in_the_database_needs_no_spark(lineage: Lineage, dsn: str) -> None:
     program = (
         "import sys, omd\n"
         f"with omd.connect({dsn!r}) as control:\n"
-        "    assert omd.Lineage(control).step('fact.a').succeeded\n"
+        "    assert control.run('fact.a').succeeded\n"
         "assert not {'pyspark', 'pyarrow', 'pandas', 'omd.spark'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -19,6 +19,7 @@ import pytest
 import omd
 import omd.spark
 from omd import StepResult, errors
+from omd.doors.lineage import Lineage
 from omd.rooms.control.rows import ModuleExecutionLogRow
 from omd.spark.lineage import view_name
 
@@ -50,7 +51,7 @@ GRANT ALL ON ALL TABLES IN SCHEMA stg, fact TO omd_owner;
 JOIN = "SELECT b.id, n.name FROM block AS b LEFT JOIN `stg_the names` AS n ON n.id = b.v"
 
 # A test puts its obstacles for a step here; the transform `steps_of_tests:job` calls them.
-job: Callable[[omd.StepRun, Any], Any]
+job: Callable[[omd.Run, Any], Any]
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +66,12 @@ def spark() -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def room(dsn: str) -> Iterator[omd.Lineage]:
+def room(dsn: str) -> Iterator[Lineage]:
     """stg.a (10 rows and one that waits) and stg."the names" feed fact.a, in blocks of 4."""
     with omd.connect(dsn) as control:
-        control.execute_script(SCHEMA)
-        lineage = omd.Lineage(control)
+        with control.transaction() as connection:
+            connection.execute(SCHEMA)
+        lineage = Lineage(control)
         lineage.register_topic("stg.a")
         lineage.register_topic('stg."the names"')
         lineage.register_topic(
@@ -85,8 +87,8 @@ def room(dsn: str) -> Iterator[omd.Lineage]:
 
 @pytest.fixture
 def call(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, room: omd.Lineage
-) -> Callable[[Callable[[omd.StepRun, SparkSession], Any]], None]:
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, room: Lineage
+) -> Callable[[Callable[[omd.Run, SparkSession], Any]], None]:
     """A function that makes a function the second transform of fact.a, by module:function."""
     (tmp_path / "steps_of_tests.py").write_text("job = None\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -95,7 +97,7 @@ def call(
 
     module = importlib.import_module("steps_of_tests")
 
-    def make(function: Callable[[omd.StepRun, SparkSession], Any]) -> None:
+    def make(function: Callable[[omd.Run, SparkSession], Any]) -> None:
         monkeypatch.setattr(module, "job", function)
         room.register_topic("fact.a", transforms=[JOIN, "steps_of_tests:job"])
 
@@ -111,7 +113,7 @@ FIRST = [(1, "one"), (2, "two"), (3, None), (4, None)]
 
 
 def test_a_block_goes_through_sql_to_the_destination(
-    room: omd.Lineage, spark: SparkSession, conn: Connection
+    room: Lineage, spark: SparkSession, conn: Connection
 ) -> None:
     outcome = room.step("fact.a", spark=spark)
     assert (outcome.status, outcome.facts["rows"], outcome.error) == ("S", 4, None)
@@ -122,20 +124,20 @@ def test_a_block_goes_through_sql_to_the_destination(
     assert stamps["id"] == outcome.instance_id
     [log] = conn.execute("SELECT * FROM omd_lineage.log").fetchall()
     assert (log["rows"], log["nulls"], log["max_id"]) == (4, {"name": 2}, 4)
-    [run] = room.control.report(ModuleExecutionLogRow, module_instance_id=outcome.instance_id)
+    [run] = room._control.report(ModuleExecutionLogRow, module_instance_id=outcome.instance_id)
     assert (run.execution_status_code, run.rows_inserted) == ("S", 4)
     assert (run.execution_context or {})["platform"] == "spark"
     while (outcome := room.step("fact.a", spark=spark)).succeeded:
         pass
     assert (outcome.status, outcome.reason) == ("C", "NOJOBS")
     assert [id_ for id_, _ in rows(conn)] == list(range(1, 11))
-    assert room.control.report("lineage_gaps") == []
+    assert room._control.report("lineage_gaps") == []
 
 
 def test_a_check_of_a_transform_has_its_place_in_the_log(
-    room: omd.Lineage, spark: SparkSession, conn: Connection, call: Any
+    room: Lineage, spark: SparkSession, conn: Connection, call: Any
 ) -> None:
-    def checked(run: omd.StepRun, spark: SparkSession) -> DataFrame:
+    def checked(run: omd.Run, spark: SparkSession) -> DataFrame:
         return spark.sql(
             "SELECT id, 'x' AS name, id > 3 AS check_small, CAST(NULL AS boolean) AS check_none"
             " FROM block"
@@ -143,18 +145,18 @@ def test_a_check_of_a_transform_has_its_place_in_the_log(
 
     call(checked)
     outcome = room.step("fact.a", spark=spark)
-    assert outcome.rows == 8, outcome.detail
+    assert outcome.facts["rows"] == 8, outcome.detail
     [log] = conn.execute("SELECT nulls FROM omd_lineage.log").fetchall()
     assert log["nulls"]["check_small"] == 3
     assert "check_none" not in log["nulls"]
 
 
 def test_a_function_is_a_transform_and_sees_the_same_views(
-    room: omd.Lineage, spark: SparkSession, conn: Connection, call: Any
+    room: Lineage, spark: SparkSession, conn: Connection, call: Any
 ) -> None:
-    def more(run: omd.StepRun, spark: SparkSession) -> DataFrame:
-        assert run.load_window is not None
-        assert run.load_window.end_id == 4
+    def more(run: omd.Run, spark: SparkSession) -> DataFrame:
+        assert run._load_window is not None
+        assert run._load_window.end_id == 4
         assert spark.table("block").count() == spark.table("stg_a").count() == 4
         return spark.sql(
             "SELECT id + 100 AS id, CAST(NULL AS string) AS name, 'theirs' AS omd_record_source,"
@@ -163,7 +165,7 @@ def test_a_function_is_a_transform_and_sees_the_same_views(
 
     call(more)
     outcome = room.step("fact.a", spark=spark)
-    assert outcome.rows == 8, outcome.detail
+    assert outcome.facts["rows"] == 8, outcome.detail
     assert rows(conn) == [*FIRST, *((i + 100, None) for i in range(1, 5))]
     log = conn.execute("SELECT nulls FROM omd_lineage.log").fetchall()
     assert log == [{"nulls": {"name": 6}}]
@@ -176,12 +178,12 @@ def test_a_function_is_a_transform_and_sees_the_same_views(
 
 
 def test_an_error_is_recorded_and_the_same_block_comes_again(
-    room: omd.Lineage, spark: SparkSession, conn: Connection, call: Any
+    room: Lineage, spark: SparkSession, conn: Connection, call: Any
 ) -> None:
     blocks = []
 
-    def breaks(run: omd.StepRun, spark: SparkSession) -> DataFrame:
-        blocks.append(run.load_window)
+    def breaks(run: omd.Run, spark: SparkSession) -> DataFrame:
+        blocks.append(run._load_window)
         if len(blocks) < 3:
             raise ZeroDivisionError("on purpose")
         return spark.sql("SELECT 0 AS id, 'last' AS name")
@@ -197,16 +199,16 @@ def test_an_error_is_recorded_and_the_same_block_comes_again(
     assert room.step("fact.a", spark=spark).succeeded
     assert len(set(blocks)) == 1
     assert rows(conn) == [(0, "last"), *FIRST]
-    first, second = room.control.report("lineage_errors", order_by=["event_id"])
+    first, second = room._control.report("lineage_errors", order_by=["event_id"])
     assert first.error_code == "ZeroDivisionError"
     assert "on purpose" in (first.error or "")
     assert (first.end_pos, first.end_id) == (second.end_pos, second.end_id)
 
 
 def test_a_step_that_is_released_while_it_runs_cannot_commit(
-    room: omd.Lineage, spark: SparkSession, conn: Connection, call: Any
+    room: Lineage, spark: SparkSession, conn: Connection, call: Any
 ) -> None:
-    def released(run: omd.StepRun, spark: SparkSession) -> DataFrame:
+    def released(run: omd.Run, spark: SparkSession) -> DataFrame:
         room.release("fact.a")
         return spark.sql("SELECT 0 AS id, 'late' AS name")
 
@@ -221,9 +223,9 @@ def test_a_step_that_is_released_while_it_runs_cannot_commit(
 
 
 def test_who_is_overtaken_cannot_commit(
-    room: omd.Lineage, spark: SparkSession, conn: Connection, call: Any
+    room: Lineage, spark: SparkSession, conn: Connection, call: Any
 ) -> None:
-    def overtaken(run: omd.StepRun, spark: SparkSession) -> DataFrame:
+    def overtaken(run: omd.Run, spark: SparkSession) -> DataFrame:
         room.release("fact.a")
         other = room.begin_step("fact.a", lease=timedelta(minutes=5))
         assert other.outcome is StepResult.RUN
@@ -237,7 +239,7 @@ def test_who_is_overtaken_cannot_commit(
 
 
 def test_a_transform_that_cannot_be_found_is_told(
-    room: omd.Lineage, spark: SparkSession, conn: Connection, call: Any
+    room: Lineage, spark: SparkSession, conn: Connection, call: Any
 ) -> None:
     room.register_topic("fact.a", transforms=["no.where:job"])
     outcome = room.step("fact.a", spark=spark)
@@ -249,7 +251,7 @@ def test_a_transform_that_cannot_be_found_is_told(
 
 
 def test_statements_before_and_after_run_around_the_transforms(
-    room: omd.Lineage, spark: SparkSession, conn: Connection
+    room: Lineage, spark: SparkSession, conn: Connection
 ) -> None:
     room.register_topic(
         "fact.a",
@@ -261,7 +263,7 @@ def test_statements_before_and_after_run_around_the_transforms(
     assert not spark.catalog.tableExists("before")
 
 
-def test_a_reload_replaces_all(room: omd.Lineage, spark: SparkSession, conn: Connection) -> None:
+def test_a_reload_replaces_all(room: Lineage, spark: SparkSession, conn: Connection) -> None:
     conn.execute("INSERT INTO fact.a VALUES (0, 'old')")
     room.register_topic(
         "fact.a",
@@ -274,7 +276,7 @@ def test_a_reload_replaces_all(room: omd.Lineage, spark: SparkSession, conn: Con
 
 
 def test_a_failed_step_is_rolled_back_on_spark_where_its_rows_are(
-    room: omd.Lineage, spark: SparkSession, conn: Connection, call: Any
+    room: Lineage, spark: SparkSession, conn: Connection, call: Any
 ) -> None:
     room.register_topic(
         "lake.a",
@@ -285,7 +287,7 @@ def test_a_failed_step_is_rolled_back_on_spark_where_its_rows_are(
         area_code="HSTG",  # which has a rollback for Parquet
         maxstep=4,
     )
-    room.control.register_module("lake.a", table_format_code="PARQUET")
+    room._control.calls.omd.register_module("lake.a", table_format_code="PARQUET")
     spark.sql("CREATE DATABASE IF NOT EXISTS lake")
     try:
         room.register_topic("lake.a", transforms=["SELECT id FROM block", "no.where:job"])
@@ -299,13 +301,13 @@ def test_a_failed_step_is_rolled_back_on_spark_where_its_rows_are(
         spark.sql("DROP DATABASE lake CASCADE")
 
 
-def test_no_rows_are_fine(room: omd.Lineage, spark: SparkSession, conn: Connection) -> None:
+def test_no_rows_are_fine(room: Lineage, spark: SparkSession, conn: Connection) -> None:
     room.register_topic("fact.a", transforms=["SELECT id, 'x' AS name FROM block WHERE id < 0"])
     outcome = room.step("fact.a", spark=spark)
     assert (outcome.succeeded, outcome.facts["rows"]) == (True, 0), outcome.detail
 
 
-def test_a_step_asked_for_twice_is_held_and_starts_no_spark(room: omd.Lineage) -> None:
+def test_a_step_asked_for_twice_is_held_and_starts_no_spark(room: Lineage) -> None:
     room.begin_step("fact.a", lease=timedelta(minutes=1))
 
     def never() -> Any:
@@ -314,13 +316,13 @@ def test_a_step_asked_for_twice_is_held_and_starts_no_spark(room: omd.Lineage) -
     assert room.step("fact.a", session=never).reason == "MUTEX"
 
 
-def test_a_session_that_does_not_start_is_an_error_of_the_step(room: omd.Lineage) -> None:
+def test_a_session_that_does_not_start_is_an_error_of_the_step(room: Lineage) -> None:
     def broken() -> Any:
         raise OSError("no Java here")
 
-    with omd.connect(room.control.dsn) as control:
-        control.spark = None
-        outcome = omd.Lineage(control).step("fact.a", session=broken)
+    with omd.connect(room._control._dsn) as control:
+        control._spark = None
+        outcome = Lineage(control).step("fact.a", session=broken)
     if outcome.error is not None:  # otherwise the active session of another test was used
         assert isinstance(outcome.error, OSError)
         [row] = room.ready_list("fact.a")
@@ -339,7 +341,7 @@ def test_a_view_is_named_after_its_table(table: str, name: str) -> None:
 
 
 def test_the_command_runs_a_step_on_spark(
-    room: omd.Lineage, omd_command: Any, dsn: str, conn: Connection
+    room: Lineage, omd_command: Any, dsn: str, conn: Connection
 ) -> None:
     done = omd_command(
         "lineage", "step", "fact.a", "--master", "local[1]", "--output", "json", dsn=dsn
@@ -351,7 +353,7 @@ def test_the_command_runs_a_step_on_spark(
 
 
 def test_sigterm_fails_a_step_on_spark_and_the_next_one_takes_its_block(
-    room: omd.Lineage, dsn: str, conn: Connection, tmp_path: Path
+    room: Lineage, dsn: str, conn: Connection, tmp_path: Path
 ) -> None:
     (tmp_path / "slow_steps.py").write_text(
         "import pathlib, time\n"
@@ -373,7 +375,7 @@ def test_sigterm_fails_a_step_on_spark_and_the_next_one_takes_its_block(
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 143, said
-    [error] = room.control.report("lineage_errors")
+    [error] = room._control.report("lineage_errors")
     assert error.error_code == "omd.Terminated"
     room.register_topic("fact.a", transforms=[JOIN])
     again = subprocess.run(
@@ -383,7 +385,7 @@ def test_sigterm_fails_a_step_on_spark_and_the_next_one_takes_its_block(
     assert rows(conn) == FIRST
 
 
-def test_a_block_by_the_id_alone(room: omd.Lineage, conn: Connection, spark: SparkSession) -> None:
+def test_a_block_by_the_id_alone(room: Lineage, conn: Connection, spark: SparkSession) -> None:
     conn.execute(
         "CREATE TABLE stg.i (i int PRIMARY KEY); INSERT INTO stg.i SELECT generate_series(1, 5);"
         "CREATE TABLE fact.i (i int, omd_insert_module_instance_id bigint);"

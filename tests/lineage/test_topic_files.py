@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 import omd
+from omd.doors.lineage import Lineage
 from omd.programs.cli.documents.lineage import read_topics
 
 if TYPE_CHECKING:
@@ -55,14 +56,15 @@ topics:
 
 
 @pytest.fixture
-def room(dsn: str) -> Iterator[omd.Lineage]:
+def room(dsn: str) -> Iterator[Lineage]:
     with omd.connect(dsn) as control:
-        control.execute_script(SCHEMA)
-        yield control.lineage
+        with control.transaction() as connection:
+            connection.execute(SCHEMA)
+        yield control._lineage
 
 
 @pytest.fixture
-def omd_(omd_command: Command, dsn: str, room: omd.Lineage) -> Command:
+def omd_(omd_command: Command, dsn: str, room: Lineage) -> Command:
     return lambda *arguments, **options: omd_command("lineage", *arguments, dsn=dsn, **options)
 
 
@@ -78,7 +80,7 @@ def history(conn: Connection) -> int:
 
 
 def test_a_file_is_compared_applied_and_then_changes_nothing(
-    omd_: Command, room: omd.Lineage, conn: Connection, file: Path
+    omd_: Command, room: Lineage, conn: Connection, file: Path
 ) -> None:
     dry = omd_("apply", "--dry-run", str(file))
     assert (dry.returncode, room.ready_list()) == (0, []), dry.stderr
@@ -94,9 +96,9 @@ def test_a_file_is_compared_applied_and_then_changes_nothing(
     assert done.returncode == 0, done.stderr
     assert "WARN" not in done.stderr
     assert "not a topic yet" not in done.stderr
-    room.control.lineage.probe_sources()
+    room._control.calls.omd_lineage.probe_sources()
     step = room.step("fact.a")
-    assert (step.outcome, step.rows) == ("DONE", 10)
+    assert (step.status, step.facts["rows"]) == ("S", 10)
     assert conn.execute("SELECT min(id) AS id FROM fact.a").fetchone()["id"] == 6
 
     # The offset has moved on, so the start of a new topic no longer matters.
@@ -111,7 +113,7 @@ def test_a_file_is_compared_applied_and_then_changes_nothing(
 
 
 def test_a_changed_file_shows_the_values_before_and_after(
-    omd_: Command, room: omd.Lineage, file: Path, tmp_path: Path
+    omd_: Command, room: Lineage, file: Path, tmp_path: Path
 ) -> None:
     assert omd_("apply", str(file)).returncode == 0
     one = tmp_path / "one.yaml"
@@ -165,7 +167,7 @@ def test_what_a_file_may_not_say_is_told_with_its_line(
 
 
 def test_files_are_applied_together_or_not_at_all(
-    omd_: Command, room: omd.Lineage, tmp_path: Path
+    omd_: Command, room: Lineage, tmp_path: Path
 ) -> None:
     first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
     first.write_text("topic: stg.a\npos_column: at\nid_column: n\n")

@@ -529,8 +529,8 @@ def test_the_door_erases(persons: Store, dsn: str) -> None:
         room = control.provenance
         answer = room.erase("shop", "person", [{"nbr": 7}], "r", is_dry_run=False)
         assert answer.erasure_id
-        assert room.find_subject("shop", "person", [{"nbr": 7}]) == []
-        assert [e.reference for e in room.report("erasures")] == ["r"]
+        assert room._calls.find_subject("shop", "person", [{"nbr": 7}]) == []
+        assert [e.reference for e in room._calls.report("erasures")] == ["r"]
 
 
 def test_what_tasks_suspensions_sinks_and_receivers_say_of_a_person_is_masked(

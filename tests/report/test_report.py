@@ -40,28 +40,32 @@ def omd_(omd_here: Command, dsn: str) -> Iterator[Command]:
         conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
     with omd.connect(dsn, lease=None) as control:
         for code in ("b_top", "b_day", HOSTILE):
-            control.register_batch(code, frequency_code="Adhoc")
-        control.add_batch_to_parent_batch("b_day", "b_top")
+            control.calls.omd.register_batch(code, frequency_code="Adhoc")
+        control.calls.omd.add_batch_to_parent_batch("b_day", "b_top")
         for code in ("m_good", "m_bad", HOSTILE):
-            control.register_module(
+            control.calls.omd.register_module(
                 code, area_code="HSTG", table_code="dwh.t", platform_code="POSTGRES"
             )
         for batch, module in (("b_day", "m_good"), ("b_day", "m_bad"), (HOSTILE, HOSTILE)):
-            control.add_module_to_batch(batch, module)
-        top = control.begin_batch("b_top").batch_instance_id
-        day = control.begin_batch("b_day", parent_batch_instance_id=top).batch_instance_id
-        good = control.begin_module("m_good", batch_instance_id=day).module_instance_id
-        control.create_load_window(good, end_id=17)
-        control.log_event("half way", module_instance_id=good)
-        control.module_success(good, rows_inserted=12345)
-        bad = control.begin_module("m_bad", batch_instance_id=day).module_instance_id
-        control.module_failure(bad, event_detail=f"first line\n{HOSTILE}")
-        control.batch_failure(day, event_detail="m_bad failed")
-        control.batch_failure(top, event_detail="b_day failed")
-        control.begin_module("m_good")
-        strange = control.begin_batch(HOSTILE).batch_instance_id
-        failed = control.begin_module(HOSTILE, batch_instance_id=strange).module_instance_id
-        control.module_failure(failed, event_detail=HOSTILE, event_return_code_details=HOSTILE)
+            control.calls.omd.add_module_to_batch(batch, module)
+        top = control.calls.omd.begin_batch("b_top").batch_instance_id
+        day = control.calls.omd.begin_batch("b_day", parent_batch_instance_id=top).batch_instance_id
+        good = control.calls.omd.begin_module("m_good", batch_instance_id=day).module_instance_id
+        control.calls.omd.create_load_window(good, end_id=17)
+        control.calls.omd.log_event("half way", module_instance_id=good)
+        control.calls.omd.module_success(good, rows_inserted=12345)
+        bad = control.calls.omd.begin_module("m_bad", batch_instance_id=day).module_instance_id
+        control.calls.omd.module_failure(bad, event_detail=f"first line\n{HOSTILE}")
+        control.calls.omd.batch_failure(day, event_detail="m_bad failed")
+        control.calls.omd.batch_failure(top, event_detail="b_day failed")
+        control.calls.omd.begin_module("m_good")
+        strange = control.calls.omd.begin_batch(HOSTILE).batch_instance_id
+        failed = control.calls.omd.begin_module(
+            HOSTILE, batch_instance_id=strange
+        ).module_instance_id
+        control.calls.omd.module_failure(
+            failed, event_detail=HOSTILE, event_return_code_details=HOSTILE
+        )
     return lambda *arguments, **options: omd_here(*arguments, dsn=dsn, **options)
 
 

@@ -225,7 +225,7 @@ def test_whoever_may_only_write_learns_where(primary: Server, standby: Server) -
         omd.connect(dsn) as control,
         pytest.raises(psycopg.errors.ReadOnlySqlTransaction) as caught,
     ):
-        control.begin_module("m_s")
+        control.calls.omd.begin_module("m_s")
     assert isinstance(caught.value, omd.errors.OmdError)
     assert caught.value.sqlstate == "25006"
     assert caught.value.hint == f"Connect to the primary: {address(primary)}"
@@ -238,7 +238,7 @@ def test_on_a_primary_that_only_reads_the_error_is_postgresqls(primary: Server) 
         primary.dsn(), options="-c default_transaction_read_only=on"
     )
     with omd.connect(dsn) as control, pytest.raises(psycopg.Error) as caught:
-        control.begin_module("m_s")
+        control.calls.omd.begin_module("m_s")
     assert type(caught.value) is psycopg.errors.ReadOnlySqlTransaction
     with contextlib.closing(primary.connect()) as conn:
         assert conn.execute("SELECT omd.primary_server() AS it").fetchall() == [{"it": None}]

@@ -62,7 +62,7 @@ def target(conn: Any, control: omd.Control) -> Callable[..., str]:
     def make(columns: str, **registered: Any) -> str:
         conn.execute("CREATE SCHEMA IF NOT EXISTS t")
         conn.execute(f"CREATE TABLE t.target ({columns}, {AUDIT})")
-        control.register_module(
+        control.calls.omd.register_module(
             "m_t",
             **{"area_code": "HSTG", "table_type_code": "HSTG", **registered},
             table_code="t.target",

@@ -26,7 +26,7 @@ assert not hasattr(spark, "sparkContext")
 
 with omd.connect(dsn, executor_dsn=service) as control:
     with control.module("m_t", spark=spark) as run:
-        print("written:", run.write(spark.range(0, 1000, 1, 4)).rows)
+        print("written:", run.write(spark.range(0, 1000, 1, 4)))
         print("read:", run.read(spark, "t.target").where("id > 989").count())
     outcome = control.run("m_t", lambda run: run.write(spark.range(3).selectExpr("id AS nosuch")))
     print("refused:", outcome.error)

@@ -18,7 +18,7 @@ def main(master: str) -> None:
     for line in sys.stdin:
         told = json.loads(line)
         with omd.connect(told["dsn"], lease=timedelta(seconds=3)) as control:
-            receipt = control.deliver(
+            receipt = control.delivery.deliver(
                 delivery_id=told["delivery_id"],
                 entities=told["entities"],
                 spark=spark,

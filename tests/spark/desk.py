@@ -59,11 +59,15 @@ class Desk(Shop):
     def block(self, day: int, /, code: str = "a", **arguments: Any) -> DeliveryBlock:
         """Return a delivery of this day of 2020 as a block."""
         at = datetime(2020, 1, day, tzinfo=timezone.utc)
-        return self.control.delivery(code, snapshot_datetime=at, spark=self.spark, **arguments)
+        return self.control.delivery.create(
+            code, snapshot_datetime=at, spark=self.spark, **arguments
+        )
 
     def deliver(self, day: int, /, code: str = "a", **arguments: Any) -> Outcome[None]:
         at = datetime(2020, 1, day, tzinfo=timezone.utc)
-        return self.control.deliver(code, snapshot_datetime=at, spark=self.spark, **arguments)
+        return self.control.delivery.deliver(
+            code, snapshot_datetime=at, spark=self.spark, **arguments
+        )
 
     def written(
         self, name: str, delivery_id: int, entity: Entity

@@ -37,7 +37,7 @@ SCHEMA: dict[str, Any] = {
 _OURS = str(Path(omd.__file__).parent)
 
 
-def write(run: omd.ModuleRun, code: str, mode: str) -> None:
+def write(run: omd.Run, code: str, mode: str) -> None:
     """What `run.write` does for an Iceberg table, with pyarrow in place of Spark."""
     lake = lake_run(run)
     table = lake.table_for(code, SCHEMA, None)
@@ -51,10 +51,10 @@ def write(run: omd.ModuleRun, code: str, mode: str) -> None:
     lake.written(table, number, ROWS, files, mode)
 
 
-def write_delta(run: omd.ModuleRun, code: str, mode: str) -> None:
+def write_delta(run: omd.Run, code: str, mode: str) -> None:
     """The same for a Delta table."""
     lake = lake_run(run)
-    location = run.control.lake.find_table(code, table_format_code="DELTA").location
+    location = run._control.calls.omd_lake.find_table(code, table_format_code="DELTA").location
     assert location is not None
     table = Delta.find(location) or Delta.create(location, SCHEMA, ())
     number, folder = lake.announce(code, location)
@@ -70,8 +70,8 @@ def write_delta(run: omd.ModuleRun, code: str, mode: str) -> None:
     pending.added += delta_files(location, [path], table.spark_schema, ())
 
 
-def rows_of(run: omd.ModuleRun) -> pa.Table:
-    return pa.table({"id": list(range(ROWS)), COLUMN: [run.module_instance_id] * ROWS})
+def rows_of(run: omd.Run) -> pa.Table:
+    return pa.table({"id": list(range(ROWS)), COLUMN: [run.instance_id] * ROWS})
 
 
 def put(rows: pa.Table, folder: str) -> str:

@@ -46,7 +46,7 @@ def main(folder: Path, dsn: str, then: str) -> None:
     with omd.connect(dsn, spark=spark) as control, control.module("m_lake") as run:
         run.write(df)
     rows = spark.table("lake.t").groupBy("omd_insert_module_instance_id").count().collect()
-    print(run.module_instance_id, sorted(map(tuple, rows)), flush=True)
+    print(run.instance_id, sorted(map(tuple, rows)), flush=True)
 
 
 if __name__ == "__main__":

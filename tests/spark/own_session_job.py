@@ -18,7 +18,7 @@ def main(told: dict[str, object], settings: dict[str, str]) -> None:
     spark = builder.getOrCreate()
     with omd.connect(str(told["dsn"])) as control:
         try:
-            receipt = control.deliver(
+            receipt = control.delivery.deliver(
                 delivery_id=told["delivery_id"], entities=told["entities"], spark=spark
             )
         except ConfigurationError as error:

@@ -30,7 +30,7 @@ def test_partitions_are_read_and_written_through_a_pooler_once_each(
         """Use the server connections meanwhile, so that none stays with one client."""
         with omd.connect(through) as control:
             while not stop.is_set():
-                control.module_definition(module)
+                control.calls.omd.module_definition(module)
 
     with bouncing(dsn, size=6) as through:
         thread = threading.Thread(target=others, args=(through,))

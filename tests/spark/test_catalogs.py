@@ -46,7 +46,7 @@ def register(control: omd.Control, table: str = T, **registered: Any) -> str:
         "table_format_code": "ICEBERG",
         **registered,
     }
-    control.register_module(f"m_{table}", table_code=table, **given)
+    control.calls.omd.register_module(f"m_{table}", table_code=table, **given)
     return f"m_{table}"
 
 
@@ -55,9 +55,9 @@ class Stop(Exception):  # noqa: N818
 
 
 def fail(
-    control: omd.Control, spark: SparkSession, module: str, job: Callable[[omd.ModuleRun], object]
+    control: omd.Control, spark: SparkSession, module: str, job: Callable[[omd.Run], object]
 ) -> None:
-    def failing(run: omd.ModuleRun) -> None:
+    def failing(run: omd.Run) -> None:
         job(run)
         raise Stop
 
@@ -85,7 +85,7 @@ def test_a_table_of_another_catalogue_is_created_written_read_and_taken_back(
         return spark.range(first, last).selectExpr("id", "date_add(date'2020-01-30', int(id)) AS d")
 
     with control.module(module, spark=spark) as run:
-        assert run.write(rows(0, 4), partition_by=["d"]).rows == 4
+        assert run.write(rows(0, 4), partition_by=["d"]) == 4
         assert ids(seen(catalog)) == []
         assert ids(run.read(spark, T)) == [0, 1, 2, 3]
     assert len(list(catalog.load_table("sales.t").scan("d < '2020-02-01'").plan_files())) == 2
@@ -99,9 +99,7 @@ def test_a_table_of_another_catalogue_is_created_written_read_and_taken_back(
         assert ids(seen(catalog)) == [0, 1, 2, 3, 10, 100]
         # All that a run reads of the table is of one moment.
         assert ids(reader.read(spark, T)) == ids(first) == [0, 1, 2, 3, 100]
-        (made, *_) = control.lake.report(
-            omd.rooms.lake.rows.LakeCommitsRow, order_by=("commit_id",)
-        )
+        (made, *_) = control.report(omd.rooms.lake.rows.LakeCommitsRow, order_by=("commit_id",))
         assert ids(reader.read(spark, T, as_of=made.commit_datetime)) == [0, 1, 2, 3]
         assert ids(reader.read(spark, T, as_of=made.snapshot_id)) == [0, 1, 2, 3]
         with pytest.raises(omd.errors.lookup("OM021")):
@@ -139,14 +137,14 @@ def test_a_history_and_files_of_several_runs_are_repaired_through_the_other_cata
     with control.module(module, spark=spark) as run:
         run.write(version(1, "2020-01-01"), mode="history")
 
-    def late(run: omd.ModuleRun) -> None:
+    def late(run: omd.Run) -> None:
         run.write(version(1, "2021-01-01"), mode="history")
         run.commit()
 
     fail(control, spark, module, late)
     assert chain() == [(1, "2020-01-01", "2021-01-01"), (1, "2021-01-01", "9999-12-31")]
 
-    def overtaken(run: omd.ModuleRun) -> None:
+    def overtaken(run: omd.Run) -> None:
         assert chain() == [(1, "2020-01-01", "9999-12-31")]
         run.write(version(1, "2022-01-01"), mode="history")
         table = catalog.load_table("sales.t")
@@ -161,7 +159,7 @@ def test_a_history_and_files_of_several_runs_are_repaired_through_the_other_cata
         last.write(version(3, "2020-01-01"))
     table = catalog.load_table("sales.t")
     table.overwrite(table.scan().to_arrow())
-    control.set_next_run_indicator("R", module_instance_id=last.module_instance_id)
+    control.calls.omd.set_next_run_indicator("R", module_instance_id=last.instance_id)
     with control.module(module, spark=spark):
         assert ids(seen(catalog)) == [1, 1, 2]
 
@@ -214,12 +212,12 @@ def test_a_session_with_the_native_catalogue_reads_what_would_be_refused(
     catalog: Catalog,
     tmp_path: Path,
 ) -> None:
-    control.lake.register_namespace("lake", str(tmp_path / "lake"))
+    control.calls.omd_lake.register_namespace("lake", str(tmp_path / "lake"))
     for code in ("lake.t", T):
         module = register(control, code)
         with control.module(module, spark=spark) as run:
             run.write(spark.range(1))
-        hold(native, f"omd.{code}" if code == "lake.t" else code, run.module_instance_id)
+        hold(native, f"omd.{code}" if code == "lake.t" else code, run.instance_id)
 
         def read_all(session: SparkSession, code: str = code) -> list[list[int]]:
             with control.module(f"m_{code}", spark=session) as reader:
@@ -245,16 +243,16 @@ def test_a_session_with_the_native_catalogue_reads_what_would_be_refused(
 def test_a_table_of_format_version_3_is_read_through_the_native_catalogue_alone(
     control: omd.Control, spark: SparkSession, native: SparkSession, tmp_path: Path
 ) -> None:
-    control.lake.register_namespace("lake", str(tmp_path / "lake"))
+    control.calls.omd_lake.register_namespace("lake", str(tmp_path / "lake"))
     with control.module(register(control, "lake.t"), spark=spark) as run:
         run.write(spark.range(1))
-    file = control.lake.find_table("lake.t").metadata_location
+    file = control.calls.omd_lake.find_table("lake.t").metadata_location
     assert file is not None
     document = json.loads(Path(file).read_text()) | {"format-version": 3, "next-row-id": 1}
     file = file.replace("metadata/", "metadata/v3-")
     Path(file).write_text(json.dumps(document))
     register(control, "lake.v3")
-    control.lake.register_table("lake.v3", file)
+    control.calls.omd_lake.register_table("lake.v3", file)
     hold(native, "omd.lake.v3", 1)
     for session in (native, spark):
         with control.module("m_lake.v3", spark=session) as run:

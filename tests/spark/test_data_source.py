@@ -12,6 +12,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import omd
 import omd.spark
+from omd._core.engines import WriteResult
+from omd.spark.job import stamp
 
 from .conftest import SECRET
 
@@ -64,7 +66,7 @@ ROWS = """
 """
 
 
-def write(run: omd.ModuleRun, df: DataFrame, **options: Any) -> omd.spark.WriteResult:
+def write(run: omd.Run, df: DataFrame, **options: Any) -> WriteResult:
     return run.write(df, **options)  # type: ignore[no-any-return]
 
 
@@ -121,7 +123,7 @@ def test_a_write_counts_the_rows_of_all_its_partitions(
     with control.module(module) as run:
         assert write(run, spark.range(0, 10_007, 1, 5)).rows == 10_007
         assert write(run, spark.range(20_000, 20_003, 1, 2)).rows == 3
-        instance = run.module_instance_id
+        instance = run.instance_id
 
     there = conn.execute("SELECT count(*) n, count(DISTINCT id) d FROM t.target").fetchone()
     assert there == {"n": 10_010, "d": 10_010}
@@ -187,14 +189,14 @@ def test_a_failed_write_leaves_whole_partitions_that_the_next_begin_rolls_back(
     parts = conn.execute(
         "SELECT id / 1000 AS part, count(*) FROM t.target WHERE omd_insert_module_instance_id = %s"
         " GROUP BY 1 ORDER BY 1",
-        [run.module_instance_id],
+        [run.instance_id],
     ).fetchall()
     # The third can't begin before one of the first two has ended.
     assert parts
     assert all(part["count"] == 1000 and part["part"] != 2 for part in parts)
 
     with control.module(module) as again:
-        assert again.instance_array == [run.module_instance_id]
+        assert again.instance_array == [run.instance_id]
         write(again, spark.range(0, 4000, 1, 4))
     there = conn.execute("SELECT count(*) n, count(DISTINCT id) d FROM t.target").fetchone()
     assert there == {"n": 4000, "d": 4000}
@@ -209,9 +211,9 @@ def test_a_task_that_outlives_its_run_commits_nothing(
     assert conn.execute("SELECT count(*) n FROM t.target").fetchone() == {"n": 0}
 
 
-def ending(dsn: str, run: omd.ModuleRun) -> Any:
+def ending(dsn: str, run: omd.Run) -> Any:
     """The job continues after somebody else has ended its run."""
-    instance = run.module_instance_id
+    instance = run.instance_id
 
     def job(batches: Any) -> Any:
         import psycopg
@@ -336,10 +338,10 @@ def test_a_stamp_tells_the_run_and_keeps_the_record_source(
         carried = spark.range(1).selectExpr(
             "id", "bigint(999) AS omd_insert_module_instance_id", "'crm' AS omd_record_source"
         )
-        write(run, omd.spark.stamp(run, carried, effective_date=dt.date(2013, 1, 1)))
+        write(run, stamp(run, carried, effective_date=dt.date(2013, 1, 1)))
         write(run, spark.range(1, 2))
     first, second = conn.execute("SELECT * FROM t.target ORDER BY id").fetchall()
-    assert first["omd_insert_module_instance_id"] == run.module_instance_id
+    assert first["omd_insert_module_instance_id"] == run.instance_id
     assert first["omd_record_source"] == "crm"
     assert first["omd_effective_date"] == dt.date(2013, 1, 1)
     assert first["omd_expiry_date"] == dt.date(9999, 12, 31)

@@ -270,7 +270,7 @@ def test_a_failed_run_is_resumed_and_waits_for_another(desk: Desk) -> None:
     desk.call("cancel_delivery", delivery_id=other.id, reason="it is in the way")
     fails = orders.selectExpr("nbr", "raise_error('broken') AS email")
     told = {"delivery_id": block.delivery_id, "spark": desk.spark}
-    broken = desk.control.deliver(entities={"customer": fails}, **told)
+    broken = desk.control.delivery.deliver(entities={"customer": fails}, **told)
     assert (broken.status, broken.reason) == ("F", "FAILED")
     with pytest.raises(Exception, match="broken"):
         broken.result()
@@ -280,9 +280,9 @@ def test_a_failed_run_is_resumed_and_waits_for_another(desk: Desk) -> None:
         " ORDER BY module_instance_id DESC LIMIT 1"
     )
     assert desk.rows("SELECT FROM omd.event_log WHERE event_detail LIKE '%%broken%%'"), failed
-    receipt = desk.control.deliver("a", entities={"customer": orders}, **told)
+    receipt = desk.control.delivery.deliver("a", entities={"customer": orders}, **told)
     assert (receipt.facts["delivery_status"], receipt.facts["attempt"]) == ("ACCEPTED", 2)
-    assert desk.control.deliver(entities={"customer": orders}, **told) == receipt
+    assert desk.control.delivery.deliver(entities={"customer": orders}, **told) == receipt
 
 
 def test_a_renewal_between_the_end_of_a_delivery_and_that_of_its_block_is_no_loss(

@@ -35,9 +35,9 @@ class Stop(Exception):  # noqa: N818
 
 @pytest.fixture
 def folder(control: omd.Control, tmp_path: Path) -> Path:
-    control.lake.register_namespace("lake", str(tmp_path))
+    control.calls.omd_lake.register_namespace("lake", str(tmp_path))
     for name in ("t", "reader"):
-        control.register_module(
+        control.calls.omd.register_module(
             f"m_{name}",
             area_code="HSTG",
             table_code=f"lake.{name}",
@@ -62,8 +62,8 @@ def test_a_run_commits_fails_and_is_taken_back_as_on_iceberg(
                 FROM range({first}, {last})"""
         )
 
-    def fail(job: Callable[[omd.ModuleRun], object]) -> omd.Outcome[Any]:
-        def failing(run: omd.ModuleRun) -> None:
+    def fail(job: Callable[[omd.Run], object]) -> omd.Outcome[Any]:
+        def failing(run: omd.Run) -> None:
             job(run)
             run.commit()
             raise Stop
@@ -123,13 +123,13 @@ def test_a_commit_that_was_never_recorded_is_found_in_the_log_and_taken_back(
     with control.module("m_t", spark=spark) as run:
         run.write(spark.range(3))
 
-    def half(run: omd.ModuleRun) -> None:
+    def half(run: omd.Run) -> None:
         """Extend the log as a commit does, and die before the transaction ends."""
         run.write(spark.range(3, 5))
-        (pending,) = run.uncommitted.delta.values()  # type: ignore[union-attr]
+        (pending,) = run._uncommitted.delta.values()  # type: ignore[union-attr]
         change = DeltaChange("APPEND", pending.added, [])
         number = pending.writes[0][0]
-        Delta(pending.location).commit(change, "m_t", run.module_instance_id, number)
+        Delta(pending.location).commit(change, "m_t", run.instance_id, number)
         pending.added.clear()
         raise Stop
 
@@ -148,7 +148,7 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
     control: omd.Control, spark: SparkSession, folder: Path, conn: Any
 ) -> None:
     for module in ("m_h", "m_other"):
-        control.register_module(
+        control.calls.omd.register_module(
             module,
             table_code="lake.t",
             platform_code="SPARK",
@@ -163,7 +163,7 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
         (2, "x", "2020-01-01", "9999-12-31", "Y", None),
     ]
 
-    def late(run: omd.ModuleRun) -> None:
+    def late(run: omd.Run) -> None:
         run.write(versions(spark, (1, "c", "2022-01-01"), (3, "z", "2022-01-01")), mode="history")
         run.write(versions(spark, (1, "b", "2021-01-01")), mode="history")
         assert run.read(spark, "lake.t").count() == 5
@@ -185,12 +185,12 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
         third.write(versions(spark, (2, "y", "2021-01-01")), mode="history")
     expected = [
         (1, "a", "2020-01-01", "9999-12-31", "Y", None),
-        (2, "x", "2020-01-01", "2021-01-01", "N", third.module_instance_id),
+        (2, "x", "2020-01-01", "2021-01-01", "N", third.instance_id),
         (2, "y", "2021-01-01", "9999-12-31", "Y", None),
     ]
     assert held(folder) == expected
 
-    def overtaken(run: omd.ModuleRun) -> None:
+    def overtaken(run: omd.Run) -> None:
         run.write(versions(spark, (3, "o", "2021-01-01")), mode="history")
         with control.module("m_other", spark=spark) as other:
             other.write(versions(spark, (4, "p", "2021-01-01")), mode="history")
@@ -200,7 +200,7 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
     expected.append((4, "p", "2021-01-01", "9999-12-31", "Y", None))
     assert held(folder) == expected
 
-    def beside_maintenance(run: omd.ModuleRun) -> None:
+    def beside_maintenance(run: omd.Run) -> None:
         run.write(versions(spark, (1, "q", "2023-01-01")), mode="history")
         maintain(control, keep=timedelta(0), spark=spark)
 
@@ -221,7 +221,7 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(
 def test_a_history_killed_between_commit_and_success_is_taken_back_and_loses_no_row(
     control: omd.Control, spark: SparkSession, folder: Path, dsn: str
 ) -> None:
-    control.register_module(
+    control.calls.omd.register_module(
         "m_h",
         table_code="lake.h",
         platform_code="SPARK",
@@ -234,9 +234,9 @@ def test_a_history_killed_between_commit_and_success_is_taken_back_and_loses_no_
     before = held(folder)
     done = subprocess.run([sys.executable, JOB, dsn], check=False)
     assert done.returncode == 9
-    killed = run.module_instance_id + 1
+    killed = run.instance_id + 1
     assert (1, "a", "2020-01-01", "2021-01-01", "N", killed) in held(folder)
-    control.module_failure(killed)
+    control.calls.omd.module_failure(killed)
     # The files of the killed run hold rows of others, so maintenance leaves its folder alone.
     assert maintain(control, ["lake.h"], keep=timedelta(days=1)) == []
     assert len(held(folder)) == 3
@@ -267,9 +267,9 @@ def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(
         ("EXPIRE", 6)
     ]
     assert DeltaTable(folder).to_pyarrow_table().sort_by("id") == before
-    control.set_next_run_indicator("R", module_instance_id=many.module_instance_id)
+    control.calls.omd.set_next_run_indicator("R", module_instance_id=many.instance_id)
     with control.module("m_t", spark=spark) as again:
-        assert again.instance_array == [many.module_instance_id]
+        assert again.instance_array == [many.instance_id]
         assert seen(folder) == [0]
     # Once its runs ended long ago, no rollback is to be expected: their files are joined.
     for n in range(4):
@@ -283,7 +283,7 @@ def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(
     assert [row.files for row in maintain(control, spark=spark)] == [5]
     assert seen(folder) == [0, 1, 2, 3, 4]
     # If one is taken back nevertheless, the rows of the others are written again.
-    control.set_next_run_indicator("R", module_instance_id=run.module_instance_id)
+    control.calls.omd.set_next_run_indicator("R", module_instance_id=run.instance_id)
     with control.module("m_t", spark=spark):
         assert seen(folder) == [0, 1, 2, 3]
 
@@ -305,7 +305,7 @@ def test_a_read_holds_rows_of_other_engines_and_a_window_does_not(
         reader.window(table="lake.t")
         window = reader.read(spark, "lake.t", window=True)
         assert sorted(r.id for r in window.collect()) == [0, 1]
-    lineage = control.lineage
+    lineage = control._lineage
     lineage.register_topic("lake.t", source_offset="LAKE")
     lineage.register_topic(
         "lake.reader",

@@ -109,7 +109,7 @@ def test_facts_are_exported_and_read_by_another_reader(
     names = sorted(p.name for p in folder_of(tmp_path, found).iterdir() if p.suffix != ".crc")
     assert names == ["_manifest.json", "shelf", "thing"]
     assert shop.status(found["delivery_id"]) == "EXPORTED"
-    assert control.facts.resume_export(found["delivery_id"], spark=spark) == outcome
+    assert control.facts._resume_export(found["delivery_id"], spark=spark) == outcome
 
     # The changes since then, as of a moment before the newest.
     shop.put(3, thing=[("A", 1, "new", None, None, None), ("R", 2, *[None] * 4)])
@@ -139,7 +139,7 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    delivery = control.facts.create_export("x", f"file:{tmp_path}")
+    delivery = control.calls.omd_facts.create_export("x", f"file:{tmp_path}")
 
     def die(*_: Any) -> None:
         raise Killed
@@ -150,8 +150,8 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
             patch.setattr(where, name, die)
             patch.setattr(ExportRun, "_fail", lambda *_: None)
             with pytest.raises(Killed):
-                control.facts.resume_export(delivery, spark=spark)
-        waits = control.facts.resume_export(delivery, spark=spark)
+                control.facts._resume_export(delivery, spark=spark)
+        waits = control.facts._resume_export(delivery, spark=spark)
         assert waits.status == "A"
         with pytest.raises(Aborted):
             waits.result()
@@ -172,28 +172,28 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
     dies(control.facts, "finish_export")  # the manifest is published
     assert of() == ["_manifest.json", "shelf", "thing"]
     shop.put(4, thing=[("A", 2, "later", None, None, None)])
-    found = control.facts.resume_export(delivery, spark=spark).facts
+    found = control.facts._resume_export(delivery, spark=spark).facts
     assert (found["manifest"]["attempt"], found["rows"]) == (3, 7)
     names = {row[1] for row in rows_in(tmp_path, found, "thing")}
     assert names == {"ä0", "ä1", "ä2", "ä3", "ä4", None}
     assert shop.status(delivery) == "EXPORTED"
 
     # A run that is cancelled publishes nothing.
-    cancelled = control.facts.create_export("x", f"file:{tmp_path}")
+    cancelled = control.calls.omd_facts.create_export("x", f"file:{tmp_path}")
     written = files._written
 
     def cancel(*given: Any) -> Any:
         answer = written(*given)
-        control.facts.cancel_export(cancelled, "not wanted")
+        control.calls.omd_facts.cancel_export(cancelled, "not wanted")
         return answer
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "_written", cancel)
-        ended = control.facts.resume_export(cancelled, spark=spark)
+        ended = control.facts._resume_export(cancelled, spark=spark)
     assert ended.status == "F"
     assert isinstance(ended.error, (lookup("OM101"), LeaseLost))
     with pytest.raises(lookup("OM155")):
-        control.facts.resume_export(cancelled, spark=spark)
+        control.facts._resume_export(cancelled, spark=spark)
     folder = tmp_path / "x" / f"delivery={cancelled}"
     assert not (folder / "_manifest.json").exists()
 
@@ -205,7 +205,7 @@ def test_an_export_may_be_part_of_a_batch(
     shop.agree("x", layer_code="EXPORT", options=by_itself)
     shop.call("omd.register_batch", batch_code="night", frequency_code="Adhoc")
     shop.call("omd.add_module_to_batch", batch_code="night", module_code="export.x", sequence=1)
-    done = control.perform_batch("night", spark, context={"dag": "nightly"})
+    done = control.run_batch("night", spark, context={"dag": "nightly"})
     assert done.succeeded, done
     (run,) = shop.rows(
         "SELECT i.batch_instance_id, i.execution_context ->> 'platform' AS platform"

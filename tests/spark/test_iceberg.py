@@ -32,10 +32,10 @@ class Lake:
 
     def __init__(self, conn: Any, control: omd.Control, spark: SparkSession, folder: Path) -> None:
         self.conn, self.control, self.spark, self.folder = conn, control, spark, folder
-        control.lake.register_namespace("lake", str(folder))
+        control.calls.omd_lake.register_namespace("lake", str(folder))
 
     def module(self, table: str = "t", **registered: Any) -> str:
-        self.control.register_module(
+        self.control.calls.omd.register_module(
             f"m_{table}",
             platform_code="SPARK",
             **{
@@ -48,13 +48,13 @@ class Lake:
         )
         return f"m_{table}"
 
-    def run(self, module: str) -> omd.ModuleRun:
+    def run(self, module: str) -> omd.Run:
         return self.control.module(module, spark=self.spark)
 
-    def fail(self, module: str, job: Callable[[omd.ModuleRun], object]) -> int:
+    def fail(self, module: str, job: Callable[[omd.Run], object]) -> int:
         """Let a run do a job, and then fail."""
 
-        def failing(run: omd.ModuleRun) -> None:
+        def failing(run: omd.Run) -> None:
             job(run)
             raise Stop
 
@@ -100,7 +100,7 @@ def test_two_writes_become_visible_together_with_the_success_and_readers_agree(l
         assert run.read(lake.spark, "lake.t").count() == 8  # the run itself sees it
     assert lake.ids() == list(range(8))
     row = lake.seen()[0]
-    assert row[STAMP] == run.module_instance_id
+    assert row[STAMP] == run.instance_id
     assert lake.operations() == ["APPEND"]
     with lake.run("m_t") as second:
         read = second.read(lake.spark, "lake.t")
@@ -130,7 +130,7 @@ def test_a_write_into_a_table_asks_the_database_once_before_and_the_block_commit
         monkeypatch.undo()
     (before,) = asked
     assert '"omd_lake"."begin_write"' in before
-    folders = lake.control.lake.report(LakeFoldersRow)
+    folders = lake.control.report(LakeFoldersRow)
     assert [row.folder_state for row in folders] == ["COMMITTED"] * 2
 
 
@@ -139,7 +139,7 @@ def test_a_failed_run_is_taken_back_whether_it_had_committed_or_not(lake: Lake) 
     with lake.run(module) as run:
         run.write(lake.rows(0, 3))
 
-    def half(run: omd.ModuleRun) -> None:
+    def half(run: omd.Run) -> None:
         run.write(lake.rows(3, 6))
         run.commit()
         run.write(lake.rows(6, 9))
@@ -154,7 +154,7 @@ def test_a_failed_run_is_taken_back_whether_it_had_committed_or_not(lake: Lake) 
     assert len(list(folders[0].parent.glob("*"))) == 1  # what was never committed is removed
     assert lake.operations() == ["APPEND", "APPEND", "UNDO", "OVERWRITE"]
 
-    def overwriting(run: omd.ModuleRun) -> None:
+    def overwriting(run: omd.Run) -> None:
         run.write(lake.rows(7, 8), mode="overwrite")
         run.commit()
 
@@ -171,7 +171,7 @@ def test_files_that_hold_rows_of_other_runs_are_rewritten_without_those_of_the_f
     with lake.run(module) as run:
         run.write(lake.rows(0, 2).coalesce(1))
 
-    def committed(run: omd.ModuleRun) -> None:
+    def committed(run: omd.Run) -> None:
         run.write(lake.rows(2, 4).coalesce(1))
         run.commit()
 
@@ -180,7 +180,7 @@ def test_files_that_hold_rows_of_other_runs_are_rewritten_without_those_of_the_f
     assert lake.ids() == [0, 1, 2, 3]
     with lake.run(module) as again:
         assert lake.ids() == [0, 1]
-        assert {row[STAMP] for row in lake.seen()} == {run.module_instance_id}
+        assert {row[STAMP] for row in lake.seen()} == {run.instance_id}
         again.write(lake.rows(4, 5))
     assert lake.ids() == [0, 1, 4]
 
@@ -225,7 +225,7 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(lake
         (2, "x", "2020-01-01", "9999-12-31", "Y", None),
     ]
 
-    def late(run: omd.ModuleRun) -> None:
+    def late(run: omd.Run) -> None:
         run.write(
             versions(lake.spark, (1, "c", "2022-01-01"), (3, "z", "2022-01-01")), mode="history"
         )
@@ -245,7 +245,7 @@ def test_a_history_ends_the_versions_before_and_a_rollback_opens_them_again(lake
         third.write(versions(lake.spark, (2, "y", "2021-01-01")), mode="history")
     assert chain(lake.seen()) == [
         (1, "a", "2020-01-01", "9999-12-31", "Y", None),
-        (2, "x", "2020-01-01", "2021-01-01", "N", third.module_instance_id),
+        (2, "x", "2020-01-01", "2021-01-01", "N", third.instance_id),
         (2, "y", "2021-01-01", "9999-12-31", "Y", None),
     ]
 
@@ -288,7 +288,7 @@ def test_every_type_and_partition_is_read_back_by_spark_and_by_another_reader(la
 
 
 def _location(lake: Lake) -> str:
-    found = lake.control.lake.find_table("lake.t").metadata_location
+    found = lake.control.calls.omd_lake.find_table("lake.t").metadata_location
     assert found is not None
     return found
 
@@ -358,9 +358,9 @@ def test_maintenance_joins_small_files_and_a_rollback_still_finds_the_run(lake: 
     assert sorted(lake.seen(), key=str) == sorted(before, key=str)
     assert len(list(StaticTable.from_metadata(_location(lake)).scan().plan_files())) == 2
     assert maintain(lake.control, spark=lake.spark) == []
-    lake.control.set_next_run_indicator("R", module_instance_id=many.module_instance_id)
+    lake.control.calls.omd.set_next_run_indicator("R", module_instance_id=many.instance_id)
     with lake.run(module) as again:
-        assert again.instance_array == [many.module_instance_id]
+        assert again.instance_array == [many.instance_id]
         assert lake.ids() == [0]
     # Once its runs ended long ago, no rollback is to be expected: their files are joined.
     for n in range(4):
@@ -380,7 +380,7 @@ def test_a_history_whose_table_has_moved_on_ends_the_run_and_leaves_nothing(lake
     lake.module("other", table_code="lake.t")
     row = lake.spark.sql("SELECT 1L AS id, 'a' AS note, date'2020-01-01' AS omd_effective_date")
 
-    def overtaken(run: omd.ModuleRun) -> None:
+    def overtaken(run: omd.Run) -> None:
         run.write(row, mode="history")
         with lake.run("m_other") as other:
             other.write(row.withColumn("id", F.lit(2).cast("bigint")), mode="append")
@@ -396,7 +396,7 @@ def test_a_step_reads_the_commits_of_its_block_and_commits_rows_offset_and_succe
 ) -> None:
     source = lake.module()
     target = lake.module("u")
-    lineage = lake.control.lineage
+    lineage = lake.control._lineage
     lineage.register_topic("lake.t", source_offset="LAKE")
     lineage.register_topic(
         "lake.u",

@@ -54,4 +54,4 @@ def test_a_job_records_its_reads_before_it_reads(
         with control.module(code) as run:
             run.read(spark, query="SELECT t.dark() AS id")
             assert unknown() == 1
-        assert control.provenance.readers_of(run.module_instance_id) == []
+        assert control.calls.omd_provenance.readers_of(run.instance_id) == []

@@ -153,7 +153,7 @@ class Worker:
             for row in control.report(
                 ModuleExecutionLogRow, module_code=self.module, execution_status_code="E"
             ):
-                control.module_failure(row.module_instance_id)
+                control.calls.omd.module_failure(row.module_instance_id)
 
     def send(self, **job: Any) -> None:
         assert self.process.stdin is not None
@@ -221,9 +221,9 @@ def test_each_finished_run_is_seen_once_in_both_tables_and_no_other_however_jobs
     dsn: str, remote: str, tmp_path: Path, format: str
 ) -> None:
     with omd.connect(dsn) as control:
-        control.lake.register_namespace("lake", str(tmp_path))
+        control.calls.omd_lake.register_namespace("lake", str(tmp_path))
         for n in range(WORKERS):
-            control.register_module(
+            control.calls.omd.register_module(
                 f"m_{n}",
                 area_code="HSTG",
                 table_code=TABLES[0],

@@ -49,7 +49,7 @@ def table(request: pytest.FixtureRequest, spark: SparkSession, lake: Path, tmp_p
 @pytest.fixture
 def module(control: omd.Control) -> Callable[..., str]:
     def register(area: str = "HSTG", **registered: Any) -> str:
-        control.register_module(
+        control.calls.omd.register_module(
             "m_lake",
             area_code=area,
             table_code="lake.t",
@@ -73,7 +73,7 @@ def files(table: Path) -> set[int]:
 
 
 @contextlib.contextmanager
-def failing(control: omd.Control, code: str, spark: SparkSession) -> Iterator[omd.ModuleRun]:
+def failing(control: omd.Control, code: str, spark: SparkSession) -> Iterator[omd.Run]:
     """A run that fails at the end of the block."""
     with contextlib.suppress(ZeroDivisionError), control.module(code, spark=spark) as run:
         yield run
@@ -95,10 +95,10 @@ def test_a_write_is_a_partition_and_is_counted(
     spark: SparkSession, control: omd.Control, conn: Any, table: Path, module: Callable[..., str]
 ) -> None:
     with control.module(module(), spark=spark) as run:
-        assert run.write(notes(spark, 100)).rows == 100
-        assert run.write(notes(spark, 7)).rows == 7
-        assert run.write(notes(spark, 0)).rows == 0
-    assert rows(spark) == {run.module_instance_id: 107}
+        assert run.write(notes(spark, 100)) == 100
+        assert run.write(notes(spark, 7)) == 7
+        assert run.write(notes(spark, 0)) == 0
+    assert rows(spark) == {run.instance_id: 107}
     read = spark.table("lake.t").select("id", "note", "omd_record_source").distinct().collect()
     assert len(read) == 100
     assert {tuple(row)[1:] for row in read} == {("x", "m_lake")}
@@ -116,15 +116,15 @@ def test_a_failed_run_is_gone_after_the_next_begin_files_and_all(
         bad.write(notes(spark, 10))
     # A job that is killed before it has informed the catalogue leaves this.
     with failing(control, code, spark) as orphan:
-        notes(spark, 5).write.parquet(f"{table}/{COLUMN}={orphan.module_instance_id}")
-    assert files(table) == {good.module_instance_id, orphan.module_instance_id}
+        notes(spark, 5).write.parquet(f"{table}/{COLUMN}={orphan.instance_id}")
+    assert files(table) == {good.instance_id, orphan.instance_id}
 
     with control.module(code, spark=spark) as again:
-        assert again.instance_array == [orphan.module_instance_id]
-        assert files(table) == {good.module_instance_id}
+        assert again.instance_array == [orphan.instance_id]
+        assert files(table) == {good.instance_id}
         again.write(notes(spark, 3))
     spark.sql("MSCK REPAIR TABLE lake.t")
-    assert rows(spark) == {good.module_instance_id: 10, again.module_instance_id: 3}
+    assert rows(spark) == {good.instance_id: 10, again.instance_id: 3}
 
 
 def test_the_files_of_a_run_that_failed_do_not_come_back(
@@ -146,9 +146,9 @@ def test_staging_is_replaced_by_each_run_and_by_each_write(
     for number in (10, 20):
         with control.module(code, spark=spark) as run:
             run.write(notes(spark, 5), mode="overwrite")
-            assert run.write(notes(spark, number), mode="overwrite").rows == number
-        assert rows(spark) == {run.module_instance_id: number}
-        assert files(table) == {run.module_instance_id}
+            assert run.write(notes(spark, number), mode="overwrite") == number
+        assert rows(spark) == {run.instance_id: number}
+        assert files(table) == {run.instance_id}
     with failing(control, code, spark) as bad:
         bad.write(notes(spark, 1), mode="overwrite")
     with control.module(code, spark=spark):
@@ -163,7 +163,7 @@ def test_a_run_that_failed_before_its_table_was_there_is_rolled_back(
         pass
     with control.module(code, spark=spark) as run:
         run.write(notes(spark, 1))
-    assert rows(spark) == {run.module_instance_id: 1}
+    assert rows(spark) == {run.instance_id: 1}
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def items(lake: Lake) -> dict[str, tuple[Any, ...]]:
 
 
 def registered(lake: Lake, table: str, columns: dict[str, str], action: str = "DELETE") -> None:
-    lake.control.provenance.register_subject(
+    lake.control.calls.omd_provenance.register_subject(
         f"lake.{table}", "shop", "person", columns, action=action
     )
 
@@ -121,8 +121,8 @@ def test_a_person_is_in_no_file_nor_snapshot_any_more(lake: Lake) -> None:
     recalls = lake.control.provenance
     [run] = {after["Vera"]}
     for module in (first, second):
-        lake.control.declare_inputs(module, [])
-    recalls.recall(recalls.plan_recall(module_instance_id=run, reason="r").recall_id)
+        lake.control.calls.omd.declare_inputs(module, [])
+    recalls.recall(recalls._calls.plan_recall(module_instance_id=run, reason="r").recall_id)
     assert seen(lake) == [(8, 7, "Boris")]
 
 
@@ -144,10 +144,10 @@ def test_what_is_pending_is_finished_later_and_once(
 
     lake.conn.execute('UPDATE omd_provenance.pending_erasure SET columns = \'{"none": "nbr"}\'')
     with pytest.raises(Exception, match="has no column none"):
-        provenance.finish(number, spark=lake.spark)
+        provenance._finish(number, spark=lake.spark)
     assert items(lake)["lake.t"][0] == "PENDING"
     lake.conn.execute('UPDATE omd_provenance.pending_erasure SET columns = \'{"nbr": "nbr"}\'')
-    done = provenance.finish(number, spark=lake.spark)
+    done = provenance._finish(number, spark=lake.spark)
     assert [i.outcome for i in done if i.layer == "LAKE"] == ["DELETED"]
     assert items(lake) == {"lake.t": ("DELETED", 1, 1, None)}
     assert seen(lake) == [(8, 7, "Boris")]
@@ -172,7 +172,7 @@ def test_what_a_tag_keeps_is_not_left_in_silence(lake: Lake) -> None:
     assert snapshot is not None
     table.manage_snapshots().create_tag(snapshot.snapshot_id, "kept").commit()
     with pytest.raises(omd.errors.lookup("OM124"), match="did not expire") as caught:
-        lake.control.provenance.finish(number, spark=lake.spark)
+        lake.control.provenance._finish(number, spark=lake.spark)
     assert "tags" in (caught.value.hint or "")
     assert items(lake)["lake.t"][0] == "PENDING"
 
@@ -193,7 +193,7 @@ def test_an_erasure_that_died_between_its_commits_is_finished_by_the_next_try(la
     assert seen(lake) == [(8, 7, "Boris")]
     assert len(list((lake.folder / "t").rglob("*.parquet"))) == 2
     lake.conn.execute("DROP TRIGGER stop ON omd_lake.table_commit; DROP FUNCTION public.stop()")
-    lake.control.provenance.finish(number, spark=lake.spark)
+    lake.control.provenance._finish(number, spark=lake.spark)
     assert items(lake)["lake.t"][0] == "DELETED"
     assert left_of(lake, "t", NAME) == []
     assert len(list((lake.folder / "t").rglob("*.parquet"))) == 1

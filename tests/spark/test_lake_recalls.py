@@ -24,7 +24,7 @@ NOW = timedelta(0)
 
 def topic(lake: Lake) -> None:
     """Let the topic lake.u read the commits of lake.t, and a Module make lake.w of lake.u."""
-    lineage = lake.control.lineage
+    lineage = lake.control._lineage
     lineage.register_topic("lake.t", source_offset="LAKE")
     lineage.register_topic(
         "lake.u",
@@ -37,12 +37,12 @@ def topic(lake: Lake) -> None:
         repeat="0",
     )
     lake.module("w")
-    lake.control.declare_inputs("m_t", [])
+    lake.control.calls.omd.declare_inputs("m_t", [])
 
 
 def flow(lake: Lake) -> None:
     """Perform the steps that are due, and make lake.w anew."""
-    lineage = lake.control.lineage
+    lineage = lake.control._lineage
     lineage.probe_sources()
     while (outcome := lineage.step("lake.u", spark=lake.spark)).succeeded:
         pass
@@ -62,12 +62,12 @@ def test_a_chain_into_the_lake_is_taken_back_and_comes_again(lake: Lake) -> None
     recalls.made("a")
     source = lake.module()
     topic(lake)
-    lake.control.declare_inputs(source, ["dwh.a"])
+    lake.control.calls.omd.declare_inputs(source, ["dwh.a"])
 
     def put(first: int, note: str = "n") -> int:
         with lake.run(source) as run:
             run.write(lake.rows(first, first + 2, note).coalesce(1))
-        return run.module_instance_id
+        return run.instance_id
 
     recalls.go("a")
     put(0)
@@ -76,11 +76,13 @@ def test_a_chain_into_the_lake_is_taken_back_and_comes_again(lake: Lake) -> None
     wrong = put(10, "wrong")
     flow(lake)
     assert contents(lake)[2] == [(0, "n!!"), (1, "n!!"), (10, "wrong!!"), (11, "wrong!!")]
-    lake.control.declare_inputs(lake.module("reader"), [])
+    lake.control.calls.omd.declare_inputs(lake.module("reader"), [])
     _compact(lake)  # rows of both runs of lake.t are in one file
     standing = set(recalls.standing())
 
-    recall = lake.control.provenance.plan_recall(module_instance_id=bad, reason="wrong").recall_id
+    recall = lake.control.calls.omd_provenance.plan_recall(
+        module_instance_id=bad, reason="wrong"
+    ).recall_id
     assert recall is not None
     lake.control.provenance.recall(recall, wait=NOW)
     assert recalls.items(recall, "action") == [("UNDO",)] * 4
@@ -89,7 +91,7 @@ def test_a_chain_into_the_lake_is_taken_back_and_comes_again(lake: Lake) -> None
         assert lake.operations(name).count("UNDO") == 1
     assert wrong not in recalls.standing()
     assert len(standing - set(recalls.standing())) == 4
-    waiting = lake.control.lineage.step("lake.u", spark=lake.spark)
+    waiting = lake.control._lineage.step("lake.u", spark=lake.spark)
     assert "waits for m_t" in str(waiting.detail)
 
     recalls.go("a")
@@ -116,7 +118,7 @@ def test_a_step_in_the_middle_is_taken_again(lake: Lake) -> None:
             " AND rows_inserted > 0 ORDER BY 1"
         )
     ]
-    done = lake.control.provenance.recall_at_once(
+    done = lake.control.provenance._recall_at_once(
         module_instance_id=middle, reason="wrong", wait=NOW
     )
     # A rollback by the Module would take the later step along, so the plan has it too.
@@ -134,7 +136,7 @@ def test_a_step_in_the_middle_is_taken_again(lake: Lake) -> None:
 def test_the_chains_of_a_history_are_repaired(lake: Lake) -> None:
     module = lake.module(**HISTORY)
 
-    def put(*rows: tuple[Any, ...]) -> omd.ModuleRun:
+    def put(*rows: tuple[Any, ...]) -> omd.Run:
         with lake.run(module) as run:
             run.write(versions(lake.spark, *rows), mode="history")
         return run
@@ -142,7 +144,7 @@ def test_the_chains_of_a_history_are_repaired(lake: Lake) -> None:
     put((1, "a", "2020-01-01"), (2, "x", "2020-01-01"))
     before = chain(lake.seen())
     bad = put((1, "c", "2022-01-01"), (3, "z", "2022-01-01"))
-    lake.control.provenance.recall_at_once(
-        module_instance_id=bad.module_instance_id, reason="wrong", wait=NOW
+    lake.control.provenance._recall_at_once(
+        module_instance_id=bad.instance_id, reason="wrong", wait=NOW
     )
     assert chain(lake.seen()) == before

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import omd.spark
 from delivery.runs import SHOP, Shop
 from omd.errors import ConfigurationError
 from omd.spark.failure import failure_in
+from omd.spark.sessions import register
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +85,7 @@ def test_a_python_that_does_not_run_is_refused(
 ) -> None:
     monkeypatch.setattr(spark.sparkContext, "pythonExec", program)
     with pytest.raises(ConfigurationError, match=why):
-        omd.spark.register(spark.newSession())
+        register(spark.newSession())
 
 
 def test_what_executors_of_a_cluster_lack_is_said_when_a_job_fails_for_it(

@@ -18,6 +18,7 @@ import omd
 import omd.spark
 from omd.errors import CallerError, lookup
 from omd.spark.failure import TaskFailed
+from omd.spark.snapshots import snapshot as held_snapshot
 from omd.spark.source import OmdDataSource
 
 if TYPE_CHECKING:
@@ -172,8 +173,8 @@ def test_a_run_that_is_lost_lets_its_snapshot_go(
     with pytest.raises(omd.errors.LeaseLost), control.module(module, lease=lease) as run:  # noqa: PT012
         run.read(spark, source)
         assert holders(conn) == 1
-        conn.execute("CALL omd.module_failure(%s)", [run.module_instance_id])
-        wait_until(lambda: run.lost and holders(conn) == 0)
+        conn.execute("CALL omd.module_failure(%s)", [run.instance_id])
+        wait_until(lambda: run._is_lost and holders(conn) == 0)
 
 
 def test_a_broken_holder_is_told_and_the_next_read_has_another(
@@ -197,7 +198,7 @@ def test_a_broken_holder_is_told_and_the_next_read_has_another(
 def test_a_table_that_lost_its_old_rows_is_not_read_as_if_it_were_empty(
     conn: Any, dsn: str, source: str, statement: str
 ) -> None:
-    with omd.spark.snapshot(dsn) as snapshot:
+    with held_snapshot(dsn) as snapshot:
         planned = reader(dsn, table=source, numPartitions=3, snapshot=snapshot)
         first, *others = planned.partitions()
         assert list(planned.read(first))
@@ -213,7 +214,7 @@ def test_a_table_that_lost_its_old_rows_is_not_read_as_if_it_were_empty(
 def test_reads_without_a_run_share_a_snapshot_that_is_given(
     spark: SparkSession, conn: Any, dsn: str, source: str
 ) -> None:
-    with omd.spark.snapshot(dsn) as snapshot:
+    with held_snapshot(dsn) as snapshot:
         reader = spark.read.format("omd").option("url", dsn).option("snapshot", snapshot)
         rewrite(conn)
         df = reader.load(source)
@@ -226,7 +227,7 @@ def test_a_server_that_ends_idle_transactions_leaves_the_snapshot(
     conn: Any, dsn: str, source: str
 ) -> None:
     impatient = make_conninfo(dsn, options="-c idle_in_transaction_session_timeout=50")
-    with omd.spark.snapshot(impatient) as snapshot:
+    with held_snapshot(impatient) as snapshot:
         conn.execute("SELECT pg_sleep(0.2)")  # four times the timeout of the server
         assert sum(map(len, parts(reader(dsn, table=source, snapshot=snapshot)))) == ROWS
 
@@ -403,7 +404,7 @@ def test_a_window_must_be_there_and_have_a_zone(
             run.read(spark, source, window="changed_at")
         with pytest.raises(CallerError, match="has no time zone"):
             run.window(end_value=dt.datetime(2013, 7, 1))  # noqa: DTZ001
-        assert run.load_window is None
+        assert run._load_window is None
         assert run.window(end_value=NOON).start_value is None
 
 
@@ -512,7 +513,7 @@ def test_a_role_with_nothing_but_select_can_read(
     )
     try:
         limited = make_conninfo(dsn, options="-c role=omd_test_only_reads")
-        with omd.spark.snapshot(limited) as snapshot:
+        with held_snapshot(limited) as snapshot:
             read = parts(reader(limited, table=source, snapshot=snapshot, numPartitions=2))
         assert sum(map(len, read)) == ROWS
     finally:

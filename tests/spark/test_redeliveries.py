@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from delivery.test_folders import write
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from spark.test_arrivals import ONE, TWO, Night
 
 if TYPE_CHECKING:
@@ -66,16 +66,14 @@ def test_a_worker_delivers_it_again_from_where_its_files_were_moved(night: Night
     uri = night.shop.one(files, last)
     assert uri == f"file:{night.location}/done/2020-01-03/customer.csv"
     assert entry(night)["return_status"] == "DUE"
-    done = night.desk.control.perform("delivery.a", spark=night.desk.spark)
-    assert done.status is ExecutionStatus.SUCCEEDED, done
+    done = night.desk.control.run("delivery.a", spark=night.desk.spark)
+    assert done.status is Status.SUCCEEDED, done
     row = entry(night)
     assert row["return_status"] == "DONE"
     assert night.shop.status(row["delivery_id"]) == "ACCEPTED"
     assert night.shop.one(files, row["delivery_id"]) == uri
     assert night.desk.current("customer") == [(1, "c"), (2, "c")]
-    assert night.desk.control.perform("delivery.a", spark=night.desk.spark).status is (
-        ExecutionStatus.CANCELLED
-    )
+    assert night.desk.control.run("delivery.a", spark=night.desk.spark).status is (Status.SKIPPED)
 
 
 @pytest.mark.parametrize("what", ["changed", "gone", "more"])
@@ -90,8 +88,8 @@ def test_files_that_are_others_now_are_left_to_the_tenant(night: Night, what: st
         (folder / "customer.csv").unlink()
         (folder / "customer.csv").mkdir()
         (folder / "customer.csv" / "1.csv").write_text(THREE)
-    done = night.desk.control.perform("delivery.a", spark=night.desk.spark)
-    assert done.status is ExecutionStatus.CANCELLED
+    done = night.desk.control.run("delivery.a", spark=night.desk.spark)
+    assert done.status is Status.SKIPPED
     row = entry(night)
     assert row["return_status"] == "BY_HAND"
     assert "customer.csv" in row["problem"]
@@ -102,10 +100,10 @@ def test_files_that_change_between_look_and_staging_fail_the_attempt(night: Nigh
     """The worker has looked; then the file changes, and staging reads another one."""
     recalled(night)
     provenance = night.desk.control.provenance
-    answer = provenance.redeliver(7)
+    answer = provenance._calls.redeliver(7)
     path = night.location / "done" / "2020-01-03" / "customer.csv"
     path.write_text(THREE + "3,c\n")
-    outcome = night.desk.control.deliver(
+    outcome = night.desk.control.delivery.deliver(
         delivery_id=answer.delivery_id,
         entities={"customer": path},
         spark=night.desk.spark,
@@ -114,7 +112,5 @@ def test_files_that_change_between_look_and_staging_fail_the_attempt(night: Nigh
         outcome.result()
     assert getattr(refused.value, "sqlstate", None) == "OM139"
     assert entry(night)["return_status"] == "RUNNING"
-    assert night.desk.control.perform("delivery.a", spark=night.desk.spark).status is (
-        ExecutionStatus.CANCELLED
-    )
+    assert night.desk.control.run("delivery.a", spark=night.desk.spark).status is (Status.SKIPPED)
     assert entry(night)["return_status"] == "BY_HAND"

@@ -39,7 +39,7 @@ def rows(spark: SparkSession) -> list[tuple[str, int]]:
 def test_the_next_run_drops_the_partitions_of_failed_ones(
     spark: SparkSession, control: omd.Control, lake: str
 ) -> None:
-    control.register_module(
+    control.calls.omd.register_module(
         "m",
         area_code="HSTG",
         table_code=lake,
@@ -48,8 +48,8 @@ def test_the_next_run_drops_the_partitions_of_failed_ones(
         insert_instance_column=COLUMN,
     )
 
-    def load(run: omd.ModuleRun, fails: bool) -> None:
-        spark.sql(f"INSERT INTO lake.t VALUES ('x', {run.module_instance_id})")
+    def load(run: omd.Run, fails: bool) -> None:
+        spark.sql(f"INSERT INTO lake.t VALUES ('x', {run.instance_id})")
         if fails:
             raise ZeroDivisionError
 
@@ -57,7 +57,7 @@ def test_the_next_run_drops_the_partitions_of_failed_ones(
     for fails in (False, True, True, False):
         try:
             with control.module("m", spark=spark) as run:
-                ids.append(run.module_instance_id)
+                ids.append(run.instance_id)
                 load(run, fails)
         except ZeroDivisionError:
             pass
@@ -69,7 +69,7 @@ def test_the_next_run_drops_the_partitions_of_failed_ones(
 def test_spark_can_parse_the_repair_of_a_satellite(
     spark: SparkSession, control: omd.Control
 ) -> None:
-    control.register_module(
+    control.calls.omd.register_module(
         "m",
         area_code="INT",
         table_code='lake."my sat"',
@@ -80,7 +80,7 @@ def test_spark_can_parse_the_repair_of_a_satellite(
     )
     with pytest.raises(ZeroDivisionError), control.module("m") as run:
         raise ZeroDivisionError
-    statements = control.build_rollback_sql(run.module_instance_id)
+    statements = control.calls.omd.build_rollback_sql(run.instance_id)
     assert [row.statement.split()[0] for row in statements] == ["MERGE", "DELETE"]
     parser = spark._jsparkSession.sessionState().sqlParser()  # type: ignore[attr-defined]
     for row in statements:

@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 import omd.spark
-from omd.spark.sessions import active
+from omd.spark.sessions import active, register
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,16 +34,16 @@ def changed(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
 
 def test_to_register_sets_only_what_spark_asks_for(own: SparkSession) -> None:
     before = own.conf.getAll
-    assert omd.spark.register(own) is own
+    assert register(own) is own
     assert changed(before, own.conf.getAll) == {PUSHDOWN: "true", "spark.omd.registered": "true"}
-    assert omd.spark.register(own) is own
+    assert register(own) is own
 
 
 def test_a_second_session_beside_the_active_one_can_be_registered(
     spark: SparkSession, own: SparkSession, dsn: str
 ) -> None:
     assert type(spark).getActiveSession() is not own
-    omd.spark.register(own)
+    register(own)
     query = {"url": dsn, "query": "SELECT 1 AS i"}
     assert own.read.format("omd").options(**query).load().count() == 1
     assert spark.read.format("omd").options(**query).load().count() == 1
@@ -51,7 +51,7 @@ def test_a_second_session_beside_the_active_one_can_be_registered(
 
 def test_a_session_that_forbids_pushdown_reads_without_it(own: SparkSession, dsn: str) -> None:
     own.conf.set(PUSHDOWN, "false")
-    omd.spark.register(own)
+    register(own)
     assert own.conf.get(PUSHDOWN) == "false"
     query = "SELECT i FROM generate_series(1, 10) AS i"
     found = own.read.format("omd").option("url", dsn).option("query", query).load().where("i > 7")

@@ -25,9 +25,9 @@ def module(target: Callable[..., str]) -> str:
     return target("id bigint")
 
 
-def save(run: omd.ModuleRun, df: DataFrame, mode: str = "append", **options: object) -> None:
+def save(run: omd.Run, df: DataFrame, mode: str = "append", **options: object) -> None:
     """Write by the data source alone, under a number of the caller's own."""
-    told = {"url": run.dsn, "table": "t.target", "moduleInstance": run.module_instance_id}
+    told = {"url": run.dsn, "table": "t.target", "moduleInstance": run.instance_id}
     stamped = run.stamp(df).write.format("omd").mode(mode)
     stamped.options(**{name: str(value) for name, value in (told | options).items()}).save()
 
@@ -63,7 +63,7 @@ def test_a_stamp_is_never_before_the_start_of_the_run_whatever_clock_spark_has(
         conn.execute(
             "SET ROLE omd_owner; UPDATE omd.module_instance"
             " SET start_datetime = '2126-01-01 00:00:00.000001+00'"
-            f" WHERE module_instance_id = {run.module_instance_id}; RESET ROLE"
+            f" WHERE module_instance_id = {run.instance_id}; RESET ROLE"
         )
         run.write(spark.range(0, 3, 1, 3))
         [row] = conn.execute(
@@ -74,7 +74,7 @@ def test_a_stamp_is_never_before_the_start_of_the_run_whatever_clock_spark_has(
         assert row["same"]
         conn.execute(
             "SET ROLE omd_owner; UPDATE omd.module_instance SET start_datetime = now()"
-            f" WHERE module_instance_id = {run.module_instance_id}; RESET ROLE"
+            f" WHERE module_instance_id = {run.instance_id}; RESET ROLE"
         )
 
 
@@ -117,8 +117,8 @@ def test_a_run_writes_to_several_tables(
 ) -> None:
     conn.execute('CREATE TABLE t."O ther" (LIKE t.target)')
     with control.module(module) as run:
-        assert run.write(spark.range(3)).rows == 3
-        assert run.write(spark.range(5), 't."O ther"').rows == 5
+        assert run.write(spark.range(3)) == 3
+        assert run.write(spark.range(5), 't."O ther"') == 5
     tables = "SELECT table_code AS t, row_count AS n FROM omd_report.write_log ORDER BY row_count"
     found = [tuple(row.values()) for row in conn.execute(tables)]
     assert found == [("t.target", 3), ("t.O ther", 5)]
@@ -162,7 +162,7 @@ def test_a_write_asks_the_database_once_before_and_once_after(
         return execute(link, query, *rest, **named)
 
     with control.module(module) as run:
-        assert run.module.platform_code == "POSTGRES"  # a block asks once what its Module is
+        assert run._module.platform_code == "POSTGRES"  # a block asks once what its Module is
         monkeypatch.setattr(Link, "execute", noted)
         run.write(spark.range(3))
         monkeypatch.undo()
@@ -196,6 +196,6 @@ def test_a_run_that_was_given_up_writes_nothing(
         pytest.raises(omd.errors.lookup("OM101")),
         control.module(module) as run,
     ):
-        conn.execute("CALL omd.module_failure(%s)", [run.module_instance_id])
+        conn.execute("CALL omd.module_failure(%s)", [run.instance_id])
         run.write(spark.range(count))
     assert there(conn) == []

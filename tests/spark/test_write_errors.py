@@ -168,7 +168,7 @@ def test_a_write_without_the_right_to_says_what_to_grant(
     )
     conn.execute("GRANT SELECT, DELETE ON t.target TO loader")
     try:
-        with omd.connect(f"{control.dsn} user=loader") as loader:
+        with omd.connect(f"{control._dsn} user=loader") as loader:
             error = refused(spark, loader, module, "id")
             assert error.sqlstate == "42501"
             assert "Grant the role INSERT" in (error.hint or "")
@@ -180,7 +180,7 @@ def test_a_write_without_the_right_to_says_what_to_grant(
 def test_an_overwrite_of_what_somebody_reads_gives_up(
     spark: SparkSession, conn: Any, control: omd.Control, module: str
 ) -> None:
-    with omd.connect(f"{control.dsn} options='-c lock_timeout=300'") as hasty:
+    with omd.connect(f"{control._dsn} options='-c lock_timeout=300'") as hasty:
         with conn.transaction():
             conn.execute("SELECT FROM t.target")
             error = refused(spark, hasty, module, "id", mode="overwrite")
@@ -246,7 +246,7 @@ def test_a_server_that_crashes_while_rows_move(
         omd.programs.install.install(conn)
         conn.execute(f"CREATE SCHEMA t; CREATE TABLE t.target (note text, {AUDIT})")
     with omd.connect(dsn) as control:
-        control.register_module(
+        control.calls.omd.register_module(
             "m_t", area_code="HSTG", table_code="t.target", table_type_code="HSTG"
         )
         with pytest.raises(omd.errors.WriteFailed) as caught, control.module("m_t") as run:

@@ -22,12 +22,14 @@ def control(dsn: str) -> Iterator[omd.Control]:
 
 
 def setup(control: omd.Control) -> None:
-    control.execute_script(
-        "CREATE SCHEMA IF NOT EXISTS dwh; CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)"
-    )
-    control.register_batch("b", frequency_code="Adhoc")
+    with control.transaction() as connection:
+        connection.execute(
+            "CREATE SCHEMA IF NOT EXISTS dwh;"
+            " CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)"
+        )
+    control.calls.omd.register_batch("b", frequency_code="Adhoc")
     for sequence, code in enumerate(("m_1", "m_2", "m_alone")):
-        control.register_module(
+        control.calls.omd.register_module(
             code,
             area_code="INT",
             table_code="dwh.t",
@@ -35,7 +37,7 @@ def setup(control: omd.Control) -> None:
             platform_code="POSTGRES",
         )
         if code != "m_alone":
-            control.add_module_to_batch("b", code, sequence=sequence)
+            control.calls.omd.add_module_to_batch("b", code, sequence=sequence)
 
 
 @pytest.fixture

@@ -78,21 +78,23 @@ def fill(dsn: str, code: str) -> dict[str, int]:
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CREATE TABLE dwh.t (omd_insert_module_instance_id bigint)")
     with omd.connect(dsn, lease=None) as control:
-        control.register_batch(code, frequency_code="Adhoc", batch_description=code)
-        control.register_module(
+        control.calls.omd.register_batch(code, frequency_code="Adhoc", batch_description=code)
+        control.calls.omd.register_module(
             code, area_code="HSTG", table_code="dwh.t", platform_code="POSTGRES",
             module_description=4 * code,
         )  # fmt: skip
-        control.add_module_to_batch(code, code)
-        batch = control.begin_batch(code).batch_instance_id
-        run = control.begin_module(
+        control.calls.omd.add_module_to_batch(code, code)
+        batch = control.calls.omd.begin_batch(code).batch_instance_id
+        run = control.calls.omd.begin_module(
             code, batch_instance_id=batch, execution_context={code[:99]: code}
         ).module_instance_id
-        control.module_failure(run, event_detail=4 * code, event_return_code_details=code[:50])
-        control.batch_failure(batch, event_detail=code)
-        open_ = control.begin_batch(code).batch_instance_id
-        again = control.begin_module(code, batch_instance_id=open_).module_instance_id
-        control.set_parameter(code, code, module_code=code)
+        control.calls.omd.module_failure(
+            run, event_detail=4 * code, event_return_code_details=code[:50]
+        )
+        control.calls.omd.batch_failure(batch, event_detail=code)
+        open_ = control.calls.omd.begin_batch(code).batch_instance_id
+        again = control.calls.omd.begin_module(code, batch_instance_id=open_).module_instance_id
+        control.calls.omd.set_parameter(code, code, module_code=code)
     return {"batch": batch, "run": run, "open": open_, "again": again}
 
 
@@ -185,11 +187,11 @@ def test_the_states_and_the_links_of_a_run(page: Page, dsn: str) -> None:
 
 def test_work_says_where_a_program_outside_was(page: Page, dsn: str) -> None:
     with omd.connect(dsn, lease=None) as control:
-        control.register_module("m_out", area_code="HSTG", table_code="dwh.t")
+        control.calls.omd.register_module("m_out", area_code="HSTG", table_code="dwh.t")
         assert "outside" in read(page, "/work").texts
         for platform in ("airflow", HOSTILE["markup"]):
-            run = control.begin_module("m_out", execution_context={"platform": platform})
-            control.module_success(run.module_instance_id)
+            run = control.calls.omd.begin_module("m_out", execution_context={"platform": platform})
+            control.calls.omd.module_success(run.module_instance_id)
             texts = read(page, "/work").texts
             assert texts[texts.index("outside, on ") + 1] == platform
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, make_dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from omd._core.names import operator, qualified
 from omd._core.texts import storable
@@ -78,7 +78,8 @@ JOBS = frozenset(
     )
 )
 
-_CONTEXT = "p_execution_context"
+CONTEXT = "p_execution_context"
+_LOCAL = "p_is_local"
 
 _ANSWERED = b"""\
 SELECT pg_catalog.unnest(p.proargnames)
@@ -119,6 +120,28 @@ class Routine:
     is_function: bool = False  # SELECT calls it, not CALL
     answer: str | None = None  # the one value that a procedure answers
     is_alone: bool = False  # it ends transactions itself, so that it can't be a part of one
+    is_long: bool = False  # a user's call of it has a connection of its own
+    sets_session: bool = False  # what it sets stays in the session, unless it is local
+
+
+class Apart(Protocol):
+    """What gives a call a connection of its own."""
+
+    def __call__(
+        self,
+        routine: Routine,
+        values: Sequence[Any],
+        call: Callable[[Link, Sequence[Any]], list[T]],
+        /,
+    ) -> list[T]:
+        """Return the rows of a routine.
+
+        Args:
+            routine: the routine.
+            values: its arguments.
+            call: calls it over a connection, with these or other arguments.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,20 +149,15 @@ class _Nothing:
     """The answer of a procedure without INOUT parameters."""
 
 
-class Calls:
-    """What the generated calls of a room are made of.
+class Reports:
+    """What reads the views of omd_report."""
 
-    Args:
-        link: the connection that they use.
-    """
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    _link: Link
 
     @overload
     def report(
         self,
-        row: type[T],
+        view: type[T],
         *,
         order_by: Sequence[str] = (),
         descending: bool = False,
@@ -151,7 +169,7 @@ class Calls:
     @overload
     def report(
         self,
-        row: str,
+        view: str,
         *,
         order_by: Sequence[str] = (),
         descending: bool = False,
@@ -162,7 +180,7 @@ class Calls:
 
     def report(
         self,
-        row: type[Any] | str,
+        view: type[Any] | str,
         *,
         order_by: Sequence[str] = (),
         descending: bool = False,
@@ -173,8 +191,7 @@ class Calls:
         """Rows of a view of omd_report.
 
         Args:
-            row: the name of the view; its rows have its columns as attributes. Or a class of the
-                ``rows`` of a room.
+            view: its name; the rows have its columns as attributes.
             order_by: columns.
             descending: last first.
             limit: at most so many rows.
@@ -197,11 +214,11 @@ class Calls:
                             sql.SQL(f"${len(values)}"),
                         )
                     )
-        if isinstance(row, str):
-            query = sql.SQL("SELECT v.* FROM {} AS v").format(sql.Identifier("omd_report", row))
+        if isinstance(view, str):
+            query = sql.SQL("SELECT v.* FROM {} AS v").format(sql.Identifier("omd_report", view))
         else:
             query = sql.SQL("SELECT {} FROM {}").format(
-                columns_of(row), sql.Identifier(*row.view.split("."))
+                columns_of(view), sql.Identifier(*view.view.split("."))
             )
         if conditions:
             query += sql.SQL(" WHERE ") + sql.SQL(" AND ").join(conditions)
@@ -212,7 +229,21 @@ class Calls:
             )
         if limit is not None:
             query += sql.SQL(" LIMIT {}").format(limit)
-        return self._link.execute(query.as_bytes(None), values, row, repeatable=True)
+        return self._link.execute(query.as_bytes(None), values, view, repeatable=True)
+
+
+class Calls(Reports):
+    """What the generated calls of a room are made of.
+
+    Args:
+        link: the connection that they use.
+        apart: for calls of users: how one that may take long gets a connection of its own. Without
+            it every call uses the link, as it is.
+    """
+
+    def __init__(self, link: Link, apart: Apart | None = None) -> None:
+        self._link = link
+        self._apart = apart
 
     def _do(self, routine: Routine, *values: Any) -> None:
         """Call a procedure that answers nothing."""
@@ -254,10 +285,10 @@ class Calls:
 
     def _with_context(self, routine: Routine, values: Sequence[Any]) -> Sequence[Any]:
         """Return the arguments with what else a setting would say, where a call has no settings."""
-        if _CONTEXT not in routine.parameters or not self._link.is_pooled:
+        if CONTEXT not in routine.parameters or not self._link.is_pooled:
             return values
         setting = self._link.settings.get("omd.execution_context")
-        place = list(routine.parameters).index(_CONTEXT)
+        place = list(routine.parameters).index(CONTEXT)
         given = values[place]
         if not setting or not (given is None or isinstance(given, Mapping)):
             return values
@@ -278,7 +309,41 @@ class Calls:
             raise OmdError(f"{routine.name} answered nothing where a {row.__name__} was expected")
         return rows[0]
 
+    def _local(self, routine: Routine, values: Sequence[Any]) -> Sequence[Any]:
+        """Set for the transaction what a pooler would leave to the next client of the session.
+
+        Raises:
+            NeedsSession: there is such a pooler, and no transaction.
+        """
+        if not self._link.is_pooled:
+            return values
+        if not self._link.is_in_transaction:
+            from omd._core.pooling import needs_session
+
+            raise needs_session(f"{routine.name} outside of control.transaction()")
+        place = list(routine.parameters).index(_LOCAL)
+        return [*values[:place], True, *values[place + 1 :]]
+
     def _send(
+        self, routine: Routine, row: type[T], values: Sequence[Any], *, made: type | None = None
+    ) -> list[T]:
+        """Call a routine, of a user over a connection of its own where it may take long.
+
+        Inside a transaction there is no other connection: it would wait for the locks of its own
+        caller. One that ends transactions itself is refused there by the database.
+        """
+        if self._apart is not None:
+            if routine.sets_session:
+                values = self._local(routine, values)
+            if routine.is_long and not self._link.is_in_transaction:
+                return self._apart(
+                    routine,
+                    values,
+                    lambda link, given: Calls(link)._send_once(routine, row, given, made=made),
+                )
+        return self._send_once(routine, row, values, made=made)
+
+    def _send_once(
         self, routine: Routine, row: type[T], values: Sequence[Any], *, made: type | None = None
     ) -> list[T]:
         """Call a routine; where that may not be done twice, say so when the answer was lost.

@@ -1,65 +1,49 @@
-"""Former modules and names of errors, and what stands in their place, until 1.1.
+"""Former names, and what stands in their place: docs/reference/former.tsv has them all, until 1.1.
 
 A former module is refused by an ImportError, and so is a former name in ``from omd import X``;
-``omd.X`` by an AttributeError.
+``omd.X``, and a former member of a public class, by an AttributeError.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 # Each former module, and what is public of that which it had.
 PLACES = {
     "omd.cli": "the command omd",
-    "omd.control": "omd: from omd import Batch, ModuleRun, Outcome",
-    "omd.decision": "omd: from omd import Outcome",
-    "omd.delivery": "control.delivery(...), which answers its block",
+    "omd.codes": "omd: from omd import Status",
+    "omd.control": "omd: from omd import Batch, Run, Outcome",
+    "omd.decision": "control.decision",
+    "omd.delivery": "control.delivery, whose methods answer its block",
     "omd.embedded": "the command omd embedded",
-    "omd.event": "control.event",
+    "omd.event": "control.calls.omd_event",
     "omd.facts": "control.facts, whose methods answer its blocks",
     "omd.install": "the command omd install",
-    "omd.lineage": "omd: from omd import Outcome, StepResult, StepRun",
+    "omd.lineage": "control.run",
     "omd.provenance": "control.provenance",
     "omd.report": "control.report",
 }
-
-# The errors that the catalogue does not have, and what could be imported from elsewhere.
-_ERRORS = {
-    "AnswerLost": "omd.errors.ConnectionFailed",
-    "BatchAborted": "omd.errors.Aborted",
-    "BatchSkipped": "omd.errors.Skipped",
-    "DeliveryAborted": "omd.errors.Aborted",
-    "DeliverySkipped": "omd.errors.Skipped",
-    "DeliveryWaits": "omd.errors.Aborted",
-    "ModuleAborted": "omd.errors.Aborted",
-    "ModuleSkipped": "omd.errors.Skipped",
-    "RightMissing": "psycopg.errors.InsufficientPrivilege",
-    "ServerIsStandby": "psycopg.errors.ReadOnlySqlTransaction",
-    "StepNotStarted": "omd.errors.NotStarted",
-}
-_OF_OMD = "BatchAborted BatchSkipped ModuleAborted ModuleSkipped"
-_MOVED = "ConnectionFailed LeaseLost NotInstalled NotStarted OmdError"
-_OF_SPARK = "SnapshotGone UnsupportedType"
+NOTHING = "\u2013"  # a dash
 
 
 @functools.cache
 def names() -> Mapping[str, str]:
     """Return the former names, and what stands in the place of each."""
-    from omd._core.lookups import MADE
-
-    coded = {kind.__name__: f"omd.errors.lookup({code!r})" for code, kind in MADE.items()}
-    listed = {"omd.errors." + name: now for name, now in {**coded, **_ERRORS}.items()}
-    listed |= {"omd." + name: _ERRORS[name] for name in _OF_OMD.split()}
-    listed |= {"omd." + name: "omd.errors." + name for name in _MOVED.split()}
-    listed |= {"omd.spark." + name: coded[name] for name in _OF_SPARK.split()}
-    return {**listed, "omd.Terminated": "SystemExit, whose code is 143"}
+    shipped = Path(__file__).parents[1] / "former.tsv"
+    file = shipped if shipped.exists() else Path(__file__).parents[3] / "docs/reference/former.tsv"
+    lines = file.read_text(encoding="utf-8").splitlines()[1:]
+    return dict(line.split("\t", 1) for line in lines)  # type: ignore[misc, unused-ignore]
 
 
 def refusal(name: str) -> str | None:
-    """Return what a user is said who names this; None: it is no former name."""
+    """Return what a user is told who names this; None: it is no former name."""
     now = names().get(name)
-    return None if now is None else f"{name} has gone; use {now}"
+    if now is None:
+        return None
+    return f"{name} has gone" + ("" if now == NOTHING else f"; use {now}")
 
 
 class Former:
@@ -75,5 +59,27 @@ class Former:
         """
         if name in PLACES:
             raise ModuleNotFoundError(f"{name} has gone; use {PLACES[name]}", name=name)
-        if name.startswith("omd.") and (said := refusal(name)) is not None:
-            raise ImportError(said, name=name)
+        if name.startswith("omd.") and (told := refusal(name)) is not None:
+            raise ImportError(told, name=name)
+
+
+class Moved:
+    """A public class some of whose members have gone, or have another name.
+
+    Attributes:
+        _formerly: the names that the class has in the table.
+    """
+
+    __slots__ = ()
+    _formerly: ClassVar[tuple[str, ...]] = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_"):
+                for former in type(self)._formerly:
+                    if (told := refusal(f"{former}.{name}")) is not None:
+                        raise AttributeError(told, name=name, obj=self)
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+            )

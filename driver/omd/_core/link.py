@@ -331,9 +331,13 @@ class Link:
 
     @property
     def is_in_transaction(self) -> bool:
-        """Whether this thread is inside a transaction; one of another thread is waited for."""
-        with self._lock:
+        """Whether this thread is inside a transaction; one of another thread is not waited for."""
+        if not self._lock.acquire(blocking=False):
+            return False  # another thread is at work, which has the lock for its transaction too
+        try:
             return self._in_transaction
+        finally:
+            self._lock.release()
 
     @property
     def _connection(self) -> Connection[Any] | None:

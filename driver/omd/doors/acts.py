@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.engines import SPARK
@@ -17,7 +18,7 @@ from omd.doors import arrivals
 from omd.doors.rooms import Doors
 from omd.rooms.control.blocks import Blocks
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -44,43 +45,51 @@ class Act:
     session: Callable[[], Any] | None
     batch: Batch[Any] | int | None
     context: Mapping[str, Any] | None
+    lease: timedelta | EllipsisType | None = ...
+    rollback_executor: Callable[[str], object] | None = None
 
     @property
     def batch_instance_id(self) -> int | None:
         """The Batch Instance that it is part of; None: it is on its own."""
         batch = self.batch
-        return batch if batch is None or isinstance(batch, int) else batch.batch_instance_id
+        return batch if batch is None or isinstance(batch, int) else batch.instance_id
 
     def ready_session(self) -> Any:
         """Return the session that the caller has or makes; None: whoever needs one makes it."""
-        if self.spark is None and self.control.spark is None and self.session is not None:
+        if self.spark is None and self.control._spark is None and self.session is not None:
             return self.session()
         return self.spark
 
     def nothing(self, why: str = _NOTHING) -> Outcome[Any]:
         """Say that there was nothing to do, and why."""
         kind = self.arguments["module_kind_code"]
-        return Outcome(kind, self.code, None, ExecutionStatus.CANCELLED, None, why)
+        return Outcome(kind, self.code, None, Status.SKIPPED, None, why)
 
 
 def call_function(act: Act) -> Outcome[Any]:
     """Call the function of a Module inside the Module."""
-    job = function_named(act.arguments["job"], act.control.permitted)
-    options = {"spark": act.ready_session(), "context": act.context}
-    if act.batch is None or isinstance(act.batch, int):
-        # It is no part of the Batch that the environment may name.
-        return act.control.run(act.code, job, batch_instance_id=act.batch or 0, **options)
-    return act.batch.run(act.code, job, **options)
+    job = function_named(act.arguments["job"], act.control._permitted)
+    done: Outcome[Any] = act.control._run(
+        act.code,
+        job,
+        batch=act.batch or 0,  # it is no part of the Batch that the environment may name
+        spark=act.ready_session(),
+        lease=act.lease,
+        rollback_executor=act.rollback_executor,
+        context=act.context,
+    )
+    return done
 
 
 def step(act: Act) -> Outcome[Any]:
     """Take steps of a topic on Spark: one, or in a Batch until no block is full."""
     last = None
     while True:
-        outcome = act.control.lineage.step(
+        outcome = act.control._lineage.step(
             act.arguments["topic"],
             spark=act.spark,
             session=act.session,
+            lease=act.lease,
             batch=act.batch,
             context=act.context,
         )
@@ -104,7 +113,7 @@ def run_stage(act: Act) -> Outcome[Any]:
 
 def export(act: Act) -> Outcome[Any]:
     """Create the export that is due, and run it."""
-    delivery_id = act.control.facts.due_export(act.arguments["agreement_code"])
+    delivery_id = act.control.facts._calls.due_export(act.arguments["agreement_code"])
     if delivery_id is None:  # somebody else was faster
         return act.nothing()
     return _run_export(act, delivery_id)
@@ -118,7 +127,7 @@ def resume(act: Act) -> Outcome[Any]:
 
 
 def _run_export(act: Act, delivery_id: int) -> Outcome[Any]:
-    outcome = act.control.facts.resume_export(
+    outcome = act.control.facts._resume_export(
         delivery_id,
         spark=act.ready_session(),
         batch_instance_id=act.batch_instance_id,
@@ -143,18 +152,18 @@ def deliver(act: Act) -> Outcome[Any]:
 def _redeliver(act: Act, agreement: str) -> Outcome[Any] | None:
     """Deliver again from its recorded files what a recall took back, where these are unchanged."""
     control, recall_id = act.control, act.arguments["recall_id"]
-    taken = control.delivery.take_arrival(agreement)
+    taken = control.delivery._calls.take_arrival(agreement)
     if taken.delivery_id is None or taken.folder is not None:
         return None
-    answer = control.provenance.redeliver(recall_id, delivery_id=taken.delivery_id)
+    answer = control.provenance._calls.redeliver(recall_id, delivery_id=taken.delivery_id)
     if answer.outcome != "RUN":
         return None  # its tenant brings it
     files: Any = answer.files  # a list; JSON is typed as an object
     roots = {file["entity"]: file["root"] for file in files or ()}
-    engine = control.engines[SPARK]
-    session = act.ready_session() or control.spark or engine.active() or engine.session()
+    engine = control._engines[SPARK]
+    session = act.ready_session() or control._spark or engine.active() or engine.session()
     seen = engine.files_at(roots, session)
-    answer = control.provenance.redeliver(recall_id, delivery_id=taken.delivery_id, files=seen)
+    answer = control.provenance._calls.redeliver(recall_id, taken.delivery_id, seen)
     if answer.outcome != "RUN":
         problem = "its files are gone or have changed: its tenant must deliver it"
         return act.nothing(problem)

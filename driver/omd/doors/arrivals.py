@@ -50,7 +50,7 @@ def due(control: Connection) -> list[str]:
 
     Those of another one are left out: to see them takes a session of Spark.
     """
-    rows = Delivery(control).report(
+    rows = control.report(
         ArrivalLocationsRow, is_due=True, order_by=["next_look", "agreement_code"]
     )
     return [
@@ -73,7 +73,7 @@ def look(control: Connection, agreement: str, spark: SparkSession | None = None)
         how many folders were found; None when somebody has looked, or there is no location.
     """
     room = Delivery(control)
-    terms = room.claim_look(agreement)
+    terms = room._calls.claim_look(agreement)
     return None if terms is None else _look(room, agreement, terms, spark)
 
 
@@ -106,15 +106,15 @@ def perform(
     """
     look(control, agreement, spark)
     room = Delivery(control)
-    taken = room.take_arrival(agreement)
+    taken = room._calls.take_arrival(agreement)
     if taken.delivery_id is None or taken.folder is None:
         return None
     # Its hashes were compared when it was found.
     terms = {**_terms(room, agreement), "known": [taken.folder]}
     folders = _folders(room, terms, spark)
     place = f"{terms['location'].rstrip('/')}/{taken.folder}"
-    block = room(delivery_id=taken.delivery_id, files=place, spark=spark, wait=wait)
-    block.confirm = lambda: _confirm(room, folders, block.delivery_id, taken.folder or "")
+    block = room.create(delivery_id=taken.delivery_id, files=place, spark=spark, wait=wait)
+    block._confirm = lambda: _confirm(room, folders, block.delivery_id, taken.folder or "")
     with block:
         outcome = block.run()
     if is_decided(outcome):
@@ -123,7 +123,7 @@ def perform(
 
 
 def _terms(room: Delivery, agreement: str) -> Mapping[str, Any]:
-    rows = room.report(ArrivalLocationsRow, agreement_code=agreement)
+    rows = room._calls.report(ArrivalLocationsRow, agreement_code=agreement)
     if not rows:
         raise CallerError(
             f"nothing arrives under the agreement {agreement}",
@@ -137,8 +137,8 @@ def _folders(room: Delivery, terms: Mapping[str, Any], spark: SparkSession | Non
     root = local_path(location)
     if root is not None:
         return LocalFolders(root, terms)
-    engine = room.control.engines[SPARK]
-    session = spark or room.control.spark or engine.active() or engine.session()
+    engine = room._control._engines[SPARK]
+    session = spark or room._control._spark or engine.active() or engine.session()
     folders: Folders = engine.folders(session, location, terms)
     return folders
 
@@ -152,12 +152,12 @@ def _look(
         seen = _folders(room, terms, spark).seen()
     except OSError as error:
         problem = printable(f"{terms['location']}: {error.strerror or error}")
-    return room.report_arrivals(agreement, seen, problem=problem)
+    return room._calls.report_arrivals(agreement, seen, problem=problem)
 
 
 def _confirm(room: Delivery, folders: Folders, delivery_id: int, folder: str) -> None:
     seen: Any = folders.one(folder)
-    if not room.check_arrival(delivery_id, seen):
+    if not room._calls.check_arrival(delivery_id, seen):
         raise ArrivalChanged(
             f"{folder} has another content than what was found",
             hint=f"omd delivery cancel {delivery_id} --reason why; then it is found again.",
@@ -169,12 +169,12 @@ def _finish(room: Delivery, terms: Mapping[str, Any], folders: Folders, delivery
 
     Whoever died after the move finds the folder gone from its place, and where it went.
     """
-    (arrival,) = room.report(ArrivalsRow, delivery_id=delivery_id)
+    (arrival,) = room._calls.report(ArrivalsRow, delivery_id=delivery_id)
     if arrival.arrival_status != "TAKEN":
         return
     then = terms["then"]
     if not isinstance(then, dict):
-        room.finish_arrival(delivery_id)
+        room._calls.finish_arrival(delivery_id)
         return
     first = f"{then['move']}/{arrival.folder}"
     second = f"{first}.{delivery_id}"  # a folder of this name was delivered before
@@ -188,4 +188,4 @@ def _finish(room: Delivery, terms: Mapping[str, Any], folders: Folders, delivery
         problem = None if moved_to else "it was not moved: it is gone, or something has its name"
     except OSError as error:
         moved_to, problem = None, printable(f"it was not moved: {error.strerror or error}")
-    room.finish_arrival(delivery_id, moved_to=moved_to, problem=problem)
+    room._calls.finish_arrival(delivery_id, moved_to=moved_to, problem=problem)

@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import omd.errors  # noqa: F401 - psycopg raises them by their SQLSTATE
 from omd._core.conninfo import resolve_conninfo
 from omd._core.engines import Engines
+from omd.doors.calls import Namespace
 from omd.doors.performing import Performing
 from omd.doors.registry import ENGINES
+from omd.rooms.event.calls import EventCalls
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,14 +29,29 @@ class Control(Performing):
     Threads may share it: statements are short and are executed one at a time. It moves no data.
     """
 
-    def environment_of(self, subject_type: str, instance_id: int) -> dict[str, str]:
+    @cached_property
+    def calls(self) -> Namespace:
+        """Every routine, as in SQL: ``control.calls.omd_lineage.restate(…)``.
+
+        The parameters have the names and the order of SQL, without ``p_``; those that only answer
+        are left out. JSON is a dict or a list. A call answers the one value, a row with an
+        attribute for each, or a list of rows.
+
+        A call that may take long has a connection of its own, so that other threads need not wait
+        for it, and SIGTERM and Ctrl-C cancel it. Inside of `transaction` every call is part of the
+        transaction.
+        """
+        return Namespace(self)
+
+    def _environment_of(self, subject_type: str, instance_id: int) -> dict[str, str]:
         """Return variables for a process that a run starts: there it is the parent.
 
         Args:
             subject_type: MODULE or BATCH.
             instance_id: the Module Instance or Batch Instance.
         """
-        return {"OPENLINEAGE_PARENT_ID": self.event.parent_id(subject_type, instance_id)}
+        parent = EventCalls(self._link).parent_id(subject_type, instance_id)
+        return {"OPENLINEAGE_PARENT_ID": parent}
 
 
 def connect(

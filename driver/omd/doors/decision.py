@@ -1,4 +1,4 @@
-"""Decision as Python sees it: the routines as methods, and a run on any engine.
+"""What Python does for decisions: a run on any engine, and tests of rules that Python calls.
 
 The database decides which records form a cycle, which ruleset is in effect and what is rejected
 (docs/explanation/decision.md).
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from omd._core.engines import POSTGRES, SPARK
 from omd._core.error_codes import WrongEngine
 from omd._core.errors import CallerError
-from omd.rooms.control.connection import Door
+from omd.doors.methods import DecisionMethods
+from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.run import Batch
 from omd.rooms.decision.calls import DecisionCalls
@@ -35,14 +36,20 @@ __all__ = ["Decision", "TestResult"]
 TestResult = TestRulesetRow
 
 
-class Decision(Door, DecisionCalls):
-    """The room decision: ``control.decision`` (docs/explanation/decision.md).
+class Decision(Door, DecisionMethods):
+    """Runs of stages, and tests of rulesets: ``control.decision`` (docs/explanation/decision.md).
 
     Examples:
         with omd.connect() as control:
             outcome = control.decision.run("flight_care")
             print(outcome.status, outcome.facts["cycles"], outcome.facts["rows_rejected"])
     """
+
+    _formerly = ("omd.Decision",)
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._calls = DecisionCalls(self._link)
 
     def run(
         self,
@@ -81,7 +88,7 @@ class Decision(Door, DecisionCalls):
             WrongEngine: the ruleset does not run in the engine that was asked for.
             LinkUnfit: a source lacks something.
         """
-        engines = self.control.engines
+        engines = self._control._engines
         if engine not in (None, *engines):
             raise CallerError(f"{engine} is no engine", hint=f"It is {' or '.join(engines)}.")
         if engine == POSTGRES and (spark is not None or links):
@@ -97,12 +104,12 @@ class Decision(Door, DecisionCalls):
         }
         first = engine or (POSTGRES if spark is None and not links else SPARK)
         try:
-            ended = engines[first].decide(self.control, stage, **options)
+            ended = engines[first].decide(self._control, stage, **options)
         except WrongEngine:
             if engine is not None or first == SPARK:
                 raise
-            ended = engines[SPARK].decide(self.control, stage, **options)
-        return outcome_of(self, ended)
+            ended = engines[SPARK].decide(self._control, stage, **options)
+        return outcome_of(self._calls, ended)
 
     def test_ruleset(self, ruleset_code: str, version: int | None = None) -> list[TestResult]:
         """Call a version of a ruleset with every present test case, and record the results.
@@ -119,10 +126,10 @@ class Decision(Door, DecisionCalls):
             CallerError: the function of Python is not there, or zen-engine is not installed.
         """
         try:
-            tests = super().test_ruleset(ruleset_code, version=version)
+            tests = self._calls.test_ruleset(ruleset_code, version=version)
         except WrongEngine:
             tests = []
-        [ruleset] = self.report(
+        [ruleset] = self._calls.report(
             DecisionRulesetListRow,
             ruleset_code=ruleset_code,
             version=version,
@@ -135,12 +142,12 @@ class Decision(Door, DecisionCalls):
         return [
             TestResult(
                 test.test_name,
-                self.record_test_result(
+                self._calls.record_test_result(
                     ruleset_code,
                     ruleset.version,
                     test.test_name,
                     # As text, since a text of JSON would be taken for JSON itself.
-                    None if test.actual is None else json.dumps(test.actual),  # type: ignore[arg-type]
+                    None if test.actual is None else json.dumps(test.actual),
                     error=test.error,
                 ),
                 test.expected,
@@ -155,7 +162,7 @@ class Decision(Door, DecisionCalls):
         rules = rules_of(ruleset.kind, ruleset.content)
         return [
             TestResult(case.test_name, False, case.expected, *try_out(rules, case.input))
-            for case in self.report(
+            for case in self._calls.report(
                 DecisionTestListRow,
                 ruleset_code=ruleset.ruleset_code,
                 version=ruleset.version,

@@ -1,4 +1,4 @@
-"""Delivery as Python sees it: the routines as methods (docs/explanation/delivery.md)."""
+"""What Python does for deliveries: it hands over files and DataFrames."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
-from omd.rooms.control.connection import Door
+from omd._core.former import refusal
+from omd.doors.methods import DeliveryMethods
+from omd.rooms.control.connection import Connection, Door
 from omd.rooms.delivery.calls import DeliveryCalls
 from omd.rooms.delivery.run import DeliveryBlock
 
@@ -17,17 +19,29 @@ if TYPE_CHECKING:
     from omd.rooms.control.outcome import Outcome as Outcome
 
 
-class Delivery(Door, DeliveryCalls):
-    """The room delivery: ``control.delivery`` (docs/explanation/delivery.md).
+class Delivery(Door, DeliveryMethods):
+    """Deliveries of files and DataFrames: ``control.delivery`` (docs/explanation/delivery.md).
 
     Examples:
-        outcome = control.deliver("nyc", files="2013-01/")
+        outcome = control.delivery.deliver("nyc", files="2013-01/")
         print(outcome.status, outcome.facts["delivery_status"])
-        with control.delivery("nyc", entities={"flights": df}, loads={"flights": "DELTA"}) as d:
-            outcome = d.run()
+        with control.delivery.create("nyc", entities={"flights": df}) as delivery:
+            outcome = delivery.run()
     """
 
-    def __call__(
+    _formerly = ("omd.Delivery",)
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._calls = DeliveryCalls(self._link)
+
+    if not TYPE_CHECKING:
+
+        def __call__(self, *_: object, **__: object) -> None:
+            """Say what has its place."""
+            raise TypeError(refusal("omd.Delivery.__call__"))
+
+    def create(
         self,
         agreement_code: str | None = None,
         *,
@@ -73,8 +87,8 @@ class Delivery(Door, DeliveryCalls):
             lease: a lease other than that of the control; None for none.
         """
         return DeliveryBlock(
-            self.control,
-            self,
+            self._control,
+            self._calls,
             agreement_code,
             created={
                 "snapshot_datetime": snapshot_datetime,
@@ -95,7 +109,47 @@ class Delivery(Door, DeliveryCalls):
             lease=lease,
         )
 
-    def deliver(self, agreement_code: str | None = None, **arguments: Any) -> Outcome[None]:
-        """Deliver in one call; the arguments are those of the block, and so is the outcome."""
-        with self(agreement_code, **arguments) as block:
+    def deliver(
+        self,
+        agreement_code: str | None = None,
+        *,
+        snapshot_datetime: datetime | None = None,
+        entities: Mapping[str, Any] | None = None,
+        files: Any | None = None,
+        staging: str | None = None,
+        loads: Mapping[str, Any] | Sequence[str] | None = None,
+        context: Mapping[str, Any] | None = None,
+        delete_type: str | None = None,
+        include_existing: bool | None = None,
+        allow_deletes: Sequence[str] | None = None,
+        dry_run: bool | None = None,
+        message: Mapping[str, Any] | None = None,
+        delivery_id: int | None = None,
+        wait: timedelta = timedelta(minutes=10),
+        spark: SparkSession | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+    ) -> Outcome[None]:
+        """Deliver, and wait for the end; the arguments are those of `create`.
+
+        Raises:
+            Aborted: it could not begin in time.
+        """
+        with self.create(
+            agreement_code,
+            snapshot_datetime=snapshot_datetime,
+            entities=entities,
+            files=files,
+            staging=staging,
+            loads=loads,
+            context=context,
+            delete_type=delete_type,
+            include_existing=include_existing,
+            allow_deletes=allow_deletes,
+            dry_run=dry_run,
+            message=message,
+            delivery_id=delivery_id,
+            wait=wait,
+            spark=spark,
+            lease=lease,
+        ) as block:
             return block.run()

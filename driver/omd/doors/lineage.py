@@ -13,7 +13,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from omd._core.listener import Listener
-from omd.rooms.control.connection import Door
+from omd.rooms.control.connection import Connection
 from omd.rooms.lineage.calls import LineageCalls
 from omd.rooms.lineage.rows import LineageReadyRow, ReadyListByTopicRow
 
@@ -31,8 +31,8 @@ class _OfTopics(LineageReadyRow):
     view = ReadyListByTopicRow.view
 
 
-class Lineage(Door, LineageCalls):
-    """The room lineage: ``control.lineage`` (docs/explanation/lineage.md).
+class Lineage(LineageCalls):
+    """The routines of the room lineage, what runs topics asks, and a step on any engine.
 
     Examples:
         with omd.connect() as control:
@@ -44,6 +44,10 @@ class Lineage(Door, LineageCalls):
             lineage.probe_sources()
             print(lineage.step("fact.ticket").status)
     """
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection._link, connection._call_apart)
+        self._control = connection
 
     def ready_list(
         self, topic: str | Sequence[str] | None = None, *, only_ready: bool = False
@@ -59,7 +63,7 @@ class Lineage(Door, LineageCalls):
 
     def listen(self) -> Listener:
         """Return a connection that is notified of each topic whose offset moves, by `topic_id`."""
-        return Listener(self.control.new_link(name="-listen"), "omd_lineage")
+        return Listener(self._control._new_link(name="-listen"), "omd_lineage")
 
     def step(  # type: ignore[override] # the routine, and the same on Spark
         self,
@@ -90,8 +94,8 @@ class Lineage(Door, LineageCalls):
             ConnectionFailed: the database can't be reached.
         """
         definition = self.topic_definition(topic)
-        outcome: Outcome[None] = self.control.engines[definition.engine].step(
-            self.control,
+        outcome: Outcome[None] = self._control._engines[definition.engine].step(
+            self._control,
             definition,
             spark=spark,
             session=session,

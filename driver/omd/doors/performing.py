@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from typing_extensions import Self
 
 from omd._core.cost import measured
 from omd._core.engines import SPARK
@@ -15,12 +19,21 @@ from omd._core.error_codes import MembersFailed, NeedsWorker
 from omd._core.errors import CallerError, ConnectionFailed, NotStarted, OmdError, Skipped, one_line
 from omd.doors.acts import ACTS, Act, Connected
 from omd.doors.outcomes import with_facts
+from omd.rooms.control.blocks import environment_batch
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import called
 from omd.rooms.control.death import await_turn, who_runs
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.rows import BatchExecutionLogRow
+from omd.rooms.control.run import (
+    Batch,
+    Run,
+    call_job,
+    context_of,
+    require_program,
+    session_for,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,52 +41,174 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from omd.rooms.control.rows import NextMemberRow
-    from omd.rooms.control.run import Batch
+
+T = TypeVar("T")
 
 # A status that this client does not know is a failure.
-_NOT_FAILED = (ExecutionStatus.SUCCEEDED, ExecutionStatus.CANCELLED, ExecutionStatus.ABORTED)
+_NOT_FAILED = (Status.SUCCEEDED, Status.SKIPPED, Status.ABORTED)
 
 
 class Performing(Connected):
     """A connection that performs Modules of every kind, and Batches of them."""
 
-    def perform(
+    @overload
+    def run(
         self,
         code: str,
-        spark: SparkSession | None = None,
+        job: Callable[[Run[Self]], T],
         *,
-        session: Callable[[], Any] | None = None,
         batch: Batch[Any] | int | None = None,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> Outcome[Any]:
-        """Run a Module, whatever its kind, and wait for its end.
+    ) -> Outcome[T]: ...
+
+    @overload
+    def run(
+        self,
+        code: str,
+        job: None = None,
+        *,
+        batch: Batch[Any] | int | None = None,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Outcome[Any]: ...
+
+    def run(
+        self,
+        code: str,
+        job: Callable[[Run[Self]], T] | None = None,
+        *,
+        batch: Batch[Any] | int | None = None,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Outcome[T] | Outcome[Any]:
+        """Run a Module of any kind, and wait for its end.
+
+        With a job, which is for a Module of kind JOB only, ``job(run)`` is called inside of the
+        Module if that may proceed. A topic takes one step, and inside of a Batch all that are full.
+
+        What refuses the call before anything begins is raised: a code that is unknown, a right that
+        is missing, another kind. From the begin on three kinds of exceptions are raised: those that
+        end the process (Ctrl-C, SIGTERM), a lost database, and a begin that the database refuses
+        with an error. All else is in the outcome.
 
         Args:
             code: the code of the Module.
+            job: a function that takes the run.
+            batch: the Batch, or the Batch Instance ID, that it is part of; by default that of
+                OMD_BATCH_INSTANCE_ID; 0 for none.
             spark: the session of a run on Spark; by default that of the control, or the active one,
                 or a new one.
             session: makes a session where there is none; it is called when one is needed.
-            batch: the Batch, or the Batch Instance ID, that it is part of.
+            lease: a lease other than that of this control; None for none.
+            rollback_executor: executes one Spark SQL statement of a rollback.
             context: values to add to the execution context.
-
-        Raises:
-            NeedsWorker: it has neither SQL nor a job.
-            KindOfRoom: it never runs on its own.
-            ConnectionFailed: the database can't be reached.
         """
+        if batch is None:
+            batch = environment_batch() or 0
+        done: Outcome[T] | Outcome[Any] = self._run(
+            code,
+            job,
+            batch=batch,
+            spark=spark,
+            session=session,
+            lease=lease,
+            rollback_executor=rollback_executor,
+            context=context,
+        )
+        return done
+
+    def _run(  # type: ignore[override] # the options have names here
+        self,
+        code: str,
+        job: Callable[[Run[Self]], Any] | None,
+        *,
+        batch: Batch[Any] | int,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        lease: timedelta | EllipsisType | None = ...,
+        rollback_executor: Callable[[str], object] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        if job is None:
+            return self._perform(
+                code,
+                spark,
+                session=session,
+                batch=batch or None,
+                lease=lease,
+                rollback_executor=rollback_executor,
+                context=context,
+            )
+        require_program(self, code)
+        block = self.module(
+            code,
+            batch=batch,
+            lease=lease,
+            spark=session_for(self, spark, session),
+            rollback_executor=rollback_executor,
+            context=context_of(job, context),
+        )
+        return call_job(block, job)
+
+    def run_batch(
+        self,
+        code: str,
+        *,
+        parent: Batch[Any] | int | None = None,
+        force: bool = False,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Outcome[Any]:
+        """Run a Batch with members of any kind, and wait for its end.
+
+        The members run one after the other: Modules by sequence, then child Batches.
+
+        Args:
+            code: the code of the Batch.
+            parent: the Batch, or the Batch Instance ID, that it is part of.
+            force: run although the frequency says that it is too early.
+            spark: the session of runs on Spark; by default that of the control, or the active one,
+                or a new one.
+            session: makes a session where there is none; it is called when one is needed.
+            context: values to add to the execution context.
+        """
+        return self._run_batch(code, parent, force, spark, session, context)
+
+    def _perform(
+        self,
+        code: str,
+        spark: SparkSession | None,
+        *,
+        session: Callable[[], Any] | None,
+        batch: Batch[Any] | int | None,
+        lease: timedelta | EllipsisType | None,
+        rollback_executor: Callable[[str], object] | None,
+        context: Mapping[str, Any] | None,
+    ) -> Outcome[Any]:
         needs: OmdError | None = None
-        if self.permitted.sql:
+        if self._permitted.sql:
             instance = _instance_of(batch)
-            await_turn(self, self.wait, module_code=code, batch_instance_id=instance)
+            await_turn(self, self._wait, module_code=code, batch_instance_id=instance)
             try:
-                with self.long_call() as link, measured(link) as performed:
+                with self._long_call() as link, measured(link) as performed:
                     ran = ControlCalls(link).run_module(
                         code,
                         batch_instance_id=instance,
                         execution_context=called(link, context),
                     )
                     performed("MODULE", ran.module_instance_id)
-                kind = self.module_definition(code).module_kind_code
+                kind = self._omd.module_definition(code).module_kind_code
                 return with_facts(
                     self,
                     Outcome(
@@ -89,9 +224,9 @@ class Performing(Connected):
                 needs = error
         next_ = ControlCalls(self._link).next_act(code)
         if next_.arguments["engine_code"] != SPARK and needs is None:
-            self.permitted.require_sql(f"Module {code}")
+            self._permitted.require_sql(f"Module {code}")
         if next_.status is not None:
-            status = ExecutionStatus(next_.status)
+            status = Status(next_.status)
             kind, reason = next_.arguments["module_kind_code"], _reason(next_.detail)
             return Outcome(kind, code, None, status, reason, self._who(next_.detail, code))
         act = ACTS.get(next_.act)
@@ -99,43 +234,37 @@ class Performing(Connected):
             if needs is not None and "hint" not in next_.arguments:
                 raise needs
             raise CallerError(next_.detail or next_.act, hint=next_.arguments.get("hint"))
-        return act(Act(self, code, next_.arguments, spark, session, batch, context))
+        return act(
+            Act(
+                self,
+                code,
+                next_.arguments,
+                spark,
+                session,
+                batch,
+                context,
+                lease,
+                rollback_executor,
+            )
+        )
 
     def _who(self, detail: str | None, code: str) -> str | None:
         """Return why it is not S, where it runs with who runs it."""
         return who_runs(self, module_code=code) or detail if detail == "RUNNING" else detail
 
-    def perform_batch(
+    def _run_batch(
         self,
         code: str,
-        spark: SparkSession | None = None,
-        *,
-        session: Callable[[], Any] | None = None,
-        parent: Batch[Any] | None = None,
-        force: bool = False,
-        context: Mapping[str, Any] | None = None,
+        parent: Batch[Any] | int | None,
+        force: bool,
+        spark: SparkSession | None,
+        session: Callable[[], Any] | None,
+        context: Mapping[str, Any] | None,
     ) -> Outcome[Any]:
-        """Run a Batch with members of any kind, and wait for its end.
-
-        The members run one after the other: Modules by sequence, then child Batches.
-
-        Args:
-            code: the code of the Batch.
-            spark: the session of runs on Spark; by default that of the control, or the active one,
-                or a new one.
-            session: makes a session where there is none; it is called when one is needed.
-            parent: the Batch that it is part of.
-            force: run although the frequency says that it is too early.
-            context: values to add to the execution context.
-
-        Raises:
-            UnknownBatch: no Batch has this code.
-            ConnectionFailed: the database can't be reached.
-        """
-        if self.permitted.sql:
-            await_turn(self, self.wait, batch_code=code, batch_instance_id=_instance_of(parent))
+        if self._permitted.sql:
+            await_turn(self, self._wait, batch_code=code, batch_instance_id=_instance_of(parent))
             try:
-                with self.long_call() as link, measured(link) as performed:
+                with self._long_call() as link, measured(link) as performed:
                     ran = ControlCalls(link).run_batch(
                         code,
                         parent_batch_instance_id=_instance_of(parent),
@@ -144,7 +273,7 @@ class Performing(Connected):
                     )
                     performed("BATCH", ran.batch_instance_id)
                 status = ran.execution_status_code
-                aborted = status is ExecutionStatus.ABORTED
+                aborted = status is Status.ABORTED
                 detail = who_runs(self, batch_code=code) if aborted else None
                 [run] = self.report(BatchExecutionLogRow, batch_instance_id=ran.batch_instance_id)
                 return Outcome(
@@ -152,19 +281,15 @@ class Performing(Connected):
                 )
             except NeedsWorker:
                 pass
-        block = (
-            self.batch(code, force=force, context=context)
-            if parent is None
-            else parent.batch(code, force=force, context=context)
-        )
+        block = self.batch(code, parent=parent, force=force, context=context)
         try:
             with block:
                 calls = ControlCalls(self._link)
-                next_ = calls.next_member(block.batch_instance_id)
+                next_ = calls.next_member(block.instance_id)
                 while next_.act == "MEMBER":
                     problem = self._perform_member(next_, block, spark, session, force)
                     next_ = calls.next_member(
-                        block.batch_instance_id,
+                        block.instance_id,
                         member_type=next_.member_type,
                         member_code=next_.member_code,
                         problem=problem,
@@ -172,10 +297,10 @@ class Performing(Connected):
                 _require_none(next_.detail)
         except NotStarted as error:
             skipped = isinstance(error, Skipped)
-            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
-            detail = one_line(error) if block.reason == "RUNNING" else block.reason
-            instance = block.batch_instance_id
-            return Outcome("BATCH", code, instance, status, block.reason, detail, error=error)
+            status = Status.SKIPPED if skipped else Status.ABORTED
+            detail = one_line(error) if block._reason == "RUNNING" else block._reason
+            instance = block.instance_id
+            return Outcome("BATCH", code, instance, status, block._reason, detail, error=error)
         except ConnectionFailed:
             raise
         except Exception as error:
@@ -183,9 +308,9 @@ class Performing(Connected):
                 raise
             failed = isinstance(error, MembersFailed)
             detail = str(error).replace("\n", "; ") if failed else one_line(error)
-            instance, status = block.batch_instance_id, ExecutionStatus.FAILED
+            instance, status = block.instance_id, Status.FAILED
             return Outcome("BATCH", code, instance, status, None, detail, error=error)
-        return Outcome("BATCH", code, block.batch_instance_id, ExecutionStatus.SUCCEEDED)
+        return Outcome("BATCH", code, block.instance_id, Status.SUCCEEDED)
 
     def _perform_member(
         self,
@@ -199,9 +324,9 @@ class Performing(Connected):
         code = member.member_code or ""
         try:
             if member.member_type == "BATCH":
-                done = self.perform_batch(code, spark, session=session, parent=batch, force=force)
+                done = self._run_batch(code, batch, force, spark, session, None)
             else:
-                done = self.perform(code, spark, session=session, batch=batch)
+                done = batch.run(code, spark=spark, session=session)
         except ConnectionFailed:
             raise
         except Exception as error:  # noqa: BLE001 - it could not begin, which fails the Batch
@@ -221,4 +346,4 @@ def _require_none(failures: str | None) -> None:
 
 
 def _instance_of(batch: Batch[Any] | int | None) -> int | None:
-    return batch if batch is None or isinstance(batch, int) else batch.batch_instance_id
+    return batch if batch is None or isinstance(batch, int) else batch.instance_id

@@ -30,7 +30,7 @@ class PostgresEngine(Engine):
         from omd.doors.outcomes import with_facts
         from omd.rooms.lineage.step import step_in_database
 
-        with connection.long_call() as link, measured(link) as performed:
+        with connection._long_call() as link, measured(link) as performed:
             outcome = step_in_database(link, definition.topic)
             performed("MODULE", outcome.instance_id)
         return with_facts(connection, outcome)
@@ -39,7 +39,7 @@ class PostgresEngine(Engine):
         """See `omd.rooms.decision.run.run_in_database`."""
         from omd.rooms.decision.run import run_in_database
 
-        with connection.long_call() as link, measured(link) as performed:
+        with connection._long_call() as link, measured(link) as performed:
             outcome = run_in_database(
                 link,
                 stage,

@@ -1,4 +1,4 @@
-"""Provenance as Python sees it: the routines as methods."""
+"""What Python does for provenance: a recall and an erasure reach the lake too."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
-from omd._core.calls import Repeat, Routine
 from omd._core.error_codes import PlanChanged, UnknownRecall
+from omd.doors.methods import ProvenanceMethods
 from omd.doors.recall import Act, Recalled
-from omd.rooms.control.codes import ExecutionStatus
-from omd.rooms.control.connection import Door
+from omd.rooms.control.codes import Status
+from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.provenance.calls import ProvenanceCalls
 from omd.rooms.provenance.rows import (
@@ -22,7 +22,6 @@ from omd.rooms.provenance.rows import (
     RecallItemsRow,
     RecallReturnsRow,
     RecallsRow,
-    RedeliverAnswer,
 )
 
 if TYPE_CHECKING:
@@ -32,48 +31,48 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("omd.provenance")
 
-# What it answers is what it is given too.
-_REDELIVER = Routine(
-    "omd_provenance.redeliver",
-    {"p_recall_id": "bigint", "p_delivery_id": "bigint", "p_files": "jsonb"},
-    required=1,
-    repeat=Repeat(),
-)
 
-
-class Provenance(Door, ProvenanceCalls):
-    """The room provenance: ``control.provenance``.
+class Provenance(Door, ProvenanceMethods):
+    """Recalls and erasures, the lake's part too: ``control.provenance``.
 
     Examples:
         with omd.connect() as control:
-            planned = control.provenance.plan_recall(delivery_id=7, reason="of another branch")
-            for item in control.provenance.items(planned.recall_id):
+            planned = control.calls.omd_provenance.plan_recall(
+                delivery_id=7, reason="of another branch"
+            )
+            for item in control.report("recall_items", recall_id=planned.recall_id):
                 print(item.position, item.action, item.module_code, item.rows_go)
             control.provenance.recall(planned.recall_id, accept=["BY_HAND"])
     """
 
-    def items(self, recall_id: int) -> list[RecallItemsRow]:
+    _formerly = ("omd.Provenance",)
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._calls = ProvenanceCalls(self._link)
+
+    def _items(self, recall_id: int) -> list[RecallItemsRow]:
         """Return the plan of a recall, in the order of the act."""
-        return self.report(RecallItemsRow, recall_id=recall_id, order_by=["position"])
+        return self._calls.report(RecallItemsRow, recall_id=recall_id, order_by=["position"])
 
-    def returns(self, recall_id: int) -> list[RecallReturnsRow]:
+    def _returns(self, recall_id: int) -> list[RecallReturnsRow]:
         """Return what of a recall must come again from outside, and whether it has."""
-        return self.report(RecallReturnsRow, recall_id=recall_id, order_by=["position"])
+        return self._calls.report(RecallReturnsRow, recall_id=recall_id, order_by=["position"])
 
-    def recall_of(self, recall_id: int) -> RecallsRow:
+    def _recall_of(self, recall_id: int) -> RecallsRow:
         """Return a recall.
 
         Raises:
             UnknownRecall: there is none of this id.
         """
-        rows = self.report(RecallsRow, recall_id=recall_id)
+        rows = self._calls.report(RecallsRow, recall_id=recall_id)
         if not rows:
             raise UnknownRecall(
                 f"there is no recall {recall_id}", hint="omd recall list shows them."
             )
         return rows[0]
 
-    def recall_at_once(
+    def _recall_at_once(
         self,
         *,
         module_instance_id: int | None = None,
@@ -117,14 +116,14 @@ class Provenance(Door, ProvenanceCalls):
             )
 
         return Act(
-            self.control,
+            self._control,
             lambda calls: plan(calls).recall_id,
             is_new=True,
             accept=accept,
             wait=wait,
         ).execute()
 
-    def recall(  # type: ignore[override] # the routine, and the lake's part of it
+    def recall(
         self,
         recall_id: int,
         *,
@@ -144,12 +143,12 @@ class Provenance(Door, ProvenanceCalls):
             wait: for how long it waits for runs at work; by default a minute.
         """
         if self._link.is_in_transaction or isinstance(wait, str) or recall_id is None:
-            answer = super().recall(recall_id, accept=accept, wait=wait)
+            answer = self._calls.recall(recall_id, accept=accept, wait=wait)
             return _recalled(
                 recall_id, answer.module_instance_id, answer.rows_gone, answer.rows_returned
             )
         act = Act(
-            self.control,
+            self._control,
             lambda _: recall_id,
             is_new=False,
             accept=accept or (),
@@ -158,14 +157,14 @@ class Provenance(Door, ProvenanceCalls):
         try:
             return _recalled(*act.execute())
         except PlanChanged as changed:
-            planned = {item.module_instance_id for item in self.items(recall_id)} - {None}
+            planned = {item.module_instance_id for item in self._items(recall_id)} - {None}
             if changed.detail["come"] or not planned <= set(changed.detail["gone"]):
                 raise
             return Outcome(
                 "RECALL",
                 str(recall_id),
                 None,
-                ExecutionStatus.CANCELLED,
+                Status.SKIPPED,
                 "NOTHING",
                 "nothing of its target stands any more",
                 error=changed,
@@ -184,8 +183,8 @@ class Provenance(Door, ProvenanceCalls):
         """Erase persons, in lake tables of our catalogue too.
 
         The database is one transaction; then Spark rewrites the tables of the lake. Inside of
-        `control.transaction()`, or where Spark is not there, these are PENDING: see `finish`, and
-        `ProvenanceCalls.erase`.
+        `control.transaction()`, or where Spark is not there, these are PENDING: a second call with
+        the same reference rewrites them too.
 
         Args:
             interface_code: the interface.
@@ -195,7 +194,7 @@ class Provenance(Door, ProvenanceCalls):
             is_dry_run: only answer what would happen; the default.
             with_references: erase rows of other entities that refer to them too.
         """
-        answer = super().erase(
+        answer = self._calls.erase(
             interface_code,
             entity_code,
             keys,
@@ -205,10 +204,15 @@ class Provenance(Door, ProvenanceCalls):
         )
         if answer.erasure_id is None or self._link.is_in_transaction:
             return answer
-        if not self.pending_erasures(answer.erasure_id):
+        waiting = self._calls.report(
+            "erasures", reference=reference, erasure_status="PENDING", order_by=["erasure_id"]
+        )
+        if not waiting:
             return answer
         try:
-            items = self.finish(answer.erasure_id)
+            for former in waiting:
+                self._finish(former.erasure_id)
+            items = self._finish(answer.erasure_id)
         except Exception as error:  # noqa: BLE001 - what is erased stays erased
             _log.warning("the lake's part of the erasure is PENDING: %s", error)
             return answer
@@ -217,7 +221,7 @@ class Provenance(Door, ProvenanceCalls):
             del item["erasure_id"]
         return EraseAnswer(answer.erasure_id, cast("dict[str, Any]", shown))
 
-    def finish(
+    def _finish(
         self, erasure_id: int, *, spark: SparkSession | None = None
     ) -> list[ErasureItemsRow]:
         """Rewrite the lake tables that an erasure has still to reach; return its proof.
@@ -228,7 +232,7 @@ class Provenance(Door, ProvenanceCalls):
             erasure_id: the erasure.
             spark: the session; by default that of the connection, or one is started.
         """
-        pending = self.pending_erasures(erasure_id)
+        pending = self._calls.pending_erasures(erasure_id)
         if pending:
             from omd.tables.erasure import Wanted, erase  # the extra lake is needed
 
@@ -236,26 +240,9 @@ class Provenance(Door, ProvenanceCalls):
                 wanted = Wanted(
                     row.table_code, row.columns, row.action, cast("list[Any]", row.keys)
                 )
-                key_count, row_count = erase(cast("Blocks", self.control), wanted, spark=spark)
-                self.finish_erasure(row.pending_id, key_count, row_count)
-        return self.report(ErasureItemsRow, erasure_id=erasure_id)
-
-    def redeliver(
-        self,
-        recall_id: int,
-        *,
-        delivery_id: int | None = None,
-        files: Sequence[dict[str, Any]] | None = None,
-    ) -> RedeliverAnswer:
-        """Create the next delivery that comes again, or find it; see `ProvenanceCalls.redeliver`.
-
-        Args:
-            recall_id: the recall.
-            delivery_id: only this one; by default any.
-            files: the files that are there now; by default nobody has looked.
-        """
-        seen = None if files is None else list(files)
-        return self._answer(_REDELIVER, RedeliverAnswer, recall_id, delivery_id, seen)
+                key_count, row_count = erase(cast("Blocks", self._control), wanted, spark=spark)
+                self._calls.finish_erasure(row.pending_id, key_count, row_count)
+        return self._calls.report(ErasureItemsRow, erasure_id=erasure_id)
 
 
 def _recalled(
@@ -265,6 +252,6 @@ def _recalled(
         "RECALL",
         str(recall_id),
         module_instance_id,
-        ExecutionStatus.SUCCEEDED,
+        Status.SUCCEEDED,
         facts={"rows_gone": rows_gone, "rows_returned": rows_returned},
     )

@@ -2,8 +2,7 @@
 
 A room ``x`` is the package ``omd.x`` over the schema ``omd_x`` (process control: ``omd``). It has
 the modules ``calls`` and ``rows``, which ``tools/generate.py`` writes, ``errors`` and ``cli`` where
-there are any, and in ``room`` the class ``X``, which is its door: ``control.x``. The generator
-writes the doors too.
+there are any.
 """
 
 from omd._core.engines import POSTGRES, SPARK
@@ -21,10 +20,11 @@ ROOMS = {
     "event": "Event",
 }
 
-# Methods of doors that `control` has too, and their rooms.
-SHORTCUTS = {
-    "deliver": "delivery",
-}
+# The rooms with a door, `control.x`: where Python must do what SQL can't.
+DOORS = ("delivery", "facts", "decision", "provenance")
+
+# Routines that a door has as methods too; all of them are behind `control.calls`.
+PUBLIC: dict[str, tuple[str, ...]] = {}
 
 # Each engine, its module, and the library that a process has imported when it has a session of it.
 ENGINES: dict[str, tuple[str, str | None]] = {

@@ -8,14 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from omd.doors.decision import Decision
-    from omd.doors.delivery import Delivery, Outcome
-    from omd.doors.dispatch import Dispatch
-    from omd.doors.event import Event
+    from omd.doors.delivery import Delivery
     from omd.doors.facts import Facts
-    from omd.doors.lake import Lake
     from omd.doors.lineage import Lineage
     from omd.doors.provenance import Provenance
 
@@ -26,21 +21,9 @@ class Doors:
     """The rooms, each found by typing a dot; imported when it is entered."""
 
     @cached_property
-    def lake(self) -> Lake:
-        """Lake: which files of a lake table a run wrote, and how they are removed again."""
-        door: Lake = self._door("lake")
-        return door
-
-    @cached_property
-    def lineage(self) -> Lineage:
+    def _lineage(self) -> Lineage:
         """Lineage: what feeds what, which block of the source is next."""
         door: Lineage = self._door("lineage")
-        return door
-
-    @cached_property
-    def dispatch(self) -> Dispatch:
-        """Dispatch: what is due, which worker takes it, what is suspended."""
-        door: Dispatch = self._door("dispatch")
         return door
 
     @cached_property
@@ -66,17 +49,6 @@ class Doors:
         """Provenance: who read what of whom, what must go with a bad load, and how it goes."""
         door: Provenance = self._door("provenance")
         return door
-
-    @cached_property
-    def event(self) -> Event:
-        """Events: what was committed, in one order, for programs outside."""
-        door: Event = self._door("event")
-        return door
-
-    @property
-    def deliver(self) -> Callable[..., Outcome[None]]:
-        """Deliver in one call; the arguments are those of the block, and so is the outcome."""
-        return self.delivery.deliver
 
     def _door(self, room: str) -> Any:
         module = importlib.import_module("omd.doors." + room)

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from omd._core.former import Moved
 from omd._core.texts import loads
 
 if TYPE_CHECKING:
     from omd.doors.control import Control
-    from omd.rooms.control.run import Batch, ModuleRun
 
 _UNREAD = object()
 
@@ -32,7 +32,7 @@ class Claim(NamedTuple):
     types_version: int | None = None
 
 
-class Task:
+class Task(Moved):
     """One unit of work, as its handler sees it.
 
     Instances that are begun over `control` carry the task, so the database knows which task began
@@ -40,6 +40,8 @@ class Task:
 
     A handler can't change it: the worker goes by what it says when the handler has ended.
     """
+
+    _formerly = ("omd.dispatch.Task",)
 
     __slots__ = (
         "_claim",
@@ -103,49 +105,9 @@ class Task:
         return self._claim.task_id
 
     @property
-    def family_code(self) -> str:
-        """Its family."""
-        return self._claim.family_code
-
-    @property
-    def task_type(self) -> str:
-        """Its type."""
-        return self._claim.task_type
-
-    @property
     def attempt(self) -> int:
         """Which attempt this is, from 1."""
         return self._claim.attempt
-
-    @property
-    def execution_time(self) -> datetime:
-        """When it was due."""
-        return self._claim.execution_time
-
-    @property
-    def claim_token(self) -> int:
-        """The number of the claim; only results under it count."""
-        return self._claim.claim_token
-
-    @property
-    def partition_code(self) -> int:
-        """The partition in which it was claimed."""
-        return self._claim.partition_code
-
-    @property
-    def master(self) -> str | None:
-        """Spark's master URL, as it was given to the worker; None for the default."""
-        return self._master
-
-    @property
-    def criteria_json(self) -> str:
-        """Its criteria, as text; it is read when somebody asks for them."""
-        return self._claim.criteria
-
-    @property
-    def payload_json(self) -> str | None:
-        """Its payload, in the same way."""
-        return self._claim.payload
 
     @property
     def criteria(self) -> dict[str, Any]:
@@ -162,19 +124,14 @@ class Task:
             self._payload = None if payload is None else loads(payload)
         return self._payload
 
-    @property
-    def ended_because(self) -> str | None:
-        """Why it is to end; None: it is not."""
-        return self._ended_because
-
-    def end(self, because: str) -> None:
+    def _end(self, because: str) -> None:
         """Say that it is to end, and why; the worker does."""
         self._ended_because = because
         if (interrupt := self._interrupt) is not None:
             interrupt()
 
     @contextmanager
-    def interrupted_by(self, interrupt: Callable[[], object]) -> Iterator[None]:
+    def _interrupted_by(self, interrupt: Callable[[], object]) -> Iterator[None]:
         """Have something called, from another thread, when the task is to end inside this block."""
         self._interrupt = interrupt
         try:
@@ -182,12 +139,12 @@ class Task:
         finally:
             self._interrupt = None
 
-    def opens(self, open_control: Callable[[Task], object]) -> None:
+    def _opens(self, open_control: Callable[[Task], object]) -> None:
         """Say where its `control` comes from: from where it runs."""
         self._open_control = open_control
 
     @property
-    def has_control(self) -> bool:
+    def _has_control(self) -> bool:
         """Whether its handler has asked for `control`."""
         return self._control is not None
 
@@ -205,15 +162,7 @@ class Task:
         control: Control = self._control
         return control
 
-    def batch(self, code: str, **options: Any) -> Batch[Control]:
-        """Return a Batch as a block; the options are those of `omd.Control.batch`."""
-        return self.control.batch(code, **options)
-
-    def module(self, code: str, **options: Any) -> ModuleRun[Control]:
-        """Return a Module as a block; the options are those of `omd.Control.module`."""
-        return self.control.module(code, **options)
-
     def __str__(self) -> str:
         criteria = " ".join(str(value) for value in self.criteria.values())
-        name = f"task {self.task_id}, {self.family_code} {self.task_type}"
+        name = f"task {self.task_id}, {self._claim.family_code} {self._claim.task_type}"
         return f"{name} {criteria}" if criteria else name

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from omd import Control, connect
 from omd._core.engines import POSTGRES
 from omd._core.names import parts
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.rows import ModuleExecutionLogRow, ModuleInputsRow, ModuleListRow
 from omd.rooms.decision.rows import DecisionStageListRow
 from omd.rooms.delivery.rows import (
@@ -29,7 +29,7 @@ from omd.rooms.lineage.rows import LineageTopicsRow
 if TYPE_CHECKING:
     import dagster
 
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 SENSOR = "omd_events"
 _MOST = 1000  # events of one round of the sensor
@@ -243,15 +243,15 @@ def _run(dg: Any, dsn: str | None, work: _Work, context: Any) -> Iterator[Any]:
     }
     with connect(dsn, application_name="omd-dagster") as control:
         try:
-            done = control.run_module(work.code, execution_context={"dagster": origin})
+            done = control.calls.omd.run_module(work.code, execution_context={"dagster": origin})
         except OmdError as error:
             hopeless = (error.sqlstate or "").startswith(("OM0", "OM2"))
             raise dg.Failure(str(error), allow_retries=not hopeless) from error
         status = done.execution_status_code
-        if status == ExecutionStatus.CANCELLED:
+        if status == Status.SKIPPED:
             context.log.info(f"{work.code} was skipped: {done.detail}")
             return
-        if status != ExecutionStatus.SUCCEEDED:
+        if status != Status.SUCCEEDED:
             raise dg.Failure(
                 f"{work.code} ended with {status}: {done.detail}",
                 metadata={"omd/module_instance_id": done.module_instance_id or 0},
@@ -343,7 +343,7 @@ def _sensor(dg: Any, dsn: str | None) -> Any:
         with connect(dsn, application_name="omd-dagster") as control:
             _publish(control)
             after = int(context.cursor or 0)
-            events = control.event.events_after(after, limit=_MOST)
+            events = control.calls.omd_event.events_after(after, limit=_MOST)
             if not events:
                 return dg.SkipReason("Nothing was committed since.")
             reported = list(_reported(dg, control, events))
@@ -362,7 +362,7 @@ def _publish(control: Control) -> None:
     from psycopg.errors import InsufficientPrivilege
 
     try:
-        control.event.publish()
+        control.calls.omd_event.publish()
     except InsufficientPrivilege:
         return
 
@@ -408,7 +408,7 @@ def _reported(dg: Any, control: Control, events: list[Any]) -> Iterator[Any]:
 
 
 @contextmanager
-def omd_pipes(control: Control, module_code: str, **options: Any) -> Iterator[ModuleRun[Control]]:
+def omd_pipes(control: Control, module_code: str, **options: Any) -> Iterator[Run[Control]]:
     """Run a Module in a process of Dagster Pipes: it begins with the asset's run as its context.
 
     When the block has succeeded, the materialisation of the asset is reported with the rows and the
@@ -435,7 +435,7 @@ def omd_pipes(control: Control, module_code: str, **options: Any) -> Iterator[Mo
 @contextmanager
 def _pipes_run(
     pipes: Any, control: Control, module_code: str, options: dict[str, Any]
-) -> Iterator[ModuleRun[Control]]:
+) -> Iterator[Run[Control]]:
     origin: dict[str, Any] = {
         "run_id": pipes.run_id,
         "job_name": pipes.job_name,
@@ -446,7 +446,7 @@ def _pipes_run(
     context = {**(options.pop("context", None) or {}), "dagster": origin}
     with control.module(module_code, context=context, **options) as run:
         yield run
-        instance_id = run.module_instance_id
+        instance_id = run.instance_id
     if pipes.is_asset_step:
         [ran] = control.report(ModuleExecutionLogRow, module_instance_id=instance_id)
         for key in pipes.asset_keys:

@@ -71,12 +71,12 @@ def register(control: Control, manifest: Manifest, nodes: list[Node]) -> list[Re
         }
         for node in nodes:
             if node.code in without_way and STAMP in node.calls:
-                control.register_rollback(node.code)
+                control.calls.omd.register_rollback(node.code)
                 without_way.remove(node.code)
         done = []
         for node in nodes:
             inputs = [source.table for source in manifest.tables_read(node)]
-            control.declare_inputs(node.code, inputs)
+            control.calls.omd.declare_inputs(node.code, inputs)
             done.append(Registered(node.code, node.table, inputs, node.code not in without_way))
     return done
 
@@ -87,15 +87,17 @@ def _register_module(control: Control, node: Node) -> None:
         arguments.setdefault("area_code", AREA)
     if node.description.strip():
         arguments.setdefault("module_description", node.description.strip())
-    control.register_module(node.code, **{"table_code": node.table, **arguments})
+    control.calls.omd.register_module(node.code, **{"table_code": node.table, **arguments})
 
 
 def _given(node: Node, control: Control) -> dict[str, Any]:
     """Return the arguments of register_module that ``meta`` has, as ``omd_<argument>``."""
     takes = {
         name
-        for name, parameter in inspect.signature(control.register_module).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
+        for name, parameter in inspect.signature(
+            control.calls.omd.register_module
+        ).parameters.items()
+        if parameter.default is not parameter.empty
     }
     meta: Mapping[str, Any] = node.meta
     given = {key.removeprefix("omd_"): value for key, value in meta.items() if _is_ours(key)}

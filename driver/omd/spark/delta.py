@@ -27,11 +27,11 @@ from omd.tables.run import LakeRun, lake_run
 if TYPE_CHECKING:
     from omd.rooms.control.engine_block import EngineBlock
     from omd.rooms.control.rows import ModuleDefinitionRow
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 
 def write(
-    run: ModuleRun,
+    run: Run,
     stamped: DataFrame,
     begun: BeginWriteRow,
     mode: str,
@@ -43,7 +43,7 @@ def write(
     """
     lake = lake_run(run)
     if mode == "history":
-        stamped = history.Columns.of(run.module).opened(stamped)
+        stamped = history.Columns.of(run._module).opened(stamped)
     code = begun.table_code
     if begun.location is None:
         raise ConfigurationError(
@@ -72,14 +72,14 @@ def write(
 
 
 def _write_history(
-    run: ModuleRun,
+    run: Run,
     lake: LakeRun,
     table: Delta,
     pending: DeltaPending,
     stamped: DataFrame,
     begun: BeginWriteRow,
 ) -> int:
-    columns = history.Columns.of(run.module)
+    columns = history.Columns.of(run._module)
     new = fitting(stamped, table.spark_schema, pending.code, MAY_LACK).persist()
     try:
         reach = columns.reach(new)
@@ -87,7 +87,7 @@ def _write_history(
             return 0
         files = [file for file in pending.over(table.files()) if reach.may_touch(file.counted)]
         old = _rows(new.sparkSession, table, files)
-        merged = columns.merged(old, new, run.module_instance_id, reach)
+        merged = columns.merged(old, new, run.instance_id, reach)
         number, _, written = _put(lake, pending.code, table, merged, begun)
         pending.writes.append((number, reach.rows))
         pending.replaced(table, files, written)
@@ -114,10 +114,10 @@ def _put(
 
 
 def rewrite(
-    run: ModuleRun, lake: LakeRun, code: str, undo: DeltaUndo, array: Sequence[int]
+    run: Run, lake: LakeRun, code: str, undo: DeltaUndo, array: Sequence[int]
 ) -> tuple[int, int, list[DeltaFile]]:
     """Write the rows of mixed files that are of other runs."""
-    spark = run.spark
+    spark = run._spark
     if spark is None:
         raise NoRollbackExecutor(
             f"module {run} must rewrite files of {code} and has no session",
@@ -152,7 +152,7 @@ def _repaired(
 
 
 def join(
-    run: ModuleRun,
+    run: Run,
     spark: SparkSession,
     code: str,
     table: Delta,
@@ -187,7 +187,7 @@ def read(
     lake = lake_run(run)
     instances: list[int] | None = None
     if window:
-        span = run.load_window
+        span = run._load_window
         if span is None:
             raise CallerError(
                 f"{run} has no load window yet", hint=f'Call run.window(table="{code}").'

@@ -23,11 +23,11 @@ from omd.tables.schema import spark_schema
 from omd.tables.staging import live_entries
 
 if TYPE_CHECKING:
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
     from omd.tables.run import LakeTable
 
 
-def forget(run: ModuleRun, spark: SparkSession, table: LakeTable, wanted: Wanted) -> Forgotten:
+def forget(run: Run, spark: SparkSession, table: LakeTable, wanted: Wanted) -> Forgotten:
     """Write each file that holds one of the keys again, without them."""
     schema = spark_schema(table.metadata.schema)
     names = table.metadata.schema.column_names

@@ -29,7 +29,7 @@ from omd.spark.writer import INSERT_DATETIME, RECORD_SOURCE, Ledger, Writer
 if TYPE_CHECKING:
     from omd.rooms.control.connection import Connection
     from omd.rooms.control.engine_block import EngineBlock
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 EVENT_DATETIME = "omd_event_datetime"
 END_OF_TIME = date(9999, 12, 31)
@@ -52,36 +52,7 @@ def read(
     as_of: datetime | int | None = None,
     **options: object,
 ) -> DataFrame:
-    """Return a table, or a query, of the run's database as a DataFrame.
-
-    All that a run reads from one database, in all partitions, attempts and DataFrames, is of one
-    moment: that of its first read, or of the first read after its last write with
-    `ModuleRun.write`. Changes that the job makes in another way are visible after
-    ``run.snapshot(renew=True)``. The DataFrame can be used until the run ends.
-
-    Args:
-        run: the run that reads.
-        spark: the session.
-        table: ``schema.table``.
-        query: a SELECT instead of a table.
-        columns: read only these columns. Without it all columns are read, because Spark does not
-            tell a Python data source which columns a job uses.
-        window: read only the rows in the load window of the run, by these columns: a time, or the
-            pair of a time and an id. Call `ModuleRun.window` before. Of a lake table, True reads
-            the live rows that the runs in the window have stamped.
-        predicates: SQL conditions, each of which is a partition; together they must cover each row
-            once.
-        format: ICEBERG or DELTA for a lake table; by default that of the Modules that load it.
-        as_of: a lake table as it was at an instant, or in the snapshot with this id (of Delta: the
-            version).
-        options: options of the data source ``omd``, such as ``partitionColumn`` and
-            ``numPartitions``. With ``pushFilters=True`` filters on the DataFrame are left to the
-            server. Use such a DataFrame once: Spark gives the filters of one use to all others.
-
-    Raises:
-        OmdError: there is no such table or column, or Spark has no type for it.
-        SnapshotGone: Spark raises it, not this call, when the DataFrame is used after the run.
-    """
+    """Return a table, or a query, of the database of a run; see `omd.Run.read`."""
     kind = None if table is None or "url" in options else _lake_format(run, table, format)
     if kind is not None:
         if query is not None or predicates is not None or options:
@@ -109,8 +80,8 @@ def read(
     settings = {name: str(value) for name, value in given.items() if value is not None}
     if "snapshot" not in settings:
         settings["snapshot"] = run.snapshot(url)
-        if run.block is not None and url == run.dsn:
-            settings["block"] = run.block
+        if run._block is not None and url == run.dsn:
+            settings["block"] = run._block
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
     source = OmdDataSource(settings)
     relation = source.relation()
@@ -128,7 +99,7 @@ def _lake_format(run: EngineBlock, table: str, format_: str | None) -> str | Non
         return None  # no Module can load it by such a name
     if format_ is not None and format_.upper() == POSTGRES:
         return None
-    row = LakeCalls(run.control._link).find_table(table, table_format_code=format_)
+    row = LakeCalls(run._control._link).find_table(table, table_format_code=format_)
     return row.table_format_code if row.table_format_code in _LAKES else None
 
 
@@ -146,7 +117,7 @@ def _lake(format_: str) -> Any:
 
 def _window(run: EngineBlock, columns: str | tuple[str | None, str | None]) -> dict[str, object]:
     """Return the options that hold the load window of the run."""
-    window = run.load_window
+    window = run._load_window
     if window is None:
         raise CallerError(
             f"module {run} has no load window yet",
@@ -164,34 +135,21 @@ def _window(run: EngineBlock, columns: str | tuple[str | None, str | None]) -> d
 
 
 def stamp(
-    run: ModuleRun,
+    run: Run,
     df: DataFrame,
     *,
     record_source: str | None = None,
     event_datetime: Column | datetime | None = None,
     effective_date: Column | date | datetime | None = None,
 ) -> DataFrame:
-    """Return the DataFrame with the audit columns of this run.
-
-    The instance id and the insert datetime are always those of this run; a record source that the
-    rows have already is kept.
-
-    Args:
-        run: the run that writes the rows.
-        df: the rows.
-        record_source: where the rows come from; by default the record source that they have
-            already, or the code of the Module.
-        event_datetime: when the event of a row happened, if it is known.
-        effective_date: the start of the validity, for a target with history. It also adds the open
-            end and the current indicator.
-    """
+    """Return rows with the audit columns of a run; see `omd.Run.stamp`."""
     # Spark's clock is that of another host, and may be behind the start of the run.
-    instant = run.control.stamp_datetime(run.module_instance_id)
+    instant = run._control._omd.stamp_datetime(run.instance_id)
     return _stamped(run, df, instant, record_source, event_datetime, effective_date)
 
 
 def _stamped(
-    run: ModuleRun,
+    run: Run,
     df: DataFrame,
     instant: datetime,
     record_source: str | None = None,
@@ -199,13 +157,13 @@ def _stamped(
     effective_date: Column | date | datetime | None = None,
 ) -> DataFrame:
     """Return the DataFrame with the audit columns of this run, as `stamp` describes them."""
-    module = run.module
+    module = run._module
     columns = {
-        module.insert_instance_column: F.lit(run.module_instance_id).cast("bigint"),
+        module.insert_instance_column: F.lit(run.instance_id).cast("bigint"),
         INSERT_DATETIME: _literal(instant),
     }
     if record_source is not None or RECORD_SOURCE not in df.columns:
-        columns[RECORD_SOURCE] = F.lit(record_source or run.module_code)
+        columns[RECORD_SOURCE] = F.lit(record_source or run.code)
     if event_datetime is not None:
         columns[EVENT_DATETIME] = F.lit(event_datetime)
     if effective_date is not None:
@@ -216,7 +174,7 @@ def _stamped(
         )
         for name, value in zip(history, (effective_date, END_OF_TIME, "Y"), strict=True):
             if name is None:
-                raise CallerError(f"module {run.module_code} names no columns for its history")
+                raise CallerError(f"module {run.code} names no columns for its history")
             columns[name] = F.lit(value)
     return df.withColumns(columns)
 
@@ -228,45 +186,23 @@ def _literal(instant: datetime) -> Column:
 
 
 def write(
-    run: ModuleRun,
+    run: Run,
     df: DataFrame,
     table: str | None = None,
     *,
     mode: Literal["append", "overwrite", "history"] = "append",
     partition_by: Sequence[str] | None = None,
 ) -> WriteResult:
-    """Stamp the rows, write them, and add their number to the run's inserted rows.
-
-    In PostgreSQL each partition is written once or not at all, however often Spark tries it. A
-    target on Spark is written by the session: plain Parquet into a partition of the run (the table
-    is created if it does not exist), other formats as the session supports them.
-
-    Args:
-        run: the run that writes.
-        df: the rows, under the column names of the table. Columns that it lacks get their default;
-            a table may lack omd_insert_datetime and omd_record_source.
-        table: the target; by default that of the Module.
-        mode: ``overwrite`` truncates and loads as one visible change, through one partition. In
-            plain Parquet the partitions of other runs are dropped after the new one is written.
-            ``history``, for a lake table, adds the rows as new versions of their business keys, and
-            ends those that they follow.
-        partition_by: for a lake table that does not exist yet: columns, ``years(c)``,
-            ``months(c)``, ``days(c)``, ``hours(c)``, ``truncate(n, c)``.
-
-    Raises:
-        OmdError: the rows do not fit the table, or the server refused them (`WriteFailed`), or the
-            run may not write any more. The error names table, column and a solution. The next
-            begin rolls back what was written already.
-    """
-    target = table or run.module.table_code
-    format_ = run.module.table_format_code
+    """Stamp the rows, write them, and count them as inserted by the run; see `omd.Run.write`."""
+    target = table or run._module.table_code
+    format_ = run._module.table_format_code
     if format_ in _LAKES:
         kind = _lake(format_)
         from omd.spark.parquet import require_mode  # the extra lake is needed
 
         require_mode(mode)
-        calls = LakeCalls(run.control._link)
-        begun = calls.begin_write(run.module_instance_id, target, format_)
+        calls = LakeCalls(run._control._link)
+        begun = calls.begin_write(run.instance_id, target, format_)
         stamped = _stamped(run, df, begun.insert_datetime)
         result = WriteResult(kind.write(run, stamped, begun, mode, partition_by))
         run.rows(inserted=result.rows)
@@ -276,14 +212,14 @@ def write(
             f"{target} is no lake table: it takes no history and no partition_by",
             hint="Register the Module with p_table_format_code => 'ICEBERG'.",
         )
-    if run.module.platform_code == SPARK:
+    if run._module.platform_code == SPARK:
         result = WriteResult(lake.write(run, stamp(run, df), target, mode == "overwrite"))
     else:
-        numbered = run.control.begin_write(run.module_instance_id)
+        numbered = run._control._omd.begin_write(run.instance_id)
         result = WriteResult(
             write_table(
-                run.control,
-                run.module_instance_id,
+                run._control,
+                run.instance_id,
                 _stamped(run, df, numbered.insert_datetime),
                 target,
                 mode=mode,
@@ -316,12 +252,12 @@ def write_table(
         through: a temporary table into which the rows go, and the CALL that takes them from there;
             the rows that this has written are counted.
     """
-    dsn = control.executor_dsn
+    dsn = control._executor_dsn
     register(rows.sparkSession, dsn)
     relation = Relation.describe(dsn, table, None) if through is None else through[0]
     name = str(relation) if through is None else table
     if write_number is None:
-        write_number = control.next_write_number()
+        write_number = control._omd.next_write_number()
     ledger = Ledger(module_instance_id, write_number, name)
     # It is made here too, so that its errors are raised before Spark starts and wraps them.
     Writer(dsn, relation, rows.schema, mode == "overwrite", ledger)

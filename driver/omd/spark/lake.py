@@ -21,17 +21,17 @@ from omd.spark.writer import MAY_LACK
 
 if TYPE_CHECKING:
     from omd.rooms.control.rows import RollbackStepsRow
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 _log = logging.getLogger("omd.spark")
 
 
-def write(run: ModuleRun, stamped: DataFrame, table: str, overwrite: bool) -> int:
+def write(run: Run, stamped: DataFrame, table: str, overwrite: bool) -> int:
     """Write stamped rows with their own session, and return how many there were."""
     name = _quoted(table)
     counted = Observation()
     observed = stamped.observe(counted, F.count(F.lit(1)).alias("rows"))
-    if run.module.table_format_code == "PARQUET":
+    if run._module.table_format_code == "PARQUET":
         _write_parquet(run, observed, name, overwrite)
     elif overwrite:
         observed.writeTo(name).overwrite(F.lit(True))
@@ -56,9 +56,9 @@ def execute_rollback(spark: SparkSession, step: RollbackStepsRow) -> None:
     spark.sql(step.statement)
 
 
-def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: bool) -> None:
+def _write_parquet(run: Run, stamped: DataFrame, name: str, overwrite: bool) -> None:
     spark = stamped.sparkSession
-    column = run.module.insert_instance_column
+    column = run._module.insert_instance_column
     key = quote(column)
     if not spark.catalog.tableExists(name):
         columns = ", ".join(f"{quote(f.name)} {f.dataType.simpleString()}" for f in stamped.schema)
@@ -78,14 +78,14 @@ def _write_parquet(run: ModuleRun, stamped: DataFrame, name: str, overwrite: boo
             f'{name} has no column "{extra[0]}"', hint=f"Its columns are {', '.join(names)}."
         )
     values = ", ".join(quote(c) if c in stamped.columns else "NULL" for c in names)
-    part = f"PARTITION ({key} = {run.module_instance_id})"
+    part = f"PARTITION ({key} = {run.instance_id})"
     # The catalogue gets the partition before its first file, so that any rollback finds it.
     spark.sql(f"ALTER TABLE {name} ADD IF NOT EXISTS {part}")
     kind = "OVERWRITE" if overwrite else "INTO"
     insert = f"INSERT {kind} {name} {part} SELECT {values} FROM {{rows}}"  # noqa: S608 - quoted
     spark.sql(insert, rows=stamped)
     if overwrite:
-        _drop_others(spark, name, key, run.module_instance_id)
+        _drop_others(spark, name, key, run.instance_id)
 
 
 def _drop_others(spark: SparkSession, name: str, key: str, kept: int) -> None:

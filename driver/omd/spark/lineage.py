@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from omd._core.error_codes import TransformUnfit
 from omd._core.errors import CallerError, ConnectionFailed, NotStarted
 from omd._core.names import parts
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.lineage.step import KIND, StepRun, failed
@@ -64,14 +64,14 @@ def step(connection: Connection, definition: TopicDefinitionRow, **options: Any)
     except Exception as error:
         if not run._began:
             raise
-        return failed(topic, run.module_instance_id, error)
+        return failed(topic, run.instance_id, error)
     block = run.begun
     assert block is not None  # noqa: S101 - the step has begun
     return Outcome(
         KIND,
         topic,
-        run.module_instance_id,
-        ExecutionStatus.SUCCEEDED,
+        run.instance_id,
+        Status.SUCCEEDED,
         facts={
             "rows": run._rows.get("rows_inserted", 0),
             "start": (block.start_pos, block.start_id),
@@ -95,9 +95,9 @@ def transform(run: StepRun) -> None:
     Raises:
         TransformUnfit: a transform can't be found, or returns no DataFrame.
     """
-    spark = run.spark
+    spark = run._spark
     if spark is None:
-        spark = run.spark = session()
+        spark = run._spark = session()
         run.attach(spark)
     topic = run.definition
     with _one_at_a_time, _views(run, spark):
@@ -154,7 +154,7 @@ def _rows_of(run: StepRun, spark: SparkSession, text: str) -> DataFrame:
     if _FUNCTION.fullmatch(text.strip()) is None:
         return spark.sql(text)
     try:
-        function = run.control.permitted.imported(text.strip())
+        function = run._control._permitted.imported(text.strip())
     except (ImportError, AttributeError) as error:
         raise TransformUnfit(
             f"the transform {text} of topic {run.topic} can't be found: {error}",
@@ -176,7 +176,7 @@ def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
     The stamp of the step wins over columns that the rows bring along, as it does in PostgreSQL. Of
     a check the rows for which it is false are counted, and it is not written.
     """
-    rows = rows.drop(run.module.insert_instance_column, INSERT_DATETIME, RECORD_SOURCE)
+    rows = rows.drop(run._module.insert_instance_column, INSERT_DATETIME, RECORD_SOURCE)
     checks = _checks_of(run, rows)
     counted = Observation()
     counts = [
@@ -185,7 +185,7 @@ def _write(run: StepRun, rows: DataFrame, **options: Any) -> None:
         for column in [F.col(quote(name))]
     ]
     written = run.write(rows.observe(counted, *counts).drop(*checks), **options)
-    if not written.rows:
+    if not written:
         return  # Spark may know before that there are no rows, and then it counts nothing
     numbers = counted.get
     for i, name in enumerate(rows.columns):
@@ -199,5 +199,5 @@ def _checks_of(run: StepRun, rows: DataFrame) -> list[str]:
     named = [name for name, kind in rows.dtypes if kind == "boolean" and name.startswith("check_")]
     if not named:
         return []
-    table = Relation.describe(run.dsn, run.module.table_code, None)
+    table = Relation.describe(run.dsn, run._module.table_code, None)
     return [name for name in named if name not in table.columns]

@@ -52,7 +52,7 @@ def side_by_side(
             done.result()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        run.cancel()  # otherwise the others would work to their end
+        run._cancel()  # otherwise the others would work to their end
         raise
     finally:
         pool.shutdown()

@@ -67,7 +67,7 @@ def snapshot(url: str = "") -> Iterator[str]:
         url: libpq connection string; the default is that of the data source.
 
     Examples:
-        with omd.spark.snapshot(dsn) as id:
+        with snapshot(dsn) as id:
             reader = spark.read.format("omd").option("url", dsn).option("snapshot", id)
             flights, carriers = reader.load("stg.flights"), reader.load("stg.carriers")
             flights.join(carriers, "carrier").write.parquet("joined")

@@ -15,7 +15,7 @@ Options (the case of their names does not matter):
         must cover each row once.
     snapshot: (read) read from this exported snapshot; without it each partition sees its own
         moment.
-    block: (read) what a step reads of a view of changes; `ModuleRun.read` sets it.
+    block: (read) what a step reads of a view of changes; `Run.read` sets it.
     windowTimeColumn, windowIdColumn, windowStart, windowStartId, windowEnd, windowEndId: (read)
         read only the rows of this load window, whose start is exclusive and whose end is inclusive:
         (time, id) > (start, start id) AND (time, id) <= (end, end id). Instants have a zone. A
@@ -28,7 +28,7 @@ Options (the case of their names does not matter):
         same partitions.
     writeThrough: (write) a CALL that takes the rows out of a temporary table, which writePlan
         describes, and answers how many it has written; table is then only named in the ledger.
-    writePlan: (write) what `ModuleRun.write` has read about the table; it is not read again.
+    writePlan: (write) what `Run.write` has read about the table; it is not read again.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _predicates(value: str) -> tuple[str, ...]:
 
 
 class OmdDataSource(DataSource):
-    """PostgreSQL for Spark; `omd.spark.register` makes it known to a session."""
+    """PostgreSQL for Spark; `register` makes it known to a session."""
 
     may_push_filters = True
 

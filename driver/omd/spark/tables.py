@@ -36,13 +36,13 @@ from omd.tables.undo import Undo
 
 if TYPE_CHECKING:
     from omd.rooms.control.engine_block import EngineBlock, LoadWindow
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
     from omd.tables.delta import DeltaFile
     from omd.tables.delta_undo import DeltaUndo
 
 
 def write(
-    run: ModuleRun,
+    run: Run,
     stamped: DataFrame,
     begun: BeginWriteRow,
     mode: str,
@@ -58,7 +58,7 @@ def write(
     """
     lake = lake_run(run)
     if mode == "history":
-        stamped = history.Columns.of(run.module).opened(stamped)
+        stamped = history.Columns.of(run._module).opened(stamped)
     try:
         table = lake.made(begun, stamped.schema.jsonValue(), partition_by)
     except UnknownType as error:
@@ -100,9 +100,9 @@ def _read(spark: SparkSession, table: LakeTable, files: Sequence[DataFile]) -> D
 
 
 def _write_history(
-    run: ModuleRun, lake: LakeRun, table: LakeTable, rows: DataFrame, begun: BeginWriteRow
+    run: Run, lake: LakeRun, table: LakeTable, rows: DataFrame, begun: BeginWriteRow
 ) -> int:
-    columns = history.Columns.of(run.module)
+    columns = history.Columns.of(run._module)
     new = rows.persist()
     try:
         reach = columns.reach(new)
@@ -114,7 +114,7 @@ def _write_history(
             if reach.may_touch(history.bounds_in(table.metadata.schema, file))
         ]
         old = _read(new.sparkSession, table, [file for _, file in files])
-        merged = columns.merged(old, new, run.module_instance_id, reach)
+        merged = columns.merged(old, new, run.instance_id, reach)
         fit = fitting(merged, spark_schema(table.metadata.schema), table.code, frozenset())
         number, _, written = _put(lake, table, fit, begun)
         removed: dict[str, set[str]] = {}
@@ -129,7 +129,7 @@ def _write_history(
 # Rollback -----------------------------------------------------------------------------------------
 
 
-def roll_back(run: ModuleRun, instances: Sequence[int]) -> None:
+def roll_back(run: Run, instances: Sequence[int]) -> None:
     """Take back what runs did to lake tables; Spark is needed only for mixed files.
 
     Args:
@@ -139,12 +139,12 @@ def roll_back(run: ModuleRun, instances: Sequence[int]) -> None:
     lake = lake_run(run)
 
     def rewrite_with(table: LakeTable, undo: Undo, array: Sequence[int]) -> Rewritten[DataFile]:
-        if run.spark is None:
+        if run._spark is None:
             raise NoRollbackExecutor(
                 f"module {run} must rewrite files of {table.code} and has no session",
                 hint="Pass spark=… to batch.module() or omd.connect().",
             )
-        return rewrite(run, run.spark, lake, table, undo, array)
+        return rewrite(run, run._spark, lake, table, undo, array)
 
     def rewrite_delta(code: str, undo: DeltaUndo, array: Sequence[int]) -> Rewritten[DeltaFile]:
         from omd.spark import delta  # the extra delta is needed
@@ -155,7 +155,7 @@ def roll_back(run: ModuleRun, instances: Sequence[int]) -> None:
 
 
 def rewrite(
-    run: ModuleRun,
+    run: Run,
     spark: SparkSession,
     lake: LakeRun,
     table: LakeTable,
@@ -198,13 +198,13 @@ def _repaired(
 
 
 def join(
-    run: ModuleRun, spark: SparkSession, table: LakeTable, column: str, group: Group[DataFile]
+    run: Run, spark: SparkSession, table: LakeTable, column: str, group: Group[DataFile]
 ) -> Rewritten[DataFile]:
     """Write the rows of small files into few larger ones, those of each run together."""
     return written_again(run, table, joined(_read(spark, table, group.files), column, group))
 
 
-def written_again(run: ModuleRun, table: LakeTable, rows: DataFrame) -> Rewritten[DataFile]:
+def written_again(run: Run, table: LakeTable, rows: DataFrame) -> Rewritten[DataFile]:
     """Write rows of a table into files that take the place of others."""
     fit = fitting(rows, spark_schema(table.metadata.schema), table.code, frozenset())
     return Rewritten(*_put(lake_run(run), table, fit))
@@ -309,9 +309,9 @@ def _read_window(
 
 
 def _span(run: EngineBlock, code: str) -> LoadWindow:
-    if run.load_window is None:
+    if run._load_window is None:
         raise CallerError(f"{run} has no load window yet", hint=f'Call run.window(table="{code}").')
-    return run.load_window
+    return run._load_window
 
 
 def _without_id(df: DataFrame, name: str) -> dict[str, Any]:

@@ -11,14 +11,14 @@ from omd.rooms.lake.rows import LakeCommitsRow, LakeTablesRow
 if TYPE_CHECKING:
     from omd.rooms.control.connection import Connection
     from omd.rooms.control.rows import ModuleDefinitionRow
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 
 def module_of(control: Connection, code: str) -> ModuleDefinitionRow | None:
     """Return a Module that loads a table; None if there is none."""
     rows = LakeCalls(control._link).report(LakeTablesRow, table_code=code)
     codes = [code for row in rows for code in row.module_codes or []]
-    return control.module_definition(codes[0]) if codes else None
+    return control._omd.module_definition(codes[0]) if codes else None
 
 
 def recorded(calls: LakeCalls, code: str, versions: Sequence[int]) -> set[int]:
@@ -34,19 +34,19 @@ class RunCatalogue:
         run: the run that asks.
     """
 
-    def __init__(self, run: ModuleRun) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
 
     @property
     def calls(self) -> LakeCalls:
         """The routines of the room, over the connection of the run."""
-        return LakeCalls(self.run.control._link)
+        return LakeCalls(self.run._control._link)
 
     def module_of(self, code: str) -> ModuleDefinitionRow:
         """Return the Module that loads a table; that of this run where none is registered."""
-        if code == self.run.module.table_code:
-            return self.run.module
-        return module_of(self.run.control, code) or self.run.module
+        if code == self.run._module.table_code:
+            return self.run._module
+        return module_of(self.run._control, code) or self.run._module
 
     def commits_of(self, code: str, instances: Collection[int]) -> list[LakeCommitsRow]:
         """Return what runs have committed to a table, as far as it is recorded."""

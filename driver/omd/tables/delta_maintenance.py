@@ -28,14 +28,12 @@ from omd.tables.run import LakeRun, lake_run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 _log = logging.getLogger("omd.lake")
 
 
-def expire(
-    run: ModuleRun | None, code: str, location: str, keep: timedelta
-) -> dict[str, int] | None:
+def expire(run: Run | None, code: str, location: str, keep: timedelta) -> dict[str, int] | None:
     """Let old versions expire, but the newest, and delete what only they need.
 
     Args:
@@ -58,7 +56,7 @@ def expire(
     kept = oldest(location, [number for number in log.numbers if number >= first])
     if run is not None:
         lake = LakeRun(run)
-        number = run.control.next_write_number()
+        number = run._control._omd.next_write_number()
         lake.delta[code] = DeltaPending(code, location, "EXPIRE", number=number)
         try:
             lake.commit()
@@ -116,8 +114,8 @@ def _needed_only_before(kept: Delta, versions: Sequence[Version]) -> dict[str, i
 
 
 def compact(
-    run: ModuleRun | None,
-    spark: Callable[[ModuleRun], SparkSession],
+    run: Run | None,
+    spark: Callable[[Run], SparkSession],
     code: str,
     location: str,
     column: str,
@@ -142,7 +140,7 @@ def compact(
     pending = DeltaPending(code, location, "COMPACT")
     session = spark(run)
     for group in chosen:
-        number, rows, files = run.control.engines[SPARK].join_delta_files(
+        number, rows, files = run._control._engines[SPARK].join_delta_files(
             run, session, code, table, column, group
         )
         pending.writes.append((number, rows))

@@ -20,7 +20,7 @@ from omd.tables.formats import Record, Rewritten, TableChange, writes_of
 from omd.tables.undo import INSTANCE
 
 if TYPE_CHECKING:
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
     RewriteDelta = Callable[[str, DeltaUndo, Sequence[int]], Rewritten[DeltaFile]]
 
@@ -78,7 +78,7 @@ class DeltaPending(TableChange):
             self.has_chains = True
             self.removed += [file for file in old if file.path not in own]
 
-    def commit(self, run: ModuleRun) -> Record:
+    def commit(self, run: Run) -> Record:
         """Extend the log, if this commit is not in it yet, and return what the database records.
 
         What has landed before, and is recorded only now, gets a version of its own if others have
@@ -91,13 +91,13 @@ class DeltaPending(TableChange):
         number = max((number for number, _ in self.writes), default=self.number)
         for attempt in range(_ATTEMPTS):
             table = Delta(self.location)
-            if self.landed is None and table.landed(run.module_code, number):
-                self.landed = _version_of(self.location, run.module_instance_id, number)
+            if self.landed is None and table.landed(run.code, number):
+                self.landed = _version_of(self.location, run.instance_id, number)
             if self.landed == table.version:
                 break
             change = self._change(table)
             try:
-                table = table.commit(change, run.module_code, run.module_instance_id, number)
+                table = table.commit(change, run.code, run.instance_id, number)
             except LakeConflict:
                 if attempt == _ATTEMPTS - 1:
                     raise
@@ -208,7 +208,7 @@ class DeltaRollback(DeltaPending):
             self.writes = [(new.write_number, new.rows)]
             self.added = list(new.files)
         else:
-            self.number = catalogue.run.control.next_write_number()
+            self.number = catalogue.run._control._omd.next_write_number()
         self.added += undo.restored
         self.removed = undo.removed
 

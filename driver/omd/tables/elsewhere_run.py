@@ -12,7 +12,7 @@ from omd.tables.staging import Change
 from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
     from omd.rooms.lake.rows import LakeCommitsRow
     from omd.tables.catalogue import RunCatalogue
     from omd.tables.iceberg_run import Rewrite
@@ -23,14 +23,14 @@ class _Elsewhere(IcebergChange):
 
     is_outside: ClassVar[bool] = True
 
-    def commit(self, run: ModuleRun) -> Record | None:
+    def commit(self, run: Run) -> Record | None:
         """Commit there, unless that has happened already."""
 
         def change_of(now: Elsewhere) -> Change | None:
             return self.change(run, LakeTable.elsewhere(now))
 
         # The idempotency key: the run, and the numbers of its writes, which the snapshot carries.
-        return commit_elsewhere(self.code, run.module_instance_id, self.writes, change_of)
+        return commit_elsewhere(self.code, run.instance_id, self.writes, change_of)
 
 
 class ElsewherePending(_Elsewhere, Pending):
@@ -51,7 +51,7 @@ class ElsewhereUndo(_Elsewhere, IcebergUndo):
         super().__init__(catalogue, table, commits, instances, rewrite)
         if self.changes and not self.writes:
             # The commit is found again by the number of a write, also where nothing is written.
-            self.writes = [(catalogue.run.control.next_write_number(), 0)]
+            self.writes = [(catalogue.run._control._omd.next_write_number(), 0)]
 
     @property
     def changes(self) -> bool:

@@ -69,18 +69,18 @@ def erase(control: Blocks, wanted: Wanted, *, spark: SparkSession | None = None)
         KeysLeft: a branch or a tag keeps a snapshot, or files can't be removed.
     """
     LakeCalls(control._link).register_maintenance()
-    with control.module(MODULE, batch_instance_id=0, spark=spark or control.spark) as run:
+    with control.module(MODULE, batch=0, spark=spark or control._spark) as run:
         for _ in range(_ATTEMPTS):
             table = _open(control, wanted.table_code)
             if table.metadata.snapshot is None:
                 done = Forgotten(0, 0)
                 break
-            done = run.control.engines[SPARK].forget(run, session_of(run), table, wanted)
+            done = run._control._engines[SPARK].forget(run, session_of(run), table, wanted)
             if LakeRun(run).exchange(table.code, done.files, forgets=True):
                 break
         else:
             raise LakeConflict(f"{wanted.table_code} moved on, again and again")
-        expire(control, run.module_instance_id, wanted.table_code, _ALL)
+        expire(control, run.instance_id, wanted.table_code, _ALL)
         for folder in removed_folders(control, [wanted.table_code], dry_run=False):
             if folder.problem is not None:
                 raise KeysLeft(f"{wanted.table_code}: {folder.problem}")

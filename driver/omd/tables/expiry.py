@@ -73,7 +73,7 @@ def _old_snapshots(metadata: Metadata, until: float) -> set[int]:
 
 
 def _commit(control: Connection, instance: int, code: str, until: float) -> None:
-    with control.long_call() as link:
+    with control._long_call() as link:
         link.set(lock_timeout="5min", idle_in_transaction_session_timeout="10min")
         with link.transaction():
             calls = LakeCalls(link)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
     from omd.tables.undo import Away
 
 File = TypeVar("File")
@@ -68,7 +68,7 @@ class TableChange(ABC):
         """Whether a commit is needed."""
 
     def stage(  # noqa: B027 - outside there is nothing to stage
-        self, run: ModuleRun, location: str
+        self, run: Run, location: str
     ) -> None:
         """Write what the commit names, while no instance is locked.
 
@@ -82,7 +82,7 @@ class TableChange(ABC):
         """Forget what was staged: the table has moved on."""
 
     @abstractmethod
-    def commit(self, run: ModuleRun) -> Record | None:
+    def commit(self, run: Run) -> Record | None:
         """Return what the database records; outside, commit before. None: there is nothing to do.
 
         Args:

@@ -23,13 +23,13 @@ from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from pyiceberg.typedef import EMPTY_DICT
 
-from omd._core.error_codes import LakeConflict, UnknownLakeTable, UnknownNamespace
+from omd._core.error_codes import InvalidArgument, LakeConflict, UnknownLakeTable, UnknownNamespace
 from omd._core.names import parts
-from omd.doors.lake import Lake
 from omd.rooms.control.connection import Connection
 from omd.rooms.lake.calls import LakeCalls
 from omd.rooms.lake.rows import LakeTablesRow
-from omd.tables.files import CATALOG, properties
+from omd.tables.files import CATALOG, file_io, properties
+from omd.tables.metadata import Metadata
 from omd.tables.staging import counts_of
 
 
@@ -56,7 +56,7 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
     def __init__(self, control: Connection) -> None:
         super().__init__(CATALOG, **properties())
         self._control = control
-        self._lake = Lake(control)
+        self._lake = LakeCalls(control._link)
 
     def load_table(self, identifier: Any) -> Table:
         """Return a table as it is now."""
@@ -100,6 +100,7 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
     ) -> Table:
         """Enter an existing table."""
         code = self._code(identifier)
+        _require_metadata(metadata_location)
         if overwrite or not self._lake.register_table(code, metadata_location):
             raise TableAlreadyExistsError(f"the catalogue has the table {code} already")
         return self.load_table(identifier)
@@ -107,7 +108,7 @@ class OmdCatalog(MetastoreCatalog, NoopCatalog):
     def commit_table(self, table: Table, requirements: Any, updates: Any) -> CommitTableResponse:
         """Commit changes of a table, in the order of all its commits."""
         code = self._code(table.name())
-        with self._control.long_call() as link:
+        with self._control._long_call() as link:
             link.set(lock_timeout="5min", idle_in_transaction_session_timeout="2min")
             try:
                 with link.transaction():
@@ -226,3 +227,21 @@ def _counts(snapshot: Snapshot | None) -> dict[str, int]:
     if snapshot is None or snapshot.summary is None:
         return {}
     return counts_of(snapshot.summary.additional_properties)
+
+
+def _require_metadata(location: str) -> None:
+    """Refuse what is no metadata file of a table.
+
+    Raises:
+        InvalidArgument: there is no such file, or it is no metadata of a table.
+    """
+    try:
+        document = Metadata.read(file_io(location), location).document
+        problem = None if "format-version" in document else "it is no metadata of a table"
+    except Exception as error:  # noqa: BLE001 - each store has errors of its own
+        problem = f"{type(error).__name__}: {error}"
+    if problem is not None:
+        raise InvalidArgument(
+            f"there is no metadata file {location}: {problem}",
+            hint="Name the newest file in the folder metadata of the table.",
+        )

@@ -20,7 +20,7 @@ from omd.tables.staging import EVERYTHING, Change, Staged, stage
 from omd.tables.undo import INSTANCE, OPERATION, UNDONE, Undo, plan_undo
 
 if TYPE_CHECKING:
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
     from omd.rooms.lake.rows import LakeCommitsRow
     from omd.tables.catalogue import RunCatalogue
     from omd.tables.table import LakeTable
@@ -43,7 +43,7 @@ class IcebergChange(TableChange):
         self.writes: list[tuple[int, int]] = []
 
     @abstractmethod
-    def change(self, run: ModuleRun, table: LakeTable) -> Change | None:
+    def change(self, run: Run, table: LakeTable) -> Change | None:
         """Return what is to be done with the table as it is now; None for nothing.
 
         Raises:
@@ -104,7 +104,7 @@ class Pending(IcebergChange):
                 if manifest:  # a file of this run itself is in none yet
                     self.removed.setdefault(manifest, set()).update(paths)
 
-    def change(self, run: ModuleRun, table: LakeTable) -> Change:
+    def change(self, run: Run, table: LakeTable) -> Change:
         """Return what the writes do; append and overwrite fit on whatever is current."""
         if self.base is not None:
             self._require_unmoved(table.metadata)
@@ -172,7 +172,7 @@ class IcebergUndo(IcebergChange):
         """Whether a commit is needed: that is sure only when the table is locked."""
         return True
 
-    def change(self, run: ModuleRun, table: LakeTable) -> Change | None:
+    def change(self, run: Run, table: LakeTable) -> Change | None:
         """Return what takes the runs back.
 
         Raises:
@@ -230,11 +230,11 @@ class IcebergUndo(IcebergChange):
         )
 
 
-def properties(run: ModuleRun) -> dict[str, str]:
+def properties(run: Run) -> dict[str, str]:
     """Return what the summary of a snapshot says of the run; of none, nothing."""
-    if not run.module_instance_id:
+    if not run.instance_id:
         return {}
-    return {INSTANCE: str(run.module_instance_id), _MODULE: run.module_code}
+    return {INSTANCE: str(run.instance_id), _MODULE: run.code}
 
 
 def staged(table: LakeTable, change: Change, writes: Sequence[tuple[int, int]]) -> Record:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from omd.rooms.control.blocks import Blocks
     from omd.rooms.control.connection import Connection
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 _log = logging.getLogger("omd.lake")
 
@@ -83,7 +83,7 @@ def maintain(
 
 
 def _maintained(
-    control: Connection, run: ModuleRun | None, codes: Sequence[str], keep: timedelta
+    control: Connection, run: Run | None, codes: Sequence[str], keep: timedelta
 ) -> Iterator[Done]:
     passed = set()
     for done in removed_folders(control, codes, dry_run=run is None):
@@ -111,15 +111,15 @@ def _maintained(
                 yield result
 
 
-def _tell(control: Connection, run: ModuleRun | None, done: Done) -> None:
+def _tell(control: Connection, run: Run | None, done: Done) -> None:
     """Log what is passed over."""
     if done.problem is None:
         return
     _log.warning("%s is passed over: %s", done.table_code, done.problem)
     if run is not None:
-        control.log_event(
+        control._omd.log_event(
             f"{done.table_code} is passed over: {done.problem}",
-            module_instance_id=run.module_instance_id,
+            module_instance_id=run.instance_id,
             event_type_code=6,
         )
 
@@ -151,12 +151,12 @@ def removed_folders(control: Connection, codes: Sequence[str], *, dry_run: bool)
 
 
 def _expire(
-    control: Connection, run: ModuleRun | None, row: LakeTablesRow, keep: timedelta
+    control: Connection, run: Run | None, row: LakeTablesRow, keep: timedelta
 ) -> Done | None:
     """Let old snapshots or versions expire, and delete what only they need."""
     code = row.table_code
     if row.metadata_location is not None:
-        files = expire(control, None if run is None else run.module_instance_id, code, keep)
+        files = expire(control, None if run is None else run.instance_id, code, keep)
     else:
         from omd.tables import delta_maintenance  # the extra delta is needed
 
@@ -165,7 +165,7 @@ def _expire(
 
 
 def _compact(
-    control: Connection, run: ModuleRun | None, row: LakeTablesRow, _keep: timedelta
+    control: Connection, run: Run | None, row: LakeTablesRow, _keep: timedelta
 ) -> Done | None:
     """Join the small files of a table, and exchange them in one commit."""
     code = row.table_code
@@ -191,7 +191,7 @@ def _compact(
 
 
 def _compact_iceberg(
-    control: Connection, run: ModuleRun | None, code: str, column: str
+    control: Connection, run: Run | None, code: str, column: str
 ) -> Sequence[Group[DataFile]]:
     table = LakeRun.open(LakeCalls(control._link).find_table(code, table_format_code="ICEBERG"))
     if column not in table.metadata.schema.column_names:
@@ -200,18 +200,18 @@ def _compact_iceberg(
     chosen = groups(small, _settled(control, {owner for _, owner, _, _ in small}))
     if not chosen or run is None:
         return chosen
-    engine = run.control.engines[SPARK]
+    engine = run._control._engines[SPARK]
     spark = session_of(run)
     joined = [(group, engine.join_files(run, spark, table, column, group)) for group in chosen]
     return chosen if LakeRun(run).exchange(table.code, joined) else []
 
 
-def session_of(run: ModuleRun) -> SparkSession:
+def session_of(run: Run) -> SparkSession:
     """Return the session that rewrites files; one is started if there is none."""
-    if run.spark is None:
-        run.spark = run.control.engines[SPARK].session(is_brief=True, quiet=True)
-    run.attach(run.spark)
-    return run.spark
+    if run._spark is None:
+        run._spark = run._control._engines[SPARK].session(is_brief=True, quiet=True)
+    run.attach(run._spark)
+    return run._spark
 
 
 def _folder(control: Connection, code: str) -> str:

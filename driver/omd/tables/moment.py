@@ -18,13 +18,13 @@ from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
     from omd.rooms.control.engine_block import LoadWindow
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 
 class MomentReads(RunCatalogue):
     """The reads of one run."""
 
-    def __init__(self, run: ModuleRun) -> None:
+    def __init__(self, run: Run) -> None:
         super().__init__(run)
         # Other catalogues and logs keep no moment of PostgreSQL: what was seen first is kept here.
         self._seen: dict[str, tuple[str, LakeTable]] = {}
@@ -108,7 +108,7 @@ class MomentReads(RunCatalogue):
     @contextmanager
     def _at_moment(self) -> Iterator[LakeCalls]:
         """Make calls in the snapshot of PostgreSQL from which this run reads everything."""
-        with self.run.control.long_call() as link, link.transaction() as connection:
+        with self.run._control._long_call() as link, link.transaction() as connection:
             for statement in taking_over(self.run.snapshot()):
                 connection.execute(statement.encode())
             yield LakeCalls(link)

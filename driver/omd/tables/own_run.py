@@ -9,7 +9,7 @@ from omd.tables.iceberg_run import IcebergChange, IcebergUndo, Pending, staged
 from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 
 class _Own(IcebergChange):
@@ -18,7 +18,7 @@ class _Own(IcebergChange):
     is_outside: ClassVar[bool] = False
     record: Record | None = None
 
-    def stage(self, run: ModuleRun, location: str) -> None:
+    def stage(self, run: Run, location: str) -> None:
         """Write the next snapshot, once: a transaction whose answer was lost is sent as it was."""
         if self.record is None:
             table = LakeTable.read(self.code, location)
@@ -30,7 +30,7 @@ class _Own(IcebergChange):
         """Let the next attempt stage anew."""
         self.record = None
 
-    def commit(self, run: ModuleRun) -> Record | None:  # noqa: ARG002 - it is staged for the run
+    def commit(self, run: Run) -> Record | None:  # noqa: ARG002 - it is staged for the run
         """Return what is staged; None if there is nothing to do."""
         return self.record
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from omd._core.link import Link
     from omd.rooms.control.blocks import Blocks
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
     from omd.tables.iceberg_run import Rewrite
     from omd.tables.table import LakeTable
     from omd.tables.undo import Undo
@@ -58,7 +58,7 @@ def take_back(control: Blocks, instances: Sequence[int], act: Callable[[Link], N
     refusal: OmdError | None = None
     try:
         with control.module(
-            MODULE, batch_instance_id=0, lease=control.lease or _LEASE, spark=control.spark
+            MODULE, batch=0, lease=control._lease or _LEASE, spark=control._spark
         ) as run:
             lake = LakeRun(run)
 
@@ -75,7 +75,7 @@ def take_back(control: Blocks, instances: Sequence[int], act: Callable[[Link], N
         return False
     if refusal is None:
         return True
-    lake.remove_folders([run.module_instance_id])
+    lake.remove_folders([run.instance_id])
     if isinstance(refusal, (Unstaged, LakeConflict)):
         _log.warning("lake tables are left to their Modules: %s", refusal)
         return False
@@ -106,13 +106,13 @@ def _without_run(control: Blocks, instances: Sequence[int], act: Callable[[Link]
     return True
 
 
-def _rewrite(run: ModuleRun, lake: LakeRun) -> Rewrite:
+def _rewrite(run: Run, lake: LakeRun) -> Rewrite:
     def rewrite(table: LakeTable, undo: Undo, instances: Sequence[int]) -> Rewritten[DataFile]:
-        engine = run.control.engines[SPARK]
-        if run.spark is None:
-            run.spark = engine.session(is_brief=True, quiet=True)
+        engine = run._control._engines[SPARK]
+        if run._spark is None:
+            run._spark = engine.session(is_brief=True, quiet=True)
         files: Rewritten[DataFile] = engine.rewrite_files(
-            run, run.spark, lake, table, undo, instances
+            run, run._spark, lake, table, undo, instances
         )
         return files
 

@@ -49,7 +49,7 @@ from omd.tables.table import LakeTable
 
 if TYPE_CHECKING:
     from omd._core.link import Link
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
     from omd.tables.delta_run import DeltaPending, DeltaRollback, RewriteDelta
     from omd.tables.iceberg_run import Rewrite
 
@@ -74,9 +74,9 @@ class Unstaged(StateError):  # noqa: N818 - it never leaves the driver
 def lake_run(run: Any) -> LakeRun:
     """Return the lake tables of a run; they are its own until it ends."""
     with _lock:  # several threads of a job may write at the same time
-        if run.uncommitted is None:
-            run.uncommitted = LakeRun(run)
-        lake: LakeRun = run.uncommitted
+        if run._uncommitted is None:
+            run._uncommitted = LakeRun(run)
+        lake: LakeRun = run._uncommitted
     return lake
 
 
@@ -84,10 +84,10 @@ class LakeRun(MomentReads):
     """The lake tables of a run.
 
     Args:
-        run: the run; `ModuleRun` makes this object when it is first needed.
+        run: the run; `Run` makes this object when it is first needed.
     """
 
-    def __init__(self, run: ModuleRun) -> None:
+    def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._pending: dict[str, Pending] = {}
         self.delta: dict[str, DeltaPending] = {}
@@ -161,7 +161,7 @@ class LakeRun(MomentReads):
         self._create(code, None)
 
     def _create(self, code: str, file: str | None) -> bool | None:
-        return self.calls.create_table(self.run.module_instance_id, code, metadata_location=file)
+        return self.calls.create_table(self.run.instance_id, code, metadata_location=file)
 
     # Writes -------------------------------------------------------------------------------------
 
@@ -177,8 +177,8 @@ class LakeRun(MomentReads):
         """
         if begun is not None and begun.folder is not None:
             return begun.write_number, begun.folder
-        instance = self.run.module_instance_id
-        number = self.run.control.next_write_number() if begun is None else begun.write_number
+        instance = self.run.instance_id
+        number = self.run._control._omd.next_write_number() if begun is None else begun.write_number
         folder = folder_of(location, instance, number)
         self.calls.announce_write(instance, number, code, folder)
         return number, folder
@@ -245,7 +245,7 @@ class LakeRun(MomentReads):
             if before is not None:
                 before()
             if finish is not None:
-                finish(self.run.control._link)
+                finish(self.run._control._link)
         else:
             with self._connection() as link:
                 self._commit(link, tables, finish, before)
@@ -265,7 +265,7 @@ class LakeRun(MomentReads):
                 before = None
             if any(table.is_outside for table in tables):
                 # Its lock is held meanwhile: nobody declares this run dead.
-                ControlCalls(link).fence(self.run.module_instance_id)
+                ControlCalls(link).fence(self.run.instance_id)
 
         lost: AnswerLost | None = None
         for _ in range(_ATTEMPTS):
@@ -316,7 +316,7 @@ class LakeRun(MomentReads):
             fence()
         commits = [*self._records(own), *self._committed_elsewhere(outside)]
         if commits:
-            LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
+            LakeCalls(link).commit_tables(self.run.instance_id, commits)
 
     def _committed_elsewhere(self, tables: Iterable[TableChange]) -> list[Record]:
         """Commit outside of the database, where each commit is visible at once."""
@@ -327,12 +327,12 @@ class LakeRun(MomentReads):
         return [record for record in records if record is not None]
 
     def _open(self, link: Link, tables: Sequence[str]) -> list[str]:
-        locations = LakeCalls(link).open_commit(self.run.module_instance_id, list(tables))
+        locations = LakeCalls(link).open_commit(self.run.instance_id, list(tables))
         return list(locations or [])
 
     @contextmanager
     def _connection(self) -> Iterator[Link]:
-        with self.run.control.long_call() as link:
+        with self.run._control._long_call() as link:
             link.set(**_SETTINGS)
             yield link
 
@@ -358,7 +358,7 @@ class LakeRun(MomentReads):
             if change is not None:
                 writes = [(new.write_number, new.rows) for _, new in joined]
                 commits = [staged(table, change, writes)]
-                LakeCalls(link).commit_tables(self.run.module_instance_id, commits)
+                LakeCalls(link).commit_tables(self.run.instance_id, commits)
         return change is not None
 
     # Rollback -----------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ class LakeRun(MomentReads):
                 try:
                     with link.transaction():
                         self._lock(link, sorted(own), outside)
-                        ControlCalls(link).confirm_rollback(self.run.module_instance_id)
+                        ControlCalls(link).confirm_rollback(self.run.instance_id)
                         self._commit_tables(link, [table for table in tables if table.changes])
                         self._note_withheld(link, tables)
                     break
@@ -560,7 +560,7 @@ class LakeRun(MomentReads):
 
     def _note_withheld(self, link: Link, tables: Sequence[TableChange]) -> None:
         """Tell, in the transaction of the rollback, what overwrites do not give back."""
-        instance = self.run.module_instance_id
+        instance = self.run.instance_id
         for table in tables:
             withheld = table.withheld
             if withheld is None:

@@ -48,5 +48,5 @@ COMMENT ON PROCEDURE omd.run_batch IS
 'it outside a transaction block. The run lives as long as this statement; if the statement is '
 'broken off, the next begin declares the run dead. Errors: OM001, OM003, OM005, OM013, OM014, '
 'OM018, OM214: a worker process performs a member, also one of a child Batch; nothing has begun; '
-'57014. Locks: the Batch row while it begins.';
+'57014. Locks: the Batch row while it begins. It may take long.';
 GRANT EXECUTE ON PROCEDURE omd.run_batch TO omd_runner;

@@ -58,5 +58,5 @@ COMMENT ON PROCEDURE omd.run_module IS
 'OM014, OM018, OM100, OM101 (the Batch has just ended), OM112: the rollback does not undo '
 'everything, OM201, OM202, OM204, OM205, OM214: a worker process performs it, OM219: it never '
 'runs on its own, or p_executable for the Module of a room, those of the room, 57014. Locks: the '
-'Module row while it begins. May be NULL: p_module_instance_id, p_detail.';
+'Module row while it begins. May be NULL: p_module_instance_id, p_detail. It may take long.';
 GRANT EXECUTE ON PROCEDURE omd.run_module TO omd_runner;

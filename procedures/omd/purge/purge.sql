@@ -96,5 +96,5 @@ COMMENT ON PROCEDURE omd.purge IS
 'what. It commits, so call it outside a transaction block. Errors: OM005: p_keep is NULL, and '
 'p_room deletes nothing without it; OM013: p_keep is negative, or p_room is no such room; OM018. '
 'Locks: rows that no run looks at, the interface of a delivery or of facts, the sinks, each for '
-'one transaction. Call again when the answer was lost.';
+'one transaction. Call again when the answer was lost. It may take long.';
 GRANT EXECUTE ON PROCEDURE omd.purge TO omd_admin;

@@ -84,5 +84,5 @@ COMMENT ON PROCEDURE omd_decision.run_stage IS
 'has changed; OM288: it does not run in the database; OM289: a source lacks something; 57014: it '
 'was cancelled, which is recorded. Locks: the Module row while it begins; the source of its '
 'changes, beside readers; what reading and writing takes. May be NULL: p_module_instance_id, '
-'p_cycles, p_rows_rejected, p_detail.';
+'p_cycles, p_rows_rejected, p_detail. It may take long.';
 GRANT EXECUTE ON PROCEDURE omd_decision.run_stage TO omd_runner;

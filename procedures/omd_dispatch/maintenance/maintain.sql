@@ -59,5 +59,6 @@ COMMENT ON PROCEDURE omd_dispatch.maintain IS
 'have created, and p_more, whether there is more to do. It commits after each part and each '
 'schedule, so call it outside a transaction block. What another session does at this moment is '
 'passed over. When a source is cancelled, the round ends. Errors: OM014: the isolation level is '
-'not read committed; OM018: it is called in a transaction block. Locks: what it changes.';
+'not read committed; OM018: it is called in a transaction block. Locks: what it changes. It may '
+'take long.';
 GRANT EXECUTE ON PROCEDURE omd_dispatch.maintain TO omd_runner, omd_admin;

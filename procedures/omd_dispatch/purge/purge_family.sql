@@ -32,5 +32,5 @@ COMMENT ON PROCEDURE omd_dispatch.purge_family IS
 'those that were purged and those that hold live tasks or could not be locked. It commits, so '
 'call it outside a transaction block. Errors: OM005: p_family_code is NULL; OM018: it is in a '
 'transaction block; OM070: the family is unknown; OM270: the spare partition differs. Locks: as '
-'purge_partition.';
+'purge_partition. It may take long.';
 GRANT EXECUTE ON PROCEDURE omd_dispatch.purge_family TO omd_admin;

@@ -68,5 +68,5 @@ COMMENT ON PROCEDURE omd_dispatch.purge_partition IS
 'lock could be had within 5 seconds; MISSING, there is no such partition; and p_moved, how many '
 'tasks have moved. It commits, so call it outside a transaction block. Errors: OM005: an argument '
 'is NULL; OM018: it is in a transaction block; OM070: the family is unknown; OM270: the spare '
-'partition differs. Locks: the table of the family for a moment.';
+'partition differs. Locks: the table of the family for a moment. It may take long.';
 GRANT EXECUTE ON PROCEDURE omd_dispatch.purge_partition TO omd_admin;

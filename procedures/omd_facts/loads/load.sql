@@ -67,5 +67,6 @@ COMMENT ON PROCEDURE omd_facts.load IS
 'a transaction block. Errors: OM135, OM153: what is to be undone first can''t be, OM005, OM013, '
 'OM014, OM018: it is called in a transaction block, OM031, OM251: the interface is not deployed, '
 '57014: it was cancelled, which is recorded. Locks: the Module row while it begins; the interface '
-'in this room, the rows that change. May be NULL: p_module_instance_id, p_delivery_id, p_detail.';
+'in this room, the rows that change. May be NULL: p_module_instance_id, p_delivery_id, p_detail. '
+'It may take long.';
 GRANT EXECUTE ON PROCEDURE omd_facts.load TO omd_runner;

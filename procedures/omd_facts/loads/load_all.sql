@@ -38,5 +38,5 @@ COMMENT ON PROCEDURE omd_facts.load_all IS
 'Empties the queue of the interface p_interface_code, or of all (NULL). Returns p_loaded, the '
 'number of items that it loaded, and p_failed, the interfaces of which a load failed, which stops '
 'that interface alone. It commits, so call it outside a transaction block. Errors: OM005, OM153, '
-'OM135, OM013, OM014, OM018, OM031, OM251, 57014. Locks: as load.';
+'OM135, OM013, OM014, OM018, OM031, OM251, 57014. Locks: as load. It may take long.';
 GRANT EXECUTE ON PROCEDURE omd_facts.load_all TO omd_runner;

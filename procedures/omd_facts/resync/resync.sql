@@ -153,5 +153,6 @@ COMMENT ON PROCEDURE omd_facts.resync IS
 'RUNNING or SKIPPED, and p_differences, {entity: {"N", "A", "R"}}. Attributes of immutable '
 'contexts are not compared. Errors: OM005, OM013, OM014, OM031, OM036: there is no such entity, '
 'OM135, OM161, OM154: an LVL delivery is not at an end, OM251: the interface is not deployed. '
-'Locks: the interface in both rooms, the Module row, the rows. May be NULL: p_module_instance_id.';
+'Locks: the interface in both rooms, the Module row, the rows. May be NULL: p_module_instance_id. '
+'It may take long.';
 GRANT EXECUTE ON PROCEDURE omd_facts.resync TO omd_admin;

@@ -27,5 +27,5 @@ COMMENT ON FUNCTION omd_facts.as_of IS
 'Sets the moment of the session, as of which its as-of views are read, and returns it. p_at: the '
 'moment; NULL: each view is as of its traveling now again. p_is_local: for this transaction only, '
 'which a pooler in transaction mode needs. Errors: OM005: p_is_local is NULL. Locks: none. May be '
-'NULL: the answer.';
+'NULL: the answer. It sets its session.';
 GRANT EXECUTE ON FUNCTION omd_facts.as_of TO omd_reader, omd_data_reader;

@@ -86,5 +86,5 @@ COMMENT ON PROCEDURE omd_facts.open_delivery IS
 'pooler in transaction mode needs that. Returns p_delivery_id. Errors: OM005, OM013, OM014, OM031, '
 'OM033, OM036: the agreement is of another layer, OM152: it has an open delivery, OM232, OM251: '
 'the interface is not deployed. Locks: the agreement, the Module; the first time for an interface, '
-'that in both rooms and its tables, against writers.';
+'that in both rooms and its tables, against writers. It sets its session.';
 GRANT EXECUTE ON PROCEDURE omd_facts.open_delivery TO omd_runner, omd_data_writer;

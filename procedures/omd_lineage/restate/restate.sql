@@ -100,5 +100,5 @@ COMMENT ON PROCEDURE omd_lineage.restate IS
 'OM014: the isolation level is not read committed; OM015: p_topic is not registered; OM018: it is '
 'called in a transaction block; OM100; OM208: it is a source, without p_cascade; 57014: it was '
 'cancelled, and the rest waits for steps. Locks: those of step. See docs/explanation/lineage.md. '
-'May be NULL: p_detail.';
+'May be NULL: p_detail. It may take long.';
 GRANT EXECUTE ON PROCEDURE omd_lineage.restate TO omd_runner;

@@ -39,5 +39,5 @@ COMMENT ON PROCEDURE omd_provenance.redeliver IS
 'OM014: the isolation level is not read committed; OM036: p_files is no such list; OM090: there '
 'is no such recall; OM232: the agreement is inactive, or not effective today. Locks: the '
 'interface, the entry, the delivery. Call again when the answer was lost. May be NULL: '
-'p_delivery_id, p_files.';
+'p_delivery_id, p_files. Takes too: p_delivery_id, p_files.';
 GRANT EXECUTE ON PROCEDURE omd_provenance.redeliver TO omd_runner;

@@ -41,7 +41,7 @@ def clocked(work: Callable[[], object]) -> tuple[float, float]:
 
 def register(control: omd.Control, name: str) -> None:
     """Register the Module ``m_name`` of the table ``lake.name``."""
-    control.register_module(
+    control.calls.omd.register_module(
         f"m_{name}",
         area_code="HSTG",
         table_code=f"lake.{name}",
@@ -83,12 +83,12 @@ class Appender:
         """Commit some files as a run; return it, and what the commit alone took."""
         run = self.control.module(self.module)
         run.__enter__()
-        lake = run.uncommitted = LakeRun(run)
+        lake = run._uncommitted = LakeRun(run)
         table = lake.table(self.code)
         number, _ = lake.announce(table.code, table.metadata.location)
-        added = [self.file(run.module_instance_id, n) for n in range(files)]
+        added = [self.file(run.instance_id, n) for n in range(files)]
         lake.written(table, number, 10 * files, added, "append")
-        return run.module_instance_id, clocked(lambda: run.__exit__(None, None, None))
+        return run.instance_id, clocked(lambda: run.__exit__(None, None, None))
 
 
 def open_lake(conn: Connection, name: str) -> Appender:
@@ -98,6 +98,6 @@ def open_lake(conn: Connection, name: str) -> Appender:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     control = omd.connect(dsn_of(conn), lease=None)
     atexit.register(control.close)
-    control.lake.register_namespace("lake", folder)
+    control.calls.omd_lake.register_namespace("lake", folder)
     register(control, name)
     return Appender(control, f"lake.{name}", f"m_{name}")

@@ -50,7 +50,7 @@ def prepare(conn: Connection, size: float = 1) -> Take:
     def deliver() -> None:
         day = next(days)
         with omd.connect(dsn_of(conn)) as control:
-            receipt = control.deliver(
+            receipt = control.delivery.deliver(
                 "file",
                 entities={"line": files[day % 2]},
                 snapshot_datetime=datetime(2024, 1, 1, tzinfo=timezone.utc) + timedelta(day),

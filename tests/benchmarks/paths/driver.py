@@ -18,5 +18,7 @@ def prepare(conn: Connection, size: float = 1) -> Take:
     control = omd.connect(dsn_of(conn), lease=None)
     atexit.register(control.close)
     return timed(
-        lambda: control.module_success(control.begin_module("m_driver").module_instance_id)
+        lambda: control.calls.omd.module_success(
+            control.calls.omd.begin_module("m_driver").module_instance_id
+        )
     )

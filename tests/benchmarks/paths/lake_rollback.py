@@ -14,7 +14,9 @@ def prepare(conn: Connection, size: float = 1) -> Take:
 
     def take() -> float:
         runs.append(table.run(10)[0])
-        table.control.set_next_run_indicator("R", module_instance_id=runs.pop(len(runs) // 2))
+        table.control.calls.omd.set_next_run_indicator(
+            "R", module_instance_id=runs.pop(len(runs) // 2)
+        )
         run = table.control.module(table.module)
         taken = seconds(run.__enter__)
         run.__exit__(None, None, None)

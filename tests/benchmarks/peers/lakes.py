@@ -146,7 +146,7 @@ def measure_rollback(control: omd.Control, files: int) -> None:
     table = Appender(control, "lake.undone", "m_undone")
     done = [table.run(files // runs)[0] for _ in range(runs)]
     for instance in (done[runs // 2], done[2], done[-1]):
-        control.set_next_run_indicator("R", module_instance_id=instance)
+        control.calls.omd.set_next_run_indicator("R", module_instance_id=instance)
         run = control.module("m_undone")
         try:
             taken = clocked(run.__enter__)
@@ -174,7 +174,7 @@ def main() -> None:
         with a_server(told.dsn) as server:
             dsn = new_database(server, "omd_bench_lake")
             with omd.connect(dsn, lease=None) as control:
-                control.lake.register_namespace("lake", str(folder))
+                control.calls.omd_lake.register_namespace("lake", str(folder))
                 for name in ("written", "ours", "theirs", "undone"):
                     register(control, name)
                 if told.only in (None, "commit"):

@@ -35,7 +35,7 @@ class OmdHook(BaseHook):
         """Return a new connection; whoever asks for it closes it."""
         control = omd.connect(self.conninfo(), application_name="omd-airflow")
         # The statement of a process that was killed ends, so that its run is known to be dead.
-        control.set(client_connection_check_interval="1s")
+        control._set(client_connection_check_interval="1s")
         return control
 
     def conninfo(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from airflow.sdk import BaseOperatorLink
 
-from omd._core.calls import Calls
+from omd._core.calls import Reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class OmdRunLink(BaseOperatorLink):
         return getattr(operator, "run_link", "")
 
 
-def link_of(calls: Calls, subject: str, instance_id: int | None) -> str:
+def link_of(calls: Reports, subject: str, instance_id: int | None) -> str:
     """Return the link of an instance; empty: there is none, or no page."""
     (setting,) = calls.report(_Setting)
     if setting.web_url is None or instance_id is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from omd._core.calls import Calls
+from omd._core.calls import Reports
 from omd._core.errors import CallerError
 from omd.rooms.control.rows import (
     BatchExecutionLogRow,
@@ -28,7 +28,7 @@ class _Offset:
     last_ts: datetime | None
 
 
-def run(calls: Calls, code: str, subject: str, since: str) -> dict[str, Any] | None:
+def run(calls: Reports, code: str, subject: str, since: str) -> dict[str, Any] | None:
     """Return the newest run that has succeeded after `since` and was not rolled back."""
     row: Any = BatchExecutionLogRow if subject == "BATCH" else ModuleExecutionLogRow
     name = f"{subject.lower()}_instance_id"
@@ -51,7 +51,7 @@ def run(calls: Calls, code: str, subject: str, since: str) -> dict[str, Any] | N
     return None
 
 
-def topic(calls: Calls, topic: str, upto: str) -> dict[str, Any] | None:
+def topic(calls: Reports, topic: str, upto: str) -> dict[str, Any] | None:
     """Return how far a topic is, once it is complete up to a moment."""
     offsets = calls.report(_Offset, topic=topic)
     _require(offsets, f"topic {topic}")
@@ -62,7 +62,7 @@ def topic(calls: Calls, topic: str, upto: str) -> dict[str, Any] | None:
 
 
 def delivery(
-    calls: Calls, agreement: str, since: str, statuses: Sequence[str]
+    calls: Reports, agreement: str, since: str, statuses: Sequence[str]
 ) -> dict[str, Any] | None:
     """Return the newest delivery of an agreement that got one of these statuses after `since`."""
     deliveries = calls.report(

@@ -110,13 +110,13 @@ class _OmdOperator(BaseOperator):
             dispatch_task_id = context["ti"].xcom_pull(task_ids=self.task_id, key=_TASK_ID)
             if dispatch_task_id is not None:
                 with OmdHook(self.omd_conn_id).get_conn() as control:
-                    cancel_task(control.dispatch, dispatch_task_id)
+                    cancel_task(control.calls.omd_dispatch, dispatch_task_id)
             raise
 
     # The two ways
 
     def _perform(self, control: omd.Control, of_run: dict[str, Any]) -> Ended:
-        with closing(control.new_link(name="-run")) as link:
+        with closing(control._new_link(name="-run")) as link:
             link.open()
             self._link = link
             if self._killed:
@@ -128,7 +128,7 @@ class _OmdOperator(BaseOperator):
                 raise
 
     def _create_and_defer(self, control: omd.Control, context: Any, of_run: dict[str, Any]) -> None:
-        task_id = create_task(control.dispatch, self.subject, self._code, of_run)
+        task_id = create_task(control.calls.omd_dispatch, self.subject, self._code, of_run)
         if task_id is None:
             self._try_later(context, f"another task runs {self._name}")
         context["ti"].xcom_push(key=_TASK_ID, value=task_id)

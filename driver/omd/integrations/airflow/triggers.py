@@ -120,7 +120,7 @@ def _cancel(conninfo: str, dispatch_task_id: int) -> None:
     import omd
 
     with omd.connect(conninfo, application_name="omd-airflow") as control:
-        cancel_task(control.dispatch, dispatch_task_id)
+        cancel_task(control.calls.omd_dispatch, dispatch_task_id)
 
 
 def _is_given_up(ti: Any) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from omd._core.program import python
+from omd.doors.registry import schema_of
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import (
     call_arguments,
@@ -109,7 +110,7 @@ def add_call(
             raise click.UsageError("Give either a value or --remove.")
         values = call_arguments(given)
         with open_control(dsn) as control:
-            answer = getattr(_door(control, room), call.__name__)(**values)
+            answer = getattr(getattr(control.calls, schema_of(room)), call.__name__)(**values)
         shown = {argument: as_text(short(value)) for argument, value in values.items()}
         what = "Removed." if is_removed else done.format(answer=short(answer), **shown)
         click.echo(what, err=True)
@@ -167,7 +168,7 @@ def add_view(
     @output_option
     def command(dsn: str, output: str, limit: int | None = None, **equal: Any) -> ExitCode:
         with open_control(dsn) as control:
-            rows = _door(control, room).report(
+            rows = control.report(
                 f"{of_room}{view or name}",
                 order_by=order_by,
                 descending=newest is not None,
@@ -184,10 +185,6 @@ def add_view(
             command.params.append(_filter(column, option))
     if newest is not None:
         limit_option()(command)
-
-
-def _door(control: Control, room: str) -> Any:
-    return control if room == "control" else getattr(control, room)
 
 
 def _filter(column: str, option: str) -> click.Option:

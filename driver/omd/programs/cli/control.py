@@ -65,7 +65,7 @@ def batch_show(code: str, dsn: str, output: str, limit: int) -> None:
     from omd.rooms.control import rows as t
 
     with open_control(dsn) as control:
-        control.previous_batch_instance(code)  # an unknown code is an error with a hint
+        control.calls.omd.previous_batch_instance(code)  # an unknown code is an error with a hint
         [listed] = control.report(t.BatchListRow, batch_code=code)
         holds = control.report(t.BatchModuleListRow, batch_code=code, order_by=["sequence"])
         runs = batch_runs(control, limit, batch_code=code)
@@ -125,7 +125,7 @@ def module_show(code: str, dsn: str, output: str, limit: int) -> None:
 
     with open_control(dsn) as control:
         # An unknown code is an error with a hint.
-        definition = row_dict(control.module_definition(code))
+        definition = row_dict(control.calls.omd.module_definition(code))
         for listed in control.report(t.ModuleListRow, module_code=code):
             for name in ("module_description", "batch_codes", "pending_rollback"):
                 definition[name] = getattr(listed, name)
@@ -192,7 +192,8 @@ def register(context: click.Context, path: Path | None, dsn: str | None) -> None
         return
     with open_control(resolve_dsn(dsn)) as control:
         if path.suffix == ".sql":
-            control.execute_script(path.read_text(encoding="utf-8"))
+            with control.transaction() as connection:
+                connection.execute(path.read_text(encoding="utf-8"))
             click.echo(f"Executed {path.name}.", err=True)
         elif path.suffix in (".yaml", ".yml"):
             from omd.programs.cli.documents.control import register_document
@@ -354,7 +355,7 @@ add_call(
 def remove_rollback(module_code: str, dsn: str, step: int | None) -> None:
     """Remove a step that omd register rollback has given to a Module."""
     with open_control(dsn) as control:
-        control.register_rollback(module_code, step=step, is_removed=True)
+        control.calls.omd.register_rollback(module_code, step=step, is_removed=True)
         click.echo(f"Step {step or 1} of Module {short(module_code)} is removed.", err=True)
 
 
@@ -408,9 +409,9 @@ def run_batch(
 ) -> int:
     """Run a Batch: its Modules by sequence, then its child Batches."""
     with open_control(dsn) as control:
-        control.wait = None if wait is None else timedelta(seconds=wait)
-        engines = control.engines
-        ran = control.perform_batch(
+        control._wait = None if wait is None else timedelta(seconds=wait)
+        engines = control._engines
+        ran = control.run_batch(
             code, session=lambda: engines[SPARK].session(master), context=execution_context
         )
         instance = ran.instance_id
@@ -446,20 +447,20 @@ def run_module(
     from omd.rooms.control.death import await_turn, who_runs
 
     with open_control(dsn) as control:
-        control.wait = None if wait is None else timedelta(seconds=wait)
+        control._wait = None if wait is None else timedelta(seconds=wait)
         if executable is None:
-            engines = control.engines
-            done = control.perform(
+            engines = control._engines
+            done = control.run(
                 code,
                 session=lambda: engines[SPARK].session(master),
-                batch=batch_instance,
+                batch=batch_instance or 0,
                 context=execution_context,
             )
             instance, status, detail = done.instance_id, done.status, done.detail
             reason = done.reason
         else:
-            await_turn(control, control.wait, module_code=code, batch_instance_id=batch_instance)
-            ran = control.run_module(
+            await_turn(control, control._wait, module_code=code, batch_instance_id=batch_instance)
+            ran = control.calls.omd.run_module(
                 code,
                 batch_instance_id=batch_instance,
                 executable=executable,
@@ -550,14 +551,14 @@ def set_next_run(
         raise click.UsageError("Name one instance, or one Batch or Module.")
     with open_control(dsn) as control:
         if batch_code is not None:
-            last_batch = control.previous_batch_instance(batch_code)
+            last_batch = control.calls.omd.previous_batch_instance(batch_code)
             batch_instance_id = last_batch.batch_instance_id if last_batch else None
         if module_code is not None:
-            last_module = control.previous_module_instance(module_code)
+            last_module = control.calls.omd.previous_module_instance(module_code)
             module_instance_id = last_module.module_instance_id if last_module else None
         if batch_instance_id is None and module_instance_id is None:
             raise click.UsageError(f"{batch_code or module_code} has not run yet.")
-        control.set_next_run_indicator(
+        control.calls.omd.set_next_run_indicator(
             indicator, batch_instance_id=batch_instance_id, module_instance_id=module_instance_id
         )
         kind = "Batch" if batch_instance_id is not None else "Module"
@@ -583,7 +584,7 @@ def parameter_set(
     if (batch_code is None) == (module_code is None):
         raise click.UsageError("Name either --batch or --module.")
     with open_control(dsn) as control:
-        control.set_parameter(code, value, batch_code=batch_code, module_code=module_code)
+        control.calls.omd.set_parameter(code, value, batch_code=batch_code, module_code=module_code)
         click.echo(f"{batch_code or module_code} has {code} = {value}.", err=True)
 
 
@@ -622,7 +623,7 @@ def reap(dsn: str, output: str) -> None:
 
     columns = ["type", "instance", "code", "why"]
     with open_control(dsn) as control:
-        answer = control.reap_expired_instances()
+        answer = control.calls.omd.reap_expired_instances()
         rows = []
         for name, instances in (("module", answer.reaped), ("batch", answer.reaped_batches)):
             for instance in instances:
@@ -654,7 +655,7 @@ def preview_rollback(code: str, dsn: str, output: str, count: bool) -> None:
     Nothing is executed. A count reads the target, with your rights.
     """
     with open_control(dsn) as control:
-        previous = control.previous_module_instance(code)
+        previous = control.calls.omd.previous_module_instance(code)
         if previous is None or not previous.instance_array:
             click.echo(f"No run of {code} waits for a rollback.", err=True)
             return
@@ -663,7 +664,7 @@ def preview_rollback(code: str, dsn: str, output: str, count: bool) -> None:
         )
         instance = previous.instance_array[-1]
         if count:
-            counted = control.preview_rollback(instance)
+            counted = control.calls.omd.preview_rollback(instance)
             rows = [
                 {
                     "step": row.step,
@@ -676,7 +677,7 @@ def preview_rollback(code: str, dsn: str, output: str, count: bool) -> None:
         else:
             rows = [
                 {"step": row.step, "platform": row.platform_code, "statement": row.statement}
-                for row in control.build_rollback_sql(instance)
+                for row in control.calls.omd.build_rollback_sql(instance)
             ]
     if output == "table" and not count:
         for row in rows:
@@ -711,7 +712,7 @@ def purge(dsn: str, keep_days: int | None, room: str | None) -> int:
     """
     with open_control(dsn) as control:
         keep = None if keep_days is None else timedelta(days=keep_days)
-        done = control.purge(keep, room=room)
+        done = control.calls.omd.purge(keep, room=room)
     counts = [f"{count:,} of {table}" for table, count in sorted(done.deleted.items()) if count]
     click.echo(f"Deleted {', '.join(counts) or 'nothing'}.")
     for name, error in sorted((done.failed or {}).items()):
@@ -776,7 +777,7 @@ def confirm(as_: str, dsn: str, reason: str) -> None:
     Nothing to confirm is no error.
     """
     with open_control(dsn) as control:
-        control.confirm_server(as_.upper(), reason=reason)
+        control.calls.omd.confirm_server(as_.upper(), reason=reason)
     click.echo(f"The server is confirmed as {as_.lower()}.", err=True)
 
 

@@ -253,7 +253,7 @@ def cycles(
     A call has no link: its inputs are the records that take part, by their arrival numbers.
     """
     with _open(dsn) as room:
-        rows = room.cycles(stage, wave=wave, end_value=end_value)
+        rows = room._calls.cycles(stage, wave=wave, end_value=end_value)
     show(_for_output(rows[:limit], output), _cycle_columns(rows), output)
     tell_more(rows[:limit], limit)
 
@@ -318,7 +318,7 @@ def run(
             end_id=end_id,
             effective_at=effective_at,
         )
-        logged = events(room.control, 10, module_instance_id=result.instance_id)
+        logged = events(room._control, 10, module_instance_id=result.instance_id)
         module = stage_of(room, stage).module_code
     values = {
         "stage": result.code,
@@ -381,7 +381,7 @@ def rejects(
     from omd.rooms.decision.rows import DecisionRejectLogRow
 
     with _open(dsn) as room:
-        rows = room.report(
+        rows = room._calls.report(
             DecisionRejectLogRow,
             module_instance_id=run_of(room, stage, instance).module_instance_id,
             link=link,

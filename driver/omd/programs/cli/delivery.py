@@ -180,7 +180,7 @@ def _compiler(
     if not is_wanted:
         return None
 
-    engine = room.control.engines[SPARK]
+    engine = room._control._engines[SPARK]
 
     def start() -> Callable[[], None] | None:
         click.echo("Spark compiles the checks; --no-spark leaves this out.", err=True)
@@ -196,7 +196,7 @@ def _compiler(
             from omd.rooms.delivery.rows import DeliveryConstraintsRow
 
             code = str(model_file.model["interface"])
-            constraints = room.report(DeliveryConstraintsRow, interface_code=code)
+            constraints = room._calls.report(DeliveryConstraintsRow, interface_code=code)
             engine.compile_checks(session, model_file.model, constraints)
 
         return check
@@ -231,9 +231,11 @@ def show_model(code: str, dsn: str, output: str, agreements: bool) -> None:
     from omd.rooms.delivery.rows import DeliveryAgreementsRow
 
     with _open(dsn) as room:
-        document = room.model_document(code)
+        document = room._calls.model_document(code)
         rows = (
-            room.report(DeliveryAgreementsRow, interface_code=code, order_by=["agreement_code"])
+            room._calls.report(
+                DeliveryAgreementsRow, interface_code=code, order_by=["agreement_code"]
+            )
             if agreements
             else []
         )
@@ -268,8 +270,8 @@ def export_model(code: str, dsn: str, output: str) -> None:
     from omd.rooms.delivery.rows import DeliveryModelsRow
 
     with _open(dsn) as room:
-        document = room.model_document(code)
-        [row] = room.report(DeliveryModelsRow, interface_code=code)
+        document = room._calls.model_document(code)
+        [row] = room._calls.report(DeliveryModelsRow, interface_code=code)
     contract = odcs_contract(document, row.model_version)
     if output == "json":
         show_document(contract)
@@ -562,7 +564,7 @@ def _deliver(
         room: Any = control.delivery
         files = arguments.get("files")
         is_brief = files is not None and _are_small(files)
-        spark = control.engines[SPARK].session(master, is_brief=is_brief, quiet=True)
+        spark = control._engines[SPARK].session(master, is_brief=is_brief, quiet=True)
         block = room(agreement, **arguments, wait=timedelta(seconds=wait), spark=spark)
         with block:
             tell(f"delivery {block.delivery_id}")
@@ -665,7 +667,7 @@ def create(agreement: str, dsn: str, **given: Any) -> None:
       omd delivery loaded $id && omd delivery resume $id
     """
     with _open(dsn) as room:
-        answer = room.create_delivery(agreement, **call_arguments(given))
+        answer = room._calls.create_delivery(agreement, **call_arguments(given))
     click.echo(answer.delivery_id)
     click.echo(f"Delivery {answer.delivery_id} is {answer.delivery_status}.", err=True)
 
@@ -758,11 +760,11 @@ def arrivals(
         if agreement and (look or deliver):
             codes = [agreement]
         else:
-            rows = room.report(ArrivalLocationsRow, order_by=["agreement_code"])
+            rows = room._calls.report(ArrivalLocationsRow, order_by=["agreement_code"])
             codes = [r.agreement_code for r in rows if not r.is_inactive]
         spark = None
         if deliver and codes:
-            spark = control.engines[SPARK].session(master, is_brief=True, quiet=True)
+            spark = control._engines[SPARK].session(master, is_brief=True, quiet=True)
         for code in codes if look or deliver else ():
             count = a.look_now(control, code, spark)
             click.echo(f"Agreement {code}: folders found: {count:,}.", err=True)
@@ -777,8 +779,8 @@ def arrivals(
                 is_good = is_good and outcome.status in ("S", "C")
                 if outcome.status == "A" or outcome.reason == "FAILED":
                     break  # it would be taken again
-        arrived = room.report(ArrivalsRow, order_by=["agreement_code", "folder"], **of_one)
-        locations = room.report(ArrivalLocationsRow, order_by=["agreement_code"], **of_one)
+        arrived = room._calls.report(ArrivalsRow, order_by=["agreement_code", "folder"], **of_one)
+        locations = room._calls.report(ArrivalLocationsRow, order_by=["agreement_code"], **of_one)
     show(arrived, _ARRIVALS, output)
     for location in locations:
         if location.problem is not None:
@@ -823,16 +825,16 @@ def show_delivery(delivery_id: int, dsn: str, output: str) -> None:
     from omd.rooms.delivery import rows as t
 
     with _open(dsn) as room:
-        room.delivery_receipt(delivery_id)  # an unknown id is an error with a hint
-        [log] = room.report(t.DeliveryLogRow, delivery_id=delivery_id)
-        state = room.report(t.DeliveryStateRow, delivery_id=delivery_id)
-        entities = room.report(
+        room._calls.delivery_receipt(delivery_id)  # an unknown id is an error with a hint
+        [log] = room._calls.report(t.DeliveryLogRow, delivery_id=delivery_id)
+        state = room._calls.report(t.DeliveryStateRow, delivery_id=delivery_id)
+        entities = room._calls.report(
             t.DeliveryMetricsRow, delivery_id=delivery_id, order_by=["entity_code"]
         )
-        events = room.report(
+        events = room._calls.report(
             t.DeliveryEventsRow, delivery_id=delivery_id, order_by=["delivery_event_id"]
         )
-        items = room.report(t.DeliveryQueueRow, delivery_id=delivery_id)
+        items = room._calls.report(t.DeliveryQueueRow, delivery_id=delivery_id)
     pairs = row_dict(log)
     if state:
         pairs |= {"is_running": state[0].is_running, "waits_for": state[0].waits_for}
@@ -886,8 +888,8 @@ def quarantine(
     from omd.rooms.delivery.rows import DeliveryQuarantineRow
 
     with _open(dsn) as room:
-        newest = room.delivery_receipt(delivery_id)["attempt"]
-        samples = room.report(
+        newest = room._calls.delivery_receipt(delivery_id)["attempt"]
+        samples = room._calls.report(
             DeliveryQuarantineRow,
             delivery_id=delivery_id,
             attempt=newest if attempt is None else attempt,
@@ -1032,7 +1034,7 @@ def persist(interface: str, dsn: str, keep: str) -> None:
     Then their deltas can be purged, and a PHYSICAL delivery may begin. They can't be reverted.
     """
     with _open(dsn) as room:
-        count = room.persist_deliveries(interface, keep=keep)
+        count = room._calls.persist_deliveries(interface, keep=keep)
     click.echo(f"Deliveries persisted: {count:,}.", err=True)
 
 

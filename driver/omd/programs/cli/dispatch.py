@@ -61,7 +61,7 @@ def dispatch() -> None:
     """
 
 
-_open = opener(lambda control: control.dispatch)
+_open = opener(lambda control: control.calls.omd_dispatch)
 
 
 def _criteria(is_list: bool = False) -> click.Argument:

@@ -15,7 +15,7 @@ from omd.programs.terminal.tables import show, tell_more, titled
 from omd.programs.terminal.text import short
 from omd.rooms.event.calls import EventCalls
 
-_open = opener(lambda control: control.event)
+_open = opener(lambda control: control.calls.omd_event)
 
 _EVENTS = titled(
     "event_number AS number, event_type AS event, subject_id AS id, code, event_datetime AS at,"
@@ -194,7 +194,7 @@ def run(
     with open_control(dsn) as control:
         chosen = list(dict.fromkeys(sinks))
         for code in chosen:
-            [sink] = control.event.sink_definition(code)
+            [sink] = control.calls.omd_event.sink_definition(code)
             if sink.sink_kind not in KINDS:
                 raise click.UsageError(_elsewhere(code, sink.sink_kind))
         if not chosen:
@@ -206,11 +206,11 @@ def run(
             raise click.ClickException("there is no active sink of the kind WEBHOOK or COMMAND")
         allowed = Allowed(urls, commands)
         transports = {
-            code: Registered(EventCalls(control.new_link(name="-sink")), code, allowed)
+            code: Registered(EventCalls(control._new_link(name="-sink")), code, allowed)
             for code in chosen
         }
         if until_quiet:  # a problem that is there now is sent too
-            control.event.watch(every="15 seconds")
+            control.calls.omd_event.watch(every="15 seconds")
         else:
             tell(f"sending to {', '.join(chosen)}; SIGTERM or Ctrl-C stops it")
         return serve(

@@ -64,7 +64,7 @@ def deploy(interface: str, dsn: str, dry_run: bool) -> None:
     It waits for the loads and the writers at work. Privileges on the views are kept.
     """
     with _open(dsn) as room:
-        answer = room.deploy(interface, dry_run=dry_run)
+        answer = room._calls.deploy(interface, dry_run=dry_run)
     done = "would be executed" if dry_run else "executed"
     click.echo(
         f"Facts of {short(interface)}, version {answer.model_version}: "
@@ -85,11 +85,11 @@ def sql(interface: str, dsn: str, load: bool) -> None:
     """
     with _open(dsn) as room:
         if load:
-            for statement in room.build_load_sql(interface):
+            for statement in room._calls.build_load_sql(interface):
                 title = f"{statement.entity_code}: {statement.step}"
                 click.echo(f"-- {short(title)}\n{statement.statement};\n")
         else:
-            for each in room.build_deploy_sql(interface):
+            for each in room._calls.build_deploy_sql(interface):
                 click.echo(f"{each.statement};\n")
 
 
@@ -147,7 +147,10 @@ def load(interface: str | None, dsn: str, output: str) -> int:
     answers: list[dict[str, Any]] = []
     with _open(dsn) as room:
         codes = (
-            [row.interface_code for row in room.report(FactsStateRow, order_by=["interface_code"])]
+            [
+                row.interface_code
+                for row in room._calls.report(FactsStateRow, order_by=["interface_code"])
+            ]
             if interface is None
             else [interface]
         )
@@ -197,7 +200,7 @@ def status(dsn: str, output: str, interfaces: tuple[str, ...]) -> None:
     from omd.rooms.facts.rows import FactsStateRow
 
     with _open(dsn) as room:
-        rows = room.report(FactsStateRow, order_by=["interface_code"])
+        rows = room._calls.report(FactsStateRow, order_by=["interface_code"])
     show([row for row in rows if is_chosen(row.interface_code, interfaces)], _STATE, output)
 
 
@@ -246,7 +249,7 @@ def undo(interface: str, module_instance_id: int, reason: str | None, dsn: str) 
     was wrong, say --revert, or stop the loader before omd delivery revert.
     """
     with _open(dsn) as room:
-        undone = room.undo(interface, module_instance_id, revert_reason=reason)
+        undone = room._calls.undo(interface, module_instance_id, revert_reason=reason)
     for instance in undone:
         click.echo(instance)
     click.echo(f"Loads undone: {len(undone):,}.", err=True)
@@ -264,7 +267,7 @@ def resync(interface: str, dsn: str, output: str, entity_code: str | None, dry_r
     What was written through views is overwritten; history stays.
     """
     with _open(dsn) as room:
-        answer = room.resync(interface, entity_code=entity_code, dry_run=dry_run)
+        answer = room._calls.resync(interface, entity_code=entity_code, dry_run=dry_run)
     columns = {"new": "N", "changed": "A", "deleted": "R"}
     rows = [
         {"entity": entity, **{title: counts.get(mark, 0) for title, mark in columns.items()}}
@@ -294,7 +297,7 @@ def verify(interface: str, dsn: str, output: str) -> int:
     It reads all rows.
     """
     with _open(dsn) as room:
-        broken = room.verify(interface)
+        broken = room._calls.verify(interface)
     if broken or output != "table":
         columns = {"entity": "entity_code", "rule": "rule", "violations": "violations"}
         show(broken, columns, output)
@@ -366,9 +369,9 @@ def export(
     }
     with omd.connect(dsn or None, application_name="omd-facts") as control:
         room = control.facts
-        spark = control.engines[SPARK].session(master, quiet=True)
+        spark = control._engines[SPARK].session(master, quiet=True)
         if resume is not None:
-            exported = room.resume_export(resume, spark=spark)
+            exported = room._resume_export(resume, spark=spark)
         else:
             assert agreement is not None  # noqa: S101 - checked above
             assert target is not None  # noqa: S101 - checked above
@@ -413,7 +416,7 @@ _add_view(
 def cancel_export(delivery_id: int, dsn: str, reason: str) -> None:
     """Cancel an export that is not published; a run of it is ended."""
     with _open(dsn) as room:
-        room.cancel_export(delivery_id, reason)
+        room._calls.cancel_export(delivery_id, reason)
     click.echo(f"Export {delivery_id} is cancelled.", err=True)
 
 
@@ -436,7 +439,7 @@ def open_(agreement: str, dsn: str, physical_deletes: bool) -> None:
       omd facts close $id
     """
     with _open(dsn) as room:
-        delivery_id = room.open_delivery(agreement, physical_delete_allowed=physical_deletes)
+        delivery_id = room._calls.open_delivery(agreement, physical_delete_allowed=physical_deletes)
     click.echo(delivery_id)
     click.echo(f"Sessions write after: SET omd_facts.delivery_id = {delivery_id};", err=True)
 
@@ -447,7 +450,7 @@ def open_(agreement: str, dsn: str, physical_deletes: bool) -> None:
 def close(delivery_id: int, dsn: str) -> None:
     """Close a delivery after the writers at work; again, it changes nothing."""
     with _open(dsn) as room:
-        room.close_delivery(delivery_id)
+        room._calls.close_delivery(delivery_id)
     click.echo(f"Delivery {delivery_id} is closed.", err=True)
 
 

@@ -73,8 +73,8 @@ def run(dsn: str, until_quiet: bool) -> int:
         return ExitCode.OK
     transport = OpenLineage(show=click.echo)
     with open_control(dsn) as control:
-        if not control.event.report(EventSinksRow, sink_code=SINK):
-            control.event.register_sink(SINK, sink_kind="OPENLINEAGE")
+        if not control.report(EventSinksRow, sink_code=SINK):
+            control.calls.omd_event.register_sink(SINK, sink_kind="OPENLINEAGE")
             tell(f"The sink {SINK} is registered.")
     if not until_quiet:
         tell(f"sending by {transport.kind}; SIGTERM or Ctrl-C stops it")
@@ -99,10 +99,10 @@ def columns(topics: Sequence[str], dsn: str, output: str) -> int:
 
     views = []
     with open_control(dsn) as control:
-        for row in control.event.transform_views(topics=topics or None):
+        for row in control.calls.omd_event.transform_views(topics=topics or None):
             fields = fields_of(row.view_text, row.tables)
             if fields is not None:
-                control.event.save_view_columns(row.view_code, row.view_text, fields)
+                control.calls.omd_event.save_view_columns(row.view_code, row.view_text, fields)
             if fields is None:
                 views.append(_Traced(row.topic, row.view_code, None, "it can't be traced"))
             else:

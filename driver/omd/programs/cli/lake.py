@@ -63,11 +63,11 @@ def show_table(dsn: str, output: str, table: str) -> None:
     from omd.tables.run import LakeRun
 
     with open_control(dsn) as control:
-        entry = control.lake.find_table(table, table_format_code="DELTA")
-        rows = control.lake.report(LakeTablesRow, table_code=entry.table_code)
+        entry = control.calls.omd_lake.find_table(table, table_format_code="DELTA")
+        rows = control.report(LakeTablesRow, table_code=entry.table_code)
         pairs = _described_delta(entry.location) if rows and _is_delta(rows[0]) else None
         if pairs is None:
-            entry = control.lake.find_table(table, table_format_code="ICEBERG")
+            entry = control.calls.omd_lake.find_table(table, table_format_code="ICEBERG")
             pairs = _described(LakeRun.open(entry))
     pairs |= row_dict(rows[0]) if rows else {}
     (show_document if output == "json" else show_pairs)(pairs)
@@ -132,10 +132,10 @@ def show_history(dsn: str, output: str, table: str, limit: int | None) -> None:
     from omd.rooms.lake.rows import LakeCommitsRow, LakeTablesRow
 
     with open_control(dsn) as control:
-        code = control.lake.find_table(table, table_format_code="ICEBERG").table_code
-        if not control.lake.report(LakeTablesRow, table_code=code):
+        code = control.calls.omd_lake.find_table(table, table_format_code="ICEBERG").table_code
+        if not control.report(LakeTablesRow, table_code=code):
             raise UnknownLakeTable(f"there is no lake table {code}", hint="omd lake list")
-        rows = control.lake.report(
+        rows = control.report(
             LakeCommitsRow, order_by=["commit_id"], descending=True, limit=limit, table_code=code
         )
     show(rows[::-1], _COMMIT, output)

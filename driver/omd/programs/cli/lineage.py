@@ -194,8 +194,8 @@ def status(topics: tuple[str, ...], dsn: str, output: str) -> int:
     from omd.rooms.lineage.rows import LineageLagRow, SourcesRow
 
     with _open(dsn) as room:
-        rows = room.control.report(LineageLagRow)
-        sources = room.control.report(SourcesRow)
+        rows = room._control.report(LineageLagRow)
+        sources = room._control.report(SourcesRow)
     rows = [row for row in rows if is_chosen(row.topic, topics)]
     chosen = {row.topic for row in rows}
     show(rows, _STATUS, output)
@@ -223,7 +223,7 @@ def sources(sources: tuple[str, ...], dsn: str, output: str) -> int:
     from omd.rooms.lineage.rows import SourcesRow
 
     with _open(dsn) as room:
-        rows = room.control.report(SourcesRow)
+        rows = room._control.report(SourcesRow)
     rows = [row for row in rows if is_chosen(row.source, sources)]
     show(rows, _SOURCES, output)
     return ExitCode.FAILURE if _tell_problems(rows) else ExitCode.OK
@@ -309,7 +309,7 @@ def _graph(room: Lineage) -> tuple[dict[str, Node], list[tuple[str, str]]]:
     ready = {row.topic: row for row in room.ready_list()}
     nodes: dict[str, Node] = {}
     edges: dict[tuple[str, str], None] = {}
-    for row in room.control.report(LineageGraphRow, order_by=["topic", "ordinal"]):
+    for row in room._control.report(LineageGraphRow, order_by=["topic", "ordinal"]):
         nodes[row.topic] = _node(row.topic, ready.get(row.topic))
         if row.depends_on is not None:
             source = row.source_topic or row.depends_on
@@ -348,7 +348,7 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
     holds the topic) and ABORTED.
     """
     with _open(dsn, waits=True) as room:
-        engines = room.control.engines
+        engines = room._control._engines
         outcome = room.step(topic, session=lambda: engines[SPARK].session(master))
     if one_line:
         click.echo(short(in_words(outcome)), err=True)
@@ -492,7 +492,7 @@ def _open(dsn: str, *, waits: bool = False) -> Iterator[Lineage]:
 
     control = omd.connect(dsn or None, application_name="omd-step") if waits else open_control(dsn)
     with control:
-        yield control.lineage
+        yield control._lineage
 
 
 commands: list[click.Command] = [lineage]

@@ -24,12 +24,12 @@ class Followers:
     def before(self) -> None:
         """Wait for readers and writers, before the model is locked."""
         if self._are_deployed():
-            self._control.facts.hold_views(self.interface)
+            self._control.calls.omd_facts.hold_views(self.interface)
 
     def after(self) -> None:
         """Deploy the facts."""
         if self._are_deployed():
-            answer = self._control.facts.deploy(self.interface)
+            answer = self._control.calls.omd_facts.deploy(self.interface)
             self.done = (
                 f"Facts of {self.interface}, version {answer.model_version}: "
                 f"{answer.statements:,} statements executed."
@@ -43,4 +43,4 @@ class Followers:
     def _are_deployed(self) -> bool:
         from omd.rooms.facts.rows import FactsStateRow
 
-        return bool(self._control.facts.report(FactsStateRow, interface_code=self.interface))
+        return bool(self._control.report(FactsStateRow, interface_code=self.interface))

@@ -35,7 +35,7 @@ class Progress:
         self._lock = threading.Lock()
 
     def __enter__(self) -> Progress:
-        link = self._connection.new_link(name="-progress")
+        link = self._connection._new_link(name="-progress")
         self._looks = Periodic(
             "progress",
             1.0,

@@ -156,12 +156,12 @@ def _plan(
 ) -> int:
     with _open(dsn) as room:
         if execute:
-            done = room.recall_at_once(**target, accept=accept, wait=timedelta(seconds=wait))
-            show(room.items(done.recall_id), _ITEMS, output)
+            done = room._recall_at_once(**target, accept=accept, wait=timedelta(seconds=wait))
+            show(room._items(done.recall_id), _ITEMS, output)
             _tell(done.recall_id, done.rows_gone, done.rows_returned)
             return ExitCode.OK
-        planned = room.plan_recall(**target)
-        show(room.items(planned.recall_id), _ITEMS, output)
+        planned = room._calls.plan_recall(**target)
+        show(room._items(planned.recall_id), _ITEMS, output)
     blocked = f", {planned.blocked:,} of them in the way" if planned.blocked else ""
     click.echo(
         f"Recall {planned.recall_id} is planned: {planned.items:,} items{blocked}. Nothing has"
@@ -191,7 +191,7 @@ def execute(recall_id: int, accept: tuple[str, ...], wait: float, dsn: str, outp
     """Execute a planned recall: all of its plan is taken back in one transaction, or nothing."""
     with _open(dsn) as room:
         done = room.recall(recall_id, accept=accept, wait=timedelta(seconds=wait))
-        show(room.items(recall_id), _ITEMS, output)
+        show(room._items(recall_id), _ITEMS, output)
     if done.succeeded:
         _tell(recall_id, done.facts["rows_gone"], done.facts["rows_returned"])
     else:
@@ -216,7 +216,7 @@ add_call(
 def redeliver(recall_id: int, dsn: str, output: str) -> None:
     """Create the next delivery that a recall wants to come again from its files, for a worker."""
     with _open(dsn) as room:
-        answer = room.redeliver(recall_id)
+        answer = room._calls.redeliver(recall_id)
     values = row_dict(answer)
     if output == "json":
         show_document(values)
@@ -234,7 +234,7 @@ recall.section("What there is")
 def list_recalls(dsn: str, output: str, limit: int | None) -> None:
     """Show the recalls, planned and executed, the newest last."""
     with _open(dsn) as room:
-        rows = room.report(RecallsRow, order_by=["recall_id"], descending=True, limit=limit)
+        rows = room._calls.report(RecallsRow, order_by=["recall_id"], descending=True, limit=limit)
     show(rows[::-1], _RECALLS, output)
     tell_more(rows, limit)
 
@@ -246,9 +246,9 @@ def list_recalls(dsn: str, output: str, limit: int | None) -> None:
 def show_recall(recall_id: int, dsn: str, output: str) -> None:
     """Show a recall: its plan, and what of it comes again."""
     with _open(dsn) as room:
-        shown = room.recall_of(recall_id)
-        items = room.items(recall_id)
-        returns = room.returns(recall_id)
+        shown = room._recall_of(recall_id)
+        items = room._items(recall_id)
+        returns = room._returns(recall_id)
     if output == "json":
         show_document(
             {
@@ -330,7 +330,7 @@ def erase(
         if interface or keys or reference or with_references or execute or verify:
             raise click.UsageError("--finish takes an erasure alone")
         with _open(dsn) as room:
-            show(_shown(room.finish(finish), output), _ERASED, output)
+            show(_shown(room._finish(finish), output), _ERASED, output)
         return ExitCode.OK
     if interface is None or entity is None:
         raise click.UsageError(f"Missing argument '{'ENTITY' if interface else 'INTERFACE'}'.")
@@ -342,11 +342,10 @@ def erase(
         raise click.UsageError("Missing option '--reference'.")
     with _open(dsn) as room:
         if verify:
-            left = room.find_subject(interface, entity, keys)
+            left = room._calls.find_subject(interface, entity, keys)
             show(left, {n: n for n in ("layer", "table_code", "row_count")}, output)
             return ExitCode.FAILURE if left else ExitCode.OK
-        answer = ProvenanceCalls.erase(
-            room,
+        answer = room._calls.erase(
             interface,
             entity,
             keys,

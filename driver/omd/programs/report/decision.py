@@ -33,7 +33,7 @@ from omd.programs.terminal.markup import (
 )
 from omd.programs.terminal.tables import show_pairs, show_table
 from omd.programs.terminal.text import as_text, printable, row_dict
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.decision.rows import DecisionRunLogRow, DecisionStageListRow, ExplainRow
 
 if TYPE_CHECKING:
@@ -71,11 +71,11 @@ def run_of(room: Decision, stage: str, instance: int | None = None) -> DecisionR
     Raises:
         CallerError: there is none.
     """
-    rows = room.report(
+    rows = room._calls.report(
         DecisionRunLogRow,
         stage_code=stage,
         module_instance_id=instance,
-        execution_status_code=ExecutionStatus.SUCCEEDED.value if instance is None else None,
+        execution_status_code=Status.SUCCEEDED.value if instance is None else None,
         order_by=["module_instance_id"],
         descending=True,
         limit=1,
@@ -99,7 +99,7 @@ def stage_of(room: Decision, stage: str) -> DecisionStageListRow:
     Raises:
         UnknownStage: there is none of this name.
     """
-    rows = room.report(DecisionStageListRow, stage_code=stage)
+    rows = room._calls.report(DecisionStageListRow, stage_code=stage)
     if not rows:
         raise UnknownStage(f'stage "{stage}" is not defined', hint="The stages: omd decision list")
     return rows[0]
@@ -118,7 +118,7 @@ def read_explanation(
         CallerError: there is no such run, or the stage has other keys.
     """
     if instance is None and key is not None:
-        instance = room.last_run_of(stage, key, wave=wave)
+        instance = room._calls.last_run_of(stage, key, wave=wave)
     run = run_of(room, stage, instance)
     of = stage_of(room, stage)
     columns = [item["column"] for item in of.definition.get("keys") or ()]
@@ -127,7 +127,7 @@ def read_explanation(
             f"a key of stage {stage} has these columns: {', '.join(columns) or 'none'}",
             hint="Give a value for each of them." if columns else "Leave the key out.",
         )
-    rows = room.explain(run.module_instance_id, key, wave=wave)
+    rows = room._calls.explain(run.module_instance_id, key, wave=wave)
     return Explanation(
         run,
         key,

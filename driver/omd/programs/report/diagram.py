@@ -55,7 +55,7 @@ def read_model(room: Facts, interface_code: str) -> tuple[list[Anchor], list[Lin
 
     document = DeliveryCalls(room._link).model_document(interface_code)
     entities: dict[str, dict[str, Any]] = {e["name"]: e for e in document["entities"]}
-    rows = room.report(
+    rows = room._calls.report(
         FactsMapRow, interface_code=interface_code, order_by=["entity_code", "context_code"]
     )
     facts = {name: entity.get("facts") or {} for name, entity in entities.items()}

@@ -93,7 +93,7 @@ def explain(
     if (module_code is None) == (batch_code is None):
         raise click.UsageError("name either a Module or --batch")
     with open_control(dsn) as control:
-        [answer] = control.explain_begin(
+        [answer] = control.calls.omd.explain_begin(
             module_code=module_code, batch_code=batch_code, batch_instance_id=batch_instance_id
         )
     values = row_dict(answer)
@@ -138,7 +138,7 @@ def _explain_value(
     dsn: str, output: str, table: str, key: Any, column: str, at: datetime | None, page: Path | None
 ) -> int:
     with open_control(dsn) as control:
-        steps = control.provenance.explain(table, key, column, at=at)
+        steps = control.calls.omd_provenance.explain(table, key, column, at=at)
     if page is not None:
         page.write_text(as_page(steps), encoding="utf-8")
     if output == "json":

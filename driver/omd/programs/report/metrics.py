@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from omd._core import versions
-from omd._core.calls import Calls
+from omd._core.calls import Calls, Reports
 from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.service.endpoint import Endpoint
 from omd.programs.terminal.commands import Group
@@ -44,13 +44,13 @@ def listen_option(command: F) -> F:
     )(command)
 
 
-def text(calls: Calls, *, no_codes: bool = False) -> str:
+def text(calls: Reports, *, no_codes: bool = False) -> str:
     """Return the metrics in Prometheus' text format."""
     rows = calls.report(PrometheusRow, is_per_code=False if no_codes else None)
     return "".join(f"{row.line}\n" for row in rows)
 
 
-def unready(calls: Calls) -> str | None:
+def unready(calls: Reports) -> str | None:
     """Return why the database does not fit this program; None: it does."""
     [row] = calls.report(MetricsRow, metric_name="omd_info")
     version = row.labels["version"]

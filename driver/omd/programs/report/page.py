@@ -141,7 +141,7 @@ def make(control: Control, start: datetime) -> str:
     task_tiles, task_sections = _dispatch(control, now)
     delivery_tiles, delivery_sections = _delivery(control, start)
 
-    settings = conninfo_to_dict(control.dsn)
+    settings = conninfo_to_dict(control._dsn)
     database = str(settings.get("dbname", ""))
     shown = (
         ("running", "running now", compact(len(running)), "E"),

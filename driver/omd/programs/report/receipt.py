@@ -90,16 +90,16 @@ def read_receipt(room: Delivery, delivery_id: int) -> Receipt:
     Raises:
         UnknownDelivery: there is none with this id.
     """
-    document = room.delivery_receipt(delivery_id)
-    [log] = room.report(DeliveryLogRow, delivery_id=delivery_id)
-    [last] = room.report(
+    document = room._calls.delivery_receipt(delivery_id)
+    [log] = room._calls.report(DeliveryLogRow, delivery_id=delivery_id)
+    [last] = room._calls.report(
         DeliveryEventsRow,
         delivery_id=delivery_id,
         order_by=["delivery_event_id"],
         descending=True,
         limit=1,
     )
-    states = room.report(DeliveryStateRow, delivery_id=delivery_id)
+    states = room._calls.report(DeliveryStateRow, delivery_id=delivery_id)
     return Receipt(document, log, last, states[0] if states else None)
 
 

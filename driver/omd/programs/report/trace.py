@@ -12,7 +12,7 @@ import click
 from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.terminal.options import document_option, json_value, page_option
 from omd.programs.terminal.text import as_json, as_text, printable, row_dict, short
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,11 +67,13 @@ def trace(
         about: list[TraceRow] = []
         runs: Sequence[Run]
         if instance is not None:
-            runs = control.provenance.trace(instance, direction=direction, depth=depth)
+            runs = control.calls.omd_provenance.trace(instance, direction=direction, depth=depth)
             about = control.report(TraceRow, module_instance_id=instance)
         else:
             assert table_code is not None  # noqa: S101 - one of the two is given
-            runs = control.provenance.trace_row(table_code, key, direction=direction, depth=depth)
+            runs = control.calls.omd_provenance.trace_row(
+                table_code, key, direction=direction, depth=depth
+            )
     if page is not None:
         from omd.programs.report.traced import as_page
 
@@ -124,7 +126,7 @@ def _lines(row: TraceRow) -> list[tuple[str, str]]:
     ]
     for number, parent in enumerate(row.parents):
         of = f"{parent['batch_code']}, Batch Instance {parent['batch_instance_id']}"
-        state = ExecutionStatus(parent["execution_status_code"]).word
+        state = Status(parent["execution_status_code"]).word
         lines.append(("under" if number else "batch", f"{of}, {state}"))
     by = f", by {row.started_by}" if row.started_by else ""
     lines.append(("started", f"{short(row.start_datetime)}{by}"))

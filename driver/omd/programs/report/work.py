@@ -49,7 +49,7 @@ def work(dsn: str, output: str, code: str | None, is_ready: bool, kind: str | No
         return
     if code in _SWITCH and kind is None and not is_ready:
         with open_control(dsn) as control:
-            control.dispatch.set_work(_SWITCH[code])
+            control.calls.omd_dispatch.set_work(_SWITCH[code])
         click.echo(f"Tasks of ready work are switched {code}.", err=True)
         return
     filters: dict[str, Any] = {}
@@ -65,7 +65,7 @@ def work(dsn: str, output: str, code: str | None, is_ready: bool, kind: str | No
         else:
             rows = control.report(WorkRow, order_by=order, **filters)
         if code is not None and not rows:
-            control.module_definition(code)
+            control.calls.omd.module_definition(code)
     show(rows, _READY if is_ready else _WORK, output)
 
 
@@ -75,7 +75,7 @@ def work(dsn: str, output: str, code: str | None, is_ready: bool, kind: str | No
 def retry(dsn: str, code: str) -> None:
     """Forget the failures of CODE, a Module or a topic: its work is ready again at once."""
     with open_control(dsn) as control:
-        was = control.retry(code)
+        was = control.calls.omd.retry(code)
         # Of a job that a program outside begins nothing was forgotten: it says how to start it.
         its = (
             []

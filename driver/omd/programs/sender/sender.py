@@ -23,11 +23,11 @@ import psycopg
 from omd._core.error_codes import SinkNotHeld, UnknownSink
 from omd._core.errors import ConnectionFailed, one_line
 from omd._core.listener import Listener
-from omd.doors.event import Event
 from omd.programs.service.loop import Loop
 from omd.programs.service.publisher import Publisher
 from omd.programs.terminal.commands import ExitCode
 from omd.rooms.control.connection import Connection
+from omd.rooms.event.calls import EventCalls
 from omd.rooms.event.rows import EventSinksRow, TakeEventsRow
 
 _TRIES = 3  # so often an event is sent that its receiver refuses
@@ -170,16 +170,16 @@ class Sender:
         return self._loop.turns
 
     @contextmanager
-    def _session(self) -> Iterator[tuple[Event, Listener]]:
+    def _session(self) -> Iterator[tuple[EventCalls, Listener]]:
         with (
             self._connect() as control,
-            Listener(control.new_link(name="-listen"), "omd_published") as news,
+            Listener(control._new_link(name="-listen"), "omd_published") as news,
         ):
             self.has_begun = True
             self._begun()
-            yield Event(control), news
+            yield EventCalls(control._link), news
 
-    def _serve(self, event: Event, news: Listener, until_quiet: bool) -> None:
+    def _serve(self, event: EventCalls, news: Listener, until_quiet: bool) -> None:
         while not self._loop.stop:
             wait = _POLL
             try:
@@ -200,11 +200,11 @@ class Sender:
             self._loop.wait(wait, news)
             news.heard()
 
-    def _is_drained(self, event: Event) -> bool:
+    def _is_drained(self, event: EventCalls) -> bool:
         (sink,) = event.report(EventSinksRow, sink_code=self._sink_code)
         return sink.behind == 0 or sink.inactive_indicator == "Y"
 
-    def _round(self, event: Event) -> bool:
+    def _round(self, event: EventCalls) -> bool:
         """Send what comes next, and confirm it; returns whether more may follow at once."""
         if time.monotonic() < self._pause_until:
             return False
@@ -248,13 +248,13 @@ class Sender:
         return settled is not None and problem is None
 
     def _confirm(
-        self, event: Event, number: int, refused: list[dict[str, Any]], problem: str | None
+        self, event: EventCalls, number: int, refused: list[dict[str, Any]], problem: str | None
     ) -> None:
         event.confirm_events(
             self._sink_code,
             self._holder,
             event_number=number,
-            refused=refused or None,  # type: ignore[arg-type] # jsonb may be a list
+            refused=refused or None,
             problem=problem,
         )
 
@@ -336,7 +336,7 @@ def serve(
     with (
         loop.signals(),
         connect() as control,
-        Publisher(lambda: control.new_link(name="-publish"), tell),
+        Publisher(lambda: control._new_link(name="-publish"), tell),
         around(turns) if around else nullcontext(),
     ):
         loop.service.turns = turns

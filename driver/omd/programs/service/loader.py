@@ -76,10 +76,10 @@ class Loader:
 
     @contextmanager
     def _connect(self) -> Iterator[tuple[Facts, Listener]]:
-        with self.connect() as control, Facts(control).listen() as news:
-            control.require_known_server()
+        with self.connect() as control, Facts(control)._listen() as news:
+            control._omd.require_known_server()
             if self._links is None:
-                self._links = Links(lambda: control.new_link(name="-load", patience=_PATIENCE))
+                self._links = Links(lambda: control._new_link(name="-load", patience=_PATIENCE))
                 if not (self.once or self.until_quiet):
                     _tell(f"looking every {self.poll:g} s; SIGTERM or Ctrl-C stops it")
             yield Facts(control), news
@@ -92,7 +92,7 @@ class Loader:
             if time.monotonic() >= next_poll:
                 next_poll = time.monotonic() + self.poll
                 try:
-                    states = facts.report(FactsStateRow)
+                    states = facts._calls.report(FactsStateRow)
                 except ConnectionFailed:
                     raise
                 except psycopg.Error as error:
@@ -165,7 +165,7 @@ def _queued(facts: Facts, payloads: set[str]) -> list[str]:
             queued.add(int(json.loads(payload)["queue_id"]))
     if not queued:
         return []
-    rows = facts.report(DeliveryQueueRow, queue_id=sorted(queued))
+    rows = facts._calls.report(DeliveryQueueRow, queue_id=sorted(queued))
     return sorted({row.interface_code for row in rows})
 
 

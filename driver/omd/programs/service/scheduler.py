@@ -119,12 +119,12 @@ class Scheduler:
     def _connect(self) -> Iterator[tuple[Lineage, Listener]]:
         with (
             self.connect() as control,
-            Publisher(lambda: control.new_link(name="-publish", patience=timedelta(0)), _tell),
+            Publisher(lambda: control._new_link(name="-publish", patience=timedelta(0)), _tell),
             Lineage(control).listen() as news,
         ):
-            control.require_known_server()
+            control._omd.require_known_server()
             if self._links is None:
-                self._links = Links(lambda: control.new_link(name="-step", patience=_PATIENCE))
+                self._links = Links(lambda: control._new_link(name="-step", patience=_PATIENCE))
                 if not (self.once or self.until_quiet):
                     _tell(f"polling every {self.poll:g} s; SIGTERM or Ctrl-C stops it")
             yield Lineage(control), news
@@ -164,7 +164,7 @@ class Scheduler:
             while queue and self._free:
                 row = queue.pop(0)
                 if row.topic not in self._running:
-                    self._start(row.topic, lineage.control.engines[row.engine])
+                    self._start(row.topic, lineage._control._engines[row.engine])
             is_awake = look or bool(self._moved)
             if not self._running and not queue and (self.once or not is_awake):
                 if self.once or (

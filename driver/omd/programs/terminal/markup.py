@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from omd.programs.terminal.text import as_text
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 
 
 class Html(str):
@@ -116,7 +116,7 @@ def section(id_: str, title: str, *children: object) -> Html:
 
 
 # A state is colour, sign and word, on every page.
-STATUS = {letter: ExecutionStatus(letter).word for letter in "SFEAC"}
+STATUS = {letter: Status(letter).word for letter in "SFEAC"}
 SIGNS = {
     "S": "\N{CHECK MARK}",
     "F": "\N{MULTIPLICATION X}",

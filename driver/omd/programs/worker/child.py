@@ -88,7 +88,7 @@ class TaskProcess:
             self._write(self._line(task, kind))
         has_it = bool(self._reports.readline())
         report = self._reports.readline() if has_it else b""
-        because = task.ended_because
+        because = task._ended_because
         if report:
             said = json.loads(report)
             ending = Ending(*said["ending"])
@@ -136,7 +136,7 @@ class TaskProcess:
             "claim": task._claim._asdict(),
             "handler": kind.handler,
             "target": kind.target,
-            "master": task.master,
+            "master": task._master,
             "tell": self._tell,
             "ttl": self._ttl,
             "parent": os.getpid(),
@@ -170,8 +170,15 @@ def main() -> None:
         task = Task._of(Claim(**claim), line["master"])
         jobs = line["jobs"]
         permitted = Permitted(None if jobs is None else tuple(jobs), line["sql"])
-        task.opens(functools.partial(_connected, permitted))
-        kind = TaskType(task.family_code, task.task_type, line["handler"], line["target"], "", None)
+        task._opens(functools.partial(_connected, permitted))
+        kind = TaskType(
+            task._claim.family_code,
+            task._claim.task_type,
+            line["handler"],
+            line["target"],
+            "",
+            None,
+        )
         with _at_work, signals.raised():  # so a run records its failure
             ending = run_in_python(task, kind, permitted)
         may_go_on = kind.may_share_process and _may_go_on(task, ending)
@@ -187,10 +194,10 @@ def _may_go_on(task: Task, ending: Ending) -> bool:
 
     It does when it has started Spark and nothing has failed.
     """
-    if ending.error is not None or not task.has_control:
+    if ending.error is not None or not task._has_control:
         return False
     try:
-        may_go_on = task.control.engines.renew()
+        may_go_on = task.control._engines.renew()
         task.control.close()
     except Exception:  # noqa: BLE001 - whatever it is, the next task begins anew
         return False
@@ -231,8 +238,8 @@ def _connected(permitted: Permitted, task: Task) -> Connection:
     from omd.doors.control import connect
 
     control = connect(application_name="omd-task")
-    control.set(**session_of(task))
-    control.permitted = permitted
+    control._set(**session_of(task))
+    control._permitted = permitted
     return control
 
 

@@ -161,7 +161,7 @@ def _sorted_out(ended: list[Ended]) -> tuple[list[dict[str, Any]], list[dict[str
     results = []
     for claimed, ending, _ in ended:
         claim = claimed.claim
-        if ending is SUCCEEDED and not claimed.task.has_control:
+        if ending is SUCCEEDED and not claimed.task._has_control:
             place = claim.family_code, claim.partition_code, claim.claim_token
             done.setdefault(place, []).append(claim.task_id)
         elif ending is not None:

@@ -108,7 +108,7 @@ def task_types(calls: Calls) -> dict[tuple[str, str], TaskType]:
 
 def session_of(task: Task) -> dict[str, str]:
     """Return the parameters of a session that works for a task."""
-    context = {"task_id": task.task_id, "claim_token": task.claim_token}
+    context = {"task_id": task.task_id, "claim_token": task._claim.claim_token}
     return {
         "omd.execution_context": json.dumps(context, separators=(",", ":")),
         # The statement of a worker that was killed ends, long before others get its task.
@@ -163,9 +163,9 @@ def run_in_database(
             return None
         link.set(**session_of(task))
         if task.cancelled:
-            return kind.failure("it was not begun", task.ended_because)
+            return kind.failure("it was not begun", task._ended_because)
         if kind.handler == "SQL":
-            _Targets(link).call(kind.target or "", task.payload_json)
+            _Targets(link).call(kind.target or "", task._claim.payload)
             return Ending("S")
         control, code = ControlCalls(link), str(task.criteria["CODE"])
         context = _context_of(task)
@@ -186,9 +186,9 @@ def run_in_database(
     except NeedsWorker:
         return None
     except NotInstalled as error:  # it is the procedure of the user that is missing
-        return kind.failure(error.__cause__ or error, task.ended_because)
+        return kind.failure(error.__cause__ or error, task._ended_because)
     except Exception as error:  # noqa: BLE001 - it is reported to the database
-        return kind.failure(error, task.ended_because)
+        return kind.failure(error, task._ended_because)
 
 
 def _context_of(task: Task) -> Any:
@@ -224,7 +224,7 @@ def run_in_python(
             return _answered(kind, function(task))
         _run_job(task, kind, function)
     except BaseException as error:  # noqa: BLE001 - also sys.exit() is reported to the database
-        return kind.failure(error, task.ended_because)
+        return kind.failure(error, task._ended_because)
     return Ending(None)
 
 
@@ -242,9 +242,15 @@ def _answered(kind: TaskType, answer: object) -> Ending:
 def _perform(task: Task, kind: TaskType) -> Ending:
     """Perform a Batch or Module, whatever its kind."""
     control, code = task.control, str(task.criteria["CODE"])
-    perform = control.perform_batch if kind.handler == "BATCH" else control.perform
-    session = control.engines[SPARK].session
-    done = perform(code, session=lambda: session(task.master), context=_context_of(task))
+    make = control._engines[SPARK].session
+    options: dict[str, Any] = {
+        "session": lambda: make(task._master),
+        "context": _context_of(task),
+    }
+    if kind.handler == "BATCH":
+        done = control.run_batch(code, **options)
+    else:  # it is no part of the Batch that the environment of the worker may name
+        done = control.run(code, batch=0, **options)
     name = f"{kind.handler.capitalize()} Instance {done.instance_id}"
     return _ended(name, str(done.status), done.detail, has_instance=False)
 
@@ -252,14 +258,14 @@ def _perform(task: Task, kind: TaskType) -> Ending:
 def _run_job(task: Task, kind: TaskType, job: Callable[[Any], object]) -> None:
     """Run a job on Spark inside its Batch or Module."""
     code = str(task.criteria["CODE"])
-    if task.master is not None:
-        task.control.spark = task.control.engines[SPARK].session(task.master)
+    if task._master is not None:
+        task.control._spark = task.control._engines[SPARK].session(task._master)
     context = _context_of(task)
     block = (
-        task.batch(code, context=context)
+        task.control.batch(code, context=context)
         if kind.handler == "BATCH"
         # A task is no part of the Batch that the environment of the worker may name.
-        else task.module(code, batch_instance_id=0, context=context)
+        else task.control.module(code, batch=0, context=context)
     )
     with block as run:
         job(run)

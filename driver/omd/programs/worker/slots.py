@@ -220,9 +220,9 @@ class Slot:
     def end(self, because: str) -> str:
         """Ask the task to end, for a reason; returns what was done to it."""
         claimed = self.claimed
-        if claimed is None or claimed.task.ended_because is not None:
+        if claimed is None or claimed.task._ended_because is not None:
             return "it ends already"
-        claimed.task.end(because)
+        claimed.task._end(because)
         self.kill_at = time.monotonic() + 10
         if (process := self.process) is not None:
             return process.stop()
@@ -262,7 +262,7 @@ class Slot:
     def _run(self, claimed: Claimed, began: float) -> Ending:
         task, kind = claimed.task, claimed.kind
         if task.cancelled:
-            return kind.failure("it was not begun", task.ended_because)
+            return kind.failure("it was not begun", task._ended_because)
         if kind.timeout is not None:
             self.deadline = began + kind.timeout.total_seconds()
             self._slots.loop.wake()
@@ -270,16 +270,16 @@ class Slot:
             if kind.needs_process:
                 return self._run_in_process(task, kind)
             if kind.handler == "PYTHON":
-                task.opens(self.control)
+                task._opens(self.control)
                 return run_in_python(task, kind, self._slots.permitted)
             ending = self._run_in_database(task, kind)
             return self._run_in_process(task, kind) if ending is None else ending
         except Exception as error:  # noqa: BLE001 - whatever it is, the task has failed
-            return kind.failure(error, task.ended_because)
+            return kind.failure(error, task._ended_because)
         finally:
             self.deadline = self.kill_at = None
             self.is_left = False
-            if task.has_control:
+            if task._has_control:
                 self._reset()
 
     def _run_in_process(self, task: Task, kind: TaskType) -> Ending:
@@ -313,7 +313,7 @@ class Slot:
         """Return the connection that handlers in Python use in this slot."""
         if self._control is None:
             self._control = self._slots.connect()
-        self._control.set(**session_of(task))
+        self._control._set(**session_of(task))
         return self._control
 
     def rest(self, since: float) -> None:

@@ -19,7 +19,7 @@ class Task(Protocol):
     """A task whose criterion CODE names a topic."""
 
     criteria: Mapping[str, Any]
-    master: str | None
+    _master: str | None
 
     @property
     def control(self) -> Connection:
@@ -37,7 +37,7 @@ def run(task: Task) -> str:
     """
     topic = str(task.criteria["CODE"])
     outcome = Lineage(task.control).step(
-        topic, session=lambda: task.control.engines[SPARK].session(task.master)
+        topic, session=lambda: task.control._engines[SPARK].session(task._master)
     )
     if outcome.status not in ("S", "C", "A"):
         raise RuntimeError(in_words(outcome)) from outcome.error

@@ -13,7 +13,7 @@ from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd.doors import arrivals
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.dispatch.calls import DispatchCalls
 from omd.rooms.lineage.calls import LineageCalls
 
@@ -47,10 +47,10 @@ def perform(task: Task) -> str:
         RuntimeError: the run failed.
     """
     code = str(task.criteria["CODE"])
-    if task.task_type == "DATABASE":
-        task.control.permitted.require_sql(f"Module {code}")
+    if task._claim.task_type == "DATABASE":
+        task.control._permitted.require_sql(f"Module {code}")
         link = task.control._link
-        with task.interrupted_by(link.cancel):
+        with task._interrupted_by(link.cancel):
             if task.cancelled:
                 raise RuntimeError("it was not begun")
             with measured(link) as performed:
@@ -60,9 +60,9 @@ def perform(task: Task) -> str:
     control = task.control
 
     def session() -> Any:
-        return control.engines[SPARK].session(task.master)
+        return control._engines[SPARK].session(task._master)
 
-    done = control.perform(code, session=session)
+    done = control.run(code, session=session, batch=0)
     return _outcome(code, done.status, done.detail, done.error)
 
 
@@ -97,9 +97,7 @@ def near(link: Link, news: News) -> None:
             )
 
 
-def _outcome(
-    code: str, status: ExecutionStatus, detail: str | None, error: Exception | None = None
-) -> str:
+def _outcome(code: str, status: Status, detail: str | None, error: Exception | None = None) -> str:
     if status not in ("S", "C", "A"):
         raise RuntimeError(detail or f"the run of {code} failed") from error
     return str(status)

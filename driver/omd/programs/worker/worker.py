@@ -151,7 +151,7 @@ class Worker:
             exchanger = self._exchanger = Exchanger(link, loop)
             ending.callback(exchanger.close)
             control._link.rest()
-            links = Links(lambda: control.new_link(name="-task", patience=_PATIENCE))
+            links = Links(lambda: control._new_link(name="-task", patience=_PATIENCE))
             ending.callback(links.close)
             slots = self._slots = Slots(
                 self.workers,
@@ -258,7 +258,7 @@ class Worker:
 
     def _new_link(self, name: str) -> Link:
         seconds = max(2, int(self.ttl / 5))
-        return self._control.new_link(
+        return self._control._new_link(
             name=name,
             patience=timedelta(0),
             connect_timeout=str(seconds),
@@ -701,11 +701,11 @@ class Worker:
             if what is not None:
                 _tell(f"{claimed.task}: {what}")
         for task_id in cancelled & self._held.keys():
-            self._held[task_id].task.end("it was cancelled")
+            self._held[task_id].task._end("it was cancelled")
 
     def _connect_to_control(self, name: str, patience: timedelta = _PATIENCE) -> Connection:
         control = connect(self.dsn or None, application_name=name, patience=patience)
-        control.permitted = self.permitted
+        control._permitted = self.permitted
         return control
 
 

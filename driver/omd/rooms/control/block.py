@@ -21,6 +21,7 @@ from omd._core import signals, spans, versions
 from omd._core.engines import SPARK
 from omd._core.error_codes import InstanceNotExecuting, LeaseExpired, MembersFailed
 from omd._core.errors import ConnectionFailed, LeaseLost, NotStarted, Skipped, name_in_events
+from omd._core.former import Moved
 from omd._core.heartbeat import Heartbeat
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.connection import C, callers
@@ -33,7 +34,7 @@ _log = logging.getLogger("omd.run")
 UNKNOWN_INDICATOR = "UNKNOWN_INDICATOR"  # a reason that only a client gives
 
 
-class Block(ABC, Generic[C]):
+class Block(Moved, ABC, Generic[C]):
     """The parts that the blocks share: the lease, the signal, and the end of an instance."""
 
     _kind: str
@@ -50,9 +51,10 @@ class Block(ABC, Generic[C]):
         lease: timedelta | EllipsisType | None,
         context: Mapping[str, Any] | None,
     ) -> None:
-        self.control: C = control
+        self._control: C = control
         self._code = code
-        self._lease = control.lease if isinstance(lease, EllipsisType) else lease
+        self._instance_id = 0  # 0 before the begin
+        self._lease = control._lease if isinstance(lease, EllipsisType) else lease
         self._context = dict(context or {})
         self._heartbeat: Heartbeat | None = None
         self._began = False
@@ -62,15 +64,10 @@ class Block(ABC, Generic[C]):
         self._is_fenced = self._may_be_fenced
         self._give_out_lock = threading.Lock()
         self._span: spans.Span | None = None
-        self.reason: str | None = None
+        self._reason: str | None = None
 
     @property
-    def lease(self) -> timedelta | None:
-        """The lease, after which the run is declared dead if it is not renewed; None for none."""
-        return self._lease
-
-    @property
-    def lost(self) -> bool:
+    def _is_lost(self) -> bool:
         """Whether the lease was lost: the run was declared dead, or could not renew its lease."""
         return self._lost is not None
 
@@ -129,7 +126,7 @@ class Block(ABC, Generic[C]):
             status = "S"
         elif isinstance(error, NotStarted):
             status = "C" if isinstance(error, Skipped) else "A"
-        said = {"code": self._code, "status": status, "reason": self.reason, **self._measures()}
+        said = {"code": self._code, "status": status, "reason": self._reason, **self._measures()}
         self._span.end(said, None if is_refused else error)
 
     def _above(self) -> Block[Any] | None:
@@ -149,7 +146,7 @@ class Block(ABC, Generic[C]):
         }
         if spark is not None:
             self._is_fenced = False  # its executors write by themselves
-            context |= self.control.engines[SPARK].context(spark)
+            context |= self._control._engines[SPARK].context(spark)
         elif self._is_fenced:
             context["writers"] = "FENCED"
         return {**context, **callers(), **self._context}
@@ -161,7 +158,7 @@ class Block(ABC, Generic[C]):
         """
         with self._give_out_lock:
             if self._is_fenced and self._open:
-                with self.control.calls_of_its_own() as calls:
+                with self._control._calls_of_its_own() as calls:
                     calls.withdraw_fenced(self._kind.upper(), self._instance_id)
             self._is_fenced = False
 
@@ -174,7 +171,7 @@ class Block(ABC, Generic[C]):
             # A begin that rolls back may take longer than the lease, which starts at its end.
             granted = time.monotonic()
             try:
-                self._renew(self.control, lease)
+                self._renew(self._control._omd, lease)
             except (InstanceNotExecuting, LeaseExpired) as refusal:
                 self._lose(refusal.message)
                 raise
@@ -182,7 +179,7 @@ class Block(ABC, Generic[C]):
             f"{self._kind}-{self._instance_id}",
             lease,
             granted,
-            connect=lambda: self.control.new_link(
+            connect=lambda: self._control._new_link(
                 name="-heartbeat",
                 patience=timedelta(0),
                 connect_timeout=str(max(2, int(seconds / 5))),
@@ -190,7 +187,7 @@ class Block(ABC, Generic[C]):
             ),
             renew=lambda link: self._renew(ControlCalls(link), lease),
             lost=self._lose,
-            after_loss=self.cancel,
+            after_loss=self._cancel,
         )
 
     def _stop_heartbeat(self) -> None:
@@ -201,17 +198,17 @@ class Block(ABC, Generic[C]):
         if self._lost is None:
             self._lost = reason
             _log.error("%s %s lost its lease: %s", self._kind, self, reason)
-            self.cancel()
+            self._cancel()
 
     def _end(self, error: BaseException | None) -> None:
         """End the instance. An exception of the job is raised on, whatever happens here."""
         self._open = False
-        self.control.fenced.discard(self)
+        self._control._fenced.discard(self)
         if error is not None:
             self._stop_heartbeat()
             if not isinstance(error, Exception):
                 self._interrupted()
-            self.cancel()
+            self._cancel()
         try:
             if self._lost is None and error is None:
                 self._succeed()
@@ -260,13 +257,13 @@ class Block(ABC, Generic[C]):
     ) -> NoReturn:
         """End an instance of which the database has said what this client does not know."""
         said = "no indicator" if indicator is None else f"indicator {indicator}"
-        self.reason = UNKNOWN_INDICATOR
-        error = refusal(str(self._code), self._instance_id, self.reason, said, kind=self._kind)
+        self._reason = UNKNOWN_INDICATOR
+        error = refusal(str(self._code), self._instance_id, self._reason, said, kind=self._kind)
         try:
             if self._instance_id:
                 abort(
                     self._instance_id,
-                    event_detail=f"{self.reason}: {said}, which the client"
+                    event_detail=f"{self._reason}: {said}, which the client"
                     f" of version {versions.mine()} does not know",
                 )
         except Exception as failure:  # noqa: BLE001 - the refusal is what matters
@@ -279,13 +276,9 @@ class Block(ABC, Generic[C]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
 
-    @property
-    @abstractmethod
-    def _instance_id(self) -> int: ...
-
     def _who_runs(self, **code: Any) -> str | None:
         """Return what is known of the run for which this one is refused."""
-        return who_runs(self.control, **code) if self.reason == "RUNNING" else None
+        return who_runs(self._control, **code) if self._reason == "RUNNING" else None
 
     def _await_turn(self) -> None:
         """Wait for a run that stands in the way, if the control waits."""
@@ -300,7 +293,7 @@ class Block(ABC, Generic[C]):
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None: ...
 
     @abstractmethod
-    def cancel(self) -> None:
+    def _cancel(self) -> None:
         """Cancel the Spark jobs of this run; it does not end the block."""
 
     def _interrupted(self) -> None:

@@ -6,27 +6,19 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Self
 
 from omd.rooms.control.connection import Connection
-from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.run import (
     BATCH_VARIABLE,
     Batch,
-    ModuleRun,
-    call_job,
-    make_decorator,
-    with_checksum,
+    Run,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Blocks(Connection):
@@ -38,6 +30,7 @@ class Blocks(Connection):
         *,
         parent: Batch[Any] | int | None = None,
         force: bool = False,
+        join: bool = False,
         lease: timedelta | EllipsisType | None = ...,
         context: Mapping[str, Any] | None = None,
     ) -> Batch[Self]:
@@ -47,6 +40,9 @@ class Blocks(Connection):
             code: the code of the Batch.
             parent: the Batch, or the Batch Instance ID, that this one is part of.
             force: run although the frequency says that it is too early.
+            join: join the Batch Instance of OMD_BATCH_INSTANCE_ID where that is set, and begin one
+                where it is not. Leaving the block does not end a Batch that was joined: the process
+                that began it does.
             lease: a lease other than that of this control; None for none.
             context: values to add to the execution context.
 
@@ -54,43 +50,33 @@ class Blocks(Connection):
             Skipped: there is no need to run now.
             Aborted: it must not run now.
         """
-        instance = parent.batch_instance_id if isinstance(parent, Batch) else parent
         return Batch(
             self,
             code,
             parent=parent if isinstance(parent, Batch) else None,
-            parent_batch_instance_id=instance,
+            parent_batch_instance_id=(parent.instance_id if isinstance(parent, Batch) else parent),
             force=force,
             lease=lease,
             context=context,
+            joined=environment_batch() if join else None,
         )
-
-    def batch_from_environment(self) -> Batch[Self] | None:
-        """Return the Batch that OMD_BATCH_INSTANCE_ID names, as a block; None when it names none.
-
-        Leaving the block does not end the Batch: the process that began it does.
-        ``with control.batch_from_environment() or control.batch("b_x") as batch:`` joins a Batch
-        where the variable is set, and begins one where it is not.
-        """
-        instance = _environment_batch()
-        return None if instance is None else Batch(self, None, joined=instance)
 
     def module(
         self,
         code: str,
         *,
-        batch_instance_id: int | None = None,
+        batch: Batch[Any] | int | None = None,
         lease: timedelta | EllipsisType | None = ...,
         spark: SparkSession | None = None,
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> ModuleRun[Self]:
+    ) -> Run[Self]:
         """Return a Module as a block, alone or in the Batch of OMD_BATCH_INSTANCE_ID (rule P5).
 
         Args:
             code: the code of the Module.
-            batch_instance_id: the Batch Instance to join; 0 for none, whatever the environment
-                says.
+            batch: the Batch, or the Batch Instance ID, that it is part of; 0 for none, whatever the
+                environment says.
             lease: a lease other than that of this control; None for none.
             spark: the Spark session of this run.
             rollback_executor: executes one Spark SQL statement of a rollback.
@@ -100,33 +86,27 @@ class Blocks(Connection):
             Skipped: there is no need to run now.
             Aborted: it must not run now.
         """
-        return ModuleRun(
+        return Run(
             self,
             code,
-            batch_instance_id=(
-                _environment_batch() if batch_instance_id is None else batch_instance_id
-            ),
+            batch=batch if isinstance(batch, Batch) else None,
+            batch_instance_id=_instance_or_environment(batch),
             lease=lease,
             spark=spark,
             rollback_executor=rollback_executor,
             context=context,
         )
 
-    def run(self, code: str, job: Callable[[ModuleRun[Self]], T], **options: Any) -> Outcome[T]:
-        """Call ``job(run)`` if the Module may proceed, and return the outcome; see `Batch.run`."""
-        return call_job(self.module(code, **with_checksum(options, job)), job)
 
-    def module_job(
-        self, code: str, **options: Any
-    ) -> Callable[[Callable[Concatenate[ModuleRun[Self], P], T]], Callable[P, Outcome[T]]]:
-        """Return a decorator: a call of the function runs it as this Module, as `run` does.
-
-        The first parameter of the function is the run; the caller gives the others.
-        """
-        return make_decorator(lambda **more: self.module(code, **more), options)
+def _instance_or_environment(batch: Batch[Any] | int | None) -> int | None:
+    """Return the Batch Instance of a Module: the given one, else that of the environment."""
+    if batch is None:
+        return environment_batch()
+    return batch if isinstance(batch, int) else batch.instance_id
 
 
-def _environment_batch() -> int | None:
+def environment_batch() -> int | None:
+    """Return the Batch Instance that OMD_BATCH_INSTANCE_ID names; None: it names none."""
     text = os.environ.get(BATCH_VARIABLE)
     if not text:
         return None

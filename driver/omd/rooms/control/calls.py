@@ -52,7 +52,6 @@ class ControlCalls(Calls):
         self,
         batch_code: str,
         parent_batch_code: str,
-        *,
         sequence: int | None = None,
         inactive_indicator: str | None = None,
     ) -> None:
@@ -78,7 +77,6 @@ class ControlCalls(Calls):
         self,
         batch_code: str,
         module_code: str,
-        *,
         sequence: int | None = None,
         inactive_indicator: str | None = None,
     ) -> None:
@@ -119,7 +117,7 @@ class ControlCalls(Calls):
 
         return self._rows(_AUDIT_COLUMN_VALUES, AuditColumnValuesRow, module_code)
 
-    def batch_abort(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
+    def batch_abort(self, batch_instance_id: int, event_detail: str | None = None) -> None:
         """Ends a Batch Instance with status A.
 
         An evaluation that returns A has done so already. What executes in it fails. It is accepted
@@ -140,7 +138,6 @@ class ControlCalls(Calls):
     def batch_failure(
         self,
         batch_instance_id: int,
-        *,
         event_detail: str | None = None,
         event_return_code_details: str | None = None,
     ) -> None:
@@ -173,7 +170,7 @@ class ControlCalls(Calls):
 
         return self._rows(_BATCH_MEMBERS, BatchMembersRow, batch_code)
 
-    def batch_skip(self, batch_instance_id: int, *, event_detail: str | None = None) -> None:
+    def batch_skip(self, batch_instance_id: int, event_detail: str | None = None) -> None:
         """Ends a Batch Instance with status C.
 
         An evaluation that returns C has done so already. What executes in it fails. It is accepted
@@ -209,9 +206,8 @@ class ControlCalls(Calls):
     def begin_batch(
         self,
         batch_code: str,
-        *,
         parent_batch_instance_id: int | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
         lease: timedelta | str | None = None,
         force: bool | None = None,
     ) -> BeginBatchAnswer:
@@ -251,9 +247,8 @@ class ControlCalls(Calls):
     def begin_module(
         self,
         module_code: str,
-        *,
         batch_instance_id: int | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
         lease: timedelta | str | None = None,
     ) -> BeginModuleAnswer:
         """Creates and evaluates an instance of the Module ``module_code``.
@@ -352,7 +347,7 @@ class ControlCalls(Calls):
         """
         self._do(_CONFIRM_ROLLBACK, module_instance_id)
 
-    def confirm_server(self, as_: str, *, reason: str | None = None) -> None:
+    def confirm_server(self, as_: str, reason: str | None = None) -> None:
         """Says what the database is that was found on another server, or under another OID.
 
         Nothing to confirm is no error.
@@ -368,7 +363,9 @@ class ControlCalls(Calls):
         """
         self._do(_CONFIRM_SERVER, as_, reason)
 
-    def count_instances(self, filter: Mapping[str, Any], counted_at: datetime) -> int:
+    def count_instances(
+        self, filter: Mapping[str, Any] | Sequence[Any], counted_at: datetime
+    ) -> int:
         """Returns how many instances ``filter`` describes: what set_next_run_indicators and
         end_instances would take at most with the same two arguments.
 
@@ -391,9 +388,8 @@ class ControlCalls(Calls):
     def create_batch_instance(
         self,
         batch_code: str,
-        *,
         parent_batch_instance_id: int | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
     ) -> int:
         """Creates an instance of the Batch ``batch_code`` (E, A, P) and returns its id.
 
@@ -416,11 +412,7 @@ class ControlCalls(Calls):
         return answer
 
     def create_load_window(
-        self,
-        module_instance_id: int,
-        *,
-        end_value: datetime | None = None,
-        end_id: int | None = None,
+        self, module_instance_id: int, end_value: datetime | None = None, end_id: int | None = None
     ) -> CreateLoadWindowAnswer:
         """Records the load window (start, end] of a Module Instance and returns its start: the end
         of the newest window of the Module whose run succeeded and was not rolled back.
@@ -452,9 +444,8 @@ class ControlCalls(Calls):
     def create_module_instance(
         self,
         module_code: str,
-        *,
         batch_instance_id: int | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
     ) -> int:
         """Creates an instance of the Module ``module_code`` (E, A, P) and returns its id.
 
@@ -495,9 +486,7 @@ class ControlCalls(Calls):
         """
         self._do(_DECLARE_INPUTS, module_code, tables)
 
-    def end_batch_instance(
-        self, batch_instance_id: int, *, event_detail: str | None = None
-    ) -> None:
+    def end_batch_instance(self, batch_instance_id: int, event_detail: str | None = None) -> None:
         """Ends the Batch Instance ``batch_instance_id``, which executes, with status F, as
         batch_failure does: what executes in it fails with it, and the next run is a partial
         restart.
@@ -517,9 +506,8 @@ class ControlCalls(Calls):
 
     def end_instances(
         self,
-        filter: Mapping[str, Any],
+        filter: Mapping[str, Any] | Sequence[Any],
         counted_at: datetime,
-        *,
         limit: int | None = None,
         after_instance_id: int | None = None,
         event_detail: str | None = None,
@@ -556,9 +544,7 @@ class ControlCalls(Calls):
             event_detail,
         )
 
-    def end_module_instance(
-        self, module_instance_id: int, *, event_detail: str | None = None
-    ) -> None:
+    def end_module_instance(self, module_instance_id: int, event_detail: str | None = None) -> None:
         """Ends the Module Instance ``module_instance_id``, which executes, with status F, as
         module_failure does: the next begin of the Module rolls its rows back, and if the run goes
         on, it is fenced.
@@ -616,7 +602,6 @@ class ControlCalls(Calls):
 
     def explain_begin(
         self,
-        *,
         module_code: str | None = None,
         batch_code: str | None = None,
         batch_instance_id: int | None = None,
@@ -712,7 +697,6 @@ class ControlCalls(Calls):
     def log_event(
         self,
         event_detail: str,
-        *,
         module_instance_id: int | None = None,
         batch_instance_id: int | None = None,
         event_type_code: int | None = None,
@@ -748,7 +732,7 @@ class ControlCalls(Calls):
             error_bitmap,
         )
 
-    def module_abort(self, module_instance_id: int, *, event_detail: str | None = None) -> None:
+    def module_abort(self, module_instance_id: int, event_detail: str | None = None) -> None:
         """Ends a Module Instance with status A.
 
         An evaluation that returns A has done so already. It is only for a run that has written
@@ -781,7 +765,6 @@ class ControlCalls(Calls):
     def module_failure(
         self,
         module_instance_id: int,
-        *,
         event_detail: str | None = None,
         event_return_code_details: str | None = None,
     ) -> None:
@@ -802,7 +785,7 @@ class ControlCalls(Calls):
         """
         self._do(_MODULE_FAILURE, module_instance_id, event_detail, event_return_code_details)
 
-    def module_skip(self, module_instance_id: int, *, event_detail: str | None = None) -> None:
+    def module_skip(self, module_instance_id: int, event_detail: str | None = None) -> None:
         """Ends a Module Instance with status C.
 
         An evaluation that returns C has done so already. It is only for a run that has written
@@ -822,7 +805,6 @@ class ControlCalls(Calls):
     def module_success(
         self,
         module_instance_id: int,
-        *,
         rows_input: int | None = None,
         rows_inserted: int | None = None,
         rows_updated: int | None = None,
@@ -878,7 +860,6 @@ class ControlCalls(Calls):
     def next_member(
         self,
         batch_instance_id: int,
-        *,
         member_type: str | None = None,
         member_code: str | None = None,
         problem: str | None = None,
@@ -920,7 +901,6 @@ class ControlCalls(Calls):
     def parameter_value(
         self,
         parameter_code: str,
-        *,
         module_instance_id: int | None = None,
         batch_instance_id: int | None = None,
     ) -> str | None:
@@ -997,7 +977,7 @@ class ControlCalls(Calls):
         answer: str = self._value(_PRIMARY_SERVER)
         return answer
 
-    def purge(self, keep: timedelta | str | None, *, room: str | None = None) -> PurgeAnswer:
+    def purge(self, keep: timedelta | str | None, room: str | None = None) -> PurgeAnswer:
         """Deletes the history that nothing needs, some thousand rows per transaction.
 
         What goes. omd: Module Instances with their load windows, Batch Instances, and the log of
@@ -1013,7 +993,7 @@ class ControlCalls(Calls):
         beginning. Tasks go by omd_dispatch.purge_family. What has gone can't be traced or undone
         any more. It returns ``deleted``, the numbers of deleted rows by table, and ``failed``, the
         errors by room: a room that fails stops no other. Events say who purged what. It commits, so
-        call it outside a transaction block.
+        call it outside a transaction block. It may take long.
 
         Args:
             keep: what is newer stays; NULL: only keys of changes of facts that every reader has
@@ -1037,7 +1017,7 @@ class ControlCalls(Calls):
         answer: str = self._value(_QUOTE_TABLE, table_code, platform_code)
         return answer
 
-    def raise_error(self, sqlstate: str, detail: Mapping[str, Any]) -> None:
+    def raise_error(self, sqlstate: str, detail: Mapping[str, Any] | Sequence[Any]) -> None:
         """Raises the error ``sqlstate`` of omd.error_catalogue.
 
         ``detail`` (a JSON object) fills its message and hint and becomes the DETAIL.
@@ -1058,11 +1038,10 @@ class ControlCalls(Calls):
     def record_failure(
         self,
         module_code: str,
-        *,
         batch_instance_id: int | None = None,
         event_detail: str | None = None,
         event_return_code_details: str | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
         start_datetime: datetime | None = None,
     ) -> int:
         """Records an attempt of the Module ``module_code`` that failed elsewhere and left no row:
@@ -1103,7 +1082,6 @@ class ControlCalls(Calls):
     def record_input(
         self,
         table_code: str,
-        *,
         module_instance_id: int | None = None,
         source_instances: Sequence[int] | None = None,
     ) -> None:
@@ -1125,7 +1103,7 @@ class ControlCalls(Calls):
         """
         self._do(_RECORD_INPUT, table_code, module_instance_id, source_instances)
 
-    def record_query(self, query: str, *, module_instance_id: int | None = None) -> None:
+    def record_query(self, query: str, module_instance_id: int | None = None) -> None:
         """Records that a run reads the tables of a statement, before it does, as the catalogue
         knows them; where it does not know them all, nobody knows what the run reads until that is
         declared.
@@ -1200,7 +1178,7 @@ class ControlCalls(Calls):
         return answer
 
     def register_area(
-        self, area_code: str, *, layer_code: str | None = None, area_description: str | None = None
+        self, area_code: str, layer_code: str | None = None, area_description: str | None = None
     ) -> None:
         """Adds the area ``area_code``, or changes it; a NULL argument keeps the present value, and
         the case of a known code does not matter.
@@ -1222,7 +1200,6 @@ class ControlCalls(Calls):
     def register_area_rollback(
         self,
         area_code: str,
-        *,
         statement_template: str | None = None,
         table_type_code: str | None = None,
         platform_code: str | None = None,
@@ -1270,7 +1247,6 @@ class ControlCalls(Calls):
     def register_batch(
         self,
         batch_code: str,
-        *,
         frequency_code: str | None = None,
         batch_description: str | None = None,
         inactive_indicator: str | None = None,
@@ -1303,7 +1279,7 @@ class ControlCalls(Calls):
         return answer
 
     def register_event_type(
-        self, event_type_code: int, *, event_type_description: str | None = None
+        self, event_type_code: int, event_type_description: str | None = None
     ) -> None:
         """Adds the event type ``event_type_code``, a number from 100 on, for omd.log_event, or
         changes its description; NULL keeps the present one.
@@ -1320,7 +1296,6 @@ class ControlCalls(Calls):
     def register_frequency(
         self,
         frequency_code: str,
-        *,
         frequency_interval: timedelta | str | None = None,
         frequency_description: str | None = None,
         frequency_tolerance: timedelta | str | None = None,
@@ -1350,7 +1325,6 @@ class ControlCalls(Calls):
     def register_module(
         self,
         module_code: str,
-        *,
         area_code: str | None = None,
         table_code: str | None = None,
         table_type_code: str | None = None,
@@ -1449,7 +1423,6 @@ class ControlCalls(Calls):
     def register_rollback(
         self,
         module_code: str,
-        *,
         statement_template: str | None = None,
         step: int | None = None,
         count_template: str | None = None,
@@ -1488,7 +1461,7 @@ class ControlCalls(Calls):
         )
 
     def register_table_type(
-        self, table_type_code: str, *, table_type_description: str | None = None
+        self, table_type_code: str, table_type_description: str | None = None
     ) -> None:
         """Adds the table type ``table_type_code``, or changes its description; NULL keeps the
         present one, and the case of a known code does not matter.
@@ -1558,7 +1531,7 @@ class ControlCalls(Calls):
         self._do(_RENAME_MODULE, module_code, new_module_code)
 
     def report_death(
-        self, instance_type: str, instance_id: int, evidence: Mapping[str, Any]
+        self, instance_type: str, instance_id: int, evidence: Mapping[str, Any] | Sequence[Any]
     ) -> bool:
         """Declares a run dead whose process is proven to be gone, and returns whether it executes
         no more.
@@ -1690,10 +1663,9 @@ class ControlCalls(Calls):
     def run_batch(
         self,
         batch_code: str,
-        *,
         parent_batch_instance_id: int | None = None,
         force: bool | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
     ) -> RunBatchAnswer:
         """Runs the Batch ``batch_code`` in the database: its Modules by sequence, of any kind that
         the database performs, each until nothing is left of what was there, then its child Batches.
@@ -1701,7 +1673,7 @@ class ControlCalls(Calls):
         Returns ``batch_instance_id`` and ``execution_status_code``: S, F (the event log names the
         failed members), A or C. It commits, so call it outside a transaction block. The run lives
         as long as this statement; if the statement is broken off, the next begin declares the run
-        dead.
+        dead. It may take long.
 
         Args:
             parent_batch_instance_id: the instance that calls, NULL or 0 for none.
@@ -1732,10 +1704,9 @@ class ControlCalls(Calls):
     def run_module(
         self,
         module_code: str,
-        *,
         batch_instance_id: int | None = None,
         executable: str | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
         until_done: bool | None = None,
     ) -> RunModuleAnswer:
         """Runs the Module ``module_code`` in the database, whatever its kind: begins it, executes
@@ -1746,7 +1717,7 @@ class ControlCalls(Calls):
         the last run, NULL where there is no instance; and ``detail``, why it is not S. The
         executable reads current_setting('omd.module_instance_id'). It commits, so call it outside a
         transaction block. The run lives as long as this statement; if the statement is broken off,
-        the next begin declares the run dead.
+        the next begin declares the run dead. It may take long.
 
         Args:
             batch_instance_id: the Batch Instance that calls, NULL or 0 for none.
@@ -1796,7 +1767,6 @@ class ControlCalls(Calls):
     def set_next_run_indicator(
         self,
         next_run_indicator: str,
-        *,
         batch_instance_id: int | None = None,
         module_instance_id: int | None = None,
     ) -> None:
@@ -1818,10 +1788,9 @@ class ControlCalls(Calls):
 
     def set_next_run_indicators(
         self,
-        filter: Mapping[str, Any],
+        filter: Mapping[str, Any] | Sequence[Any],
         counted_at: datetime,
         next_run_indicator: str,
-        *,
         limit: int | None = None,
         after_instance_id: int | None = None,
     ) -> SetNextRunIndicatorsAnswer:
@@ -1862,7 +1831,6 @@ class ControlCalls(Calls):
         self,
         parameter_code: str,
         parameter_value: str,
-        *,
         batch_code: str | None = None,
         module_code: str | None = None,
     ) -> None:
@@ -1895,7 +1863,7 @@ class ControlCalls(Calls):
         """
         self._do(_SHOW_BLOCK, source_code, start_pos, start_id, end_id)
 
-    def skip_ids(self, *, count: int | None = None) -> int:
+    def skip_ids(self, count: int | None = None) -> int:
         """Passes over ``count`` (1 to 1000000000000) numbers of each sequence, and returns
         ``next_module_instance_id``, which the next Module Instance gets.
 
@@ -1935,7 +1903,6 @@ class ControlCalls(Calls):
 
     def tell_row_counts(
         self,
-        *,
         rows_input: int | None = None,
         rows_inserted: int | None = None,
         rows_updated: int | None = None,
@@ -2298,6 +2265,7 @@ _PURGE = Routine(
     required=1,
     repeat=Repeat(),
     is_alone=True,
+    is_long=True,
 )
 _QUOTE_TABLE = Routine(
     "omd.quote_table",
@@ -2506,6 +2474,7 @@ _RUN_BATCH = Routine(
     },
     required=1,
     is_alone=True,
+    is_long=True,
 )
 _RUN_MODULE = Routine(
     "omd.run_module",
@@ -2518,6 +2487,7 @@ _RUN_MODULE = Routine(
     },
     required=1,
     is_alone=True,
+    is_long=True,
 )
 _SERVER_IS_KNOWN = Routine("omd.server_is_known", repeat=Repeat(), is_function=True)
 _SET_NEXT_RUN_INDICATOR = Routine(

@@ -1,5 +1,9 @@
 """The codes of process control (docs/explanation/process-control.md, rule P2)."""
 
+import enum
+from typing import TYPE_CHECKING
+
+from omd._core.former import refusal
 from omd._core.rows import CODES, Code
 
 # What a run ends with: its exit code, and its word (docs/explanation/jobs.md, rule J11).
@@ -16,14 +20,28 @@ class Letter(Code):
         return "skip" if self.name == "CANCEL" else self.name.lower()
 
 
-class ExecutionStatus(Letter):
-    """The status of an instance."""
+class _Words(enum.EnumMeta):
+    """Answers a former word with the new one."""
 
-    EXECUTING = "E"
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> enum.Enum:
+            if name in cls.__dict__.get("_member_map_", ()):  # before Python 3.12
+                return cls._member_map_[name]
+            told = None if name.startswith("_") else refusal(".".join(("omd", cls.__name__, name)))
+            raise AttributeError(
+                told or f"type object {cls.__name__!r} has no attribute {name!r}", name=name
+            )
+
+
+class Status(Letter, metaclass=_Words):
+    """How an instance ended, or that it executes."""
+
     SUCCEEDED = "S"
     FAILED = "F"
+    SKIPPED = "C"
     ABORTED = "A"
-    CANCELLED = "C"
+    EXECUTING = "E"
 
     @property
     def word(self) -> str:
@@ -56,8 +74,8 @@ class NextRunIndicator(Letter):
 
 # The columns and answers that hold these codes.
 COLUMNS: dict[str, type[Code]] = {
-    "execution_status_code": ExecutionStatus,
-    "last_execution_status_code": ExecutionStatus,
+    "execution_status_code": Status,
+    "last_execution_status_code": Status,
     "next_run_indicator": NextRunIndicator,
     "processing_indicator": ProcessingIndicator,
 }

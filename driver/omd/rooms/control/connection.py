@@ -6,22 +6,21 @@ routines are in `omd.rooms.control.calls`, which is generated.
 
 from __future__ import annotations
 
-import functools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg.pq import TransactionStatus
 from typing_extensions import Self, TypeVar
 
 from omd._core import signals
-from omd._core.calls import Calls
+from omd._core.calls import CONTEXT, Reports, Routine
 from omd._core.cost import measured
-from omd._core.errors import CallerError
+from omd._core.former import Moved
 from omd._core.functions import Permitted
 from omd._core.link import Link
 from omd._core.texts import storable
@@ -42,7 +41,6 @@ else:
 
 __all__ = ["C", "Connection", "Door", "callers"]
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -72,31 +70,13 @@ def called(link: Link, context: Any) -> Any:
     return None if context is None else dict(context)
 
 
-def _on_its_own_connection(
-    call: Callable[Concatenate[ControlCalls, P], T], subject_type: str
-) -> Callable[Concatenate[Connection, P], T]:
-    """Give a call that performs a run its own connection, so that other calls need not wait."""
-
-    def wrapper(connection: Connection, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        link = connection.new_link()
-        kwargs["execution_context"] = called(link, kwargs.get("execution_context"))
-        try:
-            with measured(link) as performed:
-                answer = call(ControlCalls(link), *args, **kwargs)
-                performed(subject_type, getattr(answer, f"{subject_type.lower()}_instance_id"))
-            return answer
-        finally:
-            link.close()
-
-    functools.update_wrapper(wrapper, call)
-    return wrapper
-
-
-class Connection(ControlCalls):
+class Connection(Moved, Reports):
     """A session with the control plane, and what every block needs of it.
 
     Threads may share it: statements are short and are executed one at a time. It moves no data.
     """
+
+    _formerly = ("omd.Control",)
 
     def __init__(
         self,
@@ -111,21 +91,22 @@ class Connection(ControlCalls):
         executor_dsn: str | None,
         engines: Engines,
     ) -> None:
-        self.lease = lease
-        self.wait = wait
-        self.engines = engines
-        self.spark = spark
-        self.rollback_executor = rollback_executor
+        self._lease = lease
+        self._wait = wait
+        self._engines = engines
+        self._spark = spark
+        self._rollback_executor = rollback_executor
         self._conninfo = conninfo
-        self._executor_dsn = executor_dsn
+        self._told_executor_dsn = executor_dsn
         self._application_name = application_name
         self._patience = patience
         self._settings: dict[str, str] = {}
-        self.permitted = Permitted()  # what it executes of what is registered; a worker sets it
+        self._permitted = Permitted()  # what it executes of what is registered; a worker sets it
         # Open runs whose writers are all fenced, until something is given out that could write.
-        self.fenced: set[Any] = set()
+        self._fenced: set[Any] = set()
         self._opened: Link | None = None
-        super().__init__(self.new_link())
+        self._link = self._new_link()
+        self._omd = ControlCalls(self._link)
         self._link.open()
         self._opened = self._link
 
@@ -140,34 +121,34 @@ class Connection(ControlCalls):
         self._link.close()
 
     @property
-    def dsn(self) -> str:
+    def _dsn(self) -> str:
         """A connection string for other processes. It holds the password: never log it."""
         self._give_out()
         return self._link.dsn
 
     def _give_out(self) -> None:
-        for block in list(self.fenced):
+        for block in list(self._fenced):
             block._give_out()
 
     @contextmanager
-    def calls_of_its_own(self) -> Iterator[ControlCalls]:
+    def _calls_of_its_own(self) -> Iterator[ControlCalls]:
         """Yield calls that are committed at once, also while a transaction is open here."""
         if not self._link.is_in_transaction:
-            yield self
+            yield self._omd
             return
-        link = self.new_link()
+        link = self._new_link()
         try:
             yield ControlCalls(link)
         finally:
             link.close()
 
     @property
-    def executor_dsn(self) -> str:
+    def _executor_dsn(self) -> str:
         """The connection string for Spark's processes. It may hold a password: never log it."""
         self._give_out()
-        return self._executor_dsn or self.dsn
+        return self._told_executor_dsn or self._dsn
 
-    def new_link(
+    def _new_link(
         self, *, name: str = "", patience: timedelta | None = None, **options: str
     ) -> Link:
         """Return another connection to the same database, not yet open; options are libpq's."""
@@ -182,9 +163,12 @@ class Connection(ControlCalls):
         return link
 
     @contextmanager
-    def long_call(self) -> Iterator[Link]:
+    def _long_call(self) -> Iterator[Link]:
         """Yield another connection for one call that takes long; SIGTERM and Ctrl-C cancel it."""
-        link = self.new_link()
+        link = self._new_link()
+        if threading.current_thread() is not threading.main_thread():
+            # A signal ends the process here, and nobody cancels: the server looks for its client.
+            link.set(client_connection_check_interval="1s")
         signals.enter(lambda: None)
         try:
             yield link
@@ -195,7 +179,25 @@ class Connection(ControlCalls):
             link.close()
             signals.leave()
 
-    def environment_of(
+    def _call_apart(
+        self,
+        routine: Routine,
+        values: Sequence[Any],
+        call: Callable[[Link, Sequence[Any]], list[T]],
+    ) -> list[T]:
+        """Make a call that may take long over its own connection, so that others need not wait."""
+        with self._long_call() as link, measured(link) as performed:
+            values = list(values)
+            if CONTEXT in routine.parameters:
+                place = list(routine.parameters).index(CONTEXT)
+                values[place] = called(link, values[place])
+            rows = call(link, values)
+            for row in rows[:1]:
+                performed("BATCH", getattr(row, "batch_instance_id", None))
+                performed("MODULE", getattr(row, "module_instance_id", None))
+            return rows
+
+    def _environment_of(
         self,
         subject_type: str,  # noqa: ARG002 - omd.Control needs it
         instance_id: int,  # noqa: ARG002
@@ -203,7 +205,15 @@ class Connection(ControlCalls):
         """Return variables for a process that a run starts; `omd.Control` knows some."""
         return {}
 
-    def set(self, **settings: str) -> None:
+    def _run(self, code: str, job: Any, /, **options: Any) -> Any:
+        """Run a Module of any kind; `omd.Control` knows how."""
+        raise NotImplementedError
+
+    def _run_batch(self, code: str, *options: Any) -> Any:
+        """Run a Batch with members of any kind; `omd.Control` knows how."""
+        raise NotImplementedError
+
+    def _set(self, **settings: str) -> None:
         """Set parameters of the session, and of those that this control opens from now on."""
         self._settings.update(settings)
         self._link.set(**settings)
@@ -215,28 +225,14 @@ class Connection(ControlCalls):
         with self._link.transaction() as connection:
             yield connection
 
-    def execute_script(self, script: str) -> None:
-        """Execute a SQL file, such as one of CALL omd.register_…, in one transaction.
 
-        Raises:
-            CallerError: the script ended its transaction itself.
-        """
-        with self.transaction() as connection:
-            connection.execute(script.encode())
-            if connection.info.transaction_status is not TransactionStatus.INTRANS:
-                raise CallerError("the script must not end its transaction by COMMIT or ROLLBACK")
-
-    run_batch = _on_its_own_connection(ControlCalls.run_batch, "BATCH")
-    run_module = _on_its_own_connection(ControlCalls.run_module, "MODULE")
-
-
-class Door(Calls):
-    """What the doors to the rooms have in common: `control.lineage` and the others.
+class Door(Moved):
+    """What the doors to the rooms have in common: `control.delivery` and the others.
 
     Args:
         connection: the connection; it may serve other calls too.
     """
 
     def __init__(self, connection: Connection) -> None:
-        super().__init__(connection._link)
-        self.control = connection
+        self._control = connection
+        self._link = connection._link

@@ -146,7 +146,7 @@ def _reported(
 ) -> bool:
     """Report the death of a run, if there is evidence; return whether it executes no more."""
     evidence = evidence_of(context)
-    return evidence is not None and control.report_death(kind, instance_id, evidence)
+    return evidence is not None and control._omd.report_death(kind, instance_id, evidence)
 
 
 # Who runs -----------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def who_runs(
     batch_instance_id: int | None = None,
 ) -> str | None:
     """Return the sentence about the run for which a begin is refused; None: none executes now."""
-    (answer,) = control.explain_begin(
+    (answer,) = control._omd.explain_begin(
         module_code=module_code, batch_code=batch_code, batch_instance_id=batch_instance_id
     )
     details = answer.details if isinstance(answer.details, dict) else {}
@@ -202,7 +202,7 @@ def await_turn(
     with ExitStack() as ending:
         listener: Listener | None = None
         while True:
-            (answer,) = control.explain_begin(
+            (answer,) = control._omd.explain_begin(
                 module_code=module_code, batch_code=batch_code, batch_instance_id=batch_instance_id
             )
             another_begins = answer.processing_indicator is None and not answer.details
@@ -216,7 +216,7 @@ def await_turn(
             if left <= 0:
                 return
             if listener is None:
-                link = control.new_link(name="-wait")
+                link = control._new_link(name="-wait")
                 listener = ending.enter_context(Listener(link, "omd_event"))
                 continue  # it may have ended before somebody listened
             select.select([listener], [], [], min(_TICK, left))

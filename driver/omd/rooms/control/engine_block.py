@@ -68,11 +68,11 @@ class EngineBlock(Block[C]):
         spark: SparkSession | None,
     ) -> None:
         super().__init__(control, code, lease=lease, context=context)
-        self.spark = spark if spark is not None else control.spark
+        self._spark = spark if spark is not None else control._spark
         self._sessions: list[SparkSession] = []
-        self.load_window: LoadWindow | None = None
-        self.block: str | None = None  # what views of changes show, as omd._core.snapshots has it
-        self.uncommitted: Uncommitted | None = None
+        self._load_window: LoadWindow | None = None
+        self._block: str | None = None  # what views of changes show, as omd._core.snapshots has it
+        self._uncommitted: Uncommitted | None = None
         self._snapshots: dict[str, Snapshot] = {}
         self._held: list[Snapshot] = []
         self._held_lock = threading.Lock()
@@ -87,10 +87,10 @@ class EngineBlock(Block[C]):
         start after a kill waits for the lease.
         """
         self._give_out()
-        return self.control.executor_dsn
+        return self._control._executor_dsn
 
     @property
-    def tag(self) -> str:
+    def _tag(self) -> str:
         """The tag on the Spark jobs of this run."""
         return f"omd-{self._instance_id}"
 
@@ -110,18 +110,18 @@ class EngineBlock(Block[C]):
             self._sessions.append(spark)
             self._engine.hand_on(
                 spark,
-                lambda: self.control.environment_of("MODULE", self._instance_id).get(
+                lambda: self._control._environment_of("MODULE", self._instance_id).get(
                     "OPENLINEAGE_PARENT_ID"
                 ),
             )
-        self._engine.attach(spark, self.tag)
+        self._engine.attach(spark, self._tag)
         self.check()
 
-    def cancel(self) -> None:
+    def _cancel(self) -> None:
         """Cancel the Spark jobs that carry this run's tag."""
         for spark in list(self._sessions):
             try:
-                self._engine.cancel(spark, self.tag)
+                self._engine.cancel(spark, self._tag)
             except Exception as error:  # noqa: BLE001 - a dead JVM has no jobs left to cancel
                 _log.warning(
                     "the Spark jobs of %s %s were not cancelled: %s", self._kind, self, error
@@ -171,7 +171,7 @@ class EngineBlock(Block[C]):
         as_of: datetime | int | None = None,
         **options: object,
     ) -> DataFrame:
-        """Read a table, a query or the slice of this run as a DataFrame; see `omd.spark.read`."""
+        """Return what is read as a DataFrame; see `omd.Run.read`."""
         self.attach(spark)
         rows: DataFrame = self._engine.read(
             self,
@@ -190,7 +190,7 @@ class EngineBlock(Block[C]):
     @property
     def _engine(self) -> Engine:
         """The engine that moves the rows of this run; it is imported on first use."""
-        return self.control.engines[SPARK]
+        return self._control._engines[SPARK]
 
     def _interrupted(self) -> None:
         for spark in self._sessions:
@@ -199,4 +199,4 @@ class EngineBlock(Block[C]):
     def _closed(self) -> None:
         self._release_snapshots()
         for spark in self._sessions:
-            self._engine.release(spark, self.tag)
+            self._engine.release(spark, self._tag)

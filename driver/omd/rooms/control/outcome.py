@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 from omd._core.errors import Aborted, OmdError, Skipped, StateError
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class Outcome(Generic[T]):
     kind: str
     code: str
     instance_id: int | None
-    status: ExecutionStatus
+    status: Status
     reason: str | None = None
     detail: str | None = None
     value: T | None = None
@@ -136,10 +136,10 @@ class Outcome(Generic[T]):
         self.__dict__.update(state)
 
 
-def status_of(error: Exception) -> ExecutionStatus:
+def status_of(error: Exception) -> Status:
     """Return what a run ends with that raises this: A where its block was taken back (OM114)."""
     is_undone = getattr(error, "sqlstate", None) == "OM114"
-    return ExecutionStatus.ABORTED if is_undone else ExecutionStatus.FAILED
+    return Status.ABORTED if is_undone else Status.FAILED
 
 
 def _text_of(value: object) -> str:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 from uuid import UUID
 
-from omd.rooms.control.codes import ExecutionStatus, NextRunIndicator, ProcessingIndicator
+from omd.rooms.control.codes import NextRunIndicator, ProcessingIndicator, Status
 
 __all__ = [
     "AuditColumnValuesRow",
@@ -237,7 +237,7 @@ class PreviousBatchInstanceRow:
     batch_instance_id: int
     start_datetime: datetime
     end_datetime: datetime
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
     processing_indicator: ProcessingIndicator
     next_run_indicator: NextRunIndicator
 
@@ -250,7 +250,7 @@ class PreviousModuleInstanceRow:
     batch_instance_id: int
     start_datetime: datetime
     end_datetime: datetime
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
     processing_indicator: ProcessingIndicator
     next_run_indicator: NextRunIndicator
     instance_array: list[int]
@@ -298,7 +298,7 @@ class RunBatchAnswer:
     """Answer of omd.run_batch."""
 
     batch_instance_id: int
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ class RunModuleAnswer:
     """Answer of omd.run_module."""
 
     module_instance_id: int | None
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
     detail: str | None
 
 
@@ -406,7 +406,7 @@ class BatchExecutionLogRow:
     batch_instance_id: int
     batch_code: str
     parent_batch_instance_id: int
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
     processing_indicator: ProcessingIndicator
     next_run_indicator: NextRunIndicator
     reason_code: str | None
@@ -449,7 +449,7 @@ class BatchListRow:
     continue_on_failure: bool
     module_count: int
     last_batch_instance_id: int | None
-    last_execution_status_code: ExecutionStatus | None
+    last_execution_status_code: Status | None
     last_start_datetime: datetime | None
     last_end_datetime: datetime | None
 
@@ -568,7 +568,7 @@ class DirectivesRow:
     instance_id: int
     code: str
     next_run_indicator: NextRunIndicator
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
     end_datetime: datetime
     set_by: str
     set_by_user: str | None
@@ -739,7 +739,7 @@ class ModuleExecutionLogRow:
     module_code: str
     batch_instance_id: int
     batch_code: str | None
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
     processing_indicator: ProcessingIndicator
     next_run_indicator: NextRunIndicator
     reason_code: str | None
@@ -817,7 +817,7 @@ class ModuleListRow:
     inactive_indicator: str
     batch_codes: list[str]
     last_module_instance_id: int | None
-    last_execution_status_code: ExecutionStatus | None
+    last_execution_status_code: Status | None
     last_start_datetime: datetime | None
     last_end_datetime: datetime | None
     pending_rollback: list[int]
@@ -1044,7 +1044,7 @@ class TraceRow:
     batch_instance_id: int
     batch_code: str | None
     parents: list[dict[str, Any]]
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
     processing_indicator: ProcessingIndicator
     next_run_indicator: NextRunIndicator
     reason_code: str | None

@@ -1,4 +1,4 @@
-"""Blocks around a job: `Batch` and `ModuleRun` (docs/explanation/jobs.md, rule J1)."""
+"""Blocks around a job: `Batch` and `Run` (docs/explanation/jobs.md, rule J1)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from omd._core import spans
-from omd._core.engines import WriteResult
 from omd._core.error_codes import NoRollbackExecutor, RollbackBlocked
 from omd._core.errors import (
     Aborted,
@@ -27,8 +26,8 @@ from omd._core.errors import (
 from omd._core.link import Link
 from omd.rooms.control.block import Block, describe
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
-from omd.rooms.control.connection import C
+from omd.rooms.control.codes import ProcessingIndicator, Status
+from omd.rooms.control.connection import C, Connection
 from omd.rooms.control.death import await_turn, begun, report_batches, report_modules
 from omd.rooms.control.engine_block import EngineBlock, LoadWindow
 from omd.rooms.control.outcome import Outcome, status_of
@@ -43,9 +42,8 @@ if TYPE_CHECKING:
         RollbackStepsRow,
     )
 
-P = ParamSpec("P")
 T = TypeVar("T")
-R = TypeVar("R", bound="ModuleRun")
+R = TypeVar("R", bound="Run")
 
 _log = logging.getLogger("omd.run")
 
@@ -61,11 +59,11 @@ class Batch(Block[C]):
     its Modules failed: `run` does not raise the failure of a Module, but the Batch can't succeed.
 
     Attributes:
-        batch_code: the code of the Batch; None for a Batch joined through the environment.
-        batch_instance_id: the ID of the instance; 0 before the begin.
-        reason: the reason code of the evaluation.
+        code: the code of the Batch.
+        instance_id: the ID of the instance; 0 before the begin.
     """
 
+    _formerly = ("omd.Batch",)
     _kind = "batch"
     _span_name = "batch"
     _may_be_fenced = True
@@ -73,7 +71,7 @@ class Batch(Block[C]):
     def __init__(
         self,
         control: C,
-        code: str | None,
+        code: str,
         *,
         parent_batch_instance_id: int | None = None,
         parent: Batch[C] | None = None,
@@ -83,8 +81,8 @@ class Batch(Block[C]):
         joined: int | None = None,
     ) -> None:
         super().__init__(control, code, lease=lease, context=context)
-        self.batch_code = code
-        self.batch_instance_id = joined or 0
+        self._batch_code = code
+        self._instance_id = joined or 0
         self._joined = joined is not None
         self._parent = parent
         self._parent_batch_instance_id = parent_batch_instance_id
@@ -93,8 +91,14 @@ class Batch(Block[C]):
         self._children_lock = threading.Lock()
 
     @property
-    def _instance_id(self) -> int:
-        return self.batch_instance_id
+    def code(self) -> str:
+        """The code of the Batch."""
+        return self._batch_code
+
+    @property
+    def instance_id(self) -> int:
+        """The Batch Instance ID; 0 before the begin."""
+        return self._instance_id
 
     def module(
         self,
@@ -104,15 +108,15 @@ class Batch(Block[C]):
         spark: SparkSession | None = None,
         rollback_executor: Callable[[str], object] | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> ModuleRun[C]:
+    ) -> Run[C]:
         """Return a Module of this Batch as a block; the parameters are those of `Control.module`.
 
         A rerun skips what has succeeded, so expect `Skipped`: `run` returns it, and
         ``with suppress(omd.errors.Skipped), batch.module("m_x") as run:`` continues behind the
         block.
         """
-        return ModuleRun(
-            self.control,
+        return Run(
+            self._control,
             code,
             batch=self,
             lease=lease,
@@ -121,20 +125,27 @@ class Batch(Block[C]):
             context=context,
         )
 
-    def run(self, code: str, job: Callable[[ModuleRun[C]], T], **options: Any) -> Outcome[T]:
-        """Call ``job(run)`` if the Module may proceed, and return the outcome.
+    @overload
+    def run(self, code: str, job: Callable[[Run[C]], T], **options: Any) -> Outcome[T]: ...
 
-        Only three kinds of exceptions are raised: those that end the process (Ctrl-C, SIGTERM), a
-        lost database, and a begin that the database refuses with an error. The options are those
-        of `module`.
-        """
-        return call_job(self.module(code, **with_checksum(options, job)), job)
+    @overload
+    def run(self, code: str, job: None = None, **options: Any) -> Any: ...
 
-    def module_job(
-        self, code: str, **options: Any
-    ) -> Callable[[Callable[Concatenate[ModuleRun[C], P], T]], Callable[P, Outcome[T]]]:
-        """Return a decorator: a call of the function runs it as a Module of this Batch."""
-        return make_decorator(lambda **more: self.module(code, **more), options)
+    def run(self, code: str, job: Callable[[Run[C]], Any] | None = None, **options: Any) -> Any:
+        """Run a Module of any kind as a part of this Batch; the options are `omd.Control.run`'s."""
+        return self._control._run(code, job, batch=self, **options)
+
+    def run_batch(
+        self,
+        code: str,
+        *,
+        force: bool = False,
+        spark: SparkSession | None = None,
+        session: Callable[[], Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Run a child Batch, and wait for its end; see `omd.Control.run_batch`."""
+        return self._control._run_batch(code, self, force, spark, session, context)
 
     def batch(
         self,
@@ -146,10 +157,10 @@ class Batch(Block[C]):
     ) -> Batch[C]:
         """Return a child Batch as a block (rule P1)."""
         return Batch(
-            self.control,
+            self._control,
             code,
             parent=self,
-            parent_batch_instance_id=self.batch_instance_id,
+            parent_batch_instance_id=self._instance_id,
             force=force,
             lease=lease,
             context=context,
@@ -163,9 +174,9 @@ class Batch(Block[C]):
         """
         self._give_out()
         return {
-            **self.control.environment_of("BATCH", self.batch_instance_id),
-            BATCH_VARIABLE: str(self.batch_instance_id),
-            DSN_VARIABLE: self.control.dsn,
+            **self._control._environment_of("BATCH", self._instance_id),
+            BATCH_VARIABLE: str(self._instance_id),
+            DSN_VARIABLE: self._control._dsn,
         }
 
     def _begin_span(self) -> spans.Span | None:
@@ -175,12 +186,12 @@ class Batch(Block[C]):
         return self._parent
 
     def _measures(self) -> dict[str, Any]:
-        return {"batch_instance_id": self.batch_instance_id or None}
+        return {"batch_instance_id": self._instance_id or None}
 
-    def cancel(self) -> None:
+    def _cancel(self) -> None:
         """Cancel the Spark jobs of every open Module of this Batch."""
         for child in self._open_children():
-            child.cancel()
+            child._cancel()
 
     def _open_children(self) -> list[Block[C]]:
         with self._children_lock:
@@ -198,10 +209,9 @@ class Batch(Block[C]):
         if self._joined:
             self._began = self._open = True
             return
-        assert self._code is not None  # noqa: S101 - only a joined Batch has none
-        code, granted = self._code, time.monotonic()
+        code, granted = self._batch_code, time.monotonic()
         answer = begun(
-            lambda context: self.control.begin_batch(
+            lambda context: self._control._omd.begin_batch(
                 code,
                 parent_batch_instance_id=self._parent_batch_instance_id,
                 execution_context=context,
@@ -209,26 +219,28 @@ class Batch(Block[C]):
                 force=self._force or None,
             ),
             lambda answer: bool(answer.batch_instance_id),
-            lambda: report_batches(self.control, batch_code=code),
+            lambda: report_batches(self._control, batch_code=code),
             self._execution_context(),
         )
-        self.batch_instance_id = answer.batch_instance_id
-        self.reason = answer.reason
+        self._instance_id = answer.batch_instance_id
+        self._reason = answer.reason
         self._began = True
         if answer.processing_indicator is ProcessingIndicator.CANCEL:
-            raise Skipped(self._code, self.batch_instance_id, self.reason, kind="batch")
+            raise Skipped(code, self._instance_id, self._reason, kind="batch")
         if answer.processing_indicator is ProcessingIndicator.ABORT:
             raise Aborted(
-                self._code,
-                self.batch_instance_id,
-                self.reason,
+                code,
+                self._instance_id,
+                self._reason,
                 self._who_runs(batch_code=code),
                 kind="batch",
             )
         if answer.processing_indicator is not ProcessingIndicator.PROCEED:
-            self._refuse_indicator(answer.processing_indicator, Aborted, self.control.batch_abort)
+            self._refuse_indicator(
+                answer.processing_indicator, Aborted, self._control._omd.batch_abort
+            )
         self._open = True
-        self.control.fenced.add(self)
+        self._control._fenced.add(self)
         if self._parent is not None:
             self._parent._add(self)
         self._start_heartbeat(granted)
@@ -236,14 +248,14 @@ class Batch(Block[C]):
     def _await_turn(self) -> None:
         if not self._joined:
             await_turn(
-                self.control,
-                self.control.wait,
-                batch_code=self._code,
+                self._control,
+                self._control._wait,
+                batch_code=self._batch_code,
                 batch_instance_id=self._parent_batch_instance_id,
             )
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
-        calls.heartbeat_batch(self.batch_instance_id, lease)
+        calls.heartbeat_batch(self._instance_id, lease)
 
     def _lose(self, reason: str) -> None:
         super()._lose(reason)
@@ -260,26 +272,24 @@ class Batch(Block[C]):
 
     def _succeed(self) -> None:
         self._stop_heartbeat()
-        self.control.batch_success(self.batch_instance_id)
+        self._control._omd.batch_success(self._instance_id)
 
     def _fail(self, detail: str, name: str) -> None:
-        self.control.batch_failure(
-            self.batch_instance_id, event_detail=detail, event_return_code_details=name
+        self._control._omd.batch_failure(
+            self._instance_id, event_detail=detail, event_return_code_details=name
         )
 
 
-class ModuleRun(EngineBlock[C]):
+class Run(EngineBlock[C]):
     """A Module Instance as a block; `Batch.module` and `Control.module` make one.
 
     Attributes:
-        module_code: the code of the Module.
-        module_instance_id: the ID to stamp on every row; 0 before the begin.
-        batch_instance_id: the Batch Instance; 0 when the Module runs on its own.
+        code: the code of the Module.
+        instance_id: the ID to stamp on every row; 0 before the begin.
         instance_array: the Module Instances that this run rolled back before it proceeded.
-        reason: the reason code of the evaluation.
-        load_window: the slice of the source that `window` has recorded; None before.
     """
 
+    _formerly = ("omd.ModuleRun", "omd.StepRun")
     _kind = "module"
     _kind_code = "JOB"  # of its outcome
     _may_be_fenced = True
@@ -297,12 +307,11 @@ class ModuleRun(EngineBlock[C]):
         context: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(control, code, lease=lease, context=context, spark=spark)
-        self.module_code = code
-        self.module_instance_id = 0
-        self.batch_instance_id = batch_instance_id or 0
-        self.instance_array: list[int] = []
+        self._module_code = code
+        self._batch_instance_id = batch_instance_id or 0
+        self._instance_array: list[int] = []
         self._batch = batch
-        self._rollback_executor = rollback_executor or control.rollback_executor
+        self._rollback_executor = rollback_executor or control._rollback_executor
         self._rollback_pending = False
         self._recorded: set[str] = set()  # what it has said that it reads
         self._rows: dict[str, int] = {}
@@ -310,8 +319,19 @@ class ModuleRun(EngineBlock[C]):
         self._writers = Writers(self)
 
     @property
-    def _instance_id(self) -> int:
-        return self.module_instance_id
+    def code(self) -> str:
+        """The code of the Module."""
+        return self._module_code
+
+    @property
+    def instance_id(self) -> int:
+        """The Module Instance ID, which is stamped on every row; 0 before the begin."""
+        return self._instance_id
+
+    @property
+    def instance_array(self) -> list[int]:
+        """The Module Instances that this run rolled back before it proceeded."""
+        return list(self._instance_array)
 
     def connect(self, **options: Any) -> RunConnection[Any]:
         """Return a connection to the database of the run, whose commits go with its fence.
@@ -329,15 +349,15 @@ class ModuleRun(EngineBlock[C]):
         """
         return self._writers.connect(**options)
 
-    def cancel(self) -> None:
+    def _cancel(self) -> None:
         """Cancel the Spark jobs of this run, and what its connections execute."""
-        super().cancel()
+        super()._cancel()
         self._writers.interrupt()
 
     @functools.cached_property
-    def module(self) -> ModuleDefinitionRow:
+    def _module(self) -> ModuleDefinitionRow:
         """The Module as registered: its target, platform, keys and audit columns."""
-        return self.control.module_definition(self.module_code)
+        return self._control._omd.module_definition(self._module_code)
 
     def rows(
         self,
@@ -373,12 +393,12 @@ class ModuleRun(EngineBlock[C]):
         if self._batch is not None:
             self._batch._give_out()
         variables = {
-            **self.control.environment_of("MODULE", self.module_instance_id),
-            MODULE_VARIABLE: str(self.module_instance_id),
-            DSN_VARIABLE: self.control.dsn,
+            **self._control._environment_of("MODULE", self._instance_id),
+            MODULE_VARIABLE: str(self._instance_id),
+            DSN_VARIABLE: self._control._dsn,
         }
-        if self.batch_instance_id:
-            variables[BATCH_VARIABLE] = str(self.batch_instance_id)
+        if self._batch_instance_id:
+            variables[BATCH_VARIABLE] = str(self._batch_instance_id)
         return variables
 
     def read(
@@ -390,9 +410,35 @@ class ModuleRun(EngineBlock[C]):
         window: bool | str | tuple[str | None, str | None] | None = None,
         **options: Any,
     ) -> DataFrame:
-        """Record what is read, then read it as a DataFrame; see `omd.spark.read`.
+        """Record what is read, and return it as a DataFrame.
 
-        It is recorded before, so that who takes rows back finds a run that is reading them.
+        All that a run reads from one database, in all partitions, attempts and DataFrames, is of
+        one moment: that of its first read, or of the first read after its last write with `write`.
+        Changes that the job makes in another way are visible after ``run.snapshot(renew=True)``.
+        The DataFrame can be used until the run ends.
+
+        Args:
+            spark: the session.
+            table: ``schema.table``.
+            query: a SELECT instead of a table.
+            columns: read only these columns. Without it all columns are read, because Spark does
+                not tell a Python data source which columns a job uses.
+            window: read only the rows in the load window of the run, by these columns: a time, or
+                the pair of a time and an id. Call `Run.window` before. Of a lake table, True reads
+                the live rows that the runs in the window have stamped.
+            predicates: SQL conditions, each of which is a partition; together they must cover each
+                row once.
+            format: ICEBERG or DELTA for a lake table; by default that of the Modules that load it.
+            as_of: a lake table as it was at an instant, or in the snapshot with this id (of Delta:
+                the version).
+            options: options of the data source ``omd``, such as ``partitionColumn`` and
+                ``numPartitions``. With ``pushFilters=True`` filters on the DataFrame are left to
+                the server. Use such a DataFrame once: Spark gives the filters of one use to all
+                others.
+
+        Raises:
+            OmdError: there is no such table or column, or Spark has no type for it.
+            SnapshotGone: Spark raises it, not this call, when the DataFrame is used after the run.
         """
         url = options.get("url")
         if url is None or str(url) == self.dsn:
@@ -409,9 +455,9 @@ class ModuleRun(EngineBlock[C]):
         if window is True or (name := table or query) is None or name in self._recorded:
             return
         if table is not None:
-            self.control.record_input(table, module_instance_id=self.module_instance_id)
+            self._control._omd.record_input(table, module_instance_id=self._instance_id)
         else:
-            self.control.record_query(name, module_instance_id=self.module_instance_id)
+            self._control._omd.record_query(name, module_instance_id=self._instance_id)
         self._recorded.add(name)
 
     def window(
@@ -435,13 +481,13 @@ class ModuleRun(EngineBlock[C]):
         if table is not None:
             if end_value is not None or end_id is not None:
                 raise CallerError("a window ends at a commit of the table, or at a value, not both")
-            self.load_window = self._engine.window(self, table)
-            return self.load_window
-        start = self.control.create_load_window(
-            self.module_instance_id, end_value=end_value, end_id=end_id
+            self._load_window = self._engine.window(self, table)
+            return self._load_window
+        start = self._control._omd.create_load_window(
+            self._instance_id, end_value=end_value, end_id=end_id
         )
-        self.load_window = LoadWindow(start.start_value, start.start_id, end_value, end_id)
-        return self.load_window
+        self._load_window = LoadWindow(start.start_value, start.start_id, end_value, end_id)
+        return self._load_window
 
     def write(
         self,
@@ -450,11 +496,31 @@ class ModuleRun(EngineBlock[C]):
         *,
         mode: Literal["append", "overwrite", "history"] = "append",
         partition_by: Sequence[str] | None = None,
-    ) -> WriteResult:
-        """Write a DataFrame to the target, stamped and fenced; see `omd.spark.write`."""
+    ) -> int:
+        """Write a DataFrame to the target, stamped and fenced; return how many rows it wrote.
+
+        In PostgreSQL each partition is written once or not at all, however often Spark tries it. A
+        target on Spark is written by the session: plain Parquet into a partition of the run (the
+        table is created if it does not exist), other formats as the session supports them.
+
+        Args:
+            df: the rows, under the column names of the table. Columns that it lacks get their
+                default; a table may lack omd_insert_datetime and omd_record_source.
+            table: the target; by default that of the Module.
+            mode: ``overwrite`` truncates and loads as one visible change, through one partition. In
+                plain Parquet the partitions of other runs are dropped after the new one is written.
+                ``history``, for a lake table, adds the rows as new versions of their business keys,
+                and ends those that they follow.
+            partition_by: for a lake table that does not exist yet: columns, ``years(c)``,
+                ``months(c)``, ``days(c)``, ``hours(c)``, ``truncate(n, c)``.
+
+        Raises:
+            WriteFailed: the server refused the rows. The next begin rolls back what was written.
+            OmdError: the rows do not fit the table, or the run may not write any more.
+        """
         self.attach(df.sparkSession)
         try:
-            return self._engine.write(self, df, table, mode=mode, partition_by=partition_by)
+            return self._engine.write(self, df, table, mode=mode, partition_by=partition_by).rows
         finally:
             with self._held_lock:
                 self._snapshots.clear()  # the reads that follow must see the rows written
@@ -464,10 +530,10 @@ class ModuleRun(EngineBlock[C]):
 
         It is visible from now on; if the run fails later, the next begin takes it back.
         """
-        if self.uncommitted is not None:
+        if self._uncommitted is not None:
             self.check()
             try:
-                self.uncommitted.commit()
+                self._uncommitted.commit()
             finally:
                 with self._held_lock:
                     self._snapshots.clear()  # the reads that follow must see it
@@ -480,7 +546,19 @@ class ModuleRun(EngineBlock[C]):
         event_datetime: Column | datetime | None = None,
         effective_date: Column | date | datetime | None = None,
     ) -> DataFrame:
-        """Add the audit columns to a DataFrame; see `omd.spark.stamp`."""
+        """Return the DataFrame with the audit columns of this run.
+
+        The instance id and the insert datetime are always those of this run; a record source that
+        the rows have already is kept.
+
+        Args:
+            df: the rows.
+            record_source: where the rows come from; by default the record source that they have
+                already, or the code of the Module.
+            event_datetime: when the event of a row happened, if it is known.
+            effective_date: the start of the validity, for a target with history. It also adds the
+                open end and the current indicator.
+        """
         self.attach(df.sparkSession)
         rows: DataFrame = self._engine.stamp(
             self,
@@ -496,40 +574,42 @@ class ModuleRun(EngineBlock[C]):
 
     def _measures(self) -> dict[str, Any]:
         return {
-            "module_code": self.module_code,
-            "module_instance_id": self.module_instance_id or None,
-            "batch_instance_id": self.batch_instance_id or None,
+            "module_code": self._module_code,
+            "module_instance_id": self._instance_id or None,
+            "batch_instance_id": self._batch_instance_id or None,
             **self._rows,
         }
 
     def _begin(self) -> None:
         if self._batch is not None:
-            self.batch_instance_id = self._batch.batch_instance_id
-        if self.spark is None:
-            self.spark = self.control.engines.active_session()
+            self._batch_instance_id = self._batch.instance_id
+        if self._spark is None:
+            self._spark = self._control._engines.active_session()
         granted = time.monotonic()
-        answer = self._ask(self._execution_context(self.spark))
-        self.module_instance_id = answer.module_instance_id
-        self.instance_array = list(answer.instance_array or [])
-        self.reason = answer.reason
+        answer = self._ask(self._execution_context(self._spark))
+        self._instance_id = answer.module_instance_id
+        self._instance_array = list(answer.instance_array or [])
+        self._reason = answer.reason
         self._began = True
         if answer.processing_indicator is ProcessingIndicator.CANCEL:
-            raise Skipped(self.module_code, self.module_instance_id, self.reason, kind="module")
+            raise Skipped(self._module_code, self._instance_id, self._reason, kind="module")
         if answer.processing_indicator is ProcessingIndicator.ABORT:
             raise Aborted(
-                self.module_code,
-                self.module_instance_id,
-                self.reason,
-                self._who_runs(module_code=self.module_code),
+                self._module_code,
+                self._instance_id,
+                self._reason,
+                self._who_runs(module_code=self._module_code),
                 kind="module",
             )
         self._rollback_pending = answer.processing_indicator is ProcessingIndicator.ROLLBACK
         if not (
             self._rollback_pending or answer.processing_indicator is ProcessingIndicator.PROCEED
         ):
-            self._refuse_indicator(answer.processing_indicator, Aborted, self.control.module_abort)
+            self._refuse_indicator(
+                answer.processing_indicator, Aborted, self._control._omd.module_abort
+            )
         self._open = True
-        self.control.fenced.add(self)
+        self._control._fenced.add(self)
         if self._batch is not None:
             self._batch._add(self)
         self._start_heartbeat(granted)
@@ -538,22 +618,22 @@ class ModuleRun(EngineBlock[C]):
         """Ask the database to begin the instance."""
         try:
             return begun(
-                lambda context: self.control.begin_module(
-                    self.module_code,
-                    batch_instance_id=self.batch_instance_id or None,
+                lambda context: self._control._omd.begin_module(
+                    self._module_code,
+                    batch_instance_id=self._batch_instance_id or None,
                     execution_context=context,
                     lease=self._lease,
                 ),
                 lambda answer: bool(answer.module_instance_id),
-                lambda: report_modules(self.control, module_code=self.module_code),
+                lambda: report_modules(self._control, module_code=self._module_code),
                 execution_context,
             )
         except RollbackBlocked as refusal:
             # With the begin its instance is gone, and nobody would see that it has failed.
             detail, name = describe(refusal)
-            self.control.record_failure(
-                self.module_code,
-                batch_instance_id=self.batch_instance_id or None,
+            self._control._omd.record_failure(
+                self._module_code,
+                batch_instance_id=self._batch_instance_id or None,
                 event_detail=detail,
                 event_return_code_details=name,
                 execution_context=execution_context,
@@ -561,23 +641,23 @@ class ModuleRun(EngineBlock[C]):
             raise
 
     def _await_turn(self) -> None:
-        batch = self._batch.batch_instance_id if self._batch is not None else self.batch_instance_id
+        batch = self._batch.instance_id if self._batch is not None else self._batch_instance_id
         await_turn(
-            self.control,
-            self.control.wait,
-            module_code=self.module_code,
+            self._control,
+            self._control._wait,
+            module_code=self._module_code,
             batch_instance_id=batch or None,
         )
 
     def _prepare(self) -> None:
-        if self.spark is not None:
-            self.attach(self.spark)
+        if self._spark is not None:
+            self.attach(self._spark)
         if self._rollback_pending:
             self._roll_back()
 
     def _roll_back(self) -> None:
         """Execute the rollback of a target that the database can't reach."""
-        steps = self.control.rollback_steps(self.module_instance_id)
+        steps = self._control._omd.rollback_steps(self._instance_id)
         executed = [step for step in steps if step.statement_kind != "LAKE"]
         if executed or not steps:
             self._execute_rollback(executed)
@@ -587,14 +667,14 @@ class ModuleRun(EngineBlock[C]):
             # It is confirmed in the transaction that takes the rows back.
             self._engine.roll_back_tables(self, sorted(undone))
         else:
-            self.control.confirm_rollback(self.module_instance_id)
+            self._control._omd.confirm_rollback(self._instance_id)
 
     def _execute_rollback(self, steps: Iterable[RollbackStepsRow]) -> None:
         self._give_out()  # what executes it writes by itself
-        execute, spark = self._rollback_executor, self.spark
+        execute, spark = self._rollback_executor, self._spark
         if execute is None and spark is None:
             raise NoRollbackExecutor(
-                f"module {self} must roll back {self.instance_array} on Spark and has no session",
+                f"module {self} must roll back {self._instance_array} on Spark and has no session",
                 hint="Pass spark=… or rollback_executor=… to batch.module() or omd.connect().",
             )
         for step in steps:
@@ -606,7 +686,7 @@ class ModuleRun(EngineBlock[C]):
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         with self._writers.beat():
-            calls.heartbeat(self.module_instance_id, lease)
+            calls.heartbeat(self._instance_id, lease)
 
     def _end(self, error: BaseException | None) -> None:
         left = self._writers.unsettled() if error is None and self._lost is None else None
@@ -621,74 +701,78 @@ class ModuleRun(EngineBlock[C]):
             self._batch._remove(self)
 
     def _succeed(self) -> None:
-        if self.uncommitted is not None:
-            self.uncommitted.commit(self._report_success, self._stop_heartbeat)
+        if self._uncommitted is not None:
+            self._uncommitted.commit(self._report_success, self._stop_heartbeat)
         else:
             self._stop_heartbeat()
-            self._report_success(self.control._link)
+            self._report_success(self._control._link)
 
     def _report_success(self, link: Link) -> None:
         """Record the success over this connection, perhaps in the transaction of a commit."""
-        ControlCalls(link).module_success(self.module_instance_id, **self._rows)
+        ControlCalls(link).module_success(self._instance_id, **self._rows)
 
     def _fail(self, detail: str, name: str) -> None:
-        self.control.module_failure(
-            self.module_instance_id, event_detail=detail, event_return_code_details=name
+        self._control._omd.module_failure(
+            self._instance_id, event_detail=detail, event_return_code_details=name
         )
 
 
-def call_job(
-    block: R, job: Callable[Concatenate[R, P], T], *args: P.args, **kwargs: P.kwargs
-) -> Outcome[T]:
+def call_job(block: R, job: Callable[[R], T]) -> Outcome[T]:
     """Call a job inside its block, and return the outcome as data."""
 
-    def outcome(status: ExecutionStatus, **what: Any) -> Outcome[T]:
+    def outcome(status: Status, **what: Any) -> Outcome[T]:
         error = what.get("error")
-        detail = block.reason if error is None else one_line(error)
-        kind, code, instance = block._kind_code, block.module_code, block.module_instance_id
-        return Outcome(kind, code, instance or None, status, block.reason, detail, **what)
+        detail = block._reason if error is None else one_line(error)
+        kind, code, instance = block._kind_code, block.code, block.instance_id
+        return Outcome(kind, code, instance or None, status, block._reason, detail, **what)
 
     try:
         with block:
-            value = job(block, *args, **kwargs)
+            value = job(block)
     except ConnectionFailed:
         raise
     except Exception as error:
         if not block._began:
             raise
-        if isinstance(error, NotStarted) and error.instance_id == block.module_instance_id:
+        if isinstance(error, NotStarted) and error.instance_id == block.instance_id:
             skipped = isinstance(error, Skipped)
-            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            status = Status.SKIPPED if skipped else Status.ABORTED
             return outcome(status, error=error)
         return outcome(status_of(error), error=error)
-    return outcome(ExecutionStatus.SUCCEEDED, value=value)
+    return outcome(Status.SUCCEEDED, value=value)
 
 
-def make_decorator(
-    make: Callable[..., R], options: dict[str, Any]
-) -> Callable[[Callable[Concatenate[R, P], T]], Callable[P, Outcome[T]]]:
-    """Return the decorator of `Control.module_job` and `Batch.module_job`."""
+def require_program(control: Connection, code: str) -> None:
+    """Refuse to call a function inside a Module that is no program.
 
-    def decorate(job: Callable[Concatenate[R, P], T]) -> Callable[P, Outcome[T]]:
-        given = with_checksum(options, job)
-
-        @functools.wraps(job)
-        def wrapper(*args: P.args, **kwargs: P.kwargs) -> Outcome[T]:
-            return call_job(make(**given), job, *args, **kwargs)
-
-        del wrapper.__wrapped__  # its signature lacks the run
-        return wrapper
-
-    return decorate
+    Raises:
+        UnknownModule: no Module has this code.
+        CallerError: it is of another kind.
+    """
+    module = control._omd.module_definition(code)
+    if module.job is None and module.module_kind_code not in (None, "JOB"):
+        raise CallerError(
+            f"Module {code} is of kind {module.module_kind_code}: it takes no function of Python",
+            hint=f"control.run({code!r}) runs it.",
+        )
 
 
-def with_checksum(options: Mapping[str, Any], job: Callable[..., Any]) -> dict[str, Any]:
-    """Return the options with the job's name and checksum in the execution context."""
-    context = {"job": f"{job.__module__}.{getattr(job, '__qualname__', type(job).__qualname__)}"}
+def session_for(
+    control: Connection, spark: SparkSession | None, session: Callable[[], Any] | None
+) -> Any:
+    """Return the session that the caller has or makes; None: whoever needs one makes it."""
+    if spark is None and control._spark is None and session is not None:
+        return session()
+    return spark
+
+
+def context_of(job: Callable[..., Any], context: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the execution context, with the name and the checksum of a job."""
+    told = {"job": f"{job.__module__}.{getattr(job, '__qualname__', type(job).__qualname__)}"}
     try:
-        context["code_checksum"] = hashlib.sha256(inspect.getsource(job).encode()).hexdigest()
+        told["code_checksum"] = hashlib.sha256(inspect.getsource(job).encode()).hexdigest()
     except (OSError, TypeError):  # the job was typed at a prompt, or is not a function
         code = getattr(job, "__code__", None)
         if code is not None:
-            context["code_checksum"] = hashlib.sha256(code.co_code).hexdigest()
-    return {**options, "context": {**context, **(options.get("context") or {})}}
+            told["code_checksum"] = hashlib.sha256(code.co_code).hexdigest()
+    return {**told, **(context or {})}

@@ -93,7 +93,7 @@ class Writers:
         self.require_open()
         if options.pop("autocommit", False):
             raise _refused(*_AUTOCOMMIT)
-        control = self.run.control
+        control = self.run._control
         options.setdefault("application_name", f"{control._application_name}-writer")
         options.setdefault("client_encoding", "utf8")
         connection = RunConnection.connect(control._link.dsn, **options)
@@ -128,7 +128,7 @@ class Writers:
         """Find out whether the run was declared dead."""
         run = self.run
         try:
-            run.control.fence(run._instance_id)
+            run._control._omd.fence(run._instance_id)
         except (InstanceNotExecuting, LeaseExpired) as refusal:
             run._lose(refusal.message)
         except psycopg.Error:
@@ -151,7 +151,7 @@ class Writers:
     def interrupt(self) -> None:
         """Cancel the statements at work; of a run that is lost, roll back what nobody uses."""
         for connection in self._all():
-            connection.interrupt(is_lost=self.run.lost)
+            connection.interrupt(is_lost=self.run._is_lost)
 
     def close(self) -> None:
         """Close what is still open; what was not committed is rolled back by the server."""
@@ -181,7 +181,7 @@ class Writers:
 
     def let_beat(self) -> None:
         """Wait for a renewal that is on its way, but for no longer than until the next one."""
-        lease = self.run.lease
+        lease = self.run._lease
         if self._beats and lease is not None:
             with self._beaten:
                 self._beaten.wait_for(lambda: not self._beats, lease.total_seconds() / 5)
@@ -489,7 +489,7 @@ class RunConnection(psycopg.Connection[Row]):
         """Raise `LeaseLost` instead of what has followed from the loss."""
         if self.closed and isinstance(cause, psycopg.OperationalError):
             self.writers.look()  # a rollback of the run ends its sessions
-        if self.writers.run.lost:
+        if self.writers.run._is_lost:
             raise self._lost() from cause
 
     def left(self) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from omd.rooms.control.codes import ProcessingIndicator
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.rows import BeginModuleAnswer, TraceRow
-from omd.rooms.control.run import Batch, ModuleRun
+from omd.rooms.control.run import Batch, Run
 from omd.rooms.decision.calls import DecisionCalls
 from omd.rooms.decision.run import raise_error
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class StageRun(ModuleRun):
+class StageRun(Run):
     """A run of a stage on Spark as a block.
 
-    Like `ModuleRun`, it has a lease, handles signals and rolls back. Its success writes the counts.
+    Like `Run`, it has a lease, handles signals and rolls back. Its success writes the counts.
     """
 
     _kind = "stage"
@@ -76,13 +76,13 @@ class StageRun(ModuleRun):
 
     def window_of_run(self) -> tuple[datetime | None, datetime | None]:
         """Return the start (exclusive) and the end (inclusive) of the window of this run."""
-        [trace] = self.control.report(TraceRow, module_instance_id=self.module_instance_id)
+        [trace] = self._control.report(TraceRow, module_instance_id=self._instance_id)
         return trace.window_start_value, trace.window_end_value
 
     def _ask(self, execution_context: dict[str, Any]) -> BeginModuleAnswer:
         begun = self.calls.begin_stage(
             self.stage,
-            batch_instance_id=self.batch_instance_id or None,
+            batch_instance_id=self._batch_instance_id or None,
             execution_context={**execution_context, "platform": "spark"},
             lease=self._lease,
             end_value=self._end_value,
@@ -94,8 +94,8 @@ class StageRun(ModuleRun):
             assert begun.ruleset is not None  # noqa: S101
             self.definition, self.ruleset = begun.definition, begun.ruleset
             # Every read shows the block that the begin has fixed, in a snapshot taken after it.
-            self.block = None if begun.block is None else json.dumps(begun.block)
-            self.module_code = self.definition["module"]["module_code"]
+            self._block = None if begun.block is None else json.dumps(begun.block)
+            self._module_code = self.definition["module"]["module_code"]
         return BeginModuleAnswer(
             begun.module_instance_id or 0,  # there was nothing to decide
             begun.processing_indicator,
@@ -105,15 +105,15 @@ class StageRun(ModuleRun):
 
     def _prepare(self) -> None:
         # Spark is started only after the begin: many begins find that another run is at work.
-        if self.spark is None:
-            self.spark = self._engine.session(quiet=True)
+        if self._spark is None:
+            self._spark = self._engine.session(quiet=True)
         super()._prepare()
 
     def _succeed(self) -> None:
         self._stop_heartbeat()
-        self.calls.commit_stage(self.module_instance_id, self.counts)
+        self.calls.commit_stage(self._instance_id, self.counts)
 
     def _fail(self, detail: str, name: str) -> None:
         self.calls.fail_stage(
-            self.module_instance_id, event_detail=detail, event_return_code_details=name
+            self._instance_id, event_detail=detail, event_return_code_details=name
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from omd._core.calls import Calls, Repeat, Routine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime, timedelta
     from typing import Any
 
@@ -32,7 +32,6 @@ class DecisionCalls(Calls):
         self,
         ruleset_code: str,
         version: int,
-        *,
         effective_from: datetime | None = None,
         effective_to: datetime | None = None,
     ) -> None:
@@ -58,9 +57,8 @@ class DecisionCalls(Calls):
     def begin_stage(
         self,
         stage_code: str,
-        *,
         batch_instance_id: int | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
         lease: timedelta | str | None = None,
         end_value: datetime | None = None,
         effective_at: datetime | None = None,
@@ -118,7 +116,9 @@ class DecisionCalls(Calls):
             end_id,
         )
 
-    def commit_stage(self, module_instance_id: int, counts: Mapping[str, Any]) -> None:
+    def commit_stage(
+        self, module_instance_id: int, counts: Mapping[str, Any] | Sequence[Any]
+    ) -> None:
         """Ends the run ``module_instance_id`` of a stage with status S and records its counts.
 
         A run that has succeeded stays as it is.
@@ -142,7 +142,7 @@ class DecisionCalls(Calls):
         self._do(_COMMIT_STAGE, module_instance_id, counts)
 
     def cycles(
-        self, stage_code: str, *, wave: str | None = None, end_value: datetime | None = None
+        self, stage_code: str, wave: str | None = None, end_value: datetime | None = None
     ) -> list[CyclesRow]:
         """Returns what a run of the stage ``stage_code`` would call the ruleset with, and what it
         would reject, as one snapshot shows it.
@@ -183,7 +183,9 @@ class DecisionCalls(Calls):
         """
         self._do(_DEACTIVATE_RULESET, ruleset_code, version)
 
-    def define_ruleset(self, ruleset: Mapping[str, Any], *, activate: bool | None = None) -> int:
+    def define_ruleset(
+        self, ruleset: Mapping[str, Any] | Sequence[Any], activate: bool | None = None
+    ) -> int:
         """Defines the ruleset of the document ``ruleset``: {"ruleset", "kind", "content", "tests"},
         as docs/explanation/decision.md describes it.
 
@@ -205,7 +207,7 @@ class DecisionCalls(Calls):
         return answer
 
     def define_stage(
-        self, stage: Mapping[str, Any], *, dry_run: bool | None = None
+        self, stage: Mapping[str, Any] | Sequence[Any], dry_run: bool | None = None
     ) -> DefineStageAnswer:
         """Defines the stage of the document ``stage``; what differs from the present document, with
         the defaults filled in, is the next version.
@@ -235,8 +237,7 @@ class DecisionCalls(Calls):
     def explain(
         self,
         module_instance_id: int,
-        key: Mapping[str, Any] | None = None,
-        *,
+        key: Mapping[str, Any] | Sequence[Any] | None = None,
         wave: str | None = None,
     ) -> list[ExplainRow]:
         """Returns what the run ``module_instance_id`` has kept, as rows of cycles.
@@ -260,7 +261,6 @@ class DecisionCalls(Calls):
     def fail_stage(
         self,
         module_instance_id: int,
-        *,
         event_detail: str | None = None,
         event_return_code_details: str | None = None,
     ) -> None:
@@ -282,7 +282,9 @@ class DecisionCalls(Calls):
         """
         self._do(_FAIL_STAGE, module_instance_id, event_detail, event_return_code_details)
 
-    def judge_rejects(self, module_instance_id: int, counts: Mapping[str, Any]) -> None:
+    def judge_rejects(
+        self, module_instance_id: int, counts: Mapping[str, Any] | Sequence[Any]
+    ) -> None:
         """Raises an error when the stage of the run ``module_instance_id`` forbids what it rejects.
 
         Call it before anything is written.
@@ -302,7 +304,7 @@ class DecisionCalls(Calls):
         self._do(_JUDGE_REJECTS, module_instance_id, counts)
 
     def last_run_of(
-        self, stage_code: str, key: Mapping[str, Any], *, wave: str | None = None
+        self, stage_code: str, key: Mapping[str, Any] | Sequence[Any], wave: str | None = None
     ) -> int:
         """Returns the newest run of the stage ``stage_code`` that has decided the key ``key``, else
         the newest one that has rejected a record of it; NULL when nothing is kept about the key.
@@ -338,8 +340,7 @@ class DecisionCalls(Calls):
         ruleset_code: str,
         version: int,
         test_name: str,
-        actual: Mapping[str, Any] | None = None,
-        *,
+        actual: Mapping[str, Any] | Sequence[Any] | None = None,
         error: str | None = None,
     ) -> bool:
         """Records that the version ``version`` of the ruleset ``ruleset_code`` has answered
@@ -360,7 +361,6 @@ class DecisionCalls(Calls):
     def run_stage(
         self,
         stage_code: str,
-        *,
         batch_instance_id: int | None = None,
         end_value: datetime | None = None,
         effective_at: datetime | None = None,
@@ -377,7 +377,7 @@ class DecisionCalls(Calls):
         call it outside a transaction block. The run lives as long as this statement; if the
         statement is broken off, the next begin declares the run dead. What is wrong with the stage,
         the ruleset or a source is raised before there is an instance; what comes later ends it with
-        F and one event.
+        F and one event. It may take long.
 
         Args:
             batch_instance_id: the Batch Instance that calls, NULL or 0 for a run on its own.
@@ -421,9 +421,7 @@ class DecisionCalls(Calls):
             end_id,
         )
 
-    def test_ruleset(
-        self, ruleset_code: str, *, version: int | None = None
-    ) -> list[TestRulesetRow]:
+    def test_ruleset(self, ruleset_code: str, version: int | None = None) -> list[TestRulesetRow]:
         """Calls the version ``version`` (NULL: the newest) of the ruleset ``ruleset_code``, a
         FUNCTION, with every present test case.
 
@@ -571,6 +569,7 @@ _RUN_STAGE = Routine(
     },
     required=1,
     is_alone=True,
+    is_long=True,
 )
 _TEST_RULESET = Routine(
     "omd_decision.test_ruleset",

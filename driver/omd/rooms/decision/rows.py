@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
+from omd.rooms.control.codes import ProcessingIndicator, Status
 
 __all__ = [
     "BeginStageAnswer",
@@ -99,7 +99,7 @@ class RunStageAnswer:
     """Answer of omd_decision.run_stage."""
 
     module_instance_id: int | None
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
     cycles: int | None
     rows_rejected: int | None
     detail: str | None
@@ -253,7 +253,7 @@ class DecisionRunLogRow:
     effective_at: datetime
     begun_at: datetime
     end_datetime: datetime | None
-    execution_status_code: ExecutionStatus | None
+    execution_status_code: Status | None
     waves: int | None
     attempts: int | None
     cycles: int | None

@@ -13,7 +13,7 @@ from omd._core.calls import Routine
 from omd._core.engines import POSTGRES
 from omd._core.errors import one_line, recorded_instance
 from omd._core.link import Link
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.outcome import Outcome
 from omd.rooms.control.run import Batch
 from omd.rooms.decision.calls import DecisionCalls
@@ -39,7 +39,7 @@ def run_in_database(
     try:
         answer = DecisionCalls(link).run_stage(
             stage,
-            batch_instance_id=batch.batch_instance_id if isinstance(batch, Batch) else batch,
+            batch_instance_id=batch.instance_id if isinstance(batch, Batch) else batch,
             end_value=end_value,
             effective_at=effective_at,
             end_id=end_id,
@@ -48,7 +48,7 @@ def run_in_database(
         return ended(
             stage,
             recorded_instance(error),
-            ExecutionStatus.FAILED,
+            Status.FAILED,
             POSTGRES,
             detail=one_line(error),
             error=error,
@@ -63,7 +63,7 @@ def run_in_database(
 
 
 def ended(
-    stage: str, instance: int | None, status: ExecutionStatus, engine: str, **why: Any
+    stage: str, instance: int | None, status: Status, engine: str, **why: Any
 ) -> Outcome[None]:
     """Return the outcome of a run of a stage; the counts are still missing."""
     return Outcome(KIND, stage, instance, status, facts={"engine": engine}, **why)

@@ -28,7 +28,10 @@ class DeliveryCalls(Calls):
     """The routines of the schema omd_delivery, as methods."""
 
     def apply_delta(
-        self, delivery_id: int, attempt: int, written: Mapping[str, Any] | None = None
+        self,
+        delivery_id: int,
+        attempt: int,
+        written: Mapping[str, Any] | Sequence[Any] | None = None,
     ) -> ApplyDeltaAnswer:
         """Applies what the run ``attempt`` of the delivery ``delivery_id`` wrote to
         wrk_<interface>.delta_<entity> to LVL, and queues it for the facts, in one transaction: rows
@@ -58,9 +61,8 @@ class DeliveryCalls(Calls):
     def begin_delivery(
         self,
         delivery_id: int,
-        *,
         lease: timedelta | str | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
     ) -> BeginDeliveryAnswer:
         """Begins a run of the delivery ``delivery_id``, or says why not.
 
@@ -109,7 +111,7 @@ class DeliveryCalls(Calls):
         """
         self._do(_CANCEL_DELIVERY, delivery_id, reason)
 
-    def check_arrival(self, delivery_id: int, seen: Mapping[str, Any]) -> bool:
+    def check_arrival(self, delivery_id: int, seen: Mapping[str, Any] | Sequence[Any]) -> bool:
         """Returns ``is_same``, whether the folder of which the delivery ``delivery_id`` was made
         has the content that was taken.
 
@@ -148,15 +150,14 @@ class DeliveryCalls(Calls):
     def create_delivery(
         self,
         agreement_code: str,
-        *,
         snapshot_datetime: datetime | None = None,
-        entities: Mapping[str, Any] | None = None,
-        context: Mapping[str, Any] | None = None,
+        entities: Mapping[str, Any] | Sequence[Any] | None = None,
+        context: Mapping[str, Any] | Sequence[Any] | None = None,
         delete_type: str | None = None,
         include_existing: bool | None = None,
         allow_deletes: Sequence[str] | None = None,
         dry_run: bool | None = None,
-        message: Mapping[str, Any] | None = None,
+        message: Mapping[str, Any] | Sequence[Any] | None = None,
     ) -> CreateDeliveryAnswer:
         """Creates a delivery under the agreement ``agreement_code`` and empties its staging tables.
 
@@ -216,7 +217,7 @@ class DeliveryCalls(Calls):
         return answer
 
     def deploy_model(
-        self, model: Mapping[str, Any], *, dry_run: bool | None = None
+        self, model: Mapping[str, Any] | Sequence[Any], dry_run: bool | None = None
     ) -> DeployModelAnswer:
         """Brings an interface to the model ``model``: registry, tables, indexes and Modules.
 
@@ -248,7 +249,6 @@ class DeliveryCalls(Calls):
         self,
         delivery_id: int,
         attempt: int,
-        *,
         event_detail: str | None = None,
         event_return_code_details: str | None = None,
     ) -> None:
@@ -267,7 +267,7 @@ class DeliveryCalls(Calls):
         self._do(_FAIL_DELIVERY, delivery_id, attempt, event_detail, event_return_code_details)
 
     def finish_arrival(
-        self, delivery_id: int, *, moved_to: str | None = None, problem: str | None = None
+        self, delivery_id: int, moved_to: str | None = None, problem: str | None = None
     ) -> None:
         """Makes the arrival of which the accepted delivery ``delivery_id`` was made DONE, when its
         folder was moved to ``moved_to``, a path from the location, where its files are from now on,
@@ -330,9 +330,7 @@ class DeliveryCalls(Calls):
         answer: dict[str, Any] = self._value(_MODEL_DOCUMENT, interface_code)
         return answer
 
-    def persist_deliveries(
-        self, interface_code: str, *, keep: timedelta | str | None = None
-    ) -> int:
+    def persist_deliveries(self, interface_code: str, keep: timedelta | str | None = None) -> int:
         """Ends the accepted deliveries of the interface ``interface_code`` that no facts take: they
         are PERSISTED, so they can't be reverted any more, their deltas can be purged, and a
         PHYSICAL delivery may begin.
@@ -357,19 +355,18 @@ class DeliveryCalls(Calls):
     def register_agreement(
         self,
         agreement_code: str,
-        *,
         tenant_code: str | None = None,
         interface_code: str | None = None,
         layer_code: str | None = None,
         effective_from: date | None = None,
         effective_to: date | None = None,
-        entities: Mapping[str, Any] | None = None,
+        entities: Mapping[str, Any] | Sequence[Any] | None = None,
         completeness: str | None = None,
-        context: Mapping[str, Any] | None = None,
-        settings: Mapping[str, Any] | None = None,
-        options: Mapping[str, Any] | None = None,
+        context: Mapping[str, Any] | Sequence[Any] | None = None,
+        settings: Mapping[str, Any] | Sequence[Any] | None = None,
+        options: Mapping[str, Any] | Sequence[Any] | None = None,
         inactive_indicator: str | None = None,
-        arrival: Mapping[str, Any] | None = None,
+        arrival: Mapping[str, Any] | Sequence[Any] | None = None,
     ) -> int:
         """Inserts or updates the agreement ``agreement_code``; a NULL argument keeps the present
         value.
@@ -433,7 +430,11 @@ class DeliveryCalls(Calls):
         return answer
 
     def register_files(
-        self, delivery_id: int, attempt: int, entity_code: str, files: Mapping[str, Any]
+        self,
+        delivery_id: int,
+        attempt: int,
+        entity_code: str,
+        files: Mapping[str, Any] | Sequence[Any],
     ) -> None:
         """Records the files of the entity ``entity_code`` that the run ``attempt`` of the delivery
         ``delivery_id`` reads, in place of those recorded before: by them it is delivered again
@@ -455,7 +456,11 @@ class DeliveryCalls(Calls):
         self._do(_REGISTER_FILES, delivery_id, attempt, entity_code, files)
 
     def register_samples(
-        self, delivery_id: int, attempt: int, entity_code: str, samples: Mapping[str, Any]
+        self,
+        delivery_id: int,
+        attempt: int,
+        entity_code: str,
+        samples: Mapping[str, Any] | Sequence[Any],
     ) -> None:
         """Replaces the samples of the entity ``entity_code`` of the run ``attempt`` of the delivery
         ``delivery_id`` by ``samples``, a list of {"record_key": {attribute: value} or null,
@@ -472,7 +477,7 @@ class DeliveryCalls(Calls):
         """
         self._do(_REGISTER_SAMPLES, delivery_id, attempt, entity_code, samples)
 
-    def register_tenant(self, tenant_code: str, *, tenant_name: str | None = None) -> int:
+    def register_tenant(self, tenant_code: str, tenant_name: str | None = None) -> int:
         """Inserts or updates the tenant ``tenant_code``.
 
         Returns ``tenant_id``.
@@ -494,7 +499,7 @@ class DeliveryCalls(Calls):
         attempt: int,
         stage: int,
         entity_code: str,
-        measures: Mapping[str, Any],
+        measures: Mapping[str, Any] | Sequence[Any],
     ) -> None:
         """Registers what the run ``attempt`` of the delivery ``delivery_id`` counted in the stage
         ``stage`` for the entity ``entity_code``.
@@ -547,7 +552,10 @@ class DeliveryCalls(Calls):
         self._do(_REMOVE_TENANT, tenant_code)
 
     def report_arrivals(
-        self, agreement_code: str, seen: Mapping[str, Any], *, problem: str | None = None
+        self,
+        agreement_code: str,
+        seen: Mapping[str, Any] | Sequence[Any],
+        problem: str | None = None,
     ) -> int:
         """Takes what a look at the location of the agreement ``agreement_code`` has seen, and
         decides what each folder is.

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 
 __all__ = [
     "ApplyDeltaAnswer",
@@ -42,7 +42,7 @@ class ApplyDeltaAnswer:
     delivery_status: str
     queue_id: int
     row_counts: dict[str, Any]
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class BeginDeliveryAnswer:
     attempt: int | None
     instances: dict[str, Any] | None
     detail: str | None
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class StageVerdictAnswer:
     verdict: str | None
     delivery_status: str
     reasons: dict[str, Any]
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +376,7 @@ class DeliveryLogRow:
     created_by: str
     tenant_name: str
     message: dict[str, Any] | None
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from omd._core.engines import SPARK
 from omd._core.error_codes import AttemptFenced, WrongDeliveryState
 from omd._core.errors import CallerError, ConnectionFailed, LeaseLost, StateError, one_line
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import Connection
 from omd.rooms.control.engine_block import EngineBlock
 from omd.rooms.control.outcome import Outcome
@@ -33,15 +33,13 @@ _LONGEST_PAUSE = 2.0  # seconds between two questions whether a delivery may beg
 
 
 class DeliveryBlock:
-    """A delivery as a block; `Delivery.__call__` makes one.
+    """A delivery as a block; `Delivery.create` makes one.
 
     Entering creates the delivery, or finds the one to resume; `run` runs it. A delivery that was
     created here is cancelled when an exception leaves the block before its data was complete.
 
     Attributes:
         delivery_id: the delivery; 0 before the block is entered.
-        confirm: raises when what was handed over is not what it was when it was found; a run calls
-            it when it has read it, before anything is decided.
     """
 
     def __init__(
@@ -60,8 +58,8 @@ class DeliveryBlock:
         spark: SparkSession | None,
         lease: timedelta | EllipsisType | None,
     ) -> None:
-        self.control = connection
-        self.calls = calls
+        self._control = connection
+        self._calls = calls
         self.delivery_id = 0
         self._agreement_code = agreement_code
         self._created = dict(created)
@@ -71,12 +69,14 @@ class DeliveryBlock:
         self._spark = spark
         self._lease = lease
         self._is_complete = False
-        self.confirm: Callable[[], None] | None = None
-        self.source = source_of(entities=entities, files=files, staging=staging)
+        # Raises when what was handed over is not what it was when it was found; a run calls it when
+        # it has read it, before anything is decided.
+        self._confirm: Callable[[], None] | None = None
+        self._source = source_of(entities=entities, files=files, staging=staging)
         if delivery_id is None and agreement_code is None:
             raise CallerError(
                 "neither an agreement nor a delivery is named",
-                hint='control.delivery("agreement", …) or control.delivery(delivery_id=…, …).',
+                hint='control.delivery.create("agreement", …) or, to resume one, delivery_id=…',
             )
         given = [name for name, value in {**created, "loads": loads}.items() if value is not None]
         if delivery_id is not None and given:
@@ -87,7 +87,7 @@ class DeliveryBlock:
 
     def __enter__(self) -> DeliveryBlock:
         if self._resumed is not None:
-            document = self.calls.delivery_receipt(self._resumed)
+            document = self._calls.delivery_receipt(self._resumed)
             if self._agreement_code not in (None, document["agreement"]):
                 raise CallerError(
                     f"delivery {self._resumed} is of the agreement {document['agreement']}"
@@ -95,7 +95,7 @@ class DeliveryBlock:
             self.delivery_id = self._resumed
             return self
         assert self._agreement_code is not None  # noqa: S101 - the constructor requires it
-        answer = self.calls.create_delivery(
+        answer = self._calls.create_delivery(
             self._agreement_code, entities=self._entities(), **self._created
         )
         self.delivery_id = answer.delivery_id
@@ -110,7 +110,7 @@ class DeliveryBlock:
         if error is None or self._resumed is not None or self._is_complete:
             return
         try:
-            self.calls.cancel_delivery(self.delivery_id, one_line(error))
+            self._calls.cancel_delivery(self.delivery_id, one_line(error))
         except Exception as failure:  # noqa: BLE001 - the exception of the block is raised on
             if hasattr(error, "add_note"):  # Python 3.11
                 error.add_note(f"Delivery {self.delivery_id} could not be cancelled: {failure}")
@@ -126,7 +126,7 @@ class DeliveryBlock:
             raise CallerError("the block of the delivery was not entered", hint="Use it by `with`.")
         self._is_complete = True
         with suppress(WrongDeliveryState):  # loaded already, or decided, which its begin says
-            self.calls.report_loaded(self.delivery_id)
+            self._calls.report_loaded(self.delivery_id)
         run = DeliveryRun(self, lease=self._lease, spark=self._spark)
         until = time.monotonic() + self._wait.total_seconds()
         pause = 0.1
@@ -159,14 +159,14 @@ class DeliveryBlock:
             error: what its run has raised here.
             later: why it has not begun.
         """
-        (row,) = self.calls.report(DeliveryLogRow, delivery_id=self.delivery_id)
-        items = self.calls.report(DeliveryQueueRow, delivery_id=self.delivery_id)
+        (row,) = self._calls.report(DeliveryLogRow, delivery_id=self.delivery_id)
+        items = self._calls.report(DeliveryQueueRow, delivery_id=self.delivery_id)
         status, reason, detail = row.execution_status_code, row.delivery_status, None
-        if status is ExecutionStatus.EXECUTING and later is not None:
+        if status is Status.EXECUTING and later is not None:
             status, reason = later.status, later.outcome
-        elif status is ExecutionStatus.EXECUTING:
-            status, reason = ExecutionStatus.FAILED, "FAILED"
-        elif status is ExecutionStatus.FAILED:
+        elif status is Status.EXECUTING:
+            status, reason = Status.FAILED, "FAILED"
+        elif status is Status.FAILED:
             reason = "REJECTED"
         if later is not None:
             detail = later.detail
@@ -177,7 +177,7 @@ class DeliveryBlock:
             row.agreement_code,
             row.batch_instance_id,
             status,
-            None if status is ExecutionStatus.SUCCEEDED else reason,
+            None if status is Status.SUCCEEDED else reason,
             detail,
             error=error,
             facts={
@@ -186,7 +186,7 @@ class DeliveryBlock:
                 "delivery_status": row.delivery_status,
                 "verdict": row.verdict,
                 "queue_id": items[0].queue_id if items else None,
-                "document": self.calls.delivery_receipt(self.delivery_id),
+                "document": self._calls.delivery_receipt(self.delivery_id),
             },
         )
 
@@ -195,14 +195,14 @@ class DeliveryBlock:
         loads = self._loads
         if loads is not None and not isinstance(loads, Mapping):
             loads = dict.fromkeys(loads, "FULL")
-        if isinstance(self.source, SourceTables):  # the agreement has them, or `loads` says it
+        if isinstance(self._source, SourceTables):  # the agreement has them, or `loads` says it
             return None if loads is None else dict(loads)
-        if isinstance(self.source, SourceFolder):
-            engine = self.control.engines[SPARK]
-            spark = self._spark or self.control.spark or engine.active()
-            names = engine.delivered_in(self.source.path, spark)
+        if isinstance(self._source, SourceFolder):
+            engine = self._control._engines[SPARK]
+            spark = self._spark or self._control._spark or engine.active()
+            names = engine.delivered_in(self._source.path, spark)
         else:
-            names = self.source.entities
+            names = self._source.entities
         return {**dict.fromkeys(names, "FULL"), **(loads or {})}
 
 
@@ -235,11 +235,11 @@ class DeliveryRun(EngineBlock):
         lease: timedelta | EllipsisType | None,
         spark: SparkSession | None,
     ) -> None:
-        super().__init__(block.control, None, lease=lease, context=None, spark=spark)
-        self.calls = block.calls
-        self.delivery_id = block.delivery_id
-        self.source = block.source  # what was handed over
-        self._confirm = block.confirm
+        super().__init__(block._control, None, lease=lease, context=None, spark=spark)
+        self.calls = block._calls
+        self.delivery_id = self._instance_id = block.delivery_id
+        self.source = block._source  # what was handed over
+        self._confirm = block._confirm
         self._agreement_code = block._agreement_code  # None: the delivery was resumed
         self.attempt = 0  # its number; 0 before the begin
         self.instances: dict[str, int] = {}  # the Module Instance of each entity
@@ -275,13 +275,9 @@ class DeliveryRun(EngineBlock):
             raise
 
     @property
-    def tag(self) -> str:
+    def _tag(self) -> str:
         """The tag on the Spark jobs of this run."""
         return f"omd-delivery-{self.delivery_id}-{self.attempt}"
-
-    @property
-    def _instance_id(self) -> int:
-        return self.delivery_id
 
     def _measures(self) -> dict[str, Any]:
         return {
@@ -291,15 +287,15 @@ class DeliveryRun(EngineBlock):
         }
 
     def _begin(self) -> None:
-        if self.spark is None:
-            self.spark = self.control.engines.active_session()
+        if self._spark is None:
+            self._spark = self._control._engines.active_session()
         granted = time.monotonic()
         answer = self.calls.begin_delivery(
             self.delivery_id,
             lease=self._lease,
-            execution_context=self._execution_context(self.spark),
+            execution_context=self._execution_context(self._spark),
         )
-        if answer.execution_status_code is not ExecutionStatus.EXECUTING:
+        if answer.execution_status_code is not Status.EXECUTING:
             raise _Later(answer)
         self.attempt = answer.attempt or 0
         self.instances = dict(answer.instances or {})

@@ -59,7 +59,7 @@ class DispatchCalls(Calls):
         """
         self._do(_ALLOW_SEARCH, family_code, index_name, criteria)
 
-    def cancel_task(self, task_id: int, *, running: bool | None = None) -> None:
+    def cancel_task(self, task_id: int, running: bool | None = None) -> None:
         """Cancels the pending task ``task_id``.
 
         Args:
@@ -75,9 +75,8 @@ class DispatchCalls(Calls):
 
     def cancel_tasks(
         self,
-        filter: Mapping[str, Any],
+        filter: Mapping[str, Any] | Sequence[Any],
         counted_at: datetime,
-        *,
         limit: int | None = None,
         after_task_id: int | None = None,
         running: bool | None = None,
@@ -112,7 +111,7 @@ class DispatchCalls(Calls):
             _CANCEL_TASKS, CancelTasksAnswer, filter, counted_at, limit, after_task_id, running
         )
 
-    def claim_tasks(self, backend_id: str, *, limit: int | None = None) -> list[ClaimTasksRow]:
+    def claim_tasks(self, backend_id: str, limit: int | None = None) -> list[ClaimTasksRow]:
         """Claims up to ``limit`` due tasks (1 to 1000) for the worker ``backend_id`` and returns
         them in the order in which to start them; claim_token is the fence that complete_tasks asks
         for.
@@ -143,12 +142,11 @@ class DispatchCalls(Calls):
     def complete_and_claim(
         self,
         backend_id: str,
-        results: Mapping[str, Any],
+        results: Mapping[str, Any] | Sequence[Any],
         limit: int,
         anew: bool,
-        done: Mapping[str, Any] | None = None,
-        *,
-        lanes: Mapping[str, Any] | None = None,
+        done: Mapping[str, Any] | Sequence[Any] | None = None,
+        lanes: Mapping[str, Any] | Sequence[Any] | None = None,
     ) -> list[CompleteAndClaimRow]:
         """Ends ``done``, does complete_tasks with ``results``, then claim_tasks with ``limit``
         where that is not 0, for the worker ``backend_id``.
@@ -195,7 +193,7 @@ class DispatchCalls(Calls):
         answer: list[int] = self._value(_COMPLETE_TASKS, backend_id, results)
         return answer
 
-    def count_tasks(self, filter: Mapping[str, Any], counted_at: datetime) -> int:
+    def count_tasks(self, filter: Mapping[str, Any] | Sequence[Any], counted_at: datetime) -> int:
         """Returns how many tasks ``filter`` describes: what revive_tasks, cancel_tasks and
         reschedule_tasks would take with the same two arguments.
 
@@ -225,9 +223,8 @@ class DispatchCalls(Calls):
         self,
         family_code: str,
         task_type: str,
-        criteria: Mapping[str, Any] | None = None,
-        *,
-        payload: Mapping[str, Any] | None = None,
+        criteria: Mapping[str, Any] | Sequence[Any] | None = None,
+        payload: Mapping[str, Any] | Sequence[Any] | None = None,
         execution_time: datetime | None = None,
         priority: int | None = None,
         on_duplicate: str | None = None,
@@ -274,7 +271,6 @@ class DispatchCalls(Calls):
         family_code: str,
         task_type: str,
         tasks: Sequence[Mapping[str, Any]],
-        *,
         on_duplicate: str | None = None,
     ) -> CreateTasksAnswer:
         """Creates tasks of the type ``task_type`` in ``family_code``, all or none.
@@ -305,7 +301,7 @@ class DispatchCalls(Calls):
         )
 
     def cron_next(
-        self, cron: str, *, time_zone: str | None = None, after: datetime | None = None
+        self, cron: str, time_zone: str | None = None, after: datetime | None = None
     ) -> datetime:
         """Returns the first occurrence of ``cron`` after ``after`` in ``time_zone``.
 
@@ -337,7 +333,7 @@ class DispatchCalls(Calls):
         return self._rows(_DEAD_GROUPS, DeadGroupsRow)
 
     def dead_tasks(
-        self, *, limit: int | None = None, before_task_id: int | None = None
+        self, limit: int | None = None, before_task_id: int | None = None
     ) -> list[DeadTasksRow]:
         """Returns the ``limit`` newest dead tasks of all families, the newest first, as
         omd_report.dispatch_dead shows them; it reads no others.
@@ -366,7 +362,7 @@ class DispatchCalls(Calls):
 
         return self._answer(_EXPLAIN_TASK, ExplainTaskRow, task_id)
 
-    def fire_schedule(self, schedule_code: str, *, limit: int | None = None) -> FireScheduleAnswer:
+    def fire_schedule(self, schedule_code: str, limit: int | None = None) -> FireScheduleAnswer:
         """Fires the schedule ``schedule_code`` if it is due and no other session fires it: creates
         its tasks, ``limit`` at most (1 to 1000), and moves it on; what is left of them comes in the
         next rounds.
@@ -425,7 +421,7 @@ class DispatchCalls(Calls):
         (and, when it has settled a claim, sources of tasks) have created, and ``more``, whether
         there is more to do. It commits after each part and each schedule, so call it outside a
         transaction block. What another session does at this moment is passed over. When a source is
-        cancelled, the round ends.
+        cancelled, the round ends. It may take long.
 
         Raises:
             WrongIsolationLevel: OM014.
@@ -439,7 +435,7 @@ class DispatchCalls(Calls):
         """Purges all partitions of ``family_code`` that are past its retention.
 
         Returns ``purged`` and ``left``, those that were purged and those that hold live tasks or
-        could not be locked. It commits, so call it outside a transaction block.
+        could not be locked. It commits, so call it outside a transaction block. It may take long.
 
         Raises:
             MissingArgument: OM005.
@@ -459,7 +455,7 @@ class DispatchCalls(Calls):
         Returns ``outcome``: PURGED; LIVE_ROWS, a live task is in it, or one that died within the
         retention; CONTENDED, no lock could be had within 5 seconds; MISSING, there is no such
         partition; and ``moved``, how many tasks have moved. It commits, so call it outside a
-        transaction block.
+        transaction block. It may take long.
 
         Raises:
             MissingArgument: OM005.
@@ -471,7 +467,7 @@ class DispatchCalls(Calls):
 
         return self._answer(_PURGE_PARTITION, PurgePartitionAnswer, family_code, partition_code)
 
-    def queue_lanes(self, *, most: int | None = None) -> list[QueueLanesRow]:
+    def queue_lanes(self, most: int | None = None) -> list[QueueLanesRow]:
         """Returns how many tasks of each lane are due, due later, suspended, claimed and dead, each
         counted no further than ``most``, and since when the oldest is due.
 
@@ -489,7 +485,6 @@ class DispatchCalls(Calls):
         self,
         backend_type: str,
         backend_id: str,
-        *,
         ttl: timedelta | str | None = None,
         slots: int | None = None,
     ) -> RegisterBackendAnswer:
@@ -515,8 +510,7 @@ class DispatchCalls(Calls):
     def register_family(
         self,
         family_code: str,
-        criteria: Mapping[str, Any] | None = None,
-        *,
+        criteria: Mapping[str, Any] | Sequence[Any] | None = None,
         key_criteria: Sequence[str] | None = None,
         scheme_code: str | None = None,
         partition_count: int | None = None,
@@ -557,11 +551,10 @@ class DispatchCalls(Calls):
     def register_schedule(
         self,
         schedule_code: str,
-        *,
         family_code: str | None = None,
         task_type: str | None = None,
-        criteria: Mapping[str, Any] | None = None,
-        payload: Mapping[str, Any] | None = None,
+        criteria: Mapping[str, Any] | Sequence[Any] | None = None,
+        payload: Mapping[str, Any] | Sequence[Any] | None = None,
         cron: str | None = None,
         every: timedelta | str | None = None,
         time_zone: str | None = None,
@@ -620,7 +613,6 @@ class DispatchCalls(Calls):
         self,
         family_code: str,
         task_type: str,
-        *,
         source: str | None = None,
         every: timedelta | str | None = None,
         listen: Sequence[str] | None = None,
@@ -653,7 +645,6 @@ class DispatchCalls(Calls):
         self,
         family_code: str,
         task_type: str,
-        *,
         handler: str | None = None,
         target: str | None = None,
         deliver_id: str | None = None,
@@ -749,7 +740,7 @@ class DispatchCalls(Calls):
         return self._answer(_RENEW_BACKEND, RenewBackendAnswer, backend_id)
 
     def reschedule_task(
-        self, task_id: int, *, execution_time: datetime | None = None, priority: int | None = None
+        self, task_id: int, execution_time: datetime | None = None, priority: int | None = None
     ) -> None:
         """Gives the pending task ``task_id`` another time or priority.
 
@@ -768,9 +759,8 @@ class DispatchCalls(Calls):
 
     def reschedule_tasks(
         self,
-        filter: Mapping[str, Any],
+        filter: Mapping[str, Any] | Sequence[Any],
         counted_at: datetime,
-        *,
         limit: int | None = None,
         after_task_id: int | None = None,
         execution_time: datetime | None = None,
@@ -828,7 +818,7 @@ class DispatchCalls(Calls):
         answer: int = self._value(_RESUME, suspension_id)
         return answer
 
-    def revive_task(self, task_id: int, *, execution_time: datetime | None = None) -> None:
+    def revive_task(self, task_id: int, execution_time: datetime | None = None) -> None:
         """Makes the dead or cancelled task ``task_id`` pending again, as if it had not been tried.
 
         Args:
@@ -846,9 +836,8 @@ class DispatchCalls(Calls):
 
     def revive_tasks(
         self,
-        filter: Mapping[str, Any],
+        filter: Mapping[str, Any] | Sequence[Any],
         counted_at: datetime,
-        *,
         limit: int | None = None,
         after_task_id: int | None = None,
     ) -> ReviveTasksAnswer:
@@ -884,8 +873,7 @@ class DispatchCalls(Calls):
     def search_tasks(
         self,
         family_code: str,
-        criteria: Mapping[str, Any],
-        *,
+        criteria: Mapping[str, Any] | Sequence[Any],
         task_types: Sequence[str] | None = None,
         statuses: Sequence[str] | None = None,
         limit: int | None = None,
@@ -993,9 +981,8 @@ class DispatchCalls(Calls):
     def suspend(
         self,
         family_code: str,
-        *,
         task_types: Sequence[str] | None = None,
-        criteria: Mapping[str, Any] | None = None,
+        criteria: Mapping[str, Any] | Sequence[Any] | None = None,
         reason: str | None = None,
     ) -> SuspendAnswer:
         """Suspends tasks of the family ``family_code``: they stay pending until resume.
@@ -1129,15 +1116,16 @@ _FIRE_SOURCES = Routine("omd_dispatch.fire_sources")
 _LEAVE_BACKEND = Routine(
     "omd_dispatch.leave_backend", {"p_backend_id": "text"}, required=1, repeat=Repeat()
 )
-_MAINTAIN = Routine("omd_dispatch.maintain", is_alone=True)
+_MAINTAIN = Routine("omd_dispatch.maintain", is_alone=True, is_long=True)
 _PURGE_FAMILY = Routine(
-    "omd_dispatch.purge_family", {"p_family_code": "text"}, required=1, is_alone=True
+    "omd_dispatch.purge_family", {"p_family_code": "text"}, required=1, is_alone=True, is_long=True
 )
 _PURGE_PARTITION = Routine(
     "omd_dispatch.purge_partition",
     {"p_family_code": "text", "p_partition_code": "integer"},
     required=2,
     is_alone=True,
+    is_long=True,
 )
 _QUEUE_LANES = Routine(
     "omd_dispatch.queue_lanes", {"p_most": "integer"}, repeat=Repeat(), is_function=True

@@ -30,7 +30,6 @@ class EventCalls(Calls):
 
     def configure(
         self,
-        *,
         job_namespace: str | None = None,
         dataset_namespace: str | None = None,
         web_url: str | None = None,
@@ -56,9 +55,8 @@ class EventCalls(Calls):
         self,
         sink_code: str,
         holder: str,
-        *,
         event_number: int | None = None,
-        refused: Mapping[str, Any] | None = None,
+        refused: Mapping[str, Any] | Sequence[Any] | None = None,
         problem: str | None = None,
     ) -> None:
         """Settles all events of the sink ``sink_code`` up to ``event_number``; NULL, with a
@@ -98,11 +96,7 @@ class EventCalls(Calls):
         self._do(_CONTINUE_AS, identity)
 
     def events_after(
-        self,
-        event_number: int,
-        *,
-        limit: int | None = None,
-        event_types: Sequence[str] | None = None,
+        self, event_number: int, limit: int | None = None, event_types: Sequence[str] | None = None
     ) -> list[EventsAfterRow]:
         """Returns the rows of omd_report.events after ``event_number``, in order, and changes
         nothing.
@@ -136,7 +130,7 @@ class EventCalls(Calls):
         answer: str = self._value(_PARENT_ID, subject_type, instance_id)
         return answer
 
-    def publish(self, *, limit: int | None = None) -> PublishAnswer:
+    def publish(self, limit: int | None = None) -> PublishAnswer:
         """Gives numbers to what has happened since the last round, in the order of time, and writes
         it to omd_event.event; ``published`` says how much, ``event_number`` which number is the
         newest. 0: nothing is left.
@@ -156,7 +150,9 @@ class EventCalls(Calls):
 
         return self._answer(_PUBLISH, PublishAnswer, limit)
 
-    def record_cost(self, subject_type: str, instance_id: int, before: Mapping[str, Any]) -> None:
+    def record_cost(
+        self, subject_type: str, instance_id: int, before: Mapping[str, Any] | Sequence[Any]
+    ) -> None:
         """Records what this session has cost the server since ``before`` as the cost of a run,
         instead of what was recorded for it.
 
@@ -180,7 +176,6 @@ class EventCalls(Calls):
     def register_sink(
         self,
         sink_code: str,
-        *,
         sink_kind: str | None = None,
         event_types: Sequence[str] | None = None,
         codes: Sequence[str] | None = None,
@@ -254,7 +249,9 @@ class EventCalls(Calls):
         answer: UUID = self._value(_RUN_ID, subject_type, instance_id)
         return answer
 
-    def save_view_columns(self, view_code: str, view_text: str, fields: Mapping[str, Any]) -> None:
+    def save_view_columns(
+        self, view_code: str, view_text: str, fields: Mapping[str, Any] | Sequence[Any]
+    ) -> None:
         """Keeps from which columns those of a transform view come, as omd openlineage columns has
         found it.
 
@@ -308,7 +305,6 @@ class EventCalls(Calls):
         self,
         sink_code: str,
         holder: str,
-        *,
         limit: int | None = None,
         lease: timedelta | str | None = None,
     ) -> list[TakeEventsRow]:
@@ -333,7 +329,7 @@ class EventCalls(Calls):
 
         return self._rows(_TAKE_EVENTS, TakeEventsRow, sink_code, holder, limit, lease)
 
-    def transform_views(self, *, topics: Sequence[str] | None = None) -> list[TransformViewsRow]:
+    def transform_views(self, topics: Sequence[str] | None = None) -> list[TransformViewsRow]:
         """Returns the transform views of topics, for a parser: the text of each, and the tables
         that it names, each with its columns in order. is_known: what was found in this very text is
         kept.
@@ -348,7 +344,7 @@ class EventCalls(Calls):
 
         return self._rows(_TRANSFORM_VIEWS, TransformViewsRow, topics)
 
-    def watch(self, *, every: timedelta | str | None = None) -> WatchAnswer:
+    def watch(self, every: timedelta | str | None = None) -> WatchAnswer:
         """Compares omd_report.problems with what the last call has found, and makes an event of
         each problem that is new or gone.
 

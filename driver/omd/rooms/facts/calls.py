@@ -29,8 +29,10 @@ __all__ = ["FactsCalls"]
 class FactsCalls(Calls):
     """The routines of the schema omd_facts, as methods."""
 
-    def as_of(self, at: datetime | None, *, is_local: bool | None = None) -> datetime | None:
+    def as_of(self, at: datetime | None, is_local: bool | None = None) -> datetime | None:
         """Sets the moment of the session, as of which its as-of views are read, and returns it.
+
+        It sets its session.
 
         Args:
             at: the moment; NULL: each view is as of its traveling now again.
@@ -45,10 +47,9 @@ class FactsCalls(Calls):
     def begin_export(
         self,
         delivery_id: int,
-        *,
         lease: timedelta | str | None = None,
         batch_instance_id: int | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
     ) -> BeginExportAnswer:
         """Begins a run of the export ``delivery_id``, by the Module export.<agreement>; after a
         failure it begins another.
@@ -149,11 +150,10 @@ class FactsCalls(Calls):
         self,
         agreement_code: str,
         target_uri: str,
-        *,
         entities: Sequence[str] | None = None,
         mode: str | None = None,
         as_of: datetime | None = None,
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | Sequence[Any] | None = None,
     ) -> int:
         """Orders an export of facts under the EXPORT agreement ``agreement_code``, and fixes its
         moment, so that a run that is repeated finds the same rows.
@@ -184,7 +184,7 @@ class FactsCalls(Calls):
         )
         return answer
 
-    def deploy(self, interface_code: str, *, dry_run: bool | None = None) -> DeployAnswer:
+    def deploy(self, interface_code: str, dry_run: bool | None = None) -> DeployAnswer:
         """Brings the tables, views and functions of the facts of the interface ``interface_code``
         to its model, in one transaction.
 
@@ -227,7 +227,7 @@ class FactsCalls(Calls):
         return answer
 
     def finish_export(
-        self, delivery_id: int, module_instance_id: int, manifest: Mapping[str, Any]
+        self, delivery_id: int, module_instance_id: int, manifest: Mapping[str, Any] | Sequence[Any]
     ) -> None:
         """Ends the export ``delivery_id`` as EXPORTED, and its run ``module_instance_id`` with
         success; the manifest ``manifest`` is published by then.
@@ -286,7 +286,7 @@ class FactsCalls(Calls):
         there was no item; RUNNING, another session loads, or readers are at work of what is to be
         undone first, and no new one begins; SKIPPED, the Module facts.<interface> is inactive or
         skipped; FAILED, nothing was changed, ``detail`` says why. It commits, so call it outside a
-        transaction block.
+        transaction block. It may take long.
 
         Raises:
             QueueItemNotReady: OM135.
@@ -302,12 +302,12 @@ class FactsCalls(Calls):
 
         return self._answer(_LOAD, LoadAnswer, interface_code)
 
-    def load_all(self, *, interface_code: str | None = None) -> LoadAllAnswer:
+    def load_all(self, interface_code: str | None = None) -> LoadAllAnswer:
         """Empties the queue of the interface ``interface_code``, or of all (NULL).
 
         Returns ``loaded``, the number of items that it loaded, and ``failed``, the interfaces of
         which a load failed, which stops that interface alone. It commits, so call it outside a
-        transaction block.
+        transaction block. It may take long.
 
         Raises:
             MissingArgument: OM005.
@@ -326,14 +326,13 @@ class FactsCalls(Calls):
     def open_delivery(
         self,
         agreement_code: str,
-        *,
         physical_delete_allowed: bool | None = None,
         is_local: bool | None = None,
     ) -> int:
         """Opens a delivery under the GDAL agreement ``agreement_code``, and makes the session write
         under it; other sessions of the same login SET omd_facts.delivery_id.
 
-        Returns ``delivery_id``.
+        Returns ``delivery_id``. It sets its session.
 
         Args:
             physical_delete_allowed: a session may delete physically.
@@ -362,7 +361,6 @@ class FactsCalls(Calls):
         operation: str,
         timing: str,
         function: str,
-        *,
         sequence: int | None = None,
         inactive_indicator: str | None = None,
     ) -> None:
@@ -400,7 +398,7 @@ class FactsCalls(Calls):
         )
 
     def resync(
-        self, interface_code: str, *, entity_code: str | None = None, dry_run: bool | None = None
+        self, interface_code: str, entity_code: str | None = None, dry_run: bool | None = None
     ) -> ResyncAnswer:
         """Makes the current facts of the interface ``interface_code``, or of its entity
         ``entity_code`` alone, what LVL has, as one load at the traveling now and a microsecond;
@@ -408,7 +406,7 @@ class FactsCalls(Calls):
 
         Returns ``outcome``: PERSISTED by ``module_instance_id``, NOTHING, RUNNING or SKIPPED, and
         ``differences``, {entity: {"N", "A", "R"}}. Attributes of immutable contexts are not
-        compared.
+        compared. It may take long.
 
         Args:
             dry_run: it only counts.
@@ -466,7 +464,7 @@ class FactsCalls(Calls):
         return answer
 
     def undo(
-        self, interface_code: str, module_instance_id: int, *, revert_reason: str | None = None
+        self, interface_code: str, module_instance_id: int, revert_reason: str | None = None
     ) -> list[int]:
         """Undoes the load of the interface ``interface_code`` by ``module_instance_id`` and all
         later ones, without loading anything: their items are queued again, so that revert_delivery
@@ -518,6 +516,7 @@ _AS_OF = Routine(
     {"p_at": "timestamp with time zone", "p_is_local": "boolean"},
     required=1,
     is_function=True,
+    sets_session=True,
 )
 _BEGIN_EXPORT = Routine(
     "omd_facts.begin_export",
@@ -579,13 +578,16 @@ _FINISH_EXPORT = Routine(
 )
 _HOLD = Routine("omd_facts.hold", {"p_interface_code": "text"}, required=1)
 _HOLD_VIEWS = Routine("omd_facts.hold_views", {"p_interface_code": "text"}, required=1)
-_LOAD = Routine("omd_facts.load", {"p_interface_code": "text"}, required=1, is_alone=True)
-_LOAD_ALL = Routine("omd_facts.load_all", {"p_interface_code": "text"}, is_alone=True)
+_LOAD = Routine(
+    "omd_facts.load", {"p_interface_code": "text"}, required=1, is_alone=True, is_long=True
+)
+_LOAD_ALL = Routine("omd_facts.load_all", {"p_interface_code": "text"}, is_alone=True, is_long=True)
 _OPEN_DELIVERY = Routine(
     "omd_facts.open_delivery",
     {"p_agreement_code": "text", "p_physical_delete_allowed": "boolean", "p_is_local": "boolean"},
     required=1,
     answer="delivery_id",
+    sets_session=True,
 )
 _REGISTER_CONTROL = Routine(
     "omd_facts.register_control",
@@ -606,6 +608,7 @@ _RESYNC = Routine(
     "omd_facts.resync",
     {"p_interface_code": "text", "p_entity_code": "text", "p_dry_run": "boolean"},
     required=1,
+    is_long=True,
 )
 _SHOW_CHANGES = Routine(
     "omd_facts.show_changes",

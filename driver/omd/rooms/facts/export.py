@@ -15,7 +15,7 @@ from omd._core.engines import SPARK
 from omd._core.error_codes import ExportEnded
 from omd._core.errors import Aborted, ConnectionFailed, NotStarted, Skipped, one_line
 from omd.rooms.control.calls import ControlCalls
-from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
+from omd.rooms.control.codes import ProcessingIndicator, Status
 from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.engine_block import EngineBlock
 from omd.rooms.control.outcome import Outcome, status_of
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 class Exports(Door, FactsCalls):
     """The methods of the room facts that export facts as files."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._calls = FactsCalls(self._link)
 
     def export(
         self,
@@ -60,10 +64,10 @@ class Exports(Door, FactsCalls):
             InvalidExport: an argument is refused, or nothing is persisted.
         """
         if target.strip():
-            engine = self.control.engines[SPARK]
-            spark = spark or self.control.spark or engine.active() or engine.session()
+            engine = self._control._engines[SPARK]
+            spark = spark or self._control._spark or engine.active() or engine.session()
             target = engine.absolute(spark, target)
-        delivery_id = self.create_export(
+        delivery_id = self._calls.create_export(
             agreement_code,
             target,
             entities=None if entities is None else list(entities),
@@ -71,9 +75,9 @@ class Exports(Door, FactsCalls):
             as_of=as_of,
             options=None if options is None else dict(options),
         )
-        return self.resume_export(delivery_id, spark=spark, lease=lease)
+        return self._resume_export(delivery_id, spark=spark, lease=lease)
 
-    def perform_export(
+    def _perform_export(
         self,
         agreement_code: str,
         *,
@@ -90,12 +94,12 @@ class Exports(Door, FactsCalls):
             spark: the session; by default that of the control, or the active one, or a new one.
             lease: a lease other than that of the control; None for none.
         """
-        delivery_id = self.due_export(agreement_code)
+        delivery_id = self._calls.due_export(agreement_code)
         if delivery_id is None:
             return None
-        return self.resume_export(delivery_id, spark=spark, lease=lease)
+        return self._resume_export(delivery_id, spark=spark, lease=lease)
 
-    def resume_export(
+    def _resume_export(
         self,
         delivery_id: int,
         *,
@@ -119,7 +123,7 @@ class Exports(Door, FactsCalls):
             ExportEnded: it was cancelled before.
         """
         run = ExportRun(
-            self.control,
+            self._control,
             self,
             delivery_id,
             batch_instance_id,
@@ -168,7 +172,7 @@ class ExportRun(EngineBlock):
             raise
         except NotStarted as refusal:
             skipped = isinstance(refusal, Skipped)
-            status = ExecutionStatus.CANCELLED if skipped else ExecutionStatus.ABORTED
+            status = Status.SKIPPED if skipped else Status.ABORTED
             return self.outcome(status, refusal)
         except Exception as error:
             if self.attempt:
@@ -178,7 +182,7 @@ class ExportRun(EngineBlock):
                 raise
             self.manifest, self._code = rows[0].manifest, rows[0].agreement_code
             self.module_instance_id = rows[0].module_instance_id or 0
-        return self.outcome(ExecutionStatus.SUCCEEDED)
+        return self.outcome(Status.SUCCEEDED)
 
     def work(self) -> None:
         """Write and publish the files on the engine."""
@@ -187,12 +191,12 @@ class ExportRun(EngineBlock):
     def fence(self) -> None:
         """Raise when this run must write nothing more."""
         self.check()
-        self.control.fence(self.module_instance_id)
+        self._control._omd.fence(self.module_instance_id)
 
-    def outcome(self, status: ExecutionStatus, error: Exception | None = None) -> Outcome[None]:
+    def outcome(self, status: Status, error: Exception | None = None) -> Outcome[None]:
         """Return what became of it."""
         facts: dict[str, Any] = {"delivery_id": self.delivery_id}
-        if status is ExecutionStatus.SUCCEEDED:
+        if status is Status.SUCCEEDED:
             rows = sum(entity["rows"] for entity in self.manifest["entities"])
             facts |= {"manifest": self.manifest, "rows": rows}
         return Outcome(
@@ -209,10 +213,6 @@ class ExportRun(EngineBlock):
     def __str__(self) -> str:
         return str(self.delivery_id)
 
-    @property
-    def _instance_id(self) -> int:
-        return self.module_instance_id
-
     def _measures(self) -> dict[str, Any]:
         return {
             "delivery_id": self.delivery_id,
@@ -222,16 +222,16 @@ class ExportRun(EngineBlock):
         }
 
     def _begin(self) -> None:
-        if self.spark is None:
-            self.spark = self.control.engines.active_session()
+        if self._spark is None:
+            self._spark = self._control._engines.active_session()
         granted = time.monotonic()
         answer = self.calls.begin_export(
             self.delivery_id,
             lease=self._lease,
             batch_instance_id=self.batch_instance_id,
-            execution_context=self._execution_context(self.spark),
+            execution_context=self._execution_context(self._spark),
         )
-        self.module_instance_id = answer.module_instance_id
+        self.module_instance_id = self._instance_id = answer.module_instance_id
         (export,) = self.calls.report(FactsExportsRow, delivery_id=self.delivery_id)
         self._code = f"export.{export.agreement_code}"
         if answer.attempt is None:
@@ -240,7 +240,9 @@ class ExportRun(EngineBlock):
             )
             raise refusal(self._code, self.module_instance_id, None, kind="module")
         if answer.processing_indicator != ProcessingIndicator.PROCEED:
-            self._refuse_indicator(answer.processing_indicator, Aborted, self.control.module_abort)
+            self._refuse_indicator(
+                answer.processing_indicator, Aborted, self._control._omd.module_abort
+            )
         self.attempt = answer.attempt
         plan: Any = answer.plan  # a list; JSON is typed as an object
         self.plan = list(plan)
@@ -259,8 +261,8 @@ class ExportRun(EngineBlock):
         self._start_heartbeat(granted)
 
     def _prepare(self) -> None:
-        if self.spark is not None:
-            self.attach(self.spark)
+        if self._spark is not None:
+            self.attach(self._spark)
 
     def _renew(self, calls: ControlCalls, lease: timedelta) -> None:
         calls.heartbeat(self.module_instance_id, lease)
@@ -270,6 +272,6 @@ class ExportRun(EngineBlock):
         self.calls.finish_export(self.delivery_id, self.module_instance_id, self.manifest)
 
     def _fail(self, detail: str, name: str) -> None:
-        self.control.module_failure(
+        self._control._omd.module_failure(
             self.module_instance_id, event_detail=detail, event_return_code_details=name
         )

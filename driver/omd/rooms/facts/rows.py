@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
+from omd.rooms.control.codes import ProcessingIndicator, Status
 
 __all__ = [
     "BeginExportAnswer",
@@ -69,7 +69,7 @@ class LoadAnswer:
     module_instance_id: int | None
     delivery_id: int | None
     detail: str | None
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
 
 
 @dataclass(frozen=True, slots=True)

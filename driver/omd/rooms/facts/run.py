@@ -20,16 +20,13 @@ class FactsDelivery:
 
     Entering opens it, leaving closes it, also after an exception: what was committed stays. Behind
     a pooler in transaction mode, each transaction of its connection begins with the delivery.
-
-    Attributes:
-        delivery_id: the delivery; 0 before the block is entered.
     """
 
     def __init__(
         self, connection: Connection, agreement_code: str, *, physical_delete_allowed: bool | None
     ) -> None:
         self._control = connection
-        self.delivery_id = 0
+        self._delivery_id = 0
         self._agreement_code = agreement_code
         self._physical_delete_allowed = physical_delete_allowed
         self._link: Link | None = None
@@ -43,16 +40,16 @@ class FactsDelivery:
         return self._connection
 
     def __enter__(self) -> FactsDelivery:
-        link = self._control.new_link(name="-write")
+        link = self._control._new_link(name="-write")
         try:
             link.open()
-            self.delivery_id = FactsCalls(link).open_delivery(
+            self._delivery_id = FactsCalls(link).open_delivery(
                 self._agreement_code,
                 physical_delete_allowed=self._physical_delete_allowed,
                 is_local=True if link.is_pooled else None,
             )
             if link.is_pooled:
-                link.set(**{"omd_facts.delivery_id": str(self.delivery_id)})
+                link.set(**{"omd_facts.delivery_id": str(self._delivery_id)})
         except BaseException:
             link.close()
             raise
@@ -69,9 +66,9 @@ class FactsDelivery:
         if self._link is not None:
             self._link.close()
         try:
-            FactsCalls(self._control._link).close_delivery(self.delivery_id)
+            FactsCalls(self._control._link).close_delivery(self._delivery_id)
         except Exception as failure:
             if error is None:
                 raise
             if hasattr(error, "add_note"):  # Python 3.11
-                error.add_note(f"Delivery {self.delivery_id} could not be closed: {failure}")
+                error.add_note(f"Delivery {self._delivery_id} could not be closed: {failure}")

@@ -158,7 +158,7 @@ class LakeCalls(Calls):
         )
 
     def create_table(
-        self, module_instance_id: int, table_code: str, *, metadata_location: str | None = None
+        self, module_instance_id: int, table_code: str, metadata_location: str | None = None
     ) -> bool | None:
         """Enters a new, empty Iceberg table into the catalogue for a run.
 
@@ -202,7 +202,7 @@ class LakeCalls(Calls):
         answer: str | None = self._value(_FIND_RENAMED, table_code)
         return answer
 
-    def find_table(self, table_code: str, *, table_format_code: str | None = None) -> FindTableRow:
+    def find_table(self, table_code: str, table_format_code: str | None = None) -> FindTableRow:
         """One row: the table ``table_code`` in its one spelling, its format (``table_format_code``,
         or that of the Modules that load it; NULL: neither tells one), its folder and, for ICEBERG,
         its metadata file in the catalogue (NULL: it is not there).
@@ -300,7 +300,6 @@ class LakeCalls(Calls):
         undone_instance_id: int,
         snapshot_id: int,
         row_count: int,
-        *,
         other_snapshot_id: int | None = None,
     ) -> None:
         """Records that a rollback has not brought rows back, as a problem in omd_report.lake_tables

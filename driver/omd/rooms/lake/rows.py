@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 
 __all__ = [
     "BeginWriteRow",
@@ -123,7 +123,7 @@ class LakeCommitsRow:
     operation: str
     module_code: str | None
     module_instance_id: int | None
-    execution_status_code: ExecutionStatus | None
+    execution_status_code: Status | None
     rolled_back_by_module_instance_id: int | None
     added_files: int
     added_rows: int
@@ -161,7 +161,7 @@ class LakeFoldersRow:
 
     module_instance_id: int
     module_code: str | None
-    execution_status_code: ExecutionStatus | None
+    execution_status_code: Status | None
     write_number: int
     table_code: str
     folder: str | None

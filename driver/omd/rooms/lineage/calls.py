@@ -31,10 +31,9 @@ class LineageCalls(Calls):
     def begin_step(
         self,
         topic: str,
-        *,
         hostid: str | None = None,
         lease: timedelta | str | None = None,
-        execution_context: Mapping[str, Any] | None = None,
+        execution_context: Mapping[str, Any] | Sequence[Any] | None = None,
         engine: str | None = None,
         batch_instance_id: int | None = None,
     ) -> BeginStepAnswer:
@@ -90,9 +89,8 @@ class LineageCalls(Calls):
         self,
         module_instance_id: int,
         plan_number: int,
-        *,
         rows_inserted: int | None = None,
-        nulls: Mapping[str, Any] | None = None,
+        nulls: Mapping[str, Any] | Sequence[Any] | None = None,
         query_id: str | None = None,
     ) -> None:
         """Ends the step ``module_instance_id`` that begin_step began, under its fence
@@ -120,7 +118,6 @@ class LineageCalls(Calls):
     def fail_step(
         self,
         module_instance_id: int,
-        *,
         event_detail: str | None = None,
         event_return_code_details: str | None = None,
     ) -> None:
@@ -219,7 +216,6 @@ class LineageCalls(Calls):
     def register_topic(
         self,
         topic: str,
-        *,
         depends_on: Sequence[str] | None = None,
         processor: str | None = None,
         transforms: Sequence[str] | None = None,
@@ -374,7 +370,7 @@ class LineageCalls(Calls):
         """
         self._do(_RELEASE, topic)
 
-    def remove_topic(self, topic: str, *, leave_rows: bool | None = None) -> None:
+    def remove_topic(self, topic: str, leave_rows: bool | None = None) -> None:
         """Removes the topic ``topic`` with its offset and its planned block; its history, its log,
         its Module and the rows that it loaded stay.
 
@@ -395,7 +391,6 @@ class LineageCalls(Calls):
         topic: str,
         from_: datetime,
         to: datetime,
-        *,
         cascade: bool | None = None,
         including_from: bool | None = None,
     ) -> RestateAnswer:
@@ -409,7 +404,7 @@ class LineageCalls(Calls):
         ``outcome``: DONE, ``blocks`` blocks with ``rows`` rows were taken again; NOJOBS, there is
         no block in the range; QUEUED, the rest waits for steps; ERROR, a step failed and its block
         waits for the retry. ``detail`` says why. It commits, so call it outside a transaction
-        block. See docs/explanation/lineage.md.
+        block. See docs/explanation/lineage.md. It may take long.
 
         Args:
             from_: start of the range, exclusive: rows at ``from`` itself are not in it, unless
@@ -445,7 +440,7 @@ class LineageCalls(Calls):
         """
         self._do(_SET_BLOCK, topic)
 
-    def set_offset(self, topic: str, pos: datetime, *, id: int | None = None) -> None:
+    def set_offset(self, topic: str, pos: datetime, id: int | None = None) -> None:
         """Sets the offset of the topic ``topic`` to (``pos``, ``id``), forward or back.
 
         A source with HAND is then complete up to this position; a destination continues from it.
@@ -460,7 +455,7 @@ class LineageCalls(Calls):
         """
         self._do(_SET_OFFSET, topic, pos, id)
 
-    def step(self, topic: str, *, hostid: str | None = None) -> StepAnswer:
+    def step(self, topic: str, hostid: str | None = None) -> StepAnswer:
         """Runs one step of the topic ``topic`` in the database, as ``hostid`` (NULL: the session).
 
         It plans a block, or takes the one that failed, transforms it and moves the offset; rows,
@@ -647,6 +642,7 @@ _RESTATE = Routine(
     },
     required=3,
     is_alone=True,
+    is_long=True,
 )
 _SET_BLOCK = Routine("omd_lineage.set_block", {"p_topic": "text"}, required=1, repeat=Repeat())
 _SET_OFFSET = Routine(

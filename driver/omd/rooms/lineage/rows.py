@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar
 
-from omd.rooms.control.codes import ExecutionStatus, ProcessingIndicator
+from omd.rooms.control.codes import ProcessingIndicator, Status
 from omd.rooms.lineage.codes import StepResult
 
 __all__ = [
@@ -42,7 +42,7 @@ class BeginStepAnswer:
     end_pos: datetime | None
     end_id: int | None
     detail: str | None
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class StepAnswer:
     module_instance_id: int | None
     rows: int | None
     detail: str | None
-    execution_status_code: ExecutionStatus
+    execution_status_code: Status
 
 
 @dataclass(frozen=True, slots=True)

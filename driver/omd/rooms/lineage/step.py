@@ -14,12 +14,12 @@ import psycopg
 
 from omd._core.errors import Aborted, Skipped, one_line, recorded_instance
 from omd._core.link import Link
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import C
 from omd.rooms.control.engine_block import LoadWindow
 from omd.rooms.control.outcome import Outcome, status_of
 from omd.rooms.control.rows import BeginModuleAnswer
-from omd.rooms.control.run import Batch, ModuleRun
+from omd.rooms.control.run import Batch, Run
 from omd.rooms.lineage.calls import LineageCalls
 from omd.rooms.lineage.codes import StepResult
 
@@ -34,10 +34,10 @@ KIND = "TOPIC"
 _NOTHING_TO_DO = (StepResult.NOJOBS, StepResult.SKIPPED)
 
 
-class StepRun(ModuleRun[C]):
+class StepRun(Run[C]):
     """A step on Spark as a block: its success moves the offset, its failure keeps the block.
 
-    Like `ModuleRun`, it has a lease, handles signals, rolls back, and counts and stamps rows.
+    Like `Run`, it has a lease, handles signals, rolls back, and counts and stamps rows.
 
     Attributes:
         topic: the topic of the step.
@@ -75,7 +75,7 @@ class StepRun(ModuleRun[C]):
         )
         self.topic = definition.topic
         self.definition = definition
-        self.module_code = definition.module_code or definition.topic
+        self._module_code = definition.module_code or definition.topic
         self.begun: BeginStepAnswer | None = None
         self.nulls: dict[str, int] = {}
         self._calls = LineageCalls(connection._link)
@@ -87,22 +87,22 @@ class StepRun(ModuleRun[C]):
             hostid=hostid(),
             lease=self._lease,
             execution_context={**execution_context, "platform": "spark"},
-            batch_instance_id=self.batch_instance_id or None,
+            batch_instance_id=self._batch_instance_id or None,
         )
-        self.module_instance_id = begun.module_instance_id or 0
+        self._instance_id = begun.module_instance_id or 0
         if begun.outcome is not StepResult.RUN:
             refusal = Skipped if begun.outcome in _NOTHING_TO_DO else Aborted
-            raise refusal(self.topic, self.module_instance_id, str(begun.outcome), kind="step of")
+            raise refusal(self.topic, self._instance_id, str(begun.outcome), kind="step of")
         if self.definition.source_code is not None:
-            self.block = self._block_of(self.definition.source_code, begun)
+            self._block = self._block_of(self.definition.source_code, begun)
         if self.definition.pos_column:
-            self.load_window = LoadWindow(
+            self._load_window = LoadWindow(
                 begun.start_pos, begun.start_id, begun.end_pos, begun.end_id
             )
         else:
-            self.load_window = LoadWindow(None, begun.start_id, None, begun.end_id)
+            self._load_window = LoadWindow(None, begun.start_id, None, begun.end_id)
         return BeginModuleAnswer(
-            self.module_instance_id,
+            self._instance_id,
             begun.processing_indicator,  # type: ignore[arg-type] # None is refused as unknown
             begun.instance_array or [],
             begun.reason,
@@ -115,7 +115,7 @@ class StepRun(ModuleRun[C]):
         window: bool | str | tuple[str | None, str | None] | None,
     ) -> None:
         """Record what lies beyond the block, which the topic has declared."""
-        if not window and not (self.block is not None and (table or "").startswith("changes_")):
+        if not window and not (self._block is not None and (table or "").startswith("changes_")):
             super()._record_read(table, query, window)
 
     def _block_of(self, source_code: str, begun: BeginStepAnswer) -> str:
@@ -128,14 +128,14 @@ class StepRun(ModuleRun[C]):
     def _prepare(self) -> None:
         # Spark is started only after the begin: its start takes seconds, and most begins find that
         # another process holds the topic.
-        if self.spark is None and self._session is not None:
-            self.spark = self._session()
+        if self._spark is None and self._session is not None:
+            self._spark = self._session()
         super()._prepare()
 
     def _report_success(self, link: Link) -> None:
         assert self.begun is not None  # noqa: S101 - an open step has begun
         LineageCalls(link).commit_step(
-            self.module_instance_id,
+            self._instance_id,
             self.begun.plan_number or 0,
             rows_inserted=self._rows.get("rows_inserted", 0),
             nulls=self.nulls,
@@ -144,13 +144,13 @@ class StepRun(ModuleRun[C]):
 
     def _query_id(self) -> str:
         """Return how Spark names the jobs of this step, in its log and in its history server."""
-        context = {} if self.spark is None else self._engine.context(self.spark)
+        context = {} if self._spark is None else self._engine.context(self._spark)
         application: str | None = context.get("application_id")
-        return f"{application}, tag {self.tag}" if application else f"tag {self.tag}"
+        return f"{application}, tag {self._tag}" if application else f"tag {self._tag}"
 
     def _fail(self, detail: str, name: str) -> None:
         self._calls.fail_step(
-            self.module_instance_id, event_detail=detail, event_return_code_details=name
+            self._instance_id, event_detail=detail, event_return_code_details=name
         )
 
 
@@ -180,7 +180,7 @@ def step_in_database(link: Link, topic: str) -> Outcome[None]:
 def failed(topic: str, instance: int | None, error: Exception) -> Outcome[None]:
     """Return the outcome of a step whose failure was raised in this process."""
     status = status_of(error)
-    reason = "ERROR" if status is ExecutionStatus.FAILED else "ABORTED"
+    reason = "ERROR" if status is Status.FAILED else "ABORTED"
     return Outcome(KIND, topic, instance, status, reason, one_line(error), error=error)
 
 

@@ -52,7 +52,6 @@ class ProvenanceCalls(Calls):
         entity_code: str,
         keys: Sequence[Mapping[str, Any]],
         reference: str,
-        *,
         is_dry_run: bool | None = None,
         with_references: bool | None = None,
     ) -> EraseAnswer:
@@ -94,7 +93,11 @@ class ProvenanceCalls(Calls):
         )
 
     def explain(
-        self, table_code: str, key: Mapping[str, Any], column: str, *, at: datetime | None = None
+        self,
+        table_code: str,
+        key: Mapping[str, Any] | Sequence[Any],
+        column: str,
+        at: datetime | None = None,
     ) -> list[ExplainRow]:
         """Returns where the value of a cell comes from, a row per step, in words and as data.
 
@@ -169,7 +172,6 @@ class ProvenanceCalls(Calls):
 
     def plan_recall(
         self,
-        *,
         module_instance_id: int | None = None,
         delivery_id: int | None = None,
         batch_instance_id: int | None = None,
@@ -218,7 +220,7 @@ class ProvenanceCalls(Calls):
             awaits_correction,
         )
 
-    def readers_of(self, module_instance_id: int, *, all: bool | None = None) -> list[ReadersOfRow]:
+    def readers_of(self, module_instance_id: int, all: bool | None = None) -> list[ReadersOfRow]:
         """Returns the runs that have read, or may have read, rows of the run
         ``module_instance_id``, and those that have read rows of these, and so on; each once, by the
         shortest way. distance: 1 is directly; table_code: through which table; because_of: whose
@@ -242,7 +244,6 @@ class ProvenanceCalls(Calls):
     def recall(
         self,
         recall_id: int,
-        *,
         accept: Sequence[str] | None = None,
         wait: timedelta | str | None = None,
     ) -> RecallAnswer:
@@ -289,7 +290,12 @@ class ProvenanceCalls(Calls):
 
         return self._answer(_RECALL, RecallAnswer, recall_id, accept, wait)
 
-    def redeliver(self, recall_id: int) -> RedeliverAnswer:
+    def redeliver(
+        self,
+        recall_id: int,
+        delivery_id: int | None = None,
+        files: Mapping[str, Any] | Sequence[Any] | None = None,
+    ) -> RedeliverAnswer:
         """Creates the next delivery of the recall ``recall_id`` that is DUE, with the arguments of
         the one that was taken back, or finds the one that was created so and has not ended.
 
@@ -298,6 +304,11 @@ class ProvenanceCalls(Calls):
         must bring it, since files are gone or have changed, or it can't be created: the delivery is
         CANCELLED then; WAITING, another one comes first; RUNNING, its tenant is delivering it;
         NOTHING, none of the recall is open.
+
+        Args:
+            delivery_id: only this one; NULL: any.
+            files: the files that are there now, [{entity, uri, bytes, modified}]; NULL: nobody
+                has looked.
 
         Raises:
             MissingArgument: OM005.
@@ -308,15 +319,14 @@ class ProvenanceCalls(Calls):
         """
         from omd.rooms.provenance.rows import RedeliverAnswer
 
-        return self._answer(_REDELIVER, RedeliverAnswer, recall_id)
+        return self._answer(_REDELIVER, RedeliverAnswer, recall_id, delivery_id, files)
 
     def register_subject(
         self,
         table_code: str,
         interface_code: str,
         entity_code: str,
-        columns: Mapping[str, Any],
-        *,
+        columns: Mapping[str, Any] | Sequence[Any],
         action: str | None = None,
     ) -> None:
         """Says that the table ``table_code`` holds keys of the entity ``entity_code`` of the
@@ -337,7 +347,7 @@ class ProvenanceCalls(Calls):
         """
         self._do(_REGISTER_SUBJECT, table_code, interface_code, entity_code, columns, action)
 
-    def sources_of(self, module_instance_id: int, *, all: bool | None = None) -> list[SourcesOfRow]:
+    def sources_of(self, module_instance_id: int, all: bool | None = None) -> list[SourcesOfRow]:
         """Returns the runs whose rows the run ``module_instance_id`` has read, or may have read,
         and those whose rows these have read, and so on; each once, by the shortest way. distance: 1
         is directly; table_code: through which table; because_of: who has read its rows; is_exact:
@@ -358,7 +368,7 @@ class ProvenanceCalls(Calls):
         return self._rows(_SOURCES_OF, SourcesOfRow, module_instance_id, all)
 
     def trace(
-        self, module_instance_id: int, *, direction: str | None = None, depth: int | None = None
+        self, module_instance_id: int, direction: str | None = None, depth: int | None = None
     ) -> list[TraceRow]:
         """Returns the way of the rows of the run ``module_instance_id`` through all rooms, a row
         per run: itself (direction SELF), its sources and theirs (UP), its readers and theirs
@@ -384,8 +394,7 @@ class ProvenanceCalls(Calls):
     def trace_row(
         self,
         table_code: str,
-        key: Mapping[str, Any],
-        *,
+        key: Mapping[str, Any] | Sequence[Any],
         direction: str | None = None,
         depth: int | None = None,
     ) -> list[TraceRowRow]:
@@ -410,7 +419,7 @@ class ProvenanceCalls(Calls):
 
         return self._rows(_TRACE_ROW, TraceRowRow, table_code, key, direction, depth)
 
-    def wait_for_runs(self, recall_id: int, *, wait: timedelta | str | None = None) -> None:
+    def wait_for_runs(self, recall_id: int, wait: timedelta | str | None = None) -> None:
         """Waits until no run executes of the Modules that the recall ``recall_id`` concerns, at
         most for ``wait``, so that a plan made then is still that of the act.
 
@@ -502,7 +511,10 @@ _RECALL = Routine(
     required=1,
 )
 _REDELIVER = Routine(
-    "omd_provenance.redeliver", {"p_recall_id": "bigint"}, required=1, repeat=Repeat()
+    "omd_provenance.redeliver",
+    {"p_recall_id": "bigint", "p_delivery_id": "bigint", "p_files": "jsonb"},
+    required=1,
+    repeat=Repeat(),
 )
 _REGISTER_SUBJECT = Routine(
     "omd_provenance.register_subject",

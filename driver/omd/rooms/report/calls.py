@@ -20,7 +20,10 @@ class ReportCalls(Calls):
     """The routines of the schema omd_report, as methods."""
 
     def ready_tasks_near(
-        self, codes: Sequence[str], topics: Sequence[str], deliveries: Mapping[str, Any]
+        self,
+        codes: Sequence[str],
+        topics: Sequence[str],
+        deliveries: Mapping[str, Any] | Sequence[Any],
     ) -> list[ReadyTasksNearRow]:
         """Returns the ready work without a live task among what depends on what has just been
         committed: the Modules ``codes``, whose tasks have ended, the topics ``topics``, which have

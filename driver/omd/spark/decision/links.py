@@ -132,7 +132,7 @@ class Links:
         given = self.run.links.get(link["name"])
         if given is not None:
             return self._given(shape, link, given)
-        query = self.run.calls.link_query(self.run.module_instance_id, link["name"])
+        query = self.run.calls.link_query(self.run.instance_id, link["name"])
         parts = min(_MAX_PARTITIONS, -(-query.block_count // _BLOCKS_PER_PARTITION))
         ranges: dict[str, Any] = (
             {"partitionColumn": "arrival", "numPartitions": parts} if parts > 1 else {}
@@ -142,7 +142,7 @@ class Links:
 
     def _given(self, shape: LinkShape, link: Mapping[str, Any], frame: DataFrame) -> _Source:
         """Return a DataFrame as a source whose columns still have their names."""
-        if self.run.block is not None:
+        if self.run._block is not None:
             problem = "the window goes by changes, so no DataFrame stands for its source"
             self.run.refuse("OM289", link=shape.name, problem=problem)
         types = {field.name: field.dataType for field in frame.schema.fields}

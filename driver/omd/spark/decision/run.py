@@ -77,7 +77,7 @@ def decide(run: StageRun) -> None:
     Args:
         run: the open run.
     """
-    spark = run.spark
+    spark = run._spark
     assert spark is not None  # noqa: S101 - the block has started one
     register(spark, run.dsn)
     run.attach(spark)
@@ -143,12 +143,12 @@ def _clustered(records: DataFrame, link_bits: int) -> DataFrame:
 class _Job:
     def __init__(self, run: StageRun) -> None:
         self.run = run
-        spark = run.spark
+        spark = run._spark
         assert spark is not None  # noqa: S101 - the block has started one
         self.spark = spark
         self.definition = run.definition
         self.links = Links(run, spark)
-        [log] = run.calls.report(DecisionRunLogRow, module_instance_id=run.module_instance_id)
+        [log] = run.calls.report(DecisionRunLogRow, module_instance_id=run.instance_id)
         self.most = int(self.definition["max_array_rows"])
         self.buffers, self.buffered = self.links.buffers(self.most)
         self.shape = Shape(
@@ -174,7 +174,7 @@ class _Job:
             kind,
             json.dumps(run.ruleset["content"]),
             with_trace=self.definition["keep"] == "TRACE",
-            url=run.control.executor_dsn,
+            url=run._control._executor_dsn,
             snapshot=run.snapshot() if kind == "FUNCTION" else None,
         )
         results = results_of(
@@ -197,7 +197,7 @@ class _Job:
             rejects = buffered if rejects is None else rejects.unionByName(buffered, True)
         summary = [] if rejects is None else _summary(rejects)
         run.check()
-        run.calls.judge_rejects(run.module_instance_id, summary)  # type: ignore[arg-type]
+        run.calls.judge_rejects(run.instance_id, summary)
         called = results.where(F.col("kind") == op.CALL)
         if rejects is not None:
             called = called.unionByName(rejects, True)
@@ -296,11 +296,11 @@ class _Job:
             described,
         )
         return write_table(
-            run.control,
-            run.module_instance_id,
+            run._control,
+            run.instance_id,
             called,
             self.definition["outputs"][0]["table"],
-            through=(relation, f"CALL omd_decision.write_calls({run.module_instance_id})"),
+            through=(relation, f"CALL omd_decision.write_calls({run.instance_id})"),
         )
 
 

@@ -58,7 +58,7 @@ def write_delta(run: DeliveryRun, side: Side) -> int:
         )
         rows = checked.stand(rows)
         instance = run.instances[side.name]
-        write_table(run.control, instance, _stamped(run, rows, instance), plan.delta_table)
+        write_table(run._control, instance, _stamped(run, rows, instance), plan.delta_table)
     finally:
         others.unpersist()
     return new + changed + deleted

@@ -35,10 +35,10 @@ def deliver(run: DeliveryRun) -> None:
     Args:
         run: the open run.
     """
-    if run.spark is None:
-        run.spark = session()
-    run.attach(run.spark)
-    spark = working_session(register(run.spark, run.dsn))
+    if run._spark is None:
+        run._spark = session()
+    run.attach(run._spark)
+    spark = working_session(register(run._spark, run.dsn))
     with active(spark):
         first = Plan.read(run.calls.validation_plan(run.delivery_id, 1))
         scale = Scale(spark)

@@ -132,7 +132,7 @@ class Samples:
             self._run.delivery_id,
             self._run.attempt,
             entity,
-            taken,  # type: ignore[arg-type] # JSON may be a list
+            taken,
         )
 
 

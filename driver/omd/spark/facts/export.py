@@ -32,10 +32,10 @@ def export(run: ExportRun) -> dict[str, Any]:
     Args:
         run: the open run.
     """
-    if run.spark is None:
-        run.spark = session()
-    run.attach(run.spark)
-    spark = register(run.spark, run.dsn)
+    if run._spark is None:
+        run._spark = session()
+    run.attach(run._spark)
+    spark = register(run._spark, run.dsn)
     with active(spark):
         folder = Folder(spark, run.folder)
         if not folder.exists(MANIFEST):

@@ -7,8 +7,8 @@ import time
 
 import omd
 from omd.dispatch import Task
-from omd.doors.dispatch import Dispatch
 from omd.programs.worker.worker import Worker
+from omd.rooms.dispatch.calls import DispatchCalls
 
 verb, numbers = sys.argv[1], [float(n) for n in sys.argv[2:]]
 starts: list[int] = []
@@ -21,12 +21,12 @@ def noop(_: Task) -> None:
         print(json.dumps(starts), flush=True)
 
 
-def install(dispatch: Dispatch) -> None:
+def install(dispatch: DispatchCalls) -> None:
     dispatch.register_task_type("CALL", "NOOP", handler="PYTHON", target="__main__:noop")
     print("OMD", omd.__version__)
 
 
-def many(dispatch: Dispatch) -> None:
+def many(dispatch: DispatchCalls) -> None:
     batch = int(numbers[1])
     began = time.perf_counter()
     for first in range(0, wanted, batch):
@@ -35,7 +35,7 @@ def many(dispatch: Dispatch) -> None:
     print(time.perf_counter() - began)
 
 
-def single(dispatch: Dispatch) -> None:
+def single(dispatch: DispatchCalls) -> None:
     calls = []
     for n in range(wanted):
         time.sleep(random.uniform(0.5, 1.5) * numbers[1])
@@ -50,4 +50,4 @@ if verb == "work":
     Worker(workers=int(numbers[1])).run()
 else:
     with omd.connect("") as control:
-        {"install": install, "many": many, "single": single}[verb](Dispatch(control))
+        {"install": install, "many": many, "single": single}[verb](control.calls.omd_dispatch)

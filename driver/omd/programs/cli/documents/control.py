@@ -79,22 +79,24 @@ def register_document(
         top[kind].mapping() if kind in top else {} for kind in ("modules", "batches")
     )
     for code, node in modules.items():
-        control.register_module(code, **_arguments(control.register_module, node))
+        control._omd.register_module(code, **_arguments(control._omd.register_module, node))
     for code, node in batches.items():
-        control.register_batch(code, **_arguments(control.register_batch, node))
+        control._omd.register_batch(code, **_arguments(control._omd.register_batch, node))
     for batch, node in batches.items():
         for sequence, module, more in _places(node, "modules"):
-            arguments = _arguments(control.add_module_to_batch, more)
-            control.add_module_to_batch(batch, module, **{"sequence": sequence, **arguments})
+            arguments = _arguments(control._omd.add_module_to_batch, more)
+            control._omd.add_module_to_batch(batch, module, **{"sequence": sequence, **arguments})
         for sequence, of_it, more in _places(node, "batches"):
-            arguments = _arguments(control.add_batch_to_parent_batch, more)
-            control.add_batch_to_parent_batch(of_it, batch, **{"sequence": sequence, **arguments})
+            arguments = _arguments(control._omd.add_batch_to_parent_batch, more)
+            control._omd.add_batch_to_parent_batch(
+                of_it, batch, **{"sequence": sequence, **arguments}
+            )
     for kind, named in (("module_code", modules), ("batch_code", batches)):
         for code, node in named.items():
             settings = node.mapping()
             if "parameters" in settings:
                 for parameter, value in settings["parameters"].mapping().items():
-                    control.set_parameter(parameter, str(value.value), **{kind: code})
+                    control._omd.set_parameter(parameter, str(value.value), **{kind: code})
     return {"modules": len(modules), "batches": len(batches)}
 
 
@@ -108,7 +110,7 @@ def _arguments(procedure: Callable[..., Any], node: _Node | None) -> dict[str, A
     takes = {
         name
         for name, parameter in inspect.signature(procedure).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
+        if parameter.default is not parameter.empty
     }
     others = _OTHERS if procedure.__name__.startswith("register") else set()
     return {

@@ -106,7 +106,7 @@ def define(
         InvalidDefinition: a document is wrong; the exception has the `file` that it is in.
     """
     changes: list[Change] = []
-    with room.control.transaction():
+    with room._control.transaction():
         for file in files:
             try:
                 changes += (_stage if file.kind == "stage" else _ruleset)(room, file, activate)
@@ -119,7 +119,7 @@ def define(
 
 
 def _stage(room: Decision, file: File, _activate: bool) -> Iterator[Change]:
-    answer = room.define_stage(file.document)
+    answer = room._calls.define_stage(file.document)
     for change in answer.changes:
         yield Change(str(file), answer.version, **change)  # type: ignore[arg-type]
 
@@ -127,7 +127,7 @@ def _stage(room: Decision, file: File, _activate: bool) -> Iterator[Change]:
 def _ruleset(room: Decision, file: File, activate: bool) -> Iterator[Change]:
     code = file.document["ruleset"]
     before, tests = _newest(room, code)
-    version = room.define_ruleset(file.document, activate=activate)
+    version = room._calls.define_ruleset(file.document, activate=activate)
     if before != version:
         yield Change(str(file), version, "version", before, version)
     now = _newest(room, code)[1]
@@ -140,7 +140,7 @@ def _ruleset(room: Decision, file: File, activate: bool) -> Iterator[Change]:
 def _newest(room: Decision, code: Any) -> tuple[int | None, dict[str, dict[str, Any]]]:
     """Return the newest version of a ruleset, and its test cases by their names."""
     known: dict[str, Any] = {"ruleset_code": code if isinstance(code, str) else ""}
-    rows = room.report(
+    rows = room._calls.report(
         DecisionRulesetListRow, order_by=["version"], descending=True, limit=1, **known
     )
     if not rows:
@@ -148,7 +148,7 @@ def _newest(room: Decision, code: Any) -> tuple[int | None, dict[str, dict[str, 
     version = rows[0].version
     return version, {
         test.test_name: {"input": test.input, "expected": test.expected}
-        for test in room.report(DecisionTestListRow, version=version, **known)
+        for test in room._calls.report(DecisionTestListRow, version=version, **known)
     }
 
 

@@ -54,7 +54,7 @@ _CODES = {"tenant": "tenant_code", "interface": "interface_code", "layer": "laye
 _AGREEMENT = {
     name
     for name, parameter in inspect.signature(DeliveryCalls.register_agreement).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY
+    if parameter.default is not parameter.empty
 } - {*_CODES.values()} | {*_CODES}
 
 
@@ -140,24 +140,24 @@ def apply_model(
     Returns:
         The version of the model, and what has changed.
     """
-    answer = room.deploy_model(file.model, dry_run=True)
+    answer = room._calls.deploy_model(file.model, dry_run=True)
     changes = _changes(answer.changes)
     if dry_run and not (file.tenants or file.agreements):
         return answer.model_version, changes
     check = compiler() if changes and compiler is not None and not dry_run else None
-    with room.control.transaction():
+    with room._control.transaction():
         if changes and before is not None and not dry_run:
             before()
         if changes or not dry_run:
-            answer = room.deploy_model(file.model)
+            answer = room._calls.deploy_model(file.model)
             changes = _changes(answer.changes)
             if check is not None:
                 check()
         former = _registered(room, file)
         for code, name in file.tenants.items():
-            room.register_tenant(code, tenant_name=name)
+            room._calls.register_tenant(code, tenant_name=name)
         for code, arguments in file.agreements.items():
-            room.register_agreement(code, **arguments)
+            room._calls.register_agreement(code, **arguments)
         changes += _differences(former, _registered(room, file))
         if dry_run:
             raise psycopg.Rollback
@@ -173,9 +173,9 @@ def _changes(changes: Any) -> list[Change]:
 def _registered(room: Delivery, file: ModelFile) -> dict[str, dict[str, Any]]:
     """Return what is registered of the tenants and agreements of a file, by their names."""
     registered: dict[str, dict[str, Any]] = {}
-    for tenant in room.report(DeliveryTenantsRow, tenant_code=[*file.tenants]):
+    for tenant in room._calls.report(DeliveryTenantsRow, tenant_code=[*file.tenants]):
         registered[f"tenant {tenant.tenant_code}"] = {"name": tenant.tenant_name}
-    for row in room.report(DeliveryAgreementsRow, agreement_code=[*file.agreements]):
+    for row in room._calls.report(DeliveryAgreementsRow, agreement_code=[*file.agreements]):
         registered[f"agreement {row.agreement_code}"] = {
             key: getattr(row, _CODES.get(key, key)) for key in sorted(_AGREEMENT)
         }

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _TYPES = {
     name: str(parameter.annotation)
     for name, parameter in inspect.signature(LineageCalls.register_topic).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY
+    if parameter.default is not parameter.empty
 }
 # The offset of a topic moves on, so a file says only where a new topic begins.
 _FOR_NEW_TOPICS = ("start_pos", "start_id")
@@ -83,7 +83,7 @@ def apply_topics(
         dry_run: roll back what was registered.
     """
     names = list(topics)
-    with lineage.control.transaction():
+    with lineage._control.transaction():
         before = _registered(lineage, names)
         for name, arguments in topics.items():
             given = dict(arguments)

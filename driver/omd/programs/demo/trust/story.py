@@ -19,7 +19,7 @@ from omd._core.program import python
 from omd.programs.demo.trust import loader, place
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.text import short
-from omd.rooms.control.codes import ExecutionStatus
+from omd.rooms.control.codes import Status
 
 if TYPE_CHECKING:
     from omd.programs.demo.stage import Screen
@@ -107,10 +107,12 @@ class _Story:
             " omd_insert_module_instance_id bigint NOT NULL)".encode()
         )
         with omd.connect(self.where.dsn, application_name="omd demo trust") as control:
-            control.register_batch(loader.BATCH, batch_description="omd demo trust")
-            control.register_module(loader.MODULE, area_code="HSTG", table_code=loader.TABLE)
-            control.add_module_to_batch(loader.BATCH, loader.MODULE)
-            control.register_module(_EMPTY, area_code="HSTG", table_code=loader.TABLE)
+            control.calls.omd.register_batch(loader.BATCH, batch_description="omd demo trust")
+            control.calls.omd.register_module(
+                loader.MODULE, area_code="HSTG", table_code=loader.TABLE
+            )
+            control.calls.omd.add_module_to_batch(loader.BATCH, loader.MODULE)
+            control.calls.omd.register_module(_EMPTY, area_code="HSTG", table_code=loader.TABLE)
         self.screen.say(
             f"  {loader.TABLE} has no key and no constraint: a row that came twice would show."
         )
@@ -205,10 +207,7 @@ class _Story:
         """Show which run wrote which row, and compare the table with what was to be loaded."""
         self.screen.title("The proof")
         self.screen.table(
-            [
-                {**row, "status": short(ExecutionStatus(row["status"]))}
-                for row in self._all(_RUNS_AND_ROWS)
-            ]
+            [{**row, "status": short(Status(row["status"]))} for row in self._all(_RUNS_AND_ROWS)]
         )
         [there] = self._all(_CONTENTS)
         cents = sum(loader.amount(order_id) for order_id in range(self.rows))
