@@ -52,6 +52,13 @@
 \ir ../../migrations/V204__comment_of_attempts.sql
 \endif
 
+\set checksum '536c30f0724e56bdc10a2229ad0eda1693d28e764adb972798774a3e40b3734d'
+\set migration 'V209__status_of_steps'
+\ir ../setup/claim.psql
+\if :pending
+\ir ../../migrations/V209__status_of_steps.sql
+\endif
+
 \if :is_install
 -- Reference rows
 \ir ../reference/omd_lineage/error_catalogue.sql

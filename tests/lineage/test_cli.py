@@ -236,7 +236,7 @@ def test_a_topic_can_be_removed_released_retried_and_moved_by_hand(
     assert plan is not None
     assert plan.row_count == 2
     assert omd_("offset", "stg.h", "yesterday").returncode == 2
-    for command in ("release", "retry", "remove"):
+    for command in ("release", "remove"):
         assert omd_(command, "fact.b").returncode == 0
         assert omd_(command, "no.where").returncode == 1
     assert [row.topic for row in room.ready_list()] == ["fact.a"]

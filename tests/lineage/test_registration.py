@@ -410,8 +410,7 @@ def test_a_destination_needs_the_instance_column(scene: Scene) -> None:
 
 @pytest.mark.parametrize(
     "routine",
-    ["step", "begin_step", "remove_topic", "release", "retry", "set_offset", "note_error",
-     "set_block"],
+    ["step", "begin_step", "remove_topic", "release", "set_offset", "note_error", "set_block"],
 )  # fmt: skip
 def test_an_unknown_topic_is_told(scene: Scene, routine: str) -> None:
     more: dict[str, Any] = {"set_offset": {"pos": NOON}, "note_error": {"detail": "x"}}

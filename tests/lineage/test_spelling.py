@@ -59,7 +59,8 @@ def test_a_table_is_one_topic_and_every_spelling_finds_it(scene: Scene) -> None:
     assert scene.ids() == [1, 2]
     assert scene.plan("DWH.F")["topic"] == "dwh.f"
     scene.call("omd_lineage.set_offset", topic="DWH.SRC", pos="2020-01-02 UTC")
-    for routine in ("retry", "release", "remove_topic"):
+    scene.call("omd.retry", module_code="DWH.F")
+    for routine in ("release", "remove_topic"):
         scene.call(f"omd_lineage.{routine}", topic="DWH.F")
     assert not scene.rows("SELECT FROM omd_lineage.topic WHERE topic = 'dwh.f'")
 
