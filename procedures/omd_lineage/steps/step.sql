@@ -72,5 +72,5 @@ COMMENT ON PROCEDURE omd_lineage.step IS
 'registered; OM018: it is called in a transaction block or from a function; OM100; OM208: it has '
 'no steps in the database; 57014: it was cancelled, which is recorded. Locks: the offset and the '
 'Module row while it begins; what the transforms take. See docs/explanation/lineage.md. May be '
-'NULL: p_module_instance_id, p_rows, p_detail.';
+'NULL: p_module_instance_id, p_rows, p_detail. It may take long.';
 GRANT EXECUTE ON PROCEDURE omd_lineage.step TO omd_runner;

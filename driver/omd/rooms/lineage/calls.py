@@ -463,7 +463,7 @@ class LineageCalls(Calls):
         written ``rows`` rows; NOJOBS, MUTEX, SKIPPED or ABORTED, nothing was done; ERROR,
         everything was undone, and the error was recorded and counts as an attempt. ``detail`` says
         why. The ready list heeds repeat, run_window and back-off; step does not. It commits, so
-        call it outside a transaction block. See docs/explanation/lineage.md.
+        call it outside a transaction block. See docs/explanation/lineage.md. It may take long.
 
         Raises:
             MissingArgument: OM005.
@@ -652,7 +652,11 @@ _SET_OFFSET = Routine(
     repeat=Repeat(),
 )
 _STEP = Routine(
-    "omd_lineage.step", {"p_topic": "text", "p_hostid": "text"}, required=1, is_alone=True
+    "omd_lineage.step",
+    {"p_topic": "text", "p_hostid": "text"},
+    required=1,
+    is_alone=True,
+    is_long=True,
 )
 _TOPIC_DEFINITION = Routine(
     "omd_lineage.topic_definition",
