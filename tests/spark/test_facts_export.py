@@ -16,6 +16,7 @@ import pytest
 
 from facts.store import Store, entity
 from omd.errors import Aborted, CallerError, LeaseLost, lookup
+from omd.rooms.facts.calls import FactsCalls
 from omd.rooms.facts.export import ExportRun
 from omd.spark.facts import export as files
 
@@ -169,7 +170,7 @@ def test_what_a_dead_run_left_is_written_again_or_published_once(
     shop.put(3, thing=[("A", 1, "later", None, None, None)])
     dies(files, "_publish")  # all are moved
     assert of() == ["_attempt=1", "_attempt=2", "shelf", "thing"]
-    dies(control.facts, "finish_export")  # the manifest is published
+    dies(FactsCalls, "finish_export")  # the manifest is published
     assert of() == ["_manifest.json", "shelf", "thing"]
     shop.put(4, thing=[("A", 2, "later", None, None, None)])
     found = control.facts._resume_export(delivery, spark=spark).facts
@@ -205,7 +206,7 @@ def test_an_export_may_be_part_of_a_batch(
     shop.agree("x", layer_code="EXPORT", options=by_itself)
     shop.call("omd.register_batch", batch_code="night", frequency_code="Adhoc")
     shop.call("omd.add_module_to_batch", batch_code="night", module_code="export.x", sequence=1)
-    done = control.run_batch("night", spark, context={"dag": "nightly"})
+    done = control.run_batch("night", spark=spark, context={"dag": "nightly"})
     assert done.succeeded, done
     (run,) = shop.rows(
         "SELECT i.batch_instance_id, i.execution_context ->> 'platform' AS platform"

@@ -94,7 +94,7 @@ class Stop(Exception):  # noqa: N818
 
 def test_two_writes_become_visible_together_with_the_success_and_readers_agree(lake: Lake) -> None:
     with lake.run(lake.module()) as run:
-        assert run.write(lake.rows(0, 5)).rows == 5
+        assert run.write(lake.rows(0, 5)) == 5
         run.write(lake.rows(5, 8))
         assert lake.ids() == []
         assert run.read(lake.spark, "lake.t").count() == 8  # the run itself sees it
@@ -265,7 +265,7 @@ def test_every_type_and_partition_is_read_back_by_spark_and_by_another_reader(la
     )
     partition_by = ["months(d)", "hours(ts)", "truncate(2, t)", "t", "truncate(5, small)"]
     with lake.run(lake.module()) as run:
-        assert run.write(rows.repartition(2), partition_by=partition_by).rows == 12
+        assert run.write(rows.repartition(2), partition_by=partition_by) == 12
         assert spark.conf.get("spark.sql.parquet.outputTimestampType") == before
     with lake.run("m_t") as run:
         read = run.read(spark, "lake.t")

@@ -67,7 +67,7 @@ BEGIN
         p_detail := format('nothing says where the data of delivery %s is', v_work.delivery_id);
         p_arguments := p_arguments || jsonb_build_object(
             'hint',
-            format('control.deliver(delivery_id=%s, files=''folder/'')', v_work.delivery_id)
+            format('control.delivery.deliver(delivery_id=%s, files=''folder/'')', v_work.delivery_id)
         );
     ELSIF v_work.what = 'TENANT' THEN
         p_act := 'BY_HAND';

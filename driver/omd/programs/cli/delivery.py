@@ -618,7 +618,7 @@ def _add_end(name: str, call: Callable[..., Any], about: str, done: str) -> None
     )
     def command(delivery_id: int, dsn: str, reason: str) -> None:
         with _open(dsn) as room:
-            getattr(room, call.__name__)(delivery_id, reason)
+            getattr(room._calls, call.__name__)(delivery_id, reason)
         click.echo(done.format(delivery_id), err=True)
 
 
