@@ -36,6 +36,7 @@ WHEEL = {
     "migrations/": "omd/_sql/migrations/",
     "sql/": "omd/_sql/sql/",
     "docs/reference/api.json": "omd/api.json",
+    "docs/reference/former.tsv": "omd/former.tsv",
 }
 
 

@@ -441,8 +441,14 @@ def test_measures_must_fit_the_plan(shop: Shop) -> None:
     # Repeated, they replace; after the verdict they are refused.
     run.measure(1, {"orders.positive": 5})
     run.measure(1)
-    assert run.verdict(1) == {"verdict": None, "delivery_status": "LOADED", "reasons": []}
-    assert run.verdict(1) == {"verdict": None, "delivery_status": "LOADED", "reasons": []}
+    still = {
+        "verdict": None,
+        "delivery_status": "LOADED",
+        "reasons": [],
+        "execution_status_code": "E",
+    }
+    assert run.verdict(1) == still
+    assert run.verdict(1) == still
     shop.refused(
         "OM130",
         "register_violations",
