@@ -172,7 +172,7 @@ def test_no_row_of_a_statement_that_outlives_its_driver_stays(
     conn.execute("CREATE TABLE IF NOT EXISTS dwh.told (n int)")
     killed(
         "import threading\n"
-        "dsn, id = run.dsn, run.module_instance_id\n"
+        "dsn, id = run.dsn, run.instance_id\n"
         "def insert():\n"
         "    with psycopg.connect(dsn, autocommit=True) as connection:\n"
         "        connection.execute('INSERT INTO dwh.t SELECT %s FROM pg_sleep(4)', [id])\n"
@@ -204,7 +204,7 @@ def test_a_statement_over_run_connect_leaves_no_row_and_holds_nobody(
 ) -> None:
     killed(
         "import threading\n"
-        "id = run.module_instance_id\n"
+        "id = run.instance_id\n"
         "with run.connect() as writer: writer.execute('INSERT INTO dwh.t VALUES (%s)', [id])\n"
         "def insert():\n"
         "    with run.connect() as writer:\n"

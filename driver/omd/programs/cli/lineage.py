@@ -28,7 +28,6 @@ from omd.programs.terminal.text import short
 from omd.rooms.control.codes import exit_code
 from omd.rooms.lineage.calls import LineageCalls
 from omd.rooms.lineage.codes import StepResult
-from omd.rooms.lineage.step import in_words
 
 if TYPE_CHECKING:
     from omd.doors.lineage import Lineage
@@ -347,6 +346,8 @@ def step(topic: str, dsn: str, output: str, master: str | None, one_line: bool) 
     The exit code is 0 for DONE, 1 for ERROR, 3 for NOJOBS and SKIPPED, 4 for MUTEX (another process
     holds the topic) and ABORTED.
     """
+    from omd.rooms.lineage.step import in_words
+
     with _open(dsn, waits=True) as room:
         engines = room._control._engines
         outcome = room.step(topic, session=lambda: engines[SPARK].session(master))
