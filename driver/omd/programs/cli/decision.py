@@ -34,7 +34,6 @@ from omd.programs.terminal.tables import (
 )
 from omd.programs.terminal.text import row_dict, short
 from omd.rooms.control.codes import exit_code
-from omd.rooms.control.outcome import FACTS
 from omd.rooms.decision.calls import DecisionCalls
 
 if TYPE_CHECKING:
@@ -308,6 +307,7 @@ def run(
     """
     from omd.programs.cli.logs import events
     from omd.programs.report.decision import stage_of
+    from omd.rooms.control.outcome import FACTS
 
     with _open(dsn) as room:
         result = room.run(

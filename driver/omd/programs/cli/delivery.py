@@ -46,7 +46,6 @@ from omd.programs.terminal.tables import (
 from omd.programs.terminal.text import row_dict, short
 from omd.rooms.control.codes import exit_code
 from omd.rooms.delivery.calls import DeliveryCalls
-from omd.rooms.delivery.run import is_decided
 
 if TYPE_CHECKING:
     from omd.doors.delivery import Delivery
@@ -556,16 +555,18 @@ def _deliver(
     import omd
     from omd.programs.cli.progress import Progress
     from omd.programs.report.receipt import read_receipt
+    from omd.rooms.delivery.run import is_decided
 
     def tell(line: str) -> None:
         click.echo(f"{time.strftime('%H:%M:%S')}  {short(line)}", err=True)
 
     with omd.connect(dsn or None, application_name="omd-delivery") as control:
-        room: Any = control.delivery
         files = arguments.get("files")
         is_brief = files is not None and _are_small(files)
         spark = control._engines[SPARK].session(master, is_brief=is_brief, quiet=True)
-        block = room(agreement, **arguments, wait=timedelta(seconds=wait), spark=spark)
+        block = control.delivery.create(
+            agreement, **arguments, wait=timedelta(seconds=wait), spark=spark
+        )
         with block:
             tell(f"delivery {block.delivery_id}")
             with Progress(control, block.delivery_id, tell):
@@ -584,6 +585,8 @@ def _are_small(folder: str) -> bool:
 
 def _end_of(outcome: Outcome[None]) -> int:
     """Say why a delivery has not come to its end; return the exit code."""
+    from omd.rooms.delivery.run import is_decided
+
     if not is_decided(outcome):
         if outcome.error is not None:
             return report_error(outcome.error)
