@@ -85,10 +85,10 @@ def take_back(control: Blocks, instances: Sequence[int], act: Callable[[Link], N
 def _without_run(control: Blocks, instances: Sequence[int], act: Callable[[Link], None]) -> bool:
     """Take runs back where metadata alone changes: an administrator commits without a run."""
     nobody: Any = SimpleNamespace(
-        control=control,
-        module=SimpleNamespace(table_code=None),
-        module_code=None,
-        module_instance_id=None,
+        _control=control,
+        _module=SimpleNamespace(table_code=None),
+        code=None,
+        instance_id=None,
     )
 
     def refuse(table: LakeTable, *_: Any) -> Rewritten[DataFile]:
