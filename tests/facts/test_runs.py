@@ -25,6 +25,7 @@ def test_a_load_says_what_it_did_and_an_empty_queue_makes_no_run(store: Store) -
         "module_instance_id": None,
         "delivery_id": None,
         "detail": None,
+        "execution_status_code": "C",
     }
     delivery = store.queue(1, thing=[("N", 1, 5), ("N", 2, 6)])
     answer = store.take()
