@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -62,11 +61,16 @@ def answered(result: PGresult) -> psycopg.Error:
 
 def _reduced(error: OmdError) -> tuple[Any, ...]:
     """Return how an error is pickled: its class is looked up, in another version too."""
-    reduced = error.__reduce__()
+    kind = type(error)
+    if kind not in _OWN:  # a user's subclass has a name of its own
+        return OmdError.__reduce__(error)  # type: ignore[return-value]
+    reduced = _OWN[kind](error)
     assert not isinstance(reduced, str)  # noqa: S101 - no exception has a name instead
     _, arguments, *state = reduced
-    return (with_code, (type(error).sqlstate, *arguments), *state)
+    return (with_code, (kind.sqlstate, *arguments), *state)
 
 
-for _kind in MADE.values():
-    copyreg.pickle(_kind, _reduced)
+# As a method, since libraries that pickle tracebacks take the place of what copyreg has.
+_OWN = {kind: kind.__reduce__ for kind in MADE.values()}
+for _kind in _OWN:
+    _kind.__reduce__ = _reduced  # type: ignore[assignment]
