@@ -62,7 +62,7 @@ def test_it_shows_the_commands_and_the_python_interface(site: Path) -> None:
     assert "Sentinel" not in commands  # how click says that an option has no default
     python = (site / "api" / "python.html").read_text(encoding="utf-8")
     assert 'id="omd.Control' in python
-    assert "begin_module" in python
+    assert "instance_array" in python
 
 
 def found(site: Path, words: list[str]) -> dict[str, list[str]]:

@@ -39,7 +39,7 @@ def names() -> Mapping[str, str]:
 
 
 def refusal(name: str) -> str | None:
-    """Return what a user is told who names this; None: it is no former name."""
+    """Return what a user who names this is answered; None: it is no former name."""
     now = names().get(name)
     if now is None:
         return None
@@ -59,8 +59,8 @@ class Former:
         """
         if name in PLACES:
             raise ModuleNotFoundError(f"{name} has gone; use {PLACES[name]}", name=name)
-        if name.startswith("omd.") and (told := refusal(name)) is not None:
-            raise ImportError(told, name=name)
+        if name.startswith("omd.") and (answer := refusal(name)) is not None:
+            raise ImportError(answer, name=name)
 
 
 class Renamed:
@@ -78,8 +78,8 @@ class Renamed:
         def __getattr__(self, name: str) -> Any:
             if not name.startswith("_"):
                 for former in type(self)._formerly:
-                    if (told := refusal(f"{former}.{name}")) is not None:
-                        raise AttributeError(told, name=name, obj=self)
+                    if (answer := refusal(f"{former}.{name}")) is not None:
+                        raise AttributeError(answer, name=name, obj=self)
             raise AttributeError(
                 f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
             )

@@ -24,8 +24,8 @@ def lazily(
 
     def get(name: str) -> Any:
         if name not in home:
-            told = None if name.startswith("_") else former.refusal(f"{package}.{name}")
-            raise AttributeError(told or f"module {package!r} has no attribute {name!r}")
+            answer = None if name.startswith("_") else former.refusal(f"{package}.{name}")
+            raise AttributeError(answer or f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(home[name])
         value = module if module.__name__ == f"{package}.{name}" else getattr(module, name)
         setattr(sys.modules[package], name, value)

@@ -28,9 +28,11 @@ class _Words(enum.EnumMeta):
         def __getattr__(cls, name: str) -> enum.Enum:
             if name in cls.__dict__.get("_member_map_", ()):  # before Python 3.12
                 return cls._member_map_[name]
-            told = None if name.startswith("_") else refusal(".".join(("omd", cls.__name__, name)))
+            answer = (
+                None if name.startswith("_") else refusal(".".join(("omd", cls.__name__, name)))
+            )
             raise AttributeError(
-                told or f"type object {cls.__name__!r} has no attribute {name!r}", name=name
+                answer or f"type object {cls.__name__!r} has no attribute {name!r}", name=name
             )
 
 

@@ -97,7 +97,7 @@ class Connection(Renamed, Reports):
         self._spark = spark
         self._rollback_executor = rollback_executor
         self._conninfo = conninfo
-        self._told_executor_dsn = executor_dsn
+        self._given_executor_dsn = executor_dsn
         self._application_name = application_name
         self._patience = patience
         self._settings: dict[str, str] = {}
@@ -146,7 +146,7 @@ class Connection(Renamed, Reports):
     def _executor_dsn(self) -> str:
         """The connection string for Spark's processes. It may hold a password: never log it."""
         self._give_out()
-        return self._told_executor_dsn or self._dsn
+        return self._given_executor_dsn or self._dsn
 
     def _new_link(
         self, *, name: str = "", patience: timedelta | None = None, **options: str

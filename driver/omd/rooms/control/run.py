@@ -768,11 +768,11 @@ def session_for(
 
 def context_of(job: Callable[..., Any], context: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the execution context, with the name and the checksum of a job."""
-    told = {"job": f"{job.__module__}.{getattr(job, '__qualname__', type(job).__qualname__)}"}
+    about = {"job": f"{job.__module__}.{getattr(job, '__qualname__', type(job).__qualname__)}"}
     try:
-        told["code_checksum"] = hashlib.sha256(inspect.getsource(job).encode()).hexdigest()
+        about["code_checksum"] = hashlib.sha256(inspect.getsource(job).encode()).hexdigest()
     except (OSError, TypeError):  # the job was typed at a prompt, or is not a function
         code = getattr(job, "__code__", None)
         if code is not None:
-            told["code_checksum"] = hashlib.sha256(code.co_code).hexdigest()
-    return {**told, **(context or {})}
+            about["code_checksum"] = hashlib.sha256(code.co_code).hexdigest()
+    return {**about, **(context or {})}
