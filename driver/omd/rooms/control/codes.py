@@ -28,9 +28,7 @@ class _Words(enum.EnumMeta):
         def __getattr__(cls, name: str) -> enum.Enum:
             if name in cls.__dict__.get("_member_map_", ()):  # before Python 3.12
                 return cls._member_map_[name]
-            answer = (
-                None if name.startswith("_") else refusal(".".join(("omd", cls.__name__, name)))
-            )
+            now = None if name.startswith("_") else refusal(".".join(("omd", cls.__name__, name)))
             raise AttributeError(
                 answer or f"type object {cls.__name__!r} has no attribute {name!r}", name=name
             )
