@@ -30,7 +30,7 @@ class _Words(enum.EnumMeta):
                 return cls._member_map_[name]
             now = None if name.startswith("_") else refusal(".".join(("omd", cls.__name__, name)))
             raise AttributeError(
-                answer or f"type object {cls.__name__!r} has no attribute {name!r}", name=name
+                now or f"type object {cls.__name__!r} has no attribute {name!r}", name=name
             )
 
 
