@@ -153,7 +153,7 @@ def test_it_is_not_quiet_while_a_step_runs_elsewhere(
                     watch.execute(
                         "SELECT count(*) > 0 AS looked FROM pg_stat_activity"
                         " WHERE application_name = 'omd-cli' AND state = 'idle'"
-                        " AND query LIKE '%ready_list%' AND state_change > query_start"
+                        " AND query LIKE '%lineage_ready%' AND state_change > query_start"
                     ).fetchone()
                     == {"looked": True}
                 )

@@ -62,4 +62,4 @@ with omd.connect(dsn, executor_dsn=service) as control, control.module("m_t") as
     assert run.dsn == service
     numbers = "SELECT i AS id FROM generate_series(1, 1000) AS i"
     written = run.write(run.read(spark, query=numbers, partitionColumn="id", numPartitions=4))
-    print("through the service file:", written.rows, run.read(spark, "t.target").count())
+    print("through the service file:", written, run.read(spark, "t.target").count())

@@ -42,7 +42,7 @@ def test_partitions_are_read_and_written_through_a_pooler_once_each(
                         rows = run.read(spark, "t.source")
                         partitions = 3 if mode == "append" else 1
                         written = run.write(rows.repartition(partitions), mode=mode)
-                        assert written.rows == 1000
+                        assert written == 1000
         finally:
             stop.set()
             thread.join()
