@@ -40,8 +40,8 @@ def perform(task: Task) -> str:
     """Run the Module that the criterion CODE names, as its KIND says.
 
     Returns:
-        S when it succeeded, C when there was nothing to do or the run is skipped, A when another
-        one works at it.
+        S when it succeeded, or a delivery was refused; C when there was nothing to do or the run is
+        skipped, A when another one works at it.
 
     Raises:
         RuntimeError: the run failed.
@@ -63,6 +63,8 @@ def perform(task: Task) -> str:
         return control._engines[SPARK].session(task._master)
 
     done = control.run(code, session=session, batch=0)
+    if done.reason == "REJECTED":  # that is an answer, which the tenant gets: the task is done
+        return "S"
     return _outcome(code, done.status, done.detail, done.error)
 
 
