@@ -18,15 +18,16 @@ def main(told: dict[str, object], settings: dict[str, str]) -> None:
     spark = builder.getOrCreate()
     with omd.connect(str(told["dsn"])) as control:
         try:
-            receipt = control.delivery.deliver(
+            outcome = control.delivery.deliver(
                 delivery_id=told["delivery_id"], entities=told["entities"], spark=spark
             )
+            outcome.result()
         except ConfigurationError as error:
             print(error, error.hint, sep="\n")
             tracker = spark.sparkContext.statusTracker()
             print("jobs:", len(tracker.getJobIdsForGroup()), "failed before:", error.__cause__)
         else:
-            print(receipt.facts["delivery_status"], receipt.facts["attempt"])
+            print(outcome.facts["delivery_status"], outcome.facts["attempt"])
     spark.stop()
 
 

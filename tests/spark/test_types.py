@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 import omd
 import omd.spark
 from omd.errors import OmdError
+from omd.spark.failure import TaskFailed
 from omd.spark.source import OmdDataSource
 from omd.spark.types import type_table
 
@@ -155,11 +156,17 @@ def test_an_instant_is_shown_in_the_zone_of_the_spark_session(
 
 
 def read(dsn: str, query: str) -> pa.Table:
-    """Return the rows of a query, through the reader and without Spark."""
+    """Return the rows of a query, through the reader and without Spark.
+
+    What a task raises is a text for the driver; here the error that it was made of is raised.
+    """
     source = OmdDataSource({"url": dsn, "query": query})
     reader = source.reader(source.schema())
     (part,) = reader.partitions()
-    return pa.Table.from_batches(reader.read(part))
+    try:
+        return pa.Table.from_batches(reader.read(part))
+    except TaskFailed as failed:
+        raise (failed.__cause__ or failed) from None
 
 
 @pytest.mark.parametrize("type_", ["date", "timestamp", "timestamptz"])
