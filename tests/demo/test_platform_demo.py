@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.kill]
 
 # What is neither OMD's nor made of the model.
-OWN = "n.nspname !~ '^(pg_|omd|user_code$|information_schema$|(lvl|cfl|gdal|asof|history|changes)_nyc_night)'"
+OWN = (
+    "n.nspname !~ '^(pg_|omd|user_code$|information_schema$"
+    "|(lvl|cfl|gdal|asof|history|changes)_nyc_night)'"
+)
 
 
 @pytest.fixture(scope="module")
