@@ -18,11 +18,13 @@ SET search_path = pg_catalog, pg_temp
 AS $next_act$
 DECLARE
     v_kind record;
+    v_routine regproc;
 BEGIN
     v_kind := omd._act_of_kind(p_module_code);
+    v_routine := v_kind.p_act_routine::regproc;
     EXECUTE format(
         'SELECT a.p_act, a.p_arguments, a.p_status, a.p_detail FROM %s($1) AS a',
-        v_kind.p_act_routine
+        v_routine
     )
     INTO act, arguments, status, detail
     USING p_module_code;
