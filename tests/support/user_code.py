@@ -114,7 +114,11 @@ BEGIN
             )
     LOOP
         IF NOT has_schema_privilege('omd_owner', v_made.schema, 'USAGE') THEN
-            EXECUTE format('GRANT USAGE ON SCHEMA %I TO omd_owner', v_made.nspname);
+            BEGIN
+                EXECUTE format('GRANT USAGE ON SCHEMA %I TO omd_owner', v_made.nspname);
+            EXCEPTION
+                WHEN internal_error THEN NULL; -- another session does it in the same moment
+            END;
         END IF;
         EXECUTE format('GRANT ALL ON %s TO omd_owner', v_made.name);
         v_watch := CASE v_made.kind
