@@ -16,10 +16,10 @@ from omd._core.engines import SPARK
 from omd._core.functions import function_named
 from omd.doors import arrivals
 from omd.doors.rooms import Doors
-from omd.rooms.control.blocks import Blocks
-from omd.rooms.control.calls import ControlCalls
+from omd.rooms.control.blocks import Blocks, instance_of
 from omd.rooms.control.codes import Status
 from omd.rooms.control.outcome import Outcome
+from omd.rooms.control.run import session_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,17 +48,9 @@ class Act:
     lease: timedelta | EllipsisType | None = ...
     rollback_executor: Callable[[str], object] | None = None
 
-    @property
-    def batch_instance_id(self) -> int | None:
-        """The Batch Instance that it is part of; None: it is on its own."""
-        batch = self.batch
-        return batch if batch is None or isinstance(batch, int) else batch.instance_id
-
     def ready_session(self) -> Any:
         """Return the session that the caller has or makes; None: whoever needs one makes it."""
-        if self.spark is None and self.control._spark is None and self.session is not None:
-            return self.session()
-        return self.spark
+        return session_for(self.control, self.spark, self.session)
 
     def nothing(self, why: str = _NOTHING) -> Outcome[Any]:
         """Say that there was nothing to do, and why."""
@@ -98,7 +90,7 @@ def step(act: Act) -> Outcome[Any]:
         last = replace(outcome, code=act.code)
         if act.batch is None or not last.succeeded:
             return last
-        next_ = ControlCalls(act.control._link).next_act(act.code)
+        next_ = act.control._omd.next_act(act.code)
         if next_.arguments.get("reason") != "FULL":
             return last
 
@@ -130,7 +122,7 @@ def _run_export(act: Act, delivery_id: int) -> Outcome[Any]:
     outcome = act.control.facts._resume_export(
         delivery_id,
         spark=act.ready_session(),
-        batch_instance_id=act.batch_instance_id,
+        batch_instance_id=instance_of(act.batch),
         context=act.context,
     )
     return replace(outcome, code=act.code)

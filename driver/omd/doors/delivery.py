@@ -131,8 +131,7 @@ class Delivery(Door, DeliveryMethods):
     ) -> Outcome[None]:
         """Deliver, and wait for the end; the arguments are those of `create`.
 
-        Raises:
-            Aborted: it could not begin in time.
+        A delivery that could not begin in time is an outcome too, with the status A.
         """
         with self.create(
             agreement_code,

@@ -16,15 +16,15 @@ from typing_extensions import Self
 from omd._core.cost import measured
 from omd._core.engines import SPARK
 from omd._core.error_codes import MembersFailed, NeedsWorker
-from omd._core.errors import CallerError, ConnectionFailed, NotStarted, OmdError, Skipped, one_line
+from omd._core.errors import CallerError, ConnectionFailed, NotStarted, OmdError, one_line
 from omd.doors.acts import ACTS, Act, Connected
 from omd.doors.outcomes import with_facts
-from omd.rooms.control.blocks import environment_batch
+from omd.rooms.control.blocks import environment_batch, instance_of
 from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import Status
 from omd.rooms.control.connection import called
 from omd.rooms.control.death import await_turn, who_runs
-from omd.rooms.control.outcome import Outcome
+from omd.rooms.control.outcome import Outcome, status_unbegun
 from omd.rooms.control.rows import BatchExecutionLogRow
 from omd.rooms.control.run import (
     Batch,
@@ -198,7 +198,7 @@ class Performing(Connected):
     ) -> Outcome[Any]:
         needs: OmdError | None = None
         if self._permitted.sql:
-            instance = _instance_of(batch)
+            instance = instance_of(batch)
             await_turn(self, self._wait, module_code=code, batch_instance_id=instance)
             try:
                 with self._long_call() as link, measured(link) as performed:
@@ -222,7 +222,7 @@ class Performing(Connected):
                 )
             except NeedsWorker as error:
                 needs = error
-        next_ = ControlCalls(self._link).next_act(code)
+        next_ = self._omd.next_act(code)
         if next_.arguments["engine_code"] != SPARK and needs is None:
             self._permitted.require_sql(f"Module {code}")
         if next_.status is not None:
@@ -262,12 +262,12 @@ class Performing(Connected):
         context: Mapping[str, Any] | None,
     ) -> Outcome[Any]:
         if self._permitted.sql:
-            await_turn(self, self._wait, batch_code=code, batch_instance_id=_instance_of(parent))
+            await_turn(self, self._wait, batch_code=code, batch_instance_id=instance_of(parent))
             try:
                 with self._long_call() as link, measured(link) as performed:
                     ran = ControlCalls(link).run_batch(
                         code,
-                        parent_batch_instance_id=_instance_of(parent),
+                        parent_batch_instance_id=instance_of(parent),
                         force=force or None,
                         execution_context=called(link, context),
                     )
@@ -284,11 +284,10 @@ class Performing(Connected):
         block = self.batch(code, parent=parent, force=force, context=context)
         try:
             with block:
-                calls = ControlCalls(self._link)
-                next_ = calls.next_member(block.instance_id)
+                next_ = self._omd.next_member(block.instance_id)
                 while next_.act == "MEMBER":
                     problem = self._perform_member(next_, block, spark, session, force)
-                    next_ = calls.next_member(
+                    next_ = self._omd.next_member(
                         block.instance_id,
                         member_type=next_.member_type,
                         member_code=next_.member_code,
@@ -296,8 +295,7 @@ class Performing(Connected):
                     )
                 _require_none(next_.detail)
         except NotStarted as error:
-            skipped = isinstance(error, Skipped)
-            status = Status.SKIPPED if skipped else Status.ABORTED
+            status = status_unbegun(error)
             detail = one_line(error) if block._reason == "RUNNING" else block._reason
             instance = block.instance_id
             return Outcome("BATCH", code, instance, status, block._reason, detail, error=error)
@@ -343,7 +341,3 @@ def _reason(detail: str | None) -> str | None:
 def _require_none(failures: str | None) -> None:
     if failures is not None:
         raise MembersFailed(failures)
-
-
-def _instance_of(batch: Batch[Any] | int | None) -> int | None:
-    return batch if batch is None or isinstance(batch, int) else batch.instance_id

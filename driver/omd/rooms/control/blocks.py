@@ -54,7 +54,7 @@ class Blocks(Connection):
             self,
             code,
             parent=parent if isinstance(parent, Batch) else None,
-            parent_batch_instance_id=(parent.instance_id if isinstance(parent, Batch) else parent),
+            parent_batch_instance_id=instance_of(parent),
             force=force,
             lease=lease,
             context=context,
@@ -100,9 +100,12 @@ class Blocks(Connection):
 
 def _instance_or_environment(batch: Batch[Any] | int | None) -> int | None:
     """Return the Batch Instance of a Module: the given one, else that of the environment."""
-    if batch is None:
-        return environment_batch()
-    return batch if isinstance(batch, int) else batch.instance_id
+    return environment_batch() if batch is None else instance_of(batch)
+
+
+def instance_of(batch: Batch[Any] | int | None) -> int | None:
+    """Return the Batch Instance of a Batch that is given as a block or by its ID; None: none is."""
+    return batch if batch is None or isinstance(batch, int) else batch.instance_id
 
 
 def environment_batch() -> int | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
-from omd._core.errors import Aborted, OmdError, Skipped, StateError
+from omd._core.errors import Aborted, NotStarted, OmdError, Skipped, StateError
 from omd.rooms.control.codes import Status
 
 T = TypeVar("T")
@@ -134,6 +134,11 @@ class Outcome(Generic[T]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+
+def status_unbegun(refusal: NotStarted) -> Status:
+    """Return what a run ends with that was not to begin."""
+    return Status.SKIPPED if isinstance(refusal, Skipped) else Status.ABORTED
 
 
 def status_of(error: Exception) -> Status:

@@ -30,7 +30,7 @@ from omd.rooms.control.codes import ProcessingIndicator, Status
 from omd.rooms.control.connection import C, Connection
 from omd.rooms.control.death import await_turn, begun, report_batches, report_modules
 from omd.rooms.control.engine_block import EngineBlock, LoadWindow
-from omd.rooms.control.outcome import Outcome, status_of
+from omd.rooms.control.outcome import Outcome, status_of, status_unbegun
 from omd.rooms.control.writer import RunConnection, Writers
 
 if TYPE_CHECKING:
@@ -735,9 +735,7 @@ def call_job(block: R, job: Callable[[R], T]) -> Outcome[T]:
         if not block._began:
             raise
         if isinstance(error, NotStarted) and error.instance_id == block.instance_id:
-            skipped = isinstance(error, Skipped)
-            status = Status.SKIPPED if skipped else Status.ABORTED
-            return outcome(status, error=error)
+            return outcome(status_unbegun(error), error=error)
         return outcome(status_of(error), error=error)
     return outcome(Status.SUCCEEDED, value=value)
 

@@ -18,7 +18,7 @@ from omd.rooms.control.calls import ControlCalls
 from omd.rooms.control.codes import ProcessingIndicator, Status
 from omd.rooms.control.connection import Connection, Door
 from omd.rooms.control.engine_block import EngineBlock
-from omd.rooms.control.outcome import Outcome, status_of
+from omd.rooms.control.outcome import Outcome, status_of, status_unbegun
 from omd.rooms.facts.calls import FactsCalls
 from omd.rooms.facts.rows import FactsExportsRow
 
@@ -171,9 +171,7 @@ class ExportRun(EngineBlock):
         except ConnectionFailed:
             raise
         except NotStarted as refusal:
-            skipped = isinstance(refusal, Skipped)
-            status = Status.SKIPPED if skipped else Status.ABORTED
-            return self.outcome(status, refusal)
+            return self.outcome(status_unbegun(refusal), refusal)
         except Exception as error:
             if self.attempt:
                 return self.outcome(status_of(error), error)
