@@ -1,4 +1,4 @@
-"""The command ``omd``: it finds the commands of every room, and turns errors into messages."""
+"""The command ``omd``: the tree of its commands, and errors turned into messages."""
 
 from __future__ import annotations
 
@@ -12,29 +12,58 @@ from typing import Any
 
 import click
 
-from omd.doors.registry import ROOMS
+from omd._core import former
 from omd.programs.cli.common import report_error
 from omd.programs.cli.topics import TOPICS, help_
 from omd.programs.terminal.commands import ExitCode, Helpful, entry
 
-# The groups of `omd --help`. Each module has a list `commands`, or of the name that follows it, and
-# imports little besides click.
+# The tree: the commands of `omd --help`, section by section, and the module that has each by its
+# name. A module imports little besides click.
+_CLI, _REPORT = "omd.programs.cli", "omd.programs.report"
 _SECTIONS = {
-    "Set up": "omd.programs.cli.install",
-    "Your own server": "omd.programs.cli.embedded",
-    **{
-        title: f"omd.programs.cli.{room}"
-        for room, title in ROOMS.items()
-        if importlib.util.find_spec(f"omd.programs.cli.{room}")
+    "Every day": {
+        "status": f"{_REPORT}.status",
+        "show": f"{_CLI}.show",
+        "log": f"{_CLI}.log",
+        "run": f"{_CLI}.run",
+        "retry": f"{_CLI}.retry",
+        "explain": f"{_CLI}.explain",
+        "apply": f"{_CLI}.apply",
+        "diff": f"{_CLI}.apply",
+        "deliver": f"{_CLI}.deliver",
+        "worker": f"{_CLI}.worker",
     },
-    "Upkeep": "omd.programs.cli.control:upkeep",
-    "Other tools": "omd.programs.cli.integrations",
-    "dbt": "omd.programs.cli.dbt",
-    "What happened": "omd.programs.cli.report",
-    "Any routine, any view": "omd.programs.cli.call",
-    "The page": "omd.programs.cli.web",
-    "See it work": "omd.programs.cli.demo",
+    "Everything else": {
+        "call": f"{_CLI}.call",
+        "report": f"{_REPORT}.rows",
+    },
+    "Repair": {
+        "end": f"{_CLI}.end",
+        "recall": f"{_CLI}.recall",
+        "erase": f"{_CLI}.erase",
+        "test": f"{_CLI}.rulesets",
+        "export": f"{_CLI}.export",
+        "maintain": f"{_CLI}.maintain",
+    },
+    "Set up": {
+        "install": f"{_CLI}.install",
+        "uninstall": f"{_CLI}.install",
+        "doctor": f"{_CLI}.doctor",
+        "embedded": f"{_CLI}.embedded",
+    },
+    "Programs": {
+        "web": f"{_CLI}.web",
+        "send": f"{_CLI}.send",
+        "demo": f"{_CLI}.demo",
+    },
 }
+_PLACES = {name: place for section in _SECTIONS.values() for name, place in section.items()}
+
+# Rooms whose former commands still answer, hidden, until their documents name the tree.
+_STILL = (
+    "install", "control", "control:upkeep", "lake", "lineage", "dispatch", "delivery", "facts",
+    "decision", "provenance", "event", "integrations", "dbt", "report",
+)  # fmt: skip
 
 _MANUAL = """\
 Operational metadata for data platforms: which loads run, may they run, what must be undone first.
@@ -43,44 +72,45 @@ It lives in a PostgreSQL database, whose procedures decide; this command calls t
 does, a DBA can do in psql.
 """
 
-_EVERY_DAY = (
-    "status", "show", "log", "run", "retry", "explain", "work", "register", "delivery", "dispatch",
-)  # fmt: skip
-
 
 class Manual(Helpful):
-    """A group that reads its commands from the modules of the rooms, section by section."""
-
-    def _sections(self) -> dict[str, list[click.Command]]:
-        sections = {}
-        for title, place in _SECTIONS.items():
-            module, _, name = place.partition(":")
-            sections[title] = list(getattr(importlib.import_module(module), name or "commands"))
-        return sections
+    """The tree of commands, and the answer to who types one of before."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return [*(c.name or "" for commands in self._sections().values() for c in commands), "help"]
+        return [*filter(_is_there, _PLACES), "help"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name."""
-        for commands in (*self._sections().values(), [help_]):
+        if cmd_name == "help":
+            return help_
+        if cmd_name in _PLACES and _is_there(cmd_name):
+            command = getattr(importlib.import_module(_PLACES[cmd_name]), cmd_name)
+            assert isinstance(command, click.Command)  # noqa: S101 - the tree names it
+            return command
+        for place in _STILL:
+            room, _, name = place.partition(":")
+            commands = getattr(importlib.import_module(f"{_CLI}.{room}"), name or "commands")
             for command in commands:
                 if command.name == cmd_name:
-                    return command
+                    return command  # type: ignore[no-any-return]
         return None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command; who types a former one is told which has taken its place."""
+        if self.get_command(ctx, args[0]) is None or args[0] in self.list_commands(ctx):
+            refuse_former(ctx, args)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands of every day, and the others by group, each on a line."""
-        every_day = (self.get_command(ctx, name) for name in _EVERY_DAY)
-        with formatter.section("Every day"):
-            _write_lines(formatter, [entry(command) for command in every_day if command])
-        others = {
-            title: [c.name for c in commands if c.name and c.name not in _EVERY_DAY]
-            for title, commands in self._sections().items()
-        }
-        with formatter.section("Everything else"):
-            _write_lines(formatter, [(t, ", ".join(names)) for t, names in others.items() if names])
+        """Write the commands section by section, each on a line."""
+        for title, names in _SECTIONS.items():
+            commands = [self.get_command(ctx, name) for name in names if _is_there(name)]
+            if commands:
+                with formatter.section(title):
+                    _write_lines(formatter, [entry(command) for command in commands if command])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Say where the rest stands."""
@@ -88,6 +118,26 @@ class Manual(Helpful):
             f"\nomd COMMAND --help says what a command does, and omd help TOPIC what all have in"
             f" common:\n{', '.join(TOPICS)}.\n"
         )
+
+
+def _is_there(name: str) -> bool:
+    return importlib.util.find_spec(_PLACES[name]) is not None
+
+
+def refuse_former(context: click.Context, words: Sequence[str]) -> None:
+    """Refuse a command of before, of one word or of two.
+
+    Raises:
+        click.UsageError: it is one; the message has the command of now.
+    """
+    for count in (2, 1):
+        given = " ".join(["omd", *words[:count]])
+        if len(words) >= count and (answer := former.refusal(given)) is not None:
+            raise click.UsageError(f"{answer}.", context)
+    if groups := [name for name in former.names() if name.startswith(f"omd {words[0]} ")]:
+        if words[0] not in _PLACES:
+            ways = ", ".join(name.removeprefix("omd ") for name in groups)
+            raise click.UsageError(f"omd {words[0]} has gone; it had {ways}.", context)
 
 
 def _write_lines(formatter: click.HelpFormatter, entries: Sequence[tuple[str, str]]) -> None:
