@@ -543,8 +543,8 @@ def _metrics(connection: Connection) -> Iterator[str]:
     yield "\n`--where is_per_code=false` leaves out what has a series for each code.\n"
     yield "## Alerts\n"
     yield (
-        "`omd report --files DIR` writes them as a file for Prometheus; `share/omd.rules.yml` is that"
-        " file. The bounds are a proposal: change them in your copy.\n"
+        "`omd report --files DIR` writes them as a file for Prometheus; `share/omd.rules.yml` is"
+        " that file. The bounds are a proposal: change them in your copy.\n"
     )
     yield from _table(
         ("alert", "severity", "condition", "lasts", "what it says"),
