@@ -297,7 +297,7 @@ def test_a_delivery_that_was_refused_is_a_problem_until_another_is_accepted(
         "DELIVERY_REFUSED", "DELIVERY", str(delivery_id),
     )  # fmt: skip
     assert problem["severity"] == "WARNING"
-    assert problem["way_out"] == "omd delivery arrivals --deliver a"
+    assert problem["way_out"] == "omd deliver a --arrived"
     drop.see(folder("2020-01-01", file(modified=2)))
     corrected, _ = drop.take()
     assert seen.problem()["object_key"] == str(delivery_id), "it is not accepted yet"
@@ -324,7 +324,7 @@ def test_an_unfit_folder_is_a_problem_until_it_is_gone(
     seen: Seen, drop: Drop, tmp_path: Path
 ) -> None:
     (tmp_path / "it's $(x)").mkdir()
-    assert seen.omd("delivery", "arrivals", "a", "--look").returncode == 0
+    assert seen.omd("deliver", "a", "--arrived", "--dry-run").returncode == 0
     problem = seen.problem()
     assert (problem["problem_code"], problem["object_kind"]) == ("ARRIVAL_UNFIT", "ARRIVAL")
     assert "it's $(x)" in problem["subject"]
@@ -341,18 +341,18 @@ def test_a_folder_that_changed_is_a_problem_until_its_delivery_went(
     path.mkdir()
     (path / "customer.csv").write_text("nbr\n1\n")
     (path / "_SUCCESS").touch()
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     delivery_id, _ = drop.take()
     assert delivery_id is not None
     if status == "ACCEPTED":
         drop.accept(delivery_id)
         drop.shop.call("finish_arrival", delivery_id=delivery_id)
     (path / "customer.csv").write_text("nbr\n1\n2\n")
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     problem = seen.problem(problem_code="ARRIVAL_CHANGED")
     assert "2020-01-01" in problem["subject"]
     seen.go_out(problem)
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     assert drop.states() == {"2020-01-01": "FOUND"}
     assert seen.problems() == []
 
@@ -361,7 +361,7 @@ def test_a_location_that_can_not_be_read_is_a_problem(
     seen: Seen, drop: Drop, tmp_path: Path
 ) -> None:
     tmp_path.rmdir()
-    assert seen.omd("delivery", "arrivals", "a", "--look").returncode == 1
+    assert seen.omd("deliver", "a", "--arrived", "--dry-run").returncode == 1
     problem = seen.problem()
     assert (problem["problem_code"], problem["object_kind"], problem["object_key"]) == (
         "LOCATION_UNREADABLE", "LOCATION", "a",
@@ -398,7 +398,7 @@ def test_status_ends_with_1_when_a_problem_is_an_error(
 ) -> None:
     assert seen.omd("status").returncode == 0
     tmp_path.rmdir()
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     done = seen.omd("status")
     assert done.returncode == 0, "a warning is no error"
     assert "LOCATION_UNREADABLE" in done.stdout
