@@ -16,7 +16,7 @@ from omd.programs.cli.documents.foreign import FORMATS, Taking
 from omd.programs.terminal.commands import ExitCode
 from omd.programs.terminal.options import files_argument, format_option, output_option
 from omd.programs.terminal.tables import show, titled
-from omd.programs.terminal.text import as_json
+from omd.programs.terminal.text import as_json, short
 
 if TYPE_CHECKING:
     from omd.programs.cli.documents.changes import Change
@@ -185,6 +185,8 @@ def _apply(
         documents = taking.documents(files, dry_run=dry_run, strict=strict, spark=spark)
     with open_control(dsn) as control:
         changes = apply_together(control, documents)
+    for line in (line for each in documents for line in each.told):
+        click.echo(short(line), err=True)
     if changes or output != "table":
         show([_shown(c) for c in changes] if output == "table" else changes, _CHANGE, output)
     return changes

@@ -6,7 +6,7 @@ are. To compare only, the definition is rolled back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,9 +92,11 @@ def _by_name(document: Mapping[str, Any], lines: Mapping[str, int]) -> Iterator[
 class DecisionFiles(Documents):
     """Files of stages and rulesets; the version of each is told as its path ``version``."""
 
-    def __init__(self, paths: Iterable[Path], *, dry_run: bool, activate: bool) -> None:
+    def __init__(
+        self, files: Sequence[File], *, dry_run: bool = False, activate: bool = False
+    ) -> None:
         super().__init__(dry_run=dry_run)
-        self._files = read_files(paths)
+        self._files = files
         self._activate = activate
         self._file: File | None = None  # the one at work, for what is wrong with it
 

@@ -121,7 +121,13 @@ class ModelDocument(Documents):
     """A model with its tenants and agreements; the facts of its interface follow it."""
 
     def __init__(
-        self, path: Path, file: ModelFile, *, dry_run: bool, spark: bool | None, is_alone: bool
+        self,
+        path: Path,
+        file: ModelFile,
+        *,
+        dry_run: bool = False,
+        spark: bool | None = False,
+        is_alone: bool = True,
     ) -> None:
         """Keep it.
 

@@ -156,9 +156,7 @@ def _ruleset(control: Control, code: str) -> str:
 
     found = newest_ruleset(control, code)
     if found is None:
-        raise UnknownRuleset(
-            f"there is no ruleset {code}", hint="omd report decision_ruleset_list"
-        )
+        raise UnknownRuleset(f"there is no ruleset {code}", hint="omd report decision_ruleset_list")
     row, tests = found
     return as_yaml(
         {

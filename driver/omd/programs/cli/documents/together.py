@@ -87,9 +87,19 @@ def _keys(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def documents_of(
-    paths: Sequence[Path], *, dry_run: bool, activate: bool, spark: bool | None
+    paths: Sequence[Path],
+    *,
+    dry_run: bool = False,
+    activate: bool = False,
+    spark: bool | None = False,
 ) -> list[Documents]:
     """Return the documents of files in the order of their application.
+
+    Args:
+        paths: the files.
+        dry_run: what they change is rolled back.
+        activate: the versions of rulesets are activated.
+        spark: whether Spark compiles models; None: where only Spark can judge them.
 
     Raises:
         click.UsageError: a file is no document, or has something that nothing takes.
@@ -129,9 +139,9 @@ def documents_of(
                 for path in files
             ]
         else:
-            from omd.programs.cli.documents.decision import DecisionFiles
+            from omd.programs.cli.documents.decision import DecisionFiles, read_files
 
-            found.append(DecisionFiles(files, dry_run=dry_run, activate=activate))
+            found.append(DecisionFiles(read_files(files), dry_run=dry_run, activate=activate))
     return found
 
 
@@ -156,9 +166,6 @@ def apply_together(control: Control, documents: Sequence[Documents]) -> list[Cha
             raise psycopg.Rollback
         for each in documents:
             each.finish()
-    for each in documents:
-        for line in each.told:
-            click.echo(short(line), err=True)
     return changes
 
 
