@@ -161,7 +161,7 @@ def _chosen(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _begin(control: Control, found: Thing, batch_instance: int | None) -> _Answer:
-    if found.kind == "topic" and found.module_code is None:
+    if found.kind == "topic" and not found.module_code:
         return _source(control.report(SourcesRow, source=found.key)[0])
     from omd.programs.report.begin import begin_of
 

@@ -93,7 +93,7 @@ class Begin:
 def begin_of(control: Control, thing: Thing, batch_instance: int | None = None) -> Begin:
     """Return what a begin of a Module, or what performs one, or of a Batch would answer."""
     is_batch = thing.kind == "batch"
-    code = str(thing.key) if is_batch else str(thing.module_code)
+    code = str(thing.key) if is_batch else thing.module_code
     [answer] = control.calls.omd.explain_begin(
         module_code=None if is_batch else code,
         batch_code=code if is_batch else None,
