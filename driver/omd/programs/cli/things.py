@@ -125,9 +125,7 @@ def _of_kind(control: Control, kind: str, key: str) -> list[Thing]:
         rows = rows or control.report("module_inputs", limit=1, **_equal(column, key))
         rows = rows or control.report("lake_tables", limit=1, **_equal(column, key))
         return [Thing(kind, key)] if rows else []
-    return [
-        Thing(kind, key, (row.module_code or "") if kind in _PERFORMED else "") for row in rows
-    ]
+    return [Thing(kind, key, (row.module_code or "") if kind in _PERFORMED else "") for row in rows]
 
 
 def _equal(column: str, value: object) -> Any:
@@ -160,7 +158,7 @@ def _missing(control: Control, text: str, among: Sequence[str]) -> Exception:
     near = difflib.get_close_matches(code, list(known))
     return CallerError(
         f"there is no {_either(kinds)} {code}",
-        hint=f"Did you mean {' or '.join(near)}?" if near else "omd help things says what is named.",
+        hint=f"Did you mean {' or '.join(near)}?" if near else "The kinds: omd help things",
     )
 
 
