@@ -62,7 +62,7 @@ _PLACES = {name: place for section in _SECTIONS.values() for name, place in sect
 # Rooms whose former commands still answer, hidden, until their documents name the tree.
 _STILL = (
     "install", "control", "control:upkeep", "lineage", "dispatch", "delivery", "facts",
-    "decision", "event", "integrations", "report",
+    "decision", "report",
 )  # fmt: skip
 
 _MANUAL = """\
