@@ -253,8 +253,8 @@ _NEXT = {
     "decision": (
         ("{psql} -c 'TABLE omd_report.decision_run_log'", "every run, in SQL"),
         (
-            "{omd} explain flight_care '{key}' {options}",
-            "why there was no money",
+            "{omd} explain stage:flight_care '{key}' --html why.html {options}",
+            "why there was no money, as a page",
         ),
         ("{omd} report decision_reject_log {options}", "the weather of no decision"),
     ),
