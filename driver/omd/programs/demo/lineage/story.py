@@ -301,8 +301,8 @@ class _Story(Story):
 
     def _step(self, topic: str) -> Process:
         """Start one step in a process of its own, as a scheduler does."""
-        self.screen.say(f"  $ omd lineage step {topic} &")
-        return self._start("lineage", "step", "--one-line", topic)
+        self.screen.say(f"  $ omd run {topic} &")
+        return self._start("run", topic)
 
     def _schedule(self, topics: str = "*", schedulers: int = 1) -> None:
         """Run schedulers until no topic is ready any more, and show what they print."""
