@@ -81,7 +81,7 @@ READING: dict[str, str | None] = {
         "SELECT stage_code FROM omd_report.decision_stage_list"
     ),
 }
-"""The query gives the values of the last argument; there are none where a demo has nothing of it."""
+"""The query gives values of the last argument; there are none where a demo has nothing of it."""
 
 # They take files, or many routines read and others write, so tests of their own run them.
 ELSEWHERE = {"diff", "help", "call"}
