@@ -56,7 +56,7 @@ def test_every_option_has_a_word_of_help() -> None:
 
 # These print no rows: they change something, or their output has a format of its own.
 SILENT = {
-    "openlineage", "openlineage run", "web", "health", "demo trust",
+    "openlineage", "openlineage run", "web", "demo trust",
     "", "uninstall", "demo", "demo lineage", "demo delivery",
     "dbt", "dbt path", "lineage import",
     "demo dispatch", "demo facts", "demo lake", "demo platform",
