@@ -9,7 +9,7 @@ import click
 from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.terminal.options import output_option
 from omd.programs.terminal.tables import show, titled
-from omd.rooms.report.rows import ProblemsRow, ReadyWorkRow, WorkAdoptionRow, WorkRow
+from omd.rooms.report.rows import ReadyWorkRow, WorkAdoptionRow, WorkRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,29 +67,3 @@ def work(dsn: str, output: str, code: str | None, is_ready: bool, kind: str | No
         if code is not None and not rows:
             control.calls.omd.module_definition(code)
     show(rows, _READY if is_ready else _WORK, output)
-
-
-@click.command()
-@click.argument("code")
-@dsn_option
-def retry(dsn: str, code: str) -> None:
-    """Forget the failures of CODE, a Module or a topic: its work is ready again at once."""
-    with open_control(dsn) as control:
-        was = control.calls.omd.retry(code)
-        # Of a job that a program outside begins nothing was forgotten: it says how to start it.
-        its = (
-            []
-            if was
-            else control.report(
-                ProblemsRow, object_kind="MODULE", object_key=code, severity="ERROR"
-            )
-        )
-    for row in its[:1]:
-        click.echo(f"Module {code} stays as it is. {row.way_out}", err=True)
-        if row.way_out.startswith("Start its job again"):
-            literal = code.replace("'", "''")
-            click.echo(f"To undo what it left: CALL omd.undo_left('{literal}');", err=True)
-        return
-    click.echo(
-        f"Module {code} is ready again." if was else f"Module {code} did not wait.", err=True
-    )
