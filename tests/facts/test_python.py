@@ -222,7 +222,14 @@ def test_run_loads_what_is_queued_until_it_is_stopped(store: Store, dsn: str) ->
     store.set_up(PERSON)
     store.queue(1, person=[("N", 1, "m", "x", None)])
     with subprocess.Popen(
-        [Path(sys.executable).with_name("omd"), "facts", "run", "--poll=3600", f"--dsn={dsn}"],
+        [
+            Path(sys.executable).with_name("omd"),
+            "worker",
+            "--kind",
+            "FACTS",
+            "--poll=3600",
+            f"--dsn={dsn}",
+        ],
         stderr=subprocess.PIPE,
         text=True,
     ) as process:

@@ -167,7 +167,8 @@ def test_dead_tasks_are_one_problem_of_their_type(seen: Seen) -> None:
     room = Room(seen.flow.conn)
     room.family()
     room.type("U", max_attempts=1)
-    ids = [room.create(str(n), task_type="U") for n in range(3)]
+    for number in range(3):
+        room.create(str(number), task_type="U")
     room.member()
     tasks = room.claim()
     room.complete(tasks, "F", error="ValueError: 4711")
@@ -177,7 +178,10 @@ def test_dead_tasks_are_one_problem_of_their_type(seen: Seen) -> None:
     )  # fmt: skip
     assert problem["severity"] == "ERROR"
     assert problem["text"] == "3 are dead: their attempts are used up."
-    assert problem["way_out"] == "omd dispatch revive " + " ".join(map(str, sorted(ids)))
+    assert problem["way_out"] == (
+        "omd call omd_dispatch.revive_tasks --counted-at now --filter"
+        """ '{"statuses": ["DEAD"], "task_types": ["U"], "family_code": "F"}'"""
+    )
     seen.go_out(problem)
     assert seen.problems() == []
 
@@ -206,7 +210,7 @@ def test_a_source_that_is_too_old_says_since_when(seen: Seen, scene: Scene) -> N
     problem = seen.problem()
     assert "too old" in problem["text"]
     assert problem["since"].year == 2020
-    assert problem["way_out"] == "omd lineage offset dwh.src INSTANT"
+    assert problem["way_out"] == "omd call omd_lineage.set_offset --topic dwh.src --pos INSTANT"
     scene.call("omd_lineage.set_offset", topic="dwh.src", pos=scene.one("SELECT now()"))
     assert seen.problems() == []
 
@@ -293,7 +297,7 @@ def test_a_delivery_that_was_refused_is_a_problem_until_another_is_accepted(
         "DELIVERY_REFUSED", "DELIVERY", str(delivery_id),
     )  # fmt: skip
     assert problem["severity"] == "WARNING"
-    assert problem["way_out"] == "omd delivery arrivals --deliver a"
+    assert problem["way_out"] == "omd deliver a --arrived"
     drop.see(folder("2020-01-01", file(modified=2)))
     corrected, _ = drop.take()
     assert seen.problem()["object_key"] == str(delivery_id), "it is not accepted yet"
@@ -320,7 +324,7 @@ def test_an_unfit_folder_is_a_problem_until_it_is_gone(
     seen: Seen, drop: Drop, tmp_path: Path
 ) -> None:
     (tmp_path / "it's $(x)").mkdir()
-    assert seen.omd("delivery", "arrivals", "a", "--look").returncode == 0
+    assert seen.omd("deliver", "a", "--arrived", "--dry-run").returncode == 0
     problem = seen.problem()
     assert (problem["problem_code"], problem["object_kind"]) == ("ARRIVAL_UNFIT", "ARRIVAL")
     assert "it's $(x)" in problem["subject"]
@@ -337,18 +341,18 @@ def test_a_folder_that_changed_is_a_problem_until_its_delivery_went(
     path.mkdir()
     (path / "customer.csv").write_text("nbr\n1\n")
     (path / "_SUCCESS").touch()
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     delivery_id, _ = drop.take()
     assert delivery_id is not None
     if status == "ACCEPTED":
         drop.accept(delivery_id)
         drop.shop.call("finish_arrival", delivery_id=delivery_id)
     (path / "customer.csv").write_text("nbr\n1\n2\n")
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     problem = seen.problem(problem_code="ARRIVAL_CHANGED")
     assert "2020-01-01" in problem["subject"]
     seen.go_out(problem)
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     assert drop.states() == {"2020-01-01": "FOUND"}
     assert seen.problems() == []
 
@@ -357,7 +361,7 @@ def test_a_location_that_can_not_be_read_is_a_problem(
     seen: Seen, drop: Drop, tmp_path: Path
 ) -> None:
     tmp_path.rmdir()
-    assert seen.omd("delivery", "arrivals", "a", "--look").returncode == 1
+    assert seen.omd("deliver", "a", "--arrived", "--dry-run").returncode == 1
     problem = seen.problem()
     assert (problem["problem_code"], problem["object_kind"], problem["object_key"]) == (
         "LOCATION_UNREADABLE", "LOCATION", "a",
@@ -394,7 +398,7 @@ def test_status_ends_with_1_when_a_problem_is_an_error(
 ) -> None:
     assert seen.omd("status").returncode == 0
     tmp_path.rmdir()
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     done = seen.omd("status")
     assert done.returncode == 0, "a warning is no error"
     assert "LOCATION_UNREADABLE" in done.stdout
@@ -476,7 +480,7 @@ def test_tasks_that_nobody_takes_are_a_problem_until_a_worker_lives(
         problem = seen.problem()
         assert (problem["problem_code"], problem["severity"]) == ("NO_BACKEND", "WARNING")
         assert (problem["object_kind"], problem["object_key"]) == ("TASK_TYPE", "CALL/LONELY")
-        assert problem["way_out"] == "omd dispatch run --group LONELY"
+        assert problem["way_out"] == "omd worker --group LONELY"
         room.member("lonely", "LONELY", ttl="1 hour")
         assert seen.problems() == []
         room.call("leave_backend", backend_id="lonely")

@@ -240,11 +240,11 @@ def test_who_has_read_what_was_undone_is_rolled_back_next(flow: Flow) -> None:
 
 def test_a_folder_that_does_not_fit_is_forgotten(seen: Seen, drop: Drop, tmp_path: Path) -> None:
     (tmp_path / "it's $(x)").mkdir()
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     arrival = str(seen.flow.one("SELECT arrival_id FROM omd_delivery.arrival"))
     assert what(seen.flow) == [("ARRIVAL", arrival, "FORGET_ARRIVAL")]
     (tmp_path / "it's $(x)").rmdir()
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     assert what(seen.flow) == []
 
 
@@ -258,14 +258,14 @@ def test_what_came_of_a_folder_that_changed_is_taken_back(
     path.mkdir()
     (path / "customer.csv").write_text("nbr\n1\n")
     (path / "_SUCCESS").touch()
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     delivery, _ = drop.take()
     assert delivery is not None
     if status == "ACCEPTED":
         drop.accept(delivery)
         drop.shop.call("finish_arrival", delivery_id=delivery)
     (path / "customer.csv").write_text("nbr\n1\n2\n")
-    seen.omd("delivery", "arrivals", "a", "--look")
+    seen.omd("deliver", "a", "--arrived", "--dry-run")
     assert what(seen.flow) == [("DELIVERY", str(delivery), action)]
     routine = {"REVERT": "revert_delivery"}.get(action, "cancel_delivery")
     drop.shop.call(routine, delivery_id=delivery, reason="it has changed")

@@ -107,7 +107,7 @@ def test_a_folder_is_delivered_rejected_and_resumed(
     folder.mkdir()
     orders = folder / "orders.csv"
     orders.write_text("nbr,customer,amount\n1,a,1.50\n2,b,2\n")
-    run = ("delivery", "run", "a", "--files", str(folder))
+    run = ("deliver", "a", str(folder))
 
     page = tmp_path / "receipt.html"
     done = omd_(*run, "--snapshot", "2020-01-01", "--dry-run", "--receipt", str(page))
@@ -140,9 +140,11 @@ def test_a_folder_is_delivered_rejected_and_resumed(
         == [{"acm_record_ind": "R"}] * 2
     )
 
-    # What was created by another command is taken up by resume.
-    created = omd_("delivery", "create", "a", "--snapshot", "2020-01-04").stdout.strip()
-    assert omd_("delivery", "loaded", created).returncode == 0
-    done = omd_("delivery", "resume", created, "--files", str(folder))
+    # What was created by a call is taken up by resume.
+    create = ("call", "omd_delivery.create_delivery", "--agreement-code", "a", "--output", "json")
+    done = omd_(*create, "--snapshot-datetime", "2020-01-04")
+    created = str(json.loads(done.stdout)["delivery_id"])
+    assert omd_("call", "omd_delivery.report_loaded", "--delivery-id", created).returncode == 0
+    done = omd_("deliver", "--resume", created, str(folder))
     assert done.returncode == 0, done.stderr
     assert "No rule was broken." in done.stdout

@@ -220,17 +220,15 @@ def test_the_command_exports_and_resumes(
     shop: Store, spark: SparkSession, omd_here: Callable[..., Any], dsn: str, tmp_path: Path
 ) -> None:
     del spark  # the command uses the session of this process
-    done = omd_here(
-        "facts", "export", "x", str(tmp_path), "--entity", "shelf", "--output", "json", dsn=dsn
-    )
+    done = omd_here("export", "x", str(tmp_path), "--entity", "shelf", "--output", "json", dsn=dsn)
     assert done.returncode == 0, done.stderr
     manifest = json.loads(done.stdout)
     assert [(e["entity_code"], e["rows"]) for e in manifest["entities"]] == [("shelf", 1)]
-    again = omd_here("facts", "export", "--resume", str(manifest["delivery_id"]), dsn=dsn)
+    again = omd_here("export", "--resume", str(manifest["delivery_id"]), dsn=dsn)
     assert again.returncode == 0, again.stderr
     assert "1 rows are exported" in again.stderr
-    assert omd_here("facts", "export", "x", dsn=dsn).returncode == 2
-    shown = omd_here("facts", "exports", "--output", "json", dsn=dsn)
+    assert omd_here("export", "x", dsn=dsn).returncode == 2
+    shown = omd_here("report", "facts_exports", "--output", "json", dsn=dsn)
     assert [row["delivery_status"] for row in json.loads(shown.stdout)] == ["EXPORTED"]
 
 
@@ -251,7 +249,7 @@ def test_an_export_whose_program_is_killed_is_resumed(
     with psycopg.connect(dsn) as blocker:
         blocker.execute("LOCK TABLE cfl_shop.s_thing_properties_now IN ACCESS EXCLUSIVE MODE")
         program = subprocess.Popen(
-            [Path(sys.executable).with_name("omd"), "facts", "export", "x", str(tmp_path)],
+            [Path(sys.executable).with_name("omd"), "export", "x", str(tmp_path)],
             env={**os.environ, "OMD_DSN": dsn},
             stderr=subprocess.PIPE,
         )
@@ -262,7 +260,7 @@ def test_an_export_whose_program_is_killed_is_resumed(
         program.wait()
     delivery = shop.one(first)
     assert shop.status(delivery) == "RECEIVED"
-    again = ("facts", "export", "--resume", str(delivery), "--output", "json")
+    again = ("export", "--resume", str(delivery), "--output", "json")
     assert omd_here(*again, dsn=dsn).returncode == 4  # its lease has not expired
     shop.owner("UPDATE omd.module_instance SET lease_expires_at = clock_timestamp()")
     shop.put(3, thing=[("A", 1, "later", None, None, None)])

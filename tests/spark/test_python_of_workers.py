@@ -69,7 +69,7 @@ def test_a_delivery_by_workers_that_lack_omd_is_refused_before_its_first_job_and
         "can't run OMD by python3: it lacks omd, psycopg, adbc_driver_postgresql, pyarrow" in said
     )
     assert f"PYSPARK_PYTHON={sys.executable}" in said
-    assert "omd delivery resume" in said
+    assert "omd deliver --resume" in said
     assert "jobs: 0 failed before: None" in said
     assert shop.status(delivery_id) == "LOADED"
 

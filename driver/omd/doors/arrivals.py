@@ -127,7 +127,8 @@ def _terms(room: Delivery, agreement: str) -> Mapping[str, Any]:
     if not rows:
         raise CallerError(
             f"nothing arrives under the agreement {agreement}",
-            hint=f"omd delivery register-agreement {agreement} --arrival '{{\"location\": …}}'",
+            hint=f"omd call omd_delivery.register_agreement --agreement-code {agreement}"
+            " --arrival '{\"location\": …}'",
         )
     return rows[0].terms
 
@@ -160,7 +161,8 @@ def _confirm(room: Delivery, folders: Folders, delivery_id: int, folder: str) ->
     if not room._calls.check_arrival(delivery_id, seen):
         raise ArrivalChanged(
             f"{folder} has another content than what was found",
-            hint=f"omd delivery cancel {delivery_id} --reason why; then it is found again.",
+            hint=f"omd call omd_delivery.cancel_delivery --delivery-id {delivery_id} --reason why;"
+            " then it is found again.",
         )
 
 

@@ -116,7 +116,7 @@ def lacking(program: str, why: str) -> ConfigurationError:
         hint="Set PYSPARK_PYTHON to a Python that has OMD before the session is made (here:"
         f" export PYSPARK_PYTHON={sys.executable}; on a cluster a path of the executors)."
         " spark.pyspark.python counts for spark-submit only. Then start again; a delivery goes on"
-        " with: omd delivery resume ID.",
+        " with: omd deliver --resume ID.",
     )
 
 

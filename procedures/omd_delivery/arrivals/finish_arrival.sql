@@ -35,7 +35,7 @@ BEGIN
                 'arrival_id', v_arrival.arrival_id,
                 'arrival_status', v_arrival.arrival_status,
                 'action', 'be finished',
-                'next_command', format('omd delivery show %s', p_delivery_id)
+                'next_command', format('omd show delivery:%s', p_delivery_id)
             )
         );
     ELSIF p_moved_to IS NOT NULL AND NOT omd_delivery._is_file_path(p_moved_to) THEN

@@ -51,7 +51,8 @@ BEGIN
                 'arrival_status', v_arrival.arrival_status,
                 'action', 'be forgotten',
                 'next_command', format(
-                    'omd delivery cancel %s --reason why', v_arrival.delivery_id
+                    'omd call omd_delivery.cancel_delivery --delivery-id %s --reason why',
+                    v_arrival.delivery_id
                 )
             )
         );

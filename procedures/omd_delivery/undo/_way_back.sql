@@ -10,7 +10,9 @@ PARALLEL SAFE
 BEGIN ATOMIC
     SELECT
         format(
-            'omd facts undo %s %s --revert %s', i.interface_code, q.module_instance_id, '''why'''
+            'omd call omd_facts.undo --interface-code %s --module-instance-id %s'
+            ' --revert-reason ''why''',
+            i.interface_code, q.module_instance_id
         )
     FROM omd_delivery.delta_queue AS q
     INNER JOIN omd_delivery.interface AS i ON q.interface_id = i.interface_id

@@ -172,7 +172,8 @@ VALUES
     -- The folder of a delivery has another content than what was found. For example: a supplier
     -- adds a file to a folder that was found complete.
     'OM147', 'ArrivalChanged', '{folder} has another content than what was found',
-    'omd delivery cancel {delivery_id} --reason why; then it is found again.'
+    'omd call omd_delivery.cancel_delivery --delivery-id {delivery_id} --reason why; then it is '
+    'found again.'
 ),
 (
     -- Rows would be lost or reinterpreted by the model. For example: a new model leaves out an

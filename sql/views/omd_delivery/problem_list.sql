@@ -16,14 +16,15 @@ SELECT
     ) AS subject,
     d.status_datetime AS since,
     format(
-        'It was refused; omd delivery receipt %s says why. Its data has to be corrected.',
+        'It was refused; omd show delivery:%s --receipt says why. Its data has to be corrected.',
         d.delivery_id
     ) AS text,
-    CASE
-        WHEN r.arrival_id IS NULL OR a.arrival IS NULL
-            THEN 'omd delivery run --files FOLDER '
-        ELSE 'omd delivery arrivals --deliver '
-    END || omd.shell_argument(a.agreement_code) AS way_out
+    concat_ws(
+        ' ',
+        'omd deliver',
+        omd.shell_argument(a.agreement_code),
+        CASE WHEN r.arrival_id IS NULL OR a.arrival IS NULL THEN 'FOLDER' ELSE '--arrived' END
+    ) AS way_out
 FROM omd_delivery.agreement AS a
 CROSS JOIN
     LATERAL (
@@ -52,7 +53,7 @@ SELECT
     format('folder %s of %s', r.folder, a.agreement_code) AS subject,
     r.found_datetime AS since,
     concat_ws('; ', r.problem, 'it has to be corrected, or removed') AS text,
-    'omd delivery arrivals --deliver ' || omd.shell_argument(a.agreement_code) AS way_out
+    format('omd deliver %s --arrived', omd.shell_argument(a.agreement_code)) AS way_out
 FROM omd_delivery.agreement AS a
 LEFT JOIN LATERAL (
     SELECT o.found_datetime
@@ -96,15 +97,29 @@ SELECT
     ) AS text,
     CASE
         WHEN r.arrival_status = 'UNFIT'
-            THEN 'omd delivery arrivals --look ' || omd.shell_argument(a.agreement_code)
+            THEN format(
+                'omd deliver %s --arrived --dry-run', omd.shell_argument(a.agreement_code)
+            )
         WHEN n.delivery_status IN ('RECEIVED', 'LOADED', 'VALIDATED')
-            THEN format('omd delivery cancel %s --reason ''its folder has changed''', n.delivery_id)
+            THEN format(
+                'omd call omd_delivery.cancel_delivery --delivery-id %s'
+                ' --reason ''its folder has changed''',
+                n.delivery_id
+            )
         WHEN n.delivery_status = 'ACCEPTED'
-            THEN format('omd delivery revert %s --reason ''its folder has changed''', n.delivery_id)
+            THEN format(
+                'omd call omd_delivery.revert_delivery --delivery-id %s'
+                ' --reason ''its folder has changed''',
+                n.delivery_id
+            )
         ELSE
             coalesce(
                 omd_delivery._way_back(n.delivery_id),
-                format('omd delivery forget %s ''it has changed''', r.arrival_id)
+                format(
+                    'omd call omd_delivery.forget_arrival --arrival-id %s'
+                    ' --reason ''it has changed''',
+                    r.arrival_id
+                )
             )
     END AS way_out
 FROM omd_delivery.agreement AS a
@@ -126,7 +141,7 @@ SELECT
     format('location %s of %s', a.arrival ->> 'location', a.agreement_code) AS subject,
     l.problem_datetime AS since,
     l.problem AS text,
-    'omd delivery arrivals --look ' || omd.shell_argument(a.agreement_code) AS way_out
+    format('omd deliver %s --arrived --dry-run', omd.shell_argument(a.agreement_code)) AS way_out
 FROM omd_delivery.agreement AS a
 INNER JOIN omd_delivery.arrival_location AS l ON a.agreement_id = l.agreement_id
 WHERE a.arrival IS NOT NULL AND a.inactive_indicator = 'N' AND l.problem IS NOT NULL;

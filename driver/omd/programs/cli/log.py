@@ -122,7 +122,7 @@ _OF = {
 @click.option(
     "--kind",
     type=click.Choice(list(_KINDS)),
-    help="What is shown: runs of Modules, runs of Batches, or events.  [default: by THING, else module]",
+    help="Runs of Modules, runs of Batches, or events.  [default: by THING, else module]",
 )
 @click.option("--status", type=_STATUSES, help="Only runs of this status.")
 @click.option(

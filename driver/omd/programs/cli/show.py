@@ -90,7 +90,7 @@ def _problems(*kinds: str, key: str = _KEY) -> _Section:
 
 
 def _definition(control: Control, thing: Thing) -> dict[str, Any]:
-    return row_dict(control.calls.omd.module_definition(str(thing.key)))
+    return row_dict(control.calls.omd.module_definition(thing.module_code))
 
 
 def _task(control: Control, thing: Thing) -> dict[str, Any]:
@@ -181,6 +181,7 @@ _KINDS = {
         ),
         "lineage_topics",
         "topic",
+        _definition,
     ),
     "stage": _Kind(
         (
@@ -196,7 +197,8 @@ _KINDS = {
         ),
         "decision_stage_list",
         "stage_code",
-        long=("definition",),
+        _definition,
+        ("definition",),
     ),
     "ruleset": _Kind(
         (
@@ -431,9 +433,9 @@ def _name(title: str) -> str:
     return title.lower().replace(" ", "_")
 
 
-def _pending(control: Control, module_code: str | None, *, count: bool) -> list[Any]:
+def _pending(control: Control, module_code: str, *, count: bool) -> list[Any]:
     """Return the steps with which the next begin of a Module would undo what was left."""
-    if module_code is None:
+    if not module_code:
         return []
     previous = control.calls.omd.previous_module_instance(module_code)
     if previous is None or not previous.instance_array:
