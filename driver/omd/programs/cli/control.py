@@ -561,7 +561,7 @@ def purge(dsn: str, keep_days: int | None, room: str | None) -> int:
     return ExitCode.FAILURE if done.failed else ExitCode.OK
 
 
-_CONFIRM = "omd server confirm moved --reason '…'; or, if the other one goes on: copy"
+_CONFIRM = "omd call confirm_server --as MOVED --reason '…'; or, if the other one goes on: COPY"
 
 
 @click.group(cls=Group, invoke_without_command=True)
