@@ -174,7 +174,7 @@ def test_the_command_does_what_the_routines_do(
     more = {**PERSON, "attributes": [*PERSON["attributes"], {"name": "size", "type": "integer"}]}
     path = tmp_path / "shop.json"
     path.write_text(json.dumps({"interface": "shop", "entities": [more, PHONE, ORDER]}))
-    done = omd_here("model", "apply", str(path), "--no-spark", dsn=dsn)
+    done = omd_here("apply", str(path), "--no-spark", dsn=dsn)
     assert "Facts of shop, version 2: " in done.stderr, done.stderr
     assert told("sql", "shop") == ""
 
@@ -205,12 +205,12 @@ def test_a_model_whose_facts_can_not_follow_is_not_applied(
         )
 
     before = stored()
-    done = omd_here("model", "apply", str(path), "--no-spark", dsn=dsn)
+    done = omd_here("apply", str(path), "--no-spark", dsn=dsn)
     assert done.returncode != 0
     assert "view dwh.mine depends on view gdal_shop.phone" in done.stderr
     assert stored() == before
     store.conn.execute("DROP VIEW dwh.mine")
-    done = omd_here("model", "apply", str(path), "--no-spark", dsn=dsn)
+    done = omd_here("apply", str(path), "--no-spark", dsn=dsn)
     assert done.returncode == 0, done.stderr
     assert stored() == [
         {"version": before[0]["version"] + 1, "tenants": sorted([*before[0]["tenants"], "more"])}
