@@ -268,7 +268,7 @@ def test_the_trace_of_nothing_is_an_error_with_a_hint(omd_: Command) -> None:
 
 
 def test_no_name_or_message_commands_the_terminal(omd_: Command) -> None:
-    for arguments in (("trace", "4"), ("status",), ("log",), ("log", "events")):
+    for arguments in (("trace", "4"), ("status",), ("log",), ("log", "--kind", "event")):
         done = omd_(*arguments)
         assert done.returncode == int(arguments == ("status",)), done.stderr
         assert "script" in done.stdout

@@ -149,19 +149,17 @@ def _missing(control: Control, text: str, among: Sequence[str]) -> Exception:
     kind, colon, key = text.partition(":")
     kinds, code = ([kind], key) if colon and kind in KINDS else (among, text)
     known = {
-        str(getattr(row, column)): kind
+        str(getattr(row, column)).lower(): str(getattr(row, column))
         for kind in kinds
         if kind in _CODES
         for view, column in [_CODES[kind]]
         for row in control.report(view)
     }
-    near = difflib.get_close_matches(code, list(known))
+    near = [known[name] for name in difflib.get_close_matches(code.lower(), list(known))]
     what = "thing" if len(kinds) > 4 else _either(kinds)
+    meant = f"Did you mean {' or '.join(near)}? " if near else ""
     return CallerError(
-        f"there is no {what} {code}",
-        hint=f"Did you mean {' or '.join(near)}?"
-        if near
-        else "omd help things says what is named.",
+        f"there is no {what} {code}", hint=f"{meant}omd help things says how one is named."
     )
 
 
