@@ -203,7 +203,7 @@ def test_everybody_says_the_same_letter_of_a_step(
     for who, ask in {
         "the door": lambda: str(control._lineage.step("app.dst").status),
         "a worker": worker,
-        "the command": lambda: by_the_command_line(omd_here, dsn, "run", "topic:app.dst"),
+        "the command": lambda: by_the_command_line(omd_here, dsn, "run", "app.dst"),
     }.items():
         state.bring(letter)
         said[who] = ask()

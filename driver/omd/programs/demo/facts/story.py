@@ -298,7 +298,7 @@ class _Story(Story):
 
     def _load(self) -> str:
         """Load the next delivery, and remember what is current then."""
-        with self.screen.step(f"omd facts load {self.interface}") as step:
+        with self.screen.step(f"omd run facts.{self.interface}") as step:
             answer = self.loader.calls.omd_facts.load(self.interface)
             if answer.outcome != "PERSISTED":
                 step.done("the queue is empty" if answer.outcome == "NOTHING" else answer.outcome)
