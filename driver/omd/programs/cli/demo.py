@@ -240,7 +240,7 @@ _NEXT = {
     ),
     "delivery": (
         ("{psql} -c 'TABLE omd_report.delivery_log'", "every delivery, in SQL"),
-        ("{omd} show delivery:3 --receipt {options}", "why the third was rejected"),
+        ("{omd} show delivery:3 --receipt --html r.html {options}", "why the third was rejected"),
         ("{omd} demo facts {options}", "the next demo: facts"),
     ),
     "facts": (
