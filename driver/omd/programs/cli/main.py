@@ -61,8 +61,8 @@ _PLACES = {name: place for section in _SECTIONS.values() for name, place in sect
 
 # Rooms whose former commands still answer, hidden, until their documents name the tree.
 _STILL = (
-    "install", "control", "control:upkeep", "lineage", "dispatch", "delivery", "facts",
-    "decision", "report",
+    "control", "control:upkeep", "lineage", "dispatch", "delivery", "facts",
+    "decision",
 )  # fmt: skip
 
 _MANUAL = """\
