@@ -103,8 +103,9 @@ class PlatformStory(Night):
 
     def undo(self, load: int, reason: str) -> None:
         """Undo a load of the facts, and revert its delivery, as at a terminal."""
-        self.say(f"  $ omd facts undo {self.name} {load} --revert '{reason}'")
-        self.call("facts", "undo", self.name, str(load), "--revert", reason)
+        asked = ("--interface-code", self.name, "--module-instance-id", str(load))
+        self.say(f"  $ omd call omd_facts.undo {' '.join(asked)} --revert-reason '{reason}'")
+        self.call("call", "omd_facts.undo", *asked, "--revert-reason", reason)
 
     def killed_step(self) -> None:
         """Kill the worker that takes a step on Spark, while it writes."""
