@@ -368,7 +368,9 @@ def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Comman
     shown = found(omd_("show", f"delivery:{id_}", "--output", "json"))
     [counts] = shown["entities"]
     assert (counts["rows_delivered"], counts["rows_new"]) == (10, 1)
-    assert shown["waits_for"] == f"the facts: item {shown['queue_id']} is QUEUED"
+    [item] = shown["queue"]
+    [state] = shown["state"]
+    assert state["waits_for"] == f"the facts: item {item['queue_id']} is QUEUED"
     assert [e["event"] for e in shown["events"]] == [
         "create_delivery",
         "report_loaded",
@@ -387,7 +389,7 @@ def test_deliveries_are_created_listed_shown_and_purged(shop: Shop, omd_: Comman
         "orders": run.id,
     }
     assert "orders.positive" in told(omd_("show", "interface:shop"))
-    purge = ("call", "purge", "--keep-days", "0", "--room", "omd_delivery")
+    purge = ("call", "purge", "--keep", "0 days", "--room", "omd_delivery")
     told(omd_(*purge))
     assert shop.status(run.id) == "ACCEPTED"
     assert call("persist_deliveries", interface_code="shop") == {"persisted": 1}
