@@ -33,8 +33,18 @@ from omd.programs.cli.common import PROGRAM
 
 TOPICS = 10
 PROGRAMS = {
-    "scheduler": ["lineage", "run", "--poll", "3600", "--workers", "2", "--topic", "public.*"],
-    "work": ["dispatch", "run", "--workers", "2"],
+    "scheduler": [
+        "worker",
+        "--kind",
+        "TOPIC",
+        "--poll",
+        "3600",
+        "--workers",
+        "2",
+        "--topic",
+        "public.*",
+    ],
+    "work": ["worker", "--workers", "2"],
 }
 
 

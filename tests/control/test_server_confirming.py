@@ -361,9 +361,9 @@ def test_the_commands_show_and_confirm(
     assert "is known" in table.stdout
     assert shown("server", "changes")[0]["kind"] == "MOVED"
     for program in (
-        ["lineage", "run", "--once"],
-        ["facts", "run"],
-        ["dispatch", "run", "--until-quiet"],
+        ["worker", "--kind", "TOPIC", "--once"],
+        ["worker", "--kind", "FACTS"],
+        ["worker", "--until-quiet"],
     ):
         done = omd_here(*program, dsn=dsn)
         assert done.returncode == 1, program
@@ -373,7 +373,7 @@ def test_the_commands_show_and_confirm(
     done = omd_here("server", "confirm", "Moved", "--reason", "new hardware", dsn=dsn)
     assert (done.returncode, done.stdout) == (0, "")
     assert changes(scene) == [("MOVED", MILLION, "MOVED", "new hardware")]
-    assert omd_here("lineage", "run", "--once", dsn=dsn).returncode == 0
+    assert omd_here("worker", "--kind", "TOPIC", "--once", dsn=dsn).returncode == 0
     footprint = shown("footprint")
     assert {"schema_name", "table_name", "row_estimate", "table_bytes", "index_bytes"} == set(
         footprint[0]

@@ -31,9 +31,9 @@ OMD = Path(sys.executable).with_name("omd")
 WATCHDOG = 0.4  # seconds
 
 PROGRAMS = {
-    "worker": ["dispatch", "run", "--workers", "1"],
-    "scheduler": ["lineage", "run"],
-    "loader": ["facts", "run"],
+    "worker": ["worker", "--workers", "1"],
+    "scheduler": ["worker", "--kind", "TOPIC"],
+    "loader": ["worker", "--kind", "FACTS"],
     "sender": ["event", "run"],
     "openlineage": ["openlineage", "run"],
     "metrics": ["metrics", "--listen", "0"],
@@ -133,7 +133,7 @@ def test_each_program_says_that_it_is_ready_lives_and_ends(one_manager, dsn, nam
 def test_a_worker_is_ready_once_it_has_registered(manager, dsn):
     with (
         psycopg.connect(dsn, autocommit=True) as conn,
-        started([OMD, "dispatch", "run"], environment(manager, dsn, None)),
+        started([OMD, "worker"], environment(manager, dsn, None)),
     ):
         manager.hears("READY=1")
         [(backend,)] = conn.execute("SELECT backend_id FROM omd_report.dispatch_backends")
@@ -151,7 +151,7 @@ def test_nothing_is_said_before_it_can_work(one_manager, empty_dsn):
 def test_a_program_whose_main_loop_hangs_is_silent_though_its_threads_go_on(one_manager, dsn):
     """The scheduler reads the ready list in its main loop; its publisher is a thread."""
     manager = one_manager
-    command = [OMD, "lineage", "run", "--poll", "0.1"]
+    command = [OMD, "worker", "--kind", "TOPIC", "--poll", "0.1"]
     with (
         psycopg.connect(dsn) as conn,
         started(command, environment(manager, dsn)),

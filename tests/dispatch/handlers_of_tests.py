@@ -53,7 +53,7 @@ def begin(task: Task) -> None:
 
 def job_of_batch(batch: Batch) -> None:
     """A job with one Module, as a Spark job is one."""
-    batch.run("m_good", lambda run: None)
+    batch.run("m_good")
 
 
 def job_of_module(run: Run) -> None:

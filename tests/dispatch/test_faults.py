@@ -251,7 +251,7 @@ class Feeder:
 
 
 class Workers:
-    """Processes of `omd dispatch run`."""
+    """Processes of `omd worker`."""
 
     def __init__(self, dsn: str, rng: random.Random, log: Path) -> None:
         self.dsn, self.rng, self.log = dsn, rng, log
@@ -264,7 +264,7 @@ class Workers:
     def join(self, ttl: float = TTL) -> None:
         with self.log.open("a") as log:
             worker = subprocess.Popen(
-                [Path(sys.executable).with_name("omd"), "dispatch", "run", "--poll=0.3",
+                [Path(sys.executable).with_name("omd"), "worker", "--poll=0.3",
                  f"--workers={SLOTS}", f"--ttl={ttl}", "--grace=2"],
                 env={**os.environ, "OMD_DSN": self.dsn,
                      "PYTHONPATH": os.pathsep.join(

@@ -63,7 +63,7 @@ def work(omd_command: Command, here: str) -> Callable[[], None]:
 
     def run() -> None:
         assert omd_command("dispatch", "maintain", dsn=here).returncode == 0
-        done = omd_command("dispatch", "run", "--group", "ADMIN", "--until-quiet", dsn=here)
+        done = omd_command("worker", "--group", "ADMIN", "--until-quiet", dsn=here)
         assert done.returncode == 0, done.stderr
         assert "failed" not in done.stderr, done.stderr
 

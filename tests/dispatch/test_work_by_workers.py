@@ -1,4 +1,4 @@
-"""`omd dispatch run` performs ready work as soon as it is ready, until all is quiet."""
+"""`omd worker` performs ready work as soon as it is ready, until all is quiet."""
 
 from __future__ import annotations
 
@@ -175,6 +175,6 @@ def test_options_of_one_kind_are_refused_with_another(
         (("--kind", "TOPIC", "--once", "--until-quiet"), "Give either --once or --until-quiet."),
         (("--kind", "STAGE"), "'STAGE'"),
     ):
-        done = omd_command("dispatch", "run", *wrong, dsn="host=nowhere.invalid")
+        done = omd_command("worker", *wrong, dsn="host=nowhere.invalid")
         assert done.returncode == 2, wrong
         assert said in done.stderr

@@ -1,4 +1,4 @@
-"""`omd dispatch run`, as processes of their own."""
+"""`omd worker`, as processes of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`omd dispatch run` through PgBouncer: several workers share one server connection."""
+"""`omd worker` through PgBouncer: several workers share one server connection."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def listens(dsn: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "command", [["metrics"], ["dispatch", "run", "--group", "NONE"], ["lineage", "run"]]
+    "command", [["metrics"], ["worker", "--group", "NONE"], ["worker", "--kind", "TOPIC"]]
 )
 def test_a_program_that_runs_for_long_answers_until_sigterm(
     conn: Connection, dsn: str, command: list[str]

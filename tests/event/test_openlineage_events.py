@@ -115,7 +115,7 @@ def test_the_parent_is_the_batch_else_the_caller_and_the_root_the_topmost_of_bot
 
 def test_a_failure_says_its_code_and_where_to_look_and_nothing_of_its_text(world: World) -> None:
     event = world.event("m_2", "FAIL")
-    assert facet(event, "errorMessage")["message"] == f"22012: omd trace {world.ids['two']}"
+    assert facet(event, "errorMessage")["message"] == f"22012: omd explain run:{world.ids['two']}"
     assert "Anna" not in json.dumps(world.all_events())
 
 

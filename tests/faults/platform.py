@@ -4,7 +4,7 @@
 
 The flow of the platform's demo (driver/omd/programs/demo/platform) runs on a server of its own:
 folders of CSV arrive all the time, some half-written, some refused and corrected, some wrong,
-taken back and corrected. Workers, real processes of `omd dispatch run`, make of them the validated
+taken back and corrected. Workers, real processes of `omd worker`, make of them the validated
 layer, facts, a topic, a stage with rules, an Iceberg table and exports of Parquet. Meanwhile these
 happen, also at
 the same time:
@@ -740,7 +740,7 @@ class Chaos:
     def play(self, seconds: float) -> None:
         """Let faults strike for so many seconds; then all must come to rest, and be right."""
         self.seconds = seconds
-        run = [*PROGRAM, "dispatch", "run", "--workers", "2", "--ttl", str(TTL)]
+        run = [*PROGRAM, "worker", "--workers", "2", "--ttl", str(TTL)]
         run += ["--master", "local[1]"] if self.spark else []
         number = range(self.number_of_workers)
         self.workers = [Worker(self, f"worker{n}", run) for n in number]

@@ -96,7 +96,7 @@ def test_signals_go_to_the_fork_and_it_dies_with_its_caller(
 ) -> None:
     codes = []
     for program in (OMD, forked_omd(os.environ)):
-        command = [program, "dispatch", "run", "--dsn", dsn]
+        command = [program, "worker", "--dsn", dsn]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr
             process.stderr.readline()  # it works

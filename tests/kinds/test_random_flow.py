@@ -45,7 +45,7 @@ SHOWN = (
     "omd_lineage.offsets",
     "omd_report.work",
 )
-DISPATCH = ("dispatch", "run", "--workers", "2", "--ttl", "2", "--poll", "0.5")
+DISPATCH = ("worker", "--workers", "2", "--ttl", "2", "--poll", "0.5")
 # What a worker, or a run, may say when it was ended from outside.
 ENDED = {"57014", "57P01", "08006", "08003", "GIVEN UP", "WORKER LOST", None}
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.random, pytest.mark.kill, pytest.mark.spark]
 
 ACTS = 10
-DISPATCH = ("dispatch", "run", "--workers", "2", "--ttl", "6", "--master", "local[1]")
+DISPATCH = ("worker", "--workers", "2", "--ttl", "6", "--master", "local[1]")
 LEFT = (
     "SELECT * FROM omd_report.work WHERE state <> 'IDLE' AND (state, reason) IS DISTINCT FROM"
     " ('WAITING', 'INCOMPLETE')"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Omd = Callable[..., subprocess.CompletedProcess[str]]
 
-LOADER = ("dispatch", "run", "--kind", "FACTS")
+LOADER = ("worker", "--kind", "FACTS")
 
 
 def loaded(platform: Platform) -> list[int]:

@@ -1,7 +1,7 @@
 """A small scheduler, which test_faults.py kills: python scheduler.py SEED < DSN.
 
 It runs one topic after the other in its own session, so that a hundred steps cost little. The real
-scheduler, `omd lineage run`, works beside it.
+scheduler, `omd worker --kind TOPIC`, works beside it.
 """
 
 from __future__ import annotations

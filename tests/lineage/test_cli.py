@@ -1,16 +1,14 @@
-"""The commands of lineage and its scheduler, run as a user runs them."""
+"""A worker of the kind TOPIC, run as a user runs it."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as ET
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +18,7 @@ import pytest
 
 import omd
 from omd.doors.lineage import Lineage
+from omd.programs.cli.worker import _STEP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     Command = Callable[..., subprocess.CompletedProcess[str]]
     Connection = psycopg.Connection[dict[str, Any]]
 
+TOPICS = ("worker", "--kind", "TOPIC")
 LOCK = 4711
 HOLD = f"SELECT pg_advisory_xact_lock_shared({LOCK})"
 SCHEMA = """
@@ -71,16 +71,16 @@ def room(dsn: str) -> Iterator[Lineage]:
 
 @pytest.fixture
 def omd_(omd_command: Command, dsn: str, room: Lineage) -> Command:
-    return lambda *arguments, **options: omd_command("lineage", *arguments, dsn=dsn, **options)
+    return lambda *arguments, **options: omd_command(*TOPICS, *arguments, dsn=dsn, **options)
 
 
 class Process:
-    """``omd lineage …`` in the background; what it prints is read line by line."""
+    """A worker in the background; what it prints is read line by line."""
 
     def __init__(self, dsn: str, *arguments: str) -> None:
         self.told = ""
         self.process = subprocess.Popen(
-            [Path(sys.executable).with_name("omd"), "lineage", *arguments],
+            [Path(sys.executable).with_name("omd"), *TOPICS, *arguments],
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             text=True,
@@ -120,7 +120,7 @@ def start(dsn: str) -> Iterator[Callable[..., Process]]:
 
 
 def run(start: Callable[..., Process], *arguments: str) -> Process:
-    return start("run", "--poll", "0.2", *arguments)
+    return start("--poll", "0.2", *arguments)
 
 
 def wait_until(condition: Callable[[], Any], seconds: float = 60) -> Any:
@@ -167,158 +167,38 @@ def step_process(topic: str) -> int:
             if folder.name.isdigit():
                 with contextlib.suppress(OSError):
                     words = (folder / "cmdline").read_bytes().split(b"\0")
-                    if b"--one-line" in words and topic.encode() in words:
+                    if _STEP[-1].encode() in words and topic.encode() in words:
                         return int(folder.name)
         return None
 
     return int(wait_until(found))
 
 
-# Commands that show and register ------------------------------------------------------------------
-
-
-def test_status_tells_lag_blocker_and_state(omd_: Command) -> None:
-    omd_("step", "fact.a")
-    done = omd_("status", "--output", "json")
-    rows = {row["topic"]: row for row in json.loads(done.stdout)}
-    assert rows["fact.a"]["blocker"] == "stg.a"
-    assert (rows["fact.a"]["lag"], rows["fact.a"]["state"]) == (31 * 60, "DONE")
-    table = omd_("status", "fact.b").stdout
-    assert "fact.b" in table
-    assert "reason" in table.splitlines()[0]
-    assert "\nfact.a" not in table
-
-
-def test_plan_shows_the_block_and_why_there_is_none(omd_: Command) -> None:
-    done = omd_("plan", "fact.a", "--output", "json")
-    [plan] = json.loads(done.stdout)
-    assert (done.returncode, plan["row_count"], plan["end_id"]) == (0, 10, 10)
-    nothing = omd_("plan", "fact.b")
-    assert nothing.returncode == 3
-    assert nothing.stderr
-    unknown = omd_("plan", "no.where")
-    assert (unknown.returncode, unknown.stdout) == (1, "")
-    assert "OM015" in unknown.stderr
-
-
-def test_register_keeps_what_is_not_told_and_empties_what_is_empty(
-    omd_: Command, room: Lineage
+def test_a_step_of_its_own_process_tells_its_outcome_and_ends_with_its_status(
+    dsn: str, room: Lineage, conn: Connection
 ) -> None:
-    done = omd_(
-        "register",
-        "fact.a",
-        "--before-sql",
-        "SELECT 1",
-        "--before-sql",
-        "SELECT 2",
-        "--delay",
-        "5 minutes",
-        "--run-window",
-        "22:00-06:00 Europe/Amsterdam",
-    )
-    assert done.returncode == 0, done.stderr
-    definition = room.topic_definition("fact.a")
-    assert definition.before_sql == ["SELECT 1", "SELECT 2"]
-    assert definition.transforms == ["etl.a"]
-    assert omd_("register", "fact.a", "--before-sql", "").returncode == 0
-    assert room.topic_definition("fact.a").before_sql == []
-    wrong = omd_("register", "fact.a", "--engine", "ABACUS")
-    assert (wrong.returncode, "OM013" in wrong.stderr) == (1, True)
+    def step(topic: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "OMD_DSN": dsn}
+        return subprocess.run([*_STEP, topic], capture_output=True, text=True, env=environment)
 
-
-def test_a_topic_can_be_removed_released_retried_and_moved_by_hand(
-    omd_: Command, room: Lineage
-) -> None:
-    assert omd_("register", "stg.h", "--source-offset", "HAND").returncode == 0
-    assert omd_("register", "fact.a", "--depends-on", "stg.a", "--depends-on", "stg.h")
-    assert omd_("offset", "stg.h", "2020-01-01T12:03:00Z").returncode == 0
-    plan = room.plan("fact.a")
-    assert plan is not None
-    assert plan.row_count == 2
-    assert omd_("offset", "stg.h", "yesterday").returncode == 2
-    for command in ("release", "remove"):
-        assert omd_(command, "fact.b").returncode == 0
-        assert omd_(command, "no.where").returncode == 1
-    assert [row.topic for row in room.ready_list()] == ["fact.a"]
-
-
-def test_a_range_is_restated_down_the_chain_and_told(
-    omd_: Command, room: Lineage, conn: Connection
-) -> None:
-    for topic in ("fact.a", "fact.b"):
-        while omd_("step", topic).returncode == 0:
-            pass
-    [first] = conn.execute("SELECT min(omd_insert_module_instance_id) AS id FROM fact.a").fetchall()
-    readers = json.loads(omd_("readers", str(first["id"]), "--output", "json").stdout)
-    assert [row["topic"] for row in readers] == ["fact.b"]
-    conn.execute("UPDATE stg.a SET v = 50")
-    given = ("fact.a", "--from", "2020-01-01T12:00Z", "--to", "2020-01-01T12:05Z")
-    done = omd_("restate", *given, "--cascade")
+    done = step("fact.a")
     assert (done.returncode, done.stdout) == (0, "")
-    assert re.match(r"DONE: 2 blocks with \d+ rows were taken again", done.stderr)
-    found = conn.execute("SELECT v, count(*) AS n FROM fact.a GROUP BY v ORDER BY v").fetchall()
-    assert [tuple(row.values()) for row in found] == [(2, 10), (100, 30)]
-    assert omd_("restate", "fact.a", "--from", "2020-01-01T12:00Z").returncode == 2
+    assert re.fullmatch(r"fact\.a: DONE, 10 rows \(instance \d+\)\n", done.stderr)
     conn.execute("UPDATE stg.a SET v = 0")
-    assert omd_("restate", *given).returncode == 1
-    assert omd_("cancel-restate", "fact.a").returncode == 0
-    assert room.ready_list("fact.a")[0].reason == "DEPENDENCY"
-
-
-def test_the_exit_code_of_a_step_tells_how_it_went(
-    omd_: Command, room: Lineage, conn: Connection
-) -> None:
-    done = omd_("step", "fact.a", "--output", "json")
-    [outcome] = json.loads(done.stdout)
-    assert (done.returncode, outcome["outcome"], outcome["rows"]) == (0, "DONE", 10)
-    conn.execute("UPDATE stg.a SET v = 0")
-    failed = omd_("step", "fact.a", "--one-line")
+    failed = step("fact.a")
     assert (failed.returncode, failed.stdout) == (1, "")
     assert re.fullmatch(r"fact\.a: ERROR \(instance \d+\): .*division by zero.*\n", failed.stderr)
     room.register_topic("fact.b", inactive_indicator="Y")
-    assert omd_("step", "fact.b").returncode == 3
-    assert omd_("step", "no.where").returncode == 1
-
-
-def test_hostile_names_do_not_break_a_graph(omd_: Command, room: Lineage) -> None:
-    hostile = 'stg."</text><script>&\\""];n0 -> n1; --> %% \x1b[31m\n|"'
-    room.register_topic(hostile, source_offset="HAND")
-    room.register_topic("fact.b", depends_on=["fact.a", hostile])
-
-    svg = ET.fromstring(omd_("graph", "--format", "svg").stdout)
-    told = [e.text or "" for e in svg.iter("{http://www.w3.org/2000/svg}title")]
-    assert sum("</text><script>" in title for title in told) == 1
-    assert not list(svg.iter("{http://www.w3.org/2000/svg}script"))
-    assert len([e for e in svg.iter() if e.get("class") == "edge"]) == 3
-
-    dot = omd_("graph", "--format", "dot").stdout
-    strings = re.sub(r'"(?:[^"\\]|\\.)*"', '""', dot)
-    assert strings.count("->") == 3
-    assert "script" not in strings
-
-    mermaid = omd_("graph", "--format", "mermaid").stdout
-    labels = re.findall(r'^  n\d+\["([^"]*)"\]:::\w+$', mermaid, re.MULTILINE)
-    assert len(labels) == 4
-    assert all(not set('<>"`{}|%') & set(label.replace("<br/>", "")) for label in labels)
-    for told_as in (dot, mermaid, omd_("graph").stdout):
-        assert "\x1b" not in told_as
-
-
-def test_the_graph_as_text_shows_what_is_fed(omd_: Command) -> None:
-    lines = omd_("graph").stdout.splitlines()
-    assert lines[0] == "stg.a"
-    assert lines[1].startswith("└─ fact.a")
-    assert lines[2].startswith("   └─ fact.b")
-    near = omd_("graph", "--topic", "stg.*").stdout
-    assert "fact.a" in near
-    assert "fact.b" not in near
+    assert step("fact.b").returncode == 3
+    unknown = step("no.where")
+    assert (unknown.returncode, "OM015" in unknown.stderr) == (1, True)
 
 
 # The scheduler ------------------------------------------------------------------------------------
 
 
 def test_it_runs_what_is_ready_down_the_chain(omd_: Command, conn: Connection) -> None:
-    done = omd_("run", "--until-quiet", "--workers", "2")
+    done = omd_("--until-quiet", "--workers", "2")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert ids(conn) == list(range(1, 41))
     assert ids(conn, "fact.b") == list(range(1, 41))
@@ -326,13 +206,13 @@ def test_it_runs_what_is_ready_down_the_chain(omd_: Command, conn: Connection) -
 
 
 def test_once_runs_what_is_ready_now(omd_: Command, conn: Connection) -> None:
-    done = omd_("run", "--once")
+    done = omd_("--once")
     assert done.returncode == 0, done.stderr
     assert ids(conn) == list(range(1, 11))
 
 
 def test_only_the_topics_that_are_named(omd_: Command, conn: Connection) -> None:
-    assert omd_("run", "--until-quiet", "--topic", "*.b").returncode == 0
+    assert omd_("--until-quiet", "--topic", "*.b").returncode == 0
     assert ids(conn) == []
 
 
@@ -345,7 +225,7 @@ def test_a_failing_topic_stops_nobody_and_is_told_by_the_exit_code(
         "CREATE VIEW etl.c AS SELECT a.id FROM stg.a AS a WHERE omd_lineage.in_block(a.pos, a.id)"
     )
     room.register_topic("fact.c", depends_on=["stg.a"], transforms=["etl.c"])
-    done = omd_("run", "--until-quiet")
+    done = omd_("--until-quiet")
     assert done.returncode == 1
     assert "division by zero" in done.stderr
     assert ids(conn) == list(range(1, 21))
@@ -367,7 +247,7 @@ def test_two_schedulers_give_every_row_once(
 def test_it_wakes_before_the_next_poll_when_an_offset_moves(
     room: Lineage, start: Callable[..., Process], conn: Connection
 ) -> None:
-    scheduler = start("run", "--poll", "3600")
+    scheduler = start("--poll", "3600")
     for _ in range(4):
         scheduler.until("fact.a: DONE")
     with psycopg.connect(room._control._dsn, autocommit=True) as other:
@@ -472,9 +352,9 @@ def test_a_lost_connection_is_made_again(
 
 
 def test_the_first_connection_must_succeed(omd_command: Command) -> None:
-    done = omd_command("lineage", "run", dsn="postgresql://127.0.0.1:1/x")
+    done = omd_command(*TOPICS, dsn="postgresql://127.0.0.1:1/x")
     assert done.returncode == 6
 
 
 def test_a_database_without_omd_is_told(omd_command: Command, empty_dsn: str) -> None:
-    assert omd_command("lineage", "run", dsn=empty_dsn).returncode == 5
+    assert omd_command(*TOPICS, dsn=empty_dsn).returncode == 5

@@ -106,7 +106,7 @@ class Schedulers:
         with self.log.open("a") as log:
             if n == SCHEDULERS:
                 process = subprocess.Popen(
-                    [Path(sys.executable).with_name("omd"), "lineage", "run", "--poll=0.3",
+                    [Path(sys.executable).with_name("omd"), "worker", "--kind=TOPIC", "--poll=0.3",
                      "--workers=2"],
                     env={**os.environ, "OMD_DSN": self.dsn},
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, text=True,

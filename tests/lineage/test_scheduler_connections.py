@@ -60,7 +60,7 @@ def chain(conn: Connection, dsn: str) -> Iterator[str]:
 @contextlib.contextmanager
 def scheduler(dsn: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        [Path(sys.executable).with_name("omd"), "lineage", "run", *arguments],
+        [Path(sys.executable).with_name("omd"), "worker", "--kind", "TOPIC", *arguments],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OMD_DSN": dsn},

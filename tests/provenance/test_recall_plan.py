@@ -274,7 +274,7 @@ def test_what_left_the_house_names_where_it_went(middle: Middle) -> None:
             middle.call("omd_provenance.plan_recall", reason="r", **target)
         assert caught.value.sqlstate == "OM091"
         assert "has left the house" in str(caught.value)
-        assert f"omd trace {run} --up" in str(caught.value.diag.message_hint)
+        assert f"omd explain run:{run} --up" in str(caught.value.diag.message_hint)
 
 
 def test_what_people_wrote_is_blocked_by_its_delivery_as_by_its_run(middle: Middle) -> None:

@@ -167,7 +167,8 @@ def test_dead_tasks_are_one_problem_of_their_type(seen: Seen) -> None:
     room = Room(seen.flow.conn)
     room.family()
     room.type("U", max_attempts=1)
-    ids = [room.create(str(n), task_type="U") for n in range(3)]
+    for number in range(3):
+        room.create(str(number), task_type="U")
     room.member()
     tasks = room.claim()
     room.complete(tasks, "F", error="ValueError: 4711")
@@ -177,7 +178,10 @@ def test_dead_tasks_are_one_problem_of_their_type(seen: Seen) -> None:
     )  # fmt: skip
     assert problem["severity"] == "ERROR"
     assert problem["text"] == "3 are dead: their attempts are used up."
-    assert problem["way_out"] == "omd dispatch revive " + " ".join(map(str, sorted(ids)))
+    assert problem["way_out"] == (
+        "omd call omd_dispatch.revive_tasks --counted-at now --filter"
+        """ '{"statuses": ["DEAD"], "task_types": ["U"], "family_code": "F"}'"""
+    )
     seen.go_out(problem)
     assert seen.problems() == []
 
@@ -206,7 +210,7 @@ def test_a_source_that_is_too_old_says_since_when(seen: Seen, scene: Scene) -> N
     problem = seen.problem()
     assert "too old" in problem["text"]
     assert problem["since"].year == 2020
-    assert problem["way_out"] == "omd lineage offset dwh.src INSTANT"
+    assert problem["way_out"] == "omd call omd_lineage.set_offset --topic dwh.src --pos INSTANT"
     scene.call("omd_lineage.set_offset", topic="dwh.src", pos=scene.one("SELECT now()"))
     assert seen.problems() == []
 
@@ -476,7 +480,7 @@ def test_tasks_that_nobody_takes_are_a_problem_until_a_worker_lives(
         problem = seen.problem()
         assert (problem["problem_code"], problem["severity"]) == ("NO_BACKEND", "WARNING")
         assert (problem["object_kind"], problem["object_key"]) == ("TASK_TYPE", "CALL/LONELY")
-        assert problem["way_out"] == "omd dispatch run --group LONELY"
+        assert problem["way_out"] == "omd worker --group LONELY"
         room.member("lonely", "LONELY", ttl="1 hour")
         assert seen.problems() == []
         room.call("leave_backend", backend_id="lonely")

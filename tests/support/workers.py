@@ -32,7 +32,7 @@ class Process:
         self.told: list[str] = []
         self._more = threading.Condition()
         self.process = subprocess.Popen(
-            [Path(sys.executable).with_name("omd"), "dispatch", "run", *arguments],
+            [Path(sys.executable).with_name("omd"), "worker", *arguments],
             stderr=subprocess.PIPE,
             text=True,
             env={

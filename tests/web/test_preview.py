@@ -214,9 +214,7 @@ def test_what_cannot_be_tried_is_not(flow: Flow) -> None:
 def test_it_says_when_nobody_would_run_the_task(flow: Flow) -> None:
     flow.batch("b")
     answer = preview(flow.conn, "BATCH_RUN", "b")
-    assert answer["warnings"] == [
-        "no worker of group WORKER lives: omd dispatch run --group WORKER"
-    ]
+    assert answer["warnings"] == ["no worker of group WORKER lives: omd worker --group WORKER"]
     flow.call("omd_dispatch.register_backend", backend_type="WORKER", backend_id="w")
     assert preview(flow.conn, "BATCH_RUN", "b")["warnings"] == []
     flow.call("omd_dispatch.suspend", family_code="RUN")

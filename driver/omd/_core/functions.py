@@ -70,7 +70,7 @@ class Permitted:
             return
         raise CallerError(
             f"the function {target} is refused: this worker does not let it",
-            hint=f"omd dispatch run --jobs '{module}.*', or the same in OMD_JOBS, lets it.",
+            hint=f"omd worker --jobs '{module}.*', or the same in OMD_JOBS, lets it.",
         )
 
     def require_sql(self, what: str) -> None:

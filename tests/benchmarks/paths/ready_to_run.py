@@ -25,7 +25,7 @@ def prepare(conn: Connection, size: float = 1) -> Take:
     copies(conn, "app", "src", TOPICS)
     conn.execute("CALL omd_dispatch.set_work(TRUE)")
     worker = subprocess.Popen(
-        [*PROGRAM, "dispatch", "run", "--workers", "2"],
+        [*PROGRAM, "worker", "--workers", "2"],
         env={**os.environ, "OMD_DSN": dsn_of(conn)},
         stderr=subprocess.DEVNULL,
     )

@@ -241,7 +241,7 @@ class Scheduler:
             return
         self._running[topic] = Child(
             topic,
-            [*self.program, "--", topic],
+            [*self.program, topic],
             {**os.environ, **({"OMD_DSN": self.dsn} if self.dsn else {})},
             sys.stderr.fileno(),  # the output of a job is no data of this command
         )

@@ -1,4 +1,4 @@
-"""``omd dispatch run`` claims due tasks, runs them, and says how they went.
+"""``omd worker`` claims due tasks, runs them, and says how they went.
 
 The database decides which task is next, who may have it and what becomes of it, so that any number
 of workers may serve one group. A worker registers as a backend of its group, with a name that

@@ -394,7 +394,7 @@ class _Worker(subprocess.Popen[bytes]):
         self._log = log
         with log.open("wb") as file:
             super().__init__(
-                [*PROGRAM, "dispatch", "run", *arguments],
+                [*PROGRAM, "worker", *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=file,

@@ -188,7 +188,7 @@ class Night(Story):
         ]
         with (self.folder / f"{name}.log").open("a") as log:
             worker = Process(
-                [*PROGRAM, "dispatch", "run", *arguments],
+                [*PROGRAM, "worker", *arguments],
                 self.runner,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
