@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _shared(connection: psycopg.Connection[Row]) -> dict[str, str]:
-    """Return the files for other tools, as `omd metrics` prints them."""
+    """Return the files for other tools, as `omd report --files` writes them."""
     from omd.programs.report.metric_files import FILES
     from omd.rooms.event.rows import MetricListRow
 

@@ -519,7 +519,8 @@ def _metrics(connection: Connection) -> Iterator[str]:
     rows = connection.execute(METRICS).fetchall()
     yield "# Metrics\n"
     yield (
-        "`omd metrics` prints them, and answers them over HTTP with `--listen`;"
+        "`omd report metrics --output prometheus` prints them, and answers them over HTTP with"
+        " `--listen`;"
         " `SELECT line FROM omd_report.prometheus` is the same text, and `omd_report.metrics` has a"
         " row per series. What has ended is counted when events are published, so somebody has to:"
         " workers, schedulers, senders, or `CALL omd_event.publish()`. A counter falls only where a"
@@ -539,11 +540,11 @@ def _metrics(connection: Connection) -> Iterator[str]:
             for row in rows
         ),
     )
-    yield "\n`omd metrics --no-codes` leaves out what has a series for each code.\n"
+    yield "\n`--where is_per_code=false` leaves out what has a series for each code.\n"
     yield "## Alerts\n"
     yield (
-        "`omd metrics rules` prints them as a file for Prometheus; `share/omd.rules.yml` is that"
-        " file. The bounds are a proposal: change them in your copy.\n"
+        "`omd report --files DIR` writes them as a file for Prometheus; `share/omd.rules.yml` is"
+        " that file. The bounds are a proposal: change them in your copy.\n"
     )
     yield from _table(
         ("alert", "severity", "condition", "lasts", "what it says"),

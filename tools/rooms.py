@@ -620,7 +620,9 @@ def _namespace(rooms: Sequence[str]) -> str:
 @functools.cache
 def _named_rows() -> set[str]:
     """Return the classes of rows that the driver names."""
-    files = (file for file in PACKAGE.rglob("*.py") if file.name != "rows.py")
+    files = (
+        file for file in PACKAGE.rglob("*.py") if file.parts[-3:][0::2] != ("rooms", "rows.py")
+    )
     return {name for f in files for name in re.findall(r"\b\w+Row\b", f.read_text("utf-8"))}
 
 

@@ -58,7 +58,7 @@ def test_it_shows_what_happened(played: Played) -> None:
     for act, what in zip(
         acts[1:],
         (
-            r"\$ omd event run demo_doors --allow-url http://127\.0\.0\.1:\d+ &",
+            r"\$ omd send demo_doors --allow-url http://127\.0\.0\.1:\d+ &",
             (
                 r"\n +1  F\n(?s:.*)\n *\d+ +RUN_FAILED +\d+ +m_doors_total(?s:.*)"
                 r"\n  webhook-signature: v1,\S+\n(?s:.*)\"omd.run_failed\"(?s:.*)signature fits"

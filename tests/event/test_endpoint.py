@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
 OMD = Path(sys.executable).with_name("omd")
+METRICS = ["report", "metrics", "--output", "prometheus"]
 
 
 def get(url: str, path: str, method: str = "GET") -> tuple[int, str, str]:
@@ -84,7 +85,7 @@ def listens(dsn: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "command", [["metrics"], ["worker", "--group", "NONE"], ["worker", "--kind", "TOPIC"]]
+    "command", [METRICS, ["worker", "--group", "NONE"], ["worker", "--kind", "TOPIC"]]
 )
 def test_a_program_that_runs_for_long_answers_until_sigterm(
     conn: Connection, dsn: str, command: list[str]
@@ -103,7 +104,7 @@ def test_a_program_that_runs_for_long_answers_until_sigterm(
 
 def test_no_codes_hold_over_http_too(conn: Connection, dsn: str) -> None:
     Flow(conn).batch("secret")
-    with program(dsn, "metrics", "--no-codes") as (url, _):
+    with program(dsn, *METRICS, "--where", "is_per_code=false") as (url, _):
         text = get(url, "/metrics")[2]
     assert "secret" not in text
     assert "omd_info" in text
@@ -259,13 +260,13 @@ def test_more_clients_than_it_serves_are_closed_and_it_goes_on(conn: Connection)
 def test_an_address_that_is_none_is_a_wrong_usage(
     omd_here: Command, dsn: str, given: str, code: int
 ) -> None:
-    done = omd_here("metrics", "--listen", given, dsn=dsn)
+    done = omd_here(*METRICS, "--listen", given, dsn=dsn)
     assert done.returncode == code
     assert "9464" in done.stderr
 
 
 def test_a_port_that_is_taken_ends_the_program_with_1(omd_here: Command, dsn: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = omd_here("metrics", "--listen", str(taken.getsockname()[1]), dsn=dsn)
+        done = omd_here(*METRICS, "--listen", str(taken.getsockname()[1]), dsn=dsn)
     assert done.returncode == 1
     assert "can't listen" in done.stderr

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 import yaml
 
+from omd.integrations.dbt import package_path
 from support.flow import Flow
 
 if TYPE_CHECKING:
@@ -29,10 +30,15 @@ def flow(conn: Connection) -> Flow:
     return Flow(conn)
 
 
-def printed(omd_here: Omd, dsn: str, name: str) -> str:
-    done = omd_here("metrics", name, dsn=dsn)
+@pytest.fixture
+def files(omd_here: Omd, dsn: str, conn: Connection, tmp_path: Path) -> Path:
+    """A folder in which are the files for other tools."""
+    folder = tmp_path / "made" / "here"
+    done = omd_here("report", "--files", str(folder), dsn=dsn)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    names = ["omd.rules.yml", "sql_exporter.yml", "grafana.json", "dbt"]
+    assert done.stdout.splitlines() == [str(folder / name) for name in names]
+    return folder
 
 
 def promtool(*arguments: str | Path) -> str:
@@ -42,11 +48,23 @@ def promtool(*arguments: str | Path) -> str:
     return done.stdout
 
 
-def test_each_query_of_sql_exporter_gives_its_columns(flow: Flow, omd_here: Omd, dsn: str) -> None:
+def test_the_package_of_dbt_is_written_and_a_second_time_too(
+    files: Path, omd_here: Omd, dsn: str
+) -> None:
+    there = {path.relative_to(files / "dbt") for path in (files / "dbt").rglob("*")}
+    assert there == {path.relative_to(package_path()) for path in package_path().rglob("*")}
+    (files / "dbt" / "dbt_project.yml").write_text("")
+    (files / "mine").write_text("mine")
+    assert omd_here("report", "--files", str(files), dsn=dsn).returncode == 0
+    assert "name:" in (files / "dbt" / "dbt_project.yml").read_text()
+    assert (files / "mine").read_text() == "mine"
+
+
+def test_each_query_of_sql_exporter_gives_its_columns(flow: Flow, files: Path) -> None:
     flow.batch("b", "m")
     flow.run_batch("b", m="F")
     flow.call("omd_event.publish")
-    document = yaml.safe_load(printed(omd_here, dsn, "sql-exporter"))
+    document = yaml.safe_load((files / "sql_exporter.yml").read_text())
     (collector,) = document["collectors"]
     assert document["target"]["collectors"] == [collector["collector_name"]]
     listed = {row["metric_name"] for row in flow.rows("SELECT * FROM omd_report.metric_list")}
@@ -67,14 +85,13 @@ def test_each_query_of_sql_exporter_gives_its_columns(flow: Flow, omd_here: Omd,
 
 @needs_promtool
 def test_the_expressions_of_rules_and_panels_are_promql(
-    conn: Connection, omd_here: Omd, dsn: str, tmp_path: Path
+    conn: Connection, files: Path, tmp_path: Path
 ) -> None:
-    rules = tmp_path / "rules.yml"
-    rules.write_text(printed(omd_here, dsn, "rules"))
+    rules = files / "omd.rules.yml"
     names = {rule["alert"] for rule in yaml.safe_load(rules.read_text())["groups"][0]["rules"]}
     assert {"OmdRunFailed", "OmdTopicLag", "OmdTaskDead", "OmdDeliveryRefused"} <= names
     assert f"{len(names)} rules found" in promtool("check", "rules", rules)
-    board = json.loads(printed(omd_here, dsn, "grafana"))
+    board = json.loads((files / "grafana.json").read_text())
     expressions = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
     listed = Flow(conn).rows("SELECT * FROM omd_report.metric_list")
     assert len(expressions) == len(listed)
@@ -114,10 +131,8 @@ SCENES = [
 
 
 @needs_promtool
-def test_each_alert_fires_for_its_series_and_for_no_other(
-    conn: Connection, omd_here: Omd, dsn: str, tmp_path: Path
-) -> None:
-    (tmp_path / "rules.yml").write_text(printed(omd_here, dsn, "rules"))
+def test_each_alert_fires_for_its_series_and_for_no_other(files: Path, tmp_path: Path) -> None:
+    (tmp_path / "rules.yml").write_text((files / "omd.rules.yml").read_text())
     rules = yaml.safe_load((tmp_path / "rules.yml").read_text())["groups"][0]["rules"]
     expected: dict[str, list[dict[str, str]]] = {rule["alert"]: [] for rule in rules}
     series = []

@@ -230,11 +230,12 @@ def test_the_command_prints_the_same_and_leaves_codes_out(
     flow.batch("secret", "m")
     flow.run_batch("secret", m="S")
     publish(flow)
-    done = omd_here("metrics", dsn=dsn)
+    command = ("report", "metrics", "--output", "prometheus")
+    done = omd_here(*command, dsn=dsn)
     assert done.returncode == 0
     assert 'omd_batch_runs_total{batch="secret",status="S"} 1\n' in done.stdout
     assert read(done.stdout.splitlines()).keys() == read(lines(flow)).keys()
-    without = omd_here("metrics", "--no-codes", dsn=dsn).stdout
+    without = omd_here(*command, "--where", "is_per_code=false", dsn=dsn).stdout
     assert "secret" not in without
     assert "omd_runs_total{" in without
     assert "omd_batch_runs_total" not in without

@@ -1,4 +1,4 @@
-"""What `omd openlineage run` sends, to whom, and what it does when that one does not take it."""
+"""What `omd send --openlineage` sends, to whom, and what it does when that one does not take it."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def test_a_sender_that_is_killed_between_sending_and_confirming_sends_the_same_a
 ) -> None:
     runs(flow, "again")
     env = {**os.environ, "OMD_DSN": shared_dsn, "OPENLINEAGE_URL": receiver.url}
-    command = [Path(sys.executable).with_name("omd"), "openlineage", "run"]
+    command = [Path(sys.executable).with_name("omd"), "send", "--openlineage"]
     receiver.answer = lambda e: Answer(None) if e["eventType"] == "COMPLETE" else Answer()
     process = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
     receiver.wait(lambda r: len(r.asked) == 2)
@@ -299,7 +299,7 @@ def test_sigterm_ends_a_sender_and_leaves_nothing_held_for_long(
     flow: Flow, receiver: Receiver, shared_dsn: str
 ) -> None:
     env = {**os.environ, "OMD_DSN": shared_dsn, "OPENLINEAGE_URL": receiver.url}
-    command = [Path(sys.executable).with_name("omd"), "openlineage", "run"]
+    command = [Path(sys.executable).with_name("omd"), "send", "--openlineage"]
     process = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True)
     runs(flow, "live")
     receiver.wait(lambda r: len(r.got) == 2)  # nobody but the sender publishes
@@ -479,11 +479,11 @@ def test_the_console_gets_a_line_an_event_and_a_client_that_is_off_passes_nothin
     monkeypatch.chdir(tmp_path)  # without a configuration
     runs(flow, "printed")
     monkeypatch.setenv("OPENLINEAGE_DISABLED", "true")
-    done = omd_here("openlineage", "run", "--until-quiet", dsn=shared_dsn)
+    done = omd_here("send", "--openlineage", "--until-quiet", dsn=shared_dsn)
     assert (done.returncode, done.stdout) == (0, "")
     assert sink(flow)["sent"] == 0
     monkeypatch.delenv("OPENLINEAGE_DISABLED")
-    done = omd_here("openlineage", "run", "--until-quiet", dsn=shared_dsn)
+    done = omd_here("send", "--openlineage", "--until-quiet", dsn=shared_dsn)
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["eventType"] for line in lines] == ["START", "COMPLETE"]
@@ -497,10 +497,10 @@ def test_the_command_makes_the_sink_and_refuses_a_transport_that_does_not_tell(
 ) -> None:
     flow.call("omd_event.remove_sink", sink_code="openlineage")
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "noop")
-    done = omd_here("openlineage", "run", "--until-quiet", dsn=shared_dsn)
+    done = omd_here("send", "--openlineage", "--until-quiet", dsn=shared_dsn)
     assert done.returncode == 1
     assert "OM296" in done.stderr
     assert flow.rows("SELECT FROM omd_event.sink") == []
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "console")
-    assert omd_here("openlineage", "run", "--until-quiet", dsn=shared_dsn).returncode == 0
+    assert omd_here("send", "--openlineage", "--until-quiet", dsn=shared_dsn).returncode == 0
     assert sink(flow)["sink_kind"] == "OPENLINEAGE"

@@ -1,4 +1,4 @@
-"""omd event run: what is committed reaches webhooks and programs, in order."""
+"""omd send: what is committed reaches webhooks and programs, in order."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sink(flow: Flow, code: str = "hook", kind: str = "WEBHOOK", **arguments: Any
 def send(dsn: str, *arguments: str, **environment: str) -> str:
     """Send until all is sent; returns what is told."""
     done = subprocess.run(
-        [OMD, "event", "run", "--until-quiet", *arguments],
+        [OMD, "send", "--until-quiet", *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, "OMD_DSN": dsn, **environment},
@@ -63,7 +63,7 @@ def send(dsn: str, *arguments: str, **environment: str) -> str:
 @contextmanager
 def sending(dsn: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [OMD, "event", "run", *arguments],
+        [OMD, "send", *arguments],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OMD_DSN": dsn},

@@ -140,7 +140,7 @@ def test_openlineage_alone_sends(alone: Alone, dsn: str, conn: Any, tmp_path: Pa
         f"transport:\n  type: file\n  log_file_path: {tmp_path / 'events.jsonl'}\n  append: true\n"
     )
     alone("openlineage").run(
-        "python", "-c", OMD, "openlineage", "run", "--until-quiet",
+        "python", "-c", OMD, "send", "--openlineage", "--until-quiet",
         env={"OMD_DSN": dsn, "OPENLINEAGE_CONFIG": str(tmp_path / "ol.yaml")},
     )  # fmt: skip
     events = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]

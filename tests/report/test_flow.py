@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import re
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 from facts.conftest import store
 from facts.test_topics import shop, topic
 from kinds.conftest import Platform, platform
+from omd.programs.report.flow import Flow, flow
+from omd.programs.terminal.graph import picture
+from omd.rooms.report.rows import FlowNodesRow, FlowRow
 
 if TYPE_CHECKING:
     import subprocess
@@ -31,10 +32,18 @@ def arrows(platform: Any) -> set[tuple[str, str, str, str]]:
     return {tuple(row.values()) for row in platform.rows(FLOW)}  # type: ignore[misc]
 
 
-def graph(omd_here: Command, dsn: str, *arguments: str) -> str:
-    done = omd_here("platform", "graph", *arguments, dsn=dsn)
+def drawn(omd_here: Command, dsn: str) -> str:
+    done = omd_here("report", "flow", "--output", "mermaid", dsn=dsn)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def read(platform: Any) -> Flow:
+    """Return the flow as pages draw it."""
+    return flow(
+        [FlowRow(**row) for row in platform.rows("SELECT * FROM omd_report.flow")],
+        [FlowNodesRow(**row) for row in platform.rows("SELECT * FROM omd_report.flow_nodes")],
+    )
 
 
 def test_what_is_declared_says_what_flows_where(platform: Platform) -> None:
@@ -70,10 +79,8 @@ def test_an_offered_view_stands_between_interface_and_reader(
         ("VIEW", "gdal_shop.orders", "TOPIC", "app.f"),
         ("TOPIC", "app.f", "TABLE", "app.f"),
     }
-    lines = graph(omd_here, dsn, "--of", "app.f").splitlines()
-    assert [line.strip(" └─").split("  ")[0] for line in lines] == [
-        "agreement a", "interface shop", "view gdal_shop.orders", "topic app.f", "table app.f",
-    ]  # fmt: skip
+    shown = re.findall(r'n\d+\["(.+?)(?:<br/>.*)?"\]', drawn(omd_here, dsn))
+    assert {"agreement a", "interface shop", "view gdal_shop.orders", "table app.f"} <= {*shown}
 
 
 def test_each_node_has_its_state_and_its_last_problem(
@@ -96,24 +103,20 @@ def test_each_node_has_its_state_and_its_last_problem(
     assert nodes["AGREEMENT", "a"]["module_code"] == "delivery.a"
     assert nodes["INTERFACE", "shop"]["module_code"] == "facts.shop"
     assert nodes["TABLE", 'app."out"']["state"] is None
-    found = json.loads(graph(omd_here, dsn, "--of", "app.dst", "--format", "json"))
-    assert {(n["kind"], n["code"]) for n in found["nodes"]} == {
-        ("TABLE", "app.src"), ("TOPIC", "app.dst"), ("TABLE", "app.dst"),
-    }  # fmt: skip
-    assert len(found["edges"]) == 2
-    assert "BACK_OFF" in graph(omd_here, dsn)
+    near = read(platform).of("app.dst")
+    assert near is not None
+    assert near.rows.keys() == {("TABLE", "app.src"), ("TOPIC", "app.dst"), ("TABLE", "app.dst")}
+    assert len(near.arrows) == 2
+    assert "BACK_OFF" in drawn(omd_here, dsn)
 
 
-def test_what_is_not_there_is_wrong_usage(platform: Platform, omd_here: Command, dsn: str) -> None:
-    done = omd_here("platform", "graph", "--of", "nowhere", dsn=dsn)
-    assert (done.returncode, "nowhere" in done.stderr) == (2, True)
-    assert platform
+def test_nothing_is_near_what_is_not_there(platform: Platform) -> None:
+    assert read(platform).of("nowhere") is None
 
 
 def test_an_empty_platform_has_no_graph(scene: Scene, omd_here: Command, dsn: str) -> None:
     assert scene
-    done = omd_here("platform", "graph", dsn=dsn)
-    assert (done.returncode, done.stdout) == (0, "")
+    assert drawn(omd_here, dsn) == ""
 
 
 def test_no_name_breaks_a_format(platform: Platform, omd_here: Command, dsn: str) -> None:
@@ -124,23 +127,22 @@ def test_no_name_breaks_a_format(platform: Platform, omd_here: Command, dsn: str
         table_code="app.made",
         executable="SELECT 1 / 0",
     )
-    text = graph(omd_here, dsn)
-    assert not set(text) & {"\x1b", "\u202e"}
-    mermaid = graph(omd_here, dsn, "--format", "mermaid")
+    mermaid = drawn(omd_here, dsn)
     assert mermaid.startswith("flowchart LR\n")
+    assert not set(mermaid) & {"\x1b", "\u202e"}
     assert all(line.count('"') in (0, 2) for line in mermaid.splitlines())
     assert "<b>" not in mermaid
     assert "%%" not in mermaid
-    svg = ET.fromstring(graph(omd_here, dsn, "--format", "svg"))
-    titles = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}title")]
+    page = ET.fromstring(str(picture(*read(platform).drawn(), "the flow")))
+    titles = [element.text for element in page.iter("title")]
     assert sum('it\'s "a" <b>&' in (title or "") for title in titles) == 1
-    found = json.loads(graph(omd_here, dsn, "--of", HOSTILE, "--format", "json"))
-    assert {n["code"] for n in found["nodes"]} == {HOSTILE, "app.made"}
+    near = read(platform).of(HOSTILE)
+    assert near is not None
+    assert {code for _, code in near.rows} == {HOSTILE, "app.made"}
 
 
-@pytest.mark.parametrize("format_", ["text", "mermaid", "svg", "json"])
 def test_a_circle_of_stage_and_topic_can_be_drawn(
-    platform: Platform, omd_here: Command, dsn: str, format_: str
+    platform: Platform, omd_here: Command, dsn: str
 ) -> None:
     """A stage may put out what a topic reads whose table the stage reads."""
     platform.owner(
@@ -148,5 +150,7 @@ def test_a_circle_of_stage_and_topic_can_be_drawn(
         " jsonb_set(jsonb_set(definition, '{links,0,source}', '\"app.dst\"'),"
         " '{outputs,0,table}', '\"app.src\"')"
     )
-    drawn = graph(omd_here, dsn, "--of", "s", "--format", format_)
-    assert all(name in drawn for name in ("app.dst", "app.src"))
+    near = read(platform).of("s")
+    assert near is not None
+    for shown in (drawn(omd_here, dsn), str(picture(*near.drawn(), "the flow"))):
+        assert all(name in shown for name in ("app.dst", "app.src"))

@@ -211,6 +211,9 @@ def test_a_monitor_fails_when_there_is_a_row(report: Command) -> None:
         ["module_list", "--listen", "0"],
         ["metrics", "--listen", "0"],
         ["flow", "--output", "mermaid", "--where", "from_code=x"],
+        ["metrics", "--output", "prometheus", "--where", "metric_name=omd_info"],
+        ["flow", "--files", "there"],
+        ["--files", "there", "--output", "json"],
         ["module_list", "--limit", "0"],
         ["module_list", "more"],
     ],
@@ -237,16 +240,13 @@ def test_a_table_has_the_names_of_the_columns(report: Command) -> None:
     assert len(lines) == 3
 
 
-def test_metrics_are_printed_for_prometheus(report: Command, omd_here: Command, dsn: str) -> None:
+def test_metrics_are_printed_for_prometheus(report: Command, conn: Connection) -> None:
     done = report("metrics", "--output", "prometheus")
     assert done.returncode == 0, done.stderr
     names = [line.split()[2] for line in done.stdout.splitlines() if line.startswith("# TYPE")]
     assert "omd_info" in names
-    assert names == [
-        line.split()[2]
-        for line in omd_here("metrics", dsn=dsn).stdout.splitlines()
-        if line.startswith("# TYPE")
-    ]
+    listed = conn.execute("SELECT line FROM omd_report.prometheus").fetchall()
+    assert names == [row["line"].split()[2] for row in listed if row["line"].startswith("# TYPE")]
 
 
 def test_metrics_are_answered_over_http(

@@ -70,7 +70,7 @@ $save_view_columns$;
 
 COMMENT ON PROCEDURE omd_event.save_view_columns IS
 'For the driver: '
-'Keeps from which columns those of a transform view come, as omd openlineage columns has found it. '
+'Keeps from which columns those of a transform view come, as omd send --openlineage has found it. '
 'p_view_code: the view. p_view_text: the text that was parsed, of transform_views. p_fields: an '
 'object that has for each column a list of objects with table, column and subtype. Errors: OM005: '
 'an argument is NULL; OM013: there is no such view, or p_fields is no such object. Locks: the row '

@@ -153,7 +153,7 @@ BEGIN
                         WHEN t.event_type = 'FAIL'
                             THEN omd_event._error_facet(
                                 e.detail ->> 'return_code',
-                                'omd trace ' || mi.module_instance_id,
+                                'omd explain run:' || mi.module_instance_id,
                                 -- Also what a program outside begins is called from Python.
                                 CASE m.module_kind_code
                                     WHEN 'JOB' THEN 'SPARK'

@@ -13,8 +13,8 @@ SELECT
     s.problem AS text,
     CASE s.sink_kind
         WHEN 'PULL' THEN format('SELECT * FROM omd_event.take_events(%L, ''me'');', s.sink_code)
-        WHEN 'OPENLINEAGE' THEN 'omd openlineage run'
-        ELSE 'omd event run ' || omd.shell_argument(s.sink_code)
+        WHEN 'OPENLINEAGE' THEN 'omd send --openlineage'
+        ELSE 'omd send ' || omd.shell_argument(s.sink_code)
     END AS way_out
 FROM omd_event.sink AS s
 WHERE s.inactive_indicator = 'N' AND s.problem IS NOT NULL

@@ -373,7 +373,8 @@ def _sinks(conn: psycopg.Connection[Any]) -> Iterator[Finding]:
     ).fetchall()
     for sink, problem, purged, count in rows:
         text = problem or f"{purged:,} events were purged before it got them"
-        yield Finding("sink", Verdict.WARNING, f"{sink}: {text}{more(count)}", "omd event sinks")
+        told = f"{sink}: {text}{more(count)}"
+        yield Finding("sink", Verdict.WARNING, told, "omd report event_sinks")
 
 
 def _history(conn: psycopg.Connection[Any]) -> Finding:

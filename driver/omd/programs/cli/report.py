@@ -6,13 +6,11 @@ import click
 
 from omd.programs.report.explain import explain
 from omd.programs.report.log import log
-from omd.programs.report.metrics import metrics
-from omd.programs.report.platform import platform
 from omd.programs.report.show import show
 from omd.programs.report.status import status
 from omd.programs.report.trace import trace
-from omd.programs.report.work import retry, work
+from omd.programs.report.work import retry
 
 commands: list[click.Command] = [
-    status, show, work, retry, platform, log, trace, explain, metrics,
+    status, show, retry, log, trace, explain,
 ]  # fmt: skip

@@ -25,7 +25,7 @@ Environment:
   OMD_BATCH_INSTANCE_ID        the Batch Instance that a job started elsewhere joins
   OMD_EXECUTOR_DSN             the database as executors of Spark reach it
   OMD_JOBS                     the functions that a worker may execute: omd worker --jobs
-  OMD_SECRET_...               the secrets of webhooks that omd event run signs with
+  OMD_SECRET_...               the secrets of webhooks that omd send signs with
   OMD_DEBUG                    set to 1, it is like omd --debug
 """,
     "exit-codes": """\

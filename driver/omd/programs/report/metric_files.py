@@ -1,10 +1,12 @@
-"""Files for other tools, made from the list of metrics: alerts, sql_exporter, Grafana."""
+"""Files for other tools: alerts, sql_exporter and Grafana from the metrics, the package of dbt."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -156,7 +158,7 @@ def _unit(metric: MetricListRow) -> str:
 
 def _yaml(title: str, document: dict[str, Any]) -> str:
     text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=100, allow_unicode=True)
-    return f"# {title} Made by omd metrics.\n{text}"
+    return f"# {title} Made by omd report --files.\n{text}"
 
 
 # Each file of share/ and what makes it.
@@ -165,3 +167,22 @@ FILES = {
     "sql_exporter.yml": sql_exporter,
     "grafana.json": grafana,
 }
+
+
+def write(folder: Path, metrics: Sequence[MetricListRow]) -> list[Path]:
+    """Write all files below a folder, and return where they are.
+
+    Args:
+        folder: is made where there is none. The package of dbt becomes its folder ``dbt``.
+        metrics: the list of metrics.
+    """
+    from omd.integrations.dbt import package_path
+
+    folder.mkdir(parents=True, exist_ok=True)
+    ordered = sorted(metrics, key=lambda metric: metric.metric_name)
+    written = [folder / name for name in FILES]
+    for path in written:
+        path.write_text(FILES[path.name](ordered), encoding="utf-8")
+    package = folder / "dbt"
+    shutil.copytree(package_path(), package, dirs_exist_ok=True)
+    return [*written, package]

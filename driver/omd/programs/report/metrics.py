@@ -11,9 +11,7 @@ import click
 
 from omd._core import versions
 from omd._core.calls import Calls, Reports
-from omd.programs.cli.common import dsn_option, open_control
 from omd.programs.service.endpoint import Endpoint
-from omd.programs.terminal.commands import Group
 from omd.rooms.report.rows import MetricsRow, PrometheusRow
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -102,34 +100,6 @@ def listening(
         link.close()
 
 
-@click.group(cls=Group, invoke_without_command=True)
-@dsn_option
-@listen_option
-@click.option("--no-codes", is_flag=True, help="Leave out what has a series for each code.")
-@click.pass_context
-def metrics(
-    context: click.Context, dsn: str, listen: tuple[str, int] | None, no_codes: bool
-) -> None:
-    """Print the metrics in Prometheus' text format, or answer them over HTTP.
-
-    What has ended is counted when events are published: by workers, schedulers, senders, or CALL
-    omd_event.publish(). This command only reads.
-
-    \b
-    Examples:
-      omd metrics > omd.prom                for the text files of node_exporter
-      omd metrics --listen 9464             until SIGTERM or Ctrl-C
-      omd metrics rules > omd.rules.yml     alerts
-    """
-    if context.invoked_subcommand is not None:
-        return
-    if listen is None:
-        with open_control(dsn) as control:
-            click.echo(text(control, no_codes=no_codes), nl=False)
-        return
-    answer_scrapes(dsn, listen, no_codes=no_codes)
-
-
 def answer_scrapes(dsn: str, listen: tuple[str, int], *, no_codes: bool = False) -> None:
     """Answer the metrics over HTTP until SIGTERM or Ctrl-C."""
     from omd.programs.service.loop import Loop
@@ -139,24 +109,3 @@ def answer_scrapes(dsn: str, listen: tuple[str, int], *, no_codes: bool = False)
         loop.service.ready("answering /metrics, /healthz and /readyz")
         while not loop.stop:
             loop.wait(10)
-
-
-def _add_file(name: str, file: str, about: str) -> None:
-    @metrics.command(name, help=about)
-    @dsn_option
-    def command(dsn: str) -> None:
-        from omd.programs.report.metric_files import FILES
-        from omd.rooms.event.rows import MetricListRow
-
-        with open_control(dsn) as control:
-            rows = sorted(control.report(MetricListRow), key=lambda row: row.metric_name)
-        click.echo(FILES[file](rows), nl=False)
-
-
-_add_file("rules", "omd.rules.yml", "Print alerts for Prometheus.")
-_add_file(
-    "sql-exporter",
-    "sql_exporter.yml",
-    "Print a configuration of sql_exporter, which reads the metrics by SQL.",
-)
-_add_file("grafana", "grafana.json", "Print a dashboard for Grafana.")

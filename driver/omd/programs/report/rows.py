@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -27,6 +28,7 @@ _SYMBOLS = {"!=": "<>"}
 
 # Those that only one view has.
 _OF_ONE = {"prometheus": "metrics", "mermaid": "flow"}
+_NO_CODES = "is_per_code=false"  # the only condition of metrics for Prometheus
 _PAGE = "The page for people is written by: omd status --html FILE"
 
 
@@ -97,6 +99,14 @@ def _complete_where(
     help="Format of what is printed to stdout; prometheus is of metrics, mermaid of flow.",
 )
 @click.option("--fail", "fails", is_flag=True, help="End with 1 when there is a row.")
+@click.option(
+    "--files",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write there what other tools read: alerts for Prometheus, a dashboard for Grafana, a"
+    " configuration of sql_exporter, and the package of dbt.",
+)
 @listen_option
 @click.option("--since", hidden=True, expose_value=False, callback=_former, help="It has gone.")
 def report(
@@ -107,11 +117,13 @@ def report(
     newest: bool,
     output: str,
     fails: bool,
+    folder: Path | None,
     listen: tuple[str, int] | None,
 ) -> ExitCode:
     """Show the rows of any view of omd_report; without a view, which there are.
 
-    In a terminal a table has at most 100 rows, unless --limit says otherwise.
+    In a terminal a table has at most 100 rows, unless --limit says otherwise. Metrics without a
+    series for each code: --where is_per_code=false.
 
     \b
     Examples:
@@ -119,28 +131,35 @@ def report(
       omd report failures --newest --limit 10
       omd report problems --where severity=ERROR --fail      for a monitor
       omd report metrics --output prometheus --listen 9464
+      omd report --files monitoring                          alerts, a dashboard, dbt's package
     """
     view = None if view is None else view.removeprefix("omd_report.")
     if view is None and (where or newest or fails or output in _OF_ONE):
         raise click.UsageError("Name a VIEW; omd report shows which there are.")
+    if folder is not None and (view, listen, limit, output) != (None, None, None, "table"):
+        raise click.UsageError("--files stands alone: omd report --files DIR")
+    no_codes = output == "prometheus" and where == (_NO_CODES,)
     if output in _OF_ONE:
         if view != _OF_ONE[output]:
             raise click.UsageError(f"Only {_OF_ONE[output]} has --output {output}.")
-        if where or newest or limit is not None or fails:
+        if (where and not no_codes) or newest or limit is not None or fails:
             raise click.UsageError(f"--output {output} shows the view whole.")
     if listen is not None and output != "prometheus":
         raise click.UsageError("--listen is for: omd report metrics --output prometheus")
     if listen is not None:
-        answer_scrapes(dsn, listen)
+        answer_scrapes(dsn, listen, no_codes=no_codes)
         return ExitCode.OK
     with open_link(dsn) as link:
+        if folder is not None:
+            _write_files(link, folder)
+            return ExitCode.OK
         if view is None:
             _show_views(link, output, limit)
             return ExitCode.OK
         if output == "prometheus":
             from omd._core.calls import Calls
 
-            click.echo(text(Calls(link)), nl=False)
+            click.echo(text(Calls(link), no_codes=no_codes), nl=False)
             return ExitCode.OK
         if output == "mermaid":
             _draw(link)
@@ -264,3 +283,12 @@ def _draw(link: Link) -> None:
         click.echo(FORMATS["mermaid"](*shown.drawn()))
     else:
         click.echo("(none)", err=True)
+
+
+def _write_files(link: Link, folder: Path) -> None:
+    from omd._core.calls import Calls
+    from omd.programs.report.metric_files import write
+    from omd.rooms.event.rows import MetricListRow
+
+    for path in write(folder, Calls(link).report(MetricListRow)):
+        click.echo(path)

@@ -252,7 +252,7 @@ class EventCalls(Calls):
     def save_view_columns(
         self, view_code: str, view_text: str, fields: Mapping[str, Any] | Sequence[Any]
     ) -> None:
-        """Keeps from which columns those of a transform view come, as omd openlineage columns has
+        """Keeps from which columns those of a transform view come, as omd send --openlineage has
         found it.
 
         Args:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 __all__ = [
     "EventSinksRow",
     "EventsAfterRow",
-    "EventsRow",
     "MetricListRow",
     "PublishAnswer",
     "SinkDefinitionRow",
@@ -124,40 +123,6 @@ class EventSinksRow:
     sent: int
     inactive_indicator: str
     purged_unsent: int
-
-
-@dataclass(frozen=True, slots=True)
-class EventsRow:
-    """What was committed, in one order. Who has read up to an event_number misses nothing by going
-    on there: a row gets its number after it is visible.
-
-    Attributes:
-        event_number: Its place in the order; numbers are passed over only where the server has
-            changed.
-        event_type: What has happened (omd_event.event_type has the list).
-        subject_type: What subject_id is an id of: MODULE and BATCH (their instances), DELIVERY,
-            TASK, LAKE_COMMIT; 0 of SCHEDULE and PROBLEM.
-        subject_id: To what it happened.
-        code: The Module, Batch, agreement, family/type, schedule, table, or problem/subject, as
-            it was called when the event was published.
-        started_datetime: When the instance was created; NULL for what is no instance.
-        event_datetime: When it happened.
-        published_datetime: When it got its number.
-        detail: What else is known: batch_instance_id, module_instance_id, reason, return_code,
-            undone_by, status, attempt, operation, rows, severity, as far as they apply.
-    """
-
-    view: ClassVar[str] = "omd_report.events"
-
-    event_number: int
-    event_type: str
-    subject_type: str
-    subject_id: int
-    code: str
-    started_datetime: datetime | None
-    event_datetime: datetime
-    published_datetime: datetime
-    detail: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

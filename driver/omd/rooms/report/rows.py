@@ -14,9 +14,6 @@ __all__ = [
     "ProblemsRow",
     "PrometheusRow",
     "ReadyTasksNearRow",
-    "ReadyWorkRow",
-    "WorkAdoptionRow",
-    "WorkRow",
     "WorkSummaryRow",
 ]
 
@@ -153,102 +150,6 @@ class PrometheusRow:
 
     line: str
     is_per_code: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyWorkRow:
-    """What could run now.
-
-    Attributes:
-        module_kind_code: The kind: what one run of it is.
-        code: The Module.
-        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process).
-        reason: Why it is ready.
-        since: Since when; NULL when that is not known.
-        not_before: When its last pause ended; NULL: it had none.
-        detail: What a run would take; NULL when there is nothing to name.
-    """
-
-    view: ClassVar[str] = "omd_report.ready_work"
-
-    module_kind_code: str
-    code: str
-    engine_code: str
-    reason: str
-    since: datetime | None
-    not_before: datetime | None
-    detail: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class WorkRow:
-    """Everything that runs: what each Module does, what it could do, and what it waits for.
-
-    Attributes:
-        module_kind_code: The kind: what one run of it is.
-        code: The Module.
-        engine_code: Who performs a run: POSTGRES (the database) or SPARK (a worker process);
-            NULL: a program outside, of a JOB without a job.
-        state: RUNNING, FAILED, BACK_OFF, PAUSED, READY, WAITING or IDLE.
-        reason: Why: RUNNING, or HELD of a topic; of FAILED WAITS_FOR_A_PERSON (no worker runs
-            it by itself), BACK_OFF (workers try again when its pause is over) or GIVEN_UP (it
-            waits for omd.retry); BACK_OFF, when there was nothing to do; INACTIVE or SUSPENDED;
-            why it is ready, or what it waits for; NULL: it is idle.
-        waits_for: What it waits for; NULL: it does not wait, or for nothing that has a name.
-        since: When this state began, by the row that made it so; NULL when that is not known.
-        not_before: When its pause ends; NULL: it has none.
-        failures: How often it has failed since its last success.
-        last_problem: The last failure since then, as omd.failure_text shows it to the caller;
-            NULL: none was.
-        module_instance_id: The run that executes (of a DELIVERY its Batch Instance), else the
-            one that failed last; NULL: there is none.
-        task_id: Its live task; NULL: there is none.
-        last_platform: Where a program outside began the newest run of a Module that has no
-            engine, as the run says; NULL: it has an engine, has never run, or its run does not
-            say so.
-    """
-
-    view: ClassVar[str] = "omd_report.work"
-
-    module_kind_code: str
-    code: str
-    engine_code: str | None
-    state: str
-    reason: str | None
-    waits_for: str | None
-    since: datetime | None
-    not_before: datetime | None
-    failures: int
-    last_problem: str | None
-    module_instance_id: int | None
-    task_id: int | None
-    last_platform: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class WorkAdoptionRow:
-    """What was written before there was ready work, and could be switched over: schedules and
-    sources that make tasks of what is ready, and schedules and Batches that start Modules which
-    start by themselves once omd_dispatch.set_work has switched that on. It only reports. A Batch
-    that gives Modules an order may stay: what is done already is passed over.
-
-    Attributes:
-        object_kind: SCHEDULE, SOURCE or BATCH.
-        object_key: The schedule, the family and type of the source, or the Batch.
-        module_kind_code: The kind of that Module; NULL: it starts all that is ready.
-        module_code: The Module that it starts; NULL: all that is ready.
-        text: What it does, in words.
-        way_out: What removes it, once work is switched on.
-    """
-
-    view: ClassVar[str] = "omd_report.work_adoption"
-
-    object_kind: str
-    object_key: str
-    module_kind_code: str | None
-    module_code: str | None
-    text: str
-    way_out: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ class _Story(Story):
     def sender(self, log: object) -> Process:
         """Start the program that sends."""
         prefix = self.receiver.url.removesuffix(PATH)
-        arguments = ["event", "run", SINK, "--allow-url", prefix]
+        arguments = ["send", SINK, "--allow-url", prefix]
         self.say(f"  $ omd {' '.join(arguments)} &")
         return Process(
             [*PROGRAM, *arguments],
@@ -124,7 +124,7 @@ class _Story(Story):
             ),
             *(f"  {line}" for line in json.dumps(json.loads(failure.body), indent=2).splitlines()),
             f"  The signature {'fits' if failure.is_signed else 'is WRONG'}. No business row and no"
-            " text of an error is in it: omd trace has those.",
+            " text of an error is in it: omd explain run:ID has those.",
         )
 
     def downtime(self) -> None:
@@ -174,7 +174,7 @@ class _Story(Story):
             " FROM omd_report.openlineage_event AS o, doors.began AS b"
             " WHERE (o.event ->> 'eventTime')::timestamptz >= b.began_at"
             f" AND o.code IN {CODES} ORDER BY o.event_number",
-            "OpenLineage (omd openlineage run sends it). OTHER says that a run was undone:",
+            "OpenLineage (omd send --openlineage sends it). OTHER says that a run was undone:",
         )
         after = self._metrics()
         self.say("  => SELECT line FROM omd_report.prometheus;")
