@@ -22,7 +22,6 @@ READING: dict[str, str | None] = {
     "footprint": None,
     "server": None,
     "server changes": None,
-    "health": None,
     "metrics": None,
     "metrics grafana": None,
     "metrics rules": None,

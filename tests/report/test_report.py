@@ -15,9 +15,9 @@ import pytest
 
 import omd
 from delivery.runs import Shop
+from omd.programs.cli.log import since
 from omd.programs.report import page as _page
 from omd.programs.report import sections as _sections
-from omd.programs.report.log import since
 from omd.programs.terminal import charts
 from omd.rooms.control.rows import ExceptionsRow
 

@@ -68,7 +68,7 @@ def test_what_undid_it_is_named_on_both(flow: Flow, omd_here: Command, dsn: str)
     told = parts(omd_here("show", str(second), dsn=dsn).stdout)
     assert "error" not in told
     assert told["undone"] == f"it undid what was left by run {run}"
-    assert told["to do"] == f"It executes. Who must end it: omd end module {second}"
+    assert told["to do"] == f"It executes. Who must end it: omd end run:{second}"
     flow.call("module_success", module_instance_id=second)
     assert parts(omd_here("show", str(run), dsn=dsn).stdout)["undone"] == f"by run {second}"
     assert parts(omd_here("show", str(second), dsn=dsn).stdout)["to do"] == "nothing"
