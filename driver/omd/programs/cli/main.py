@@ -134,10 +134,10 @@ def refuse_former(context: click.Context, words: Sequence[str]) -> None:
         given = " ".join(["omd", *words[:count]])
         if len(words) >= count and (answer := former.refusal(given)) is not None:
             raise click.UsageError(f"{answer}.", context)
-    if groups := [name for name in former.names() if name.startswith(f"omd {words[0]} ")]:
-        if words[0] not in _PLACES:
-            ways = ", ".join(name.removeprefix("omd ") for name in groups)
-            raise click.UsageError(f"omd {words[0]} has gone; it had {ways}.", context)
+    below = [name for name in former.names() if name.startswith(f"omd {words[0]} ")]
+    if below and words[0] not in _PLACES:
+        ways = ", ".join(name.removeprefix("omd ") for name in below)
+        raise click.UsageError(f"omd {words[0]} has gone; it had {ways}.", context)
 
 
 def _write_lines(formatter: click.HelpFormatter, entries: Sequence[tuple[str, str]]) -> None:

@@ -41,6 +41,19 @@ Exit codes:
 
 Data goes to stdout, everything else to stderr, so: omd status --output json | jq .
 """,
+    "things": """\
+A THING is kind:key, or the key alone where it is the key of one thing:
+  run:7, batchrun:7            a run of a Module, of a Batch
+  delivery:7, export:7         what was delivered, facts that are handed out
+  task:7, recall:7             a task of a worker, a recall
+  module:m_orders              and batch, topic, stage, ruleset: by their codes
+  agreement:nyc, interface:I   what is delivered by whom, and in which form
+  table:app.orders             a table that a Module reads or writes
+
+Digits without a kind are looked for among numbers, and if there is none among codes; any other
+text among codes. A Module, what it performs and the table that it writes are one thing. A key
+that two things have is refused, with both spellings.
+""",
 }
 
 
@@ -48,7 +61,7 @@ Data goes to stdout, everything else to stderr, so: omd status --output json | j
 @click.argument("topic", metavar="[TOPIC|COMMAND]", required=False)
 @click.pass_context
 def help_(context: click.Context, topic: str | None) -> None:
-    """Print a page about a topic: dsn, environment, exit-codes; or the help of a command.
+    """Print a page about a topic: dsn, environment, exit-codes, things; or the help of a command.
 
     \b
     Examples:
